@@ -1,0 +1,146 @@
+"""What can go wrong, as one tree.
+
+::
+
+    HarnessError                  caught once, by the command line: one line, exit code 2
+    ├── ConfigError               a config file; carries every fault of the file at once
+    ├── DataError                 ratings that cannot be used as they are
+    │   └── DownloadError         a data set that could not be fetched
+    ├── SplitError                a split that leaves somebody with nothing
+    ├── AlgorithmError            an algorithm that does not exist or cannot be built
+    │   └── CapacityError         a cell that would not fit in memory
+    ├── MetricError               a label that cannot be read, input a metric cannot score
+    └── ResultsError              a results folder or cache that is missing, foreign or broken
+        └── ComparisonError       runs that cannot stand in one table
+
+Every message follows one grammar, *where: what was found; what to do*, so that the reader never
+needs a traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+__all__ = [
+    "AlgorithmError",
+    "CapacityError",
+    "ComparisonError",
+    "ConfigError",
+    "DataError",
+    "DownloadError",
+    "Fault",
+    "HarnessError",
+    "MetricError",
+    "ResultsError",
+    "SplitError",
+    "suggestion",
+]
+
+
+class HarnessError(Exception):
+    """Anything a user can mend: the message says where, what was found and what to do."""
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One thing wrong in a config file.
+
+    Parameters
+    ----------
+    line : int
+        Line in the file, from 1; 0 when the value did not come from a file.
+    key : str
+        Path of the key, as ``algorithms[1].name``; empty for the file as a whole.
+    message : str
+        What was found and what to do.
+
+    Examples
+    --------
+    >>> Fault(14, "algorithms[1].name", "unknown algorithm 'SDV'; did you mean 'SVD'?").at("a.yaml")
+    "a.yaml:14: algorithms[1].name: unknown algorithm 'SDV'; did you mean 'SVD'?"
+    """
+
+    line: int
+    key: str
+    message: str
+
+    def at(self, source: str) -> str:
+        """Return the fault as one line that starts with where it is."""
+        where = f"{source}:{self.line}" if self.line else source
+        return ": ".join(part for part in (where, self.key, self.message) if part)
+
+
+class ConfigError(HarnessError):
+    """A config that cannot be run, with all its faults.
+
+    Parameters
+    ----------
+    source : str
+        The file, or ``config`` when it came from Python.
+    faults : iterable of Fault
+        Everything that is wrong; shown in the order of the file.
+    """
+
+    def __init__(self, source: str, faults: Iterable[Fault]) -> None:
+        self.source = source
+        self.faults = tuple(sorted(faults))
+        super().__init__("\n".join(fault.at(source) for fault in self.faults))
+
+
+class DataError(HarnessError):
+    """Ratings that cannot be used as they are."""
+
+
+class DownloadError(DataError):
+    """A data set that could not be fetched from any of its sources."""
+
+
+class SplitError(HarnessError):
+    """A split that cannot be made, or that leaves a part empty."""
+
+
+class AlgorithmError(HarnessError):
+    """An algorithm that does not exist or cannot be built with these parameters."""
+
+
+class CapacityError(AlgorithmError):
+    """A cell that would need more memory than there is."""
+
+
+class MetricError(HarnessError):
+    """A metric label that cannot be read, or input that a metric cannot score."""
+
+
+class ResultsError(HarnessError):
+    """A results folder or cache that is missing, foreign or broken."""
+
+
+class ComparisonError(ResultsError):
+    """Runs whose numbers may not stand in one table."""
+
+
+def suggestion(word: object, choices: Iterable[str]) -> str:
+    """Return the end of a message: the choice that was probably meant, or all of them.
+
+    Parameters
+    ----------
+    word : object
+        What was found; compared without regard to case.
+    choices : iterable of str
+        What would have been right.
+
+    Examples
+    --------
+    >>> suggestion("rmes", ["rmse", "mae"])
+    "did you mean 'rmse'?"
+    >>> suggestion("x", ["rmse", "mae"])
+    'use one of mae, rmse'
+    """
+    known = sorted(choices)
+    by_folded = {choice.casefold(): choice for choice in known}
+    close = get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {by_folded[close[0]]!r}?"
+    return f"use one of {', '.join(known)}" if known else "nothing fits here; remove it"
