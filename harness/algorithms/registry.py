@@ -1,0 +1,224 @@
+"""Names of algorithms, and the classes and constructors behind them."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from harness.algorithms.parameters import KeyPath, check_params
+from harness.errors import AlgorithmError, suggestion
+
+__all__ = ["AlgorithmInfo", "check", "create", "describe", "find", "takes_seed"]
+
+SURPRISE = {
+    "NormalPredictor": "draws from a normal distribution fitted to the training ratings",
+    "BaselineOnly": "global mean plus a bias for the user and one for the item",
+    "KNNBasic": "mean of the neighbours' ratings, weighted by similarity",
+    "KNNWithMeans": "KNNBasic on ratings less each neighbour's mean",
+    "KNNWithZScore": "KNNBasic on ratings standardised by each neighbour",
+    "KNNBaseline": "KNNBasic on ratings less a baseline estimate",
+    "SVD": "biased matrix factorisation by stochastic gradient descent",
+    "SVDpp": "SVD that also learns from which items a user rated (SVD++)",
+    "NMF": "non-negative matrix factorisation",
+    "SlopeOne": "mean deviation between pairs of items",
+    "CoClustering": "means of user clusters, item clusters and co-clusters",
+}
+FLOORS = {
+    "Random": "a random number for each user and item: what any ranking must beat",
+    "Popularity": "how often the item was rated in training",
+    "ItemMean": "the item's mean rating in training",
+}
+
+
+@dataclass(frozen=True)
+class AlgorithmInfo:
+    """What `harness list algorithms` shows of one algorithm.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+    kind : str
+        ``surprise`` or ``floor``.
+    params : dict of str to object
+        Arguments of the constructor with their defaults.
+    """
+
+    name: str
+    summary: str
+    kind: str
+    params: dict[str, Any]
+
+
+def find(name: str) -> type:
+    """Return the class of an algorithm.
+
+    Parameters
+    ----------
+    name : str
+        A name of Surprise's, spelled with or without capitals, hyphens and spaces (``SVD++`` is
+        ``SVDpp``), a floor, or ``package.module:Class``.
+
+    Raises
+    ------
+    AlgorithmError
+        If there is no such algorithm, or the class is not a subclass of ``AlgoBase``.
+
+    Examples
+    --------
+    >>> find("SVD++").__name__
+    'SVDpp'
+    """
+    if ":" in name:
+        return _imported(name)
+    known = {_folded(each): each for each in (*SURPRISE, *FLOORS)}
+    found = known.get(_folded(name))
+    if found is None:
+        hint = suggestion(name, known.values())
+        raise AlgorithmError(f"unknown algorithm {name!r}; {hint}")
+    if found in FLOORS:
+        from harness.algorithms import floors
+
+        return getattr(floors, found)  # type: ignore[no-any-return]
+    from harness.algorithms.quiet_surprise import surprise
+
+    return getattr(surprise, found)  # type: ignore[no-any-return]
+
+
+def check(algorithm: Any) -> list[tuple[KeyPath, str]]:
+    """Return what is wrong with an algorithm of a config, without building it.
+
+    Parameters
+    ----------
+    algorithm : AlgorithmConfig
+        Its ``name`` and ``params`` are looked at.
+
+    Returns
+    -------
+    list of (tuple, str)
+        The key inside the algorithm, and the message; empty when all is well.
+    """
+    try:
+        kind = find(algorithm.name)
+    except AlgorithmError as error:
+        return [(("name",), str(error))]
+    return [(("params", *path), message) for path, message in check_params(kind, algorithm.params)]
+
+
+def create(name: str, params: dict[str, Any], seed: int) -> Any:
+    """Build a model, seeded unless its parameters say otherwise.
+
+    Parameters
+    ----------
+    name : str
+        As `find` takes it.
+    params : dict
+        Arguments of the constructor; copied, because Surprise writes into `sim_options`.
+    seed : int
+        Becomes ``random_state`` where the constructor takes one and `params` names none.
+
+    Returns
+    -------
+    surprise.AlgoBase
+        Not fitted.
+
+    Raises
+    ------
+    AlgorithmError
+        If the constructor refuses.
+
+    Examples
+    --------
+    >>> create("SVD", {"n_factors": 5}, seed=7).random_state
+    7
+    """
+    kind = find(name)
+    accepted = inspect.signature(kind).parameters
+    arguments = copy.deepcopy(params)
+    if "random_state" in accepted:
+        if arguments.get("random_state") is None:
+            arguments["random_state"] = seed
+    if "verbose" in accepted:
+        arguments.setdefault("verbose", False)
+    for options in ("sim_options", "bsl_options"):
+        # Surprise's defaults are one shared, mutable dict; every model gets its own.
+        if options in accepted:
+            arguments.setdefault(options, {})
+    try:
+        return kind(**arguments)
+    except Exception as error:
+        raise AlgorithmError(
+            f"{name}: the constructor refused ({type(error).__name__}: {error}); check `params`"
+        ) from error
+
+
+def takes_seed(name: str) -> bool:
+    """Return whether an algorithm draws random numbers, as far as its constructor tells.
+
+    A class of your own counts as random unless it takes no ``random_state`` and its module says
+    otherwise, so nothing is shared between seeds that should not be.
+
+    Examples
+    --------
+    >>> takes_seed("SVD"), takes_seed("SlopeOne")
+    (True, False)
+    """
+    if ":" in name:
+        return True
+    kind = find(name)
+    return kind.__name__ == "NormalPredictor" or "random_state" in inspect.signature(kind).parameters
+
+
+def describe() -> list[AlgorithmInfo]:
+    """Return every algorithm that has a name, with its parameters and their defaults.
+
+    Examples
+    --------
+    >>> len(describe())
+    14
+    """
+    rows = []
+    for kind, table in (("surprise", SURPRISE), ("floor", FLOORS)):
+        for name, summary in table.items():
+            parameters = inspect.signature(find(name)).parameters.values()
+            defaults = {
+                each.name: each.default
+                for each in parameters
+                if each.kind is not inspect.Parameter.VAR_KEYWORD and each.name != "verbose"
+            }
+            rows.append(AlgorithmInfo(name, summary, kind, defaults))
+    return rows
+
+
+def _folded(name: str) -> str:
+    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
+
+
+def _imported(name: str) -> type:
+    """Return the class at an import path."""
+    from harness.algorithms.quiet_surprise import surprise
+
+    module_name, _, class_name = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise AlgorithmError(
+            f"cannot import {module_name!r} ({error}); install it or run from its folder"
+        ) from None
+    except Exception as error:
+        raise AlgorithmError(
+            f"importing {module_name!r} failed ({type(error).__name__}: {error}); mend the module"
+        ) from error
+    found = getattr(module, class_name, None)
+    if not (isinstance(found, type) and issubclass(found, surprise.AlgoBase)):
+        classes = [
+            each
+            for each, value in vars(module).items()
+            if isinstance(value, type) and issubclass(value, surprise.AlgoBase)
+        ]
+        hint = suggestion(class_name, classes) if classes else "derive a class from it"
+        raise AlgorithmError(f"{name!r} is not a subclass of surprise.AlgoBase; {hint}")
+    return found

@@ -1,0 +1,40 @@
+"""One row of the table: an algorithm, its parameters and its label."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from harness.config.section import Section
+
+__all__ = ["AlgorithmConfig", "AlgorithmSection"]
+
+
+class AlgorithmConfig(Section):
+    """An algorithm of Surprise, a floor, or a class of your own."""
+
+    name: str = Field(min_length=1)
+    """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of
+    AlgoBase. An import path is the only way in which a config names code to run."""
+    label: str | None = Field(default=None, min_length=1, max_length=80)
+    """What the table calls the row; the name when left out. Labels must differ."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the constructor, `sim_options` and `bsl_options` included."""
+    as_surprise: bool = False
+    """Reproduce Surprise where it truncates fractional ratings (SlopeOne, CoClustering)."""
+
+    @property
+    def title(self) -> str:
+        """The label, or the name where there is none."""
+        return self.label or self.name
+
+
+def _from_name(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
+AlgorithmSection = Annotated[
+    AlgorithmConfig, BeforeValidator(_from_name, json_schema_input_type=str | AlgorithmConfig)
+]
+"""An algorithm's name, or a mapping with parameters."""

@@ -1,0 +1,177 @@
+"""A YAML file as plain data, with the line of every key, read safely and in bounded time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ConfigError, Fault
+
+__all__ = ["Document", "KeyPath", "parse", "read"]
+
+KeyPath = tuple[str | int, ...]
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 40
+MAX_NODES = 100_000
+
+_SCALARS = {
+    "tag:yaml.org,2002:str",
+    "tag:yaml.org,2002:int",
+    "tag:yaml.org,2002:float",
+    "tag:yaml.org,2002:bool",
+    "tag:yaml.org,2002:null",
+    "tag:yaml.org,2002:timestamp",
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a config file holds.
+
+    Parameters
+    ----------
+    source : str
+        Name for messages: the path as the user gave it, or ``config``.
+    data : dict
+        Mappings, lists and scalars; nothing else can come out of a config.
+    lines : dict of tuple to int
+        Line, from 1, of each key path; empty when the data did not come from a file.
+    folder : Path or None
+        Where relative paths in the file start.
+    """
+
+    source: str
+    data: dict[str, Any]
+    lines: dict[KeyPath, int] = field(default_factory=dict)
+    folder: Path | None = None
+
+    def line(self, path: KeyPath) -> int:
+        """Return the line of a key, or of the nearest key around it; 0 when there is none."""
+        for end in range(len(path), -1, -1):
+            if path[:end] in self.lines:
+                return self.lines[path[:end]]
+        return 0
+
+
+def read(path: Path) -> Document:
+    """Read a config file.
+
+    Parameters
+    ----------
+    path : Path
+        A YAML 1.2 file, UTF-8, at most a megabyte.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing, too large, not UTF-8, not YAML or not a mapping.
+    """
+    source = str(path)
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigError(source, [Fault(0, "", "larger than a megabyte; a config is short")])
+        raw = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or "cannot be read").lower()
+        hint = "check the path; `harness list configs` shows those that come with the project"
+        raise ConfigError(source, [Fault(0, "", f"{reason}; {hint}")]) from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        fault = Fault(line, "", "not UTF-8 text; save the file as UTF-8")
+        raise ConfigError(source, [fault]) from None
+    return parse(text, source, path.parent)
+
+
+def parse(text: str, source: str = "config", folder: Path | None = None) -> Document:
+    """Turn YAML text into a `Document`.
+
+    Raises
+    ------
+    ConfigError
+        If the text is not YAML, not a mapping, nested deeper than 40 levels or, with its aliases
+        written out, of more than 100,000 nodes.
+
+    Examples
+    --------
+    >>> document = parse("name: a\\nsplit:\\n  kind: holdout\\n")
+    >>> document.data
+    {'name': 'a', 'split': {'kind': 'holdout'}}
+    >>> document.line(("split", "kind"))
+    3
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        node = yaml.compose(text)
+        if node is None:
+            raise ConfigError(source, [Fault(0, "", "empty; name a dataset and algorithms")])
+        reader = _Reader(source, yaml.constructor)
+        data = reader.value(node, (), 0)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark is not None else 0
+        found = str(error.problem or error.context or "not YAML").split("\n")[0]
+        fault = Fault(line, "", f"not valid YAML: {found}; mend the line")
+        raise ConfigError(source, [fault]) from None
+    except (YAMLError, ValueError, OverflowError) as error:
+        found = str(error).split("\n")[0]
+        raise ConfigError(source, [Fault(0, "", f"not valid YAML: {found}; mend it")]) from None
+    except RecursionError:
+        fault = Fault(0, "", f"nested deeper than {MAX_DEPTH} levels; flatten it")
+        raise ConfigError(source, [fault]) from None
+    if not isinstance(data, dict):
+        fault = Fault(1, "", "not a mapping of keys to values; start with `dataset: ...`")
+        raise ConfigError(source, [fault])
+    return Document(source, data, reader.lines, folder)
+
+
+class _Reader:
+    """Walk a node graph into plain data, counting what aliases would expand to."""
+
+    def __init__(self, source: str, constructor: Any) -> None:
+        self.source = source
+        self.constructor = constructor
+        self.lines: dict[KeyPath, int] = {}
+        self.n_nodes = 0
+
+    def refuse(self, node: Any, path: KeyPath, message: str) -> ConfigError:
+        key = ".".join(str(part) for part in path)
+        return ConfigError(self.source, [Fault(node.start_mark.line + 1, key, message)])
+
+    def value(self, node: Any, path: KeyPath, depth: int) -> Any:
+        self.n_nodes += 1
+        if depth > MAX_DEPTH:
+            raise self.refuse(node, (), f"nested deeper than {MAX_DEPTH} levels; flatten it")
+        if self.n_nodes > MAX_NODES:
+            raise self.refuse(node, (), f"more than {MAX_NODES:,} values; write fewer aliases")
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if node.id == "mapping":
+            return self.mapping(node, path, depth)
+        if node.id == "sequence":
+            return [self.value(item, (*path, i), depth + 1) for i, item in enumerate(node.value)]
+        tag = str(node.tag)
+        if tag not in _SCALARS:
+            raise self.refuse(node, path, f"tag {tag!r} is not allowed; write a plain value")
+        if tag.endswith(":timestamp"):
+            return node.value
+        return self.constructor.construct_object(node)
+
+    def mapping(self, node: Any, path: KeyPath, depth: int) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if key_node.id != "scalar":
+                raise self.refuse(key_node, path, "a key is not a plain word; write `key: value`")
+            key = str(key_node.value)
+            if key == "<<":
+                raise self.refuse(key_node, path, "merge keys are not supported; write the keys")
+            if key in result:
+                raise self.refuse(key_node, (*path, key), "given twice; remove one")
+            self.lines[(*path, key)] = key_node.start_mark.line + 1
+            result[key] = self.value(value_node, (*path, key), depth + 1)
+        return result

@@ -1,0 +1,96 @@
+"""The whole of a config: every key of an experiment, declared once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from harness.config.algorithm import AlgorithmSection
+from harness.config.candidates import CandidatesSection, Rated
+from harness.config.data import DatasetSection
+from harness.config.section import Section
+from harness.config.splitting import FilterSection, Holdout, SplitSection
+
+__all__ = ["Execution", "Experiment"]
+
+T = TypeVar("T")
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+
+
+class Execution(Section):
+    """How a run is carried out; nothing here changes a number."""
+
+    workers: int = Field(default=1, ge=1, le=256)
+    """Processes that fit at the same time. One, the default, gives the cleanest timings."""
+    time_limit: float | None = Field(default=None, gt=0)
+    """Seconds after which a cell is stopped and becomes a row that says so."""
+
+
+class Experiment(Section):
+    """An experiment: data, split, candidates, algorithms, metrics and a seed.
+
+    `dataset`, `split`, `candidates` and `seed` take one value or a list; the run is the product of
+    the lists.
+    """
+
+    name: str = Field(pattern=NAME)
+    """Name of the run and of its folder in `results/`; the file's name when left out."""
+    description: str = ""
+    """A sentence for the report: what the experiment asks."""
+    dataset: Annotated[
+        list[DatasetSection],
+        Field(min_length=1),
+        BeforeValidator(_as_list, json_schema_input_type=DatasetSection | list[DatasetSection]),
+    ]
+    """Where the ratings come from: a name from `harness list datasets`, or a file of your own."""
+    filters: list[FilterSection] = Field(default_factory=list)
+    """What is taken out before the split, in this order; each step's counts are reported."""
+    split: Annotated[
+        list[SplitSection],
+        Field(min_length=1),
+        BeforeValidator(_as_list, json_schema_input_type=SplitSection | list[SplitSection]),
+    ] = Field(default_factory=lambda: [Holdout()])
+    """How ratings are divided into training and test."""
+    candidates: Annotated[
+        list[CandidatesSection],
+        Field(min_length=1),
+        BeforeValidator(
+            _as_list, json_schema_input_type=CandidatesSection | list[CandidatesSection]
+        ),
+    ] = Field(default_factory=lambda: [Rated()])
+    """Which items each test user is asked about."""
+    algorithms: list[AlgorithmSection] = Field(min_length=1)
+    """The rows of the table."""
+    metrics: list[str] = Field(min_length=1)
+    """Labels as `ndcg@10`, `ndcg(gain=linear)@5,10` or `rmse`; see `harness list metrics`."""
+    seed: Annotated[
+        list[Seed],
+        Field(min_length=1),
+        BeforeValidator(_as_list, json_schema_input_type=Seed | list[Seed]),
+    ] = Field(default_factory=lambda: [0])
+    """The run's seed, or several; every random choice is derived from it by name."""
+    clip: bool = True
+    """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
+    accelerate: bool = True
+    """Whether compiled fitting and scoring stand in for Surprise's where they give the same."""
+    execution: Execution = Field(default_factory=Execution)
+    """How the run is carried out: workers and time limits."""
+
+    @model_validator(mode="after")
+    def _labels_differ(self) -> Self:
+        seen: set[str] = set()
+        for algorithm in self.algorithms:
+            if algorithm.title in seen:
+                raise ValueError(
+                    f"two algorithms are labelled {algorithm.title!r}; give one a `label` of its own"
+                )
+            seen.add(algorithm.title)
+        return self

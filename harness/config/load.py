@@ -1,0 +1,160 @@
+"""A config file, a mapping or overrides become an `Experiment`, or every fault at once."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness import metrics
+from harness.config.algorithm import AlgorithmConfig
+from harness.config.document import Document, KeyPath, parse, read
+from harness.config.experiment import Experiment
+from harness.config.faults import dotted, explain
+from harness.errors import ConfigError, Fault, MetricError
+
+__all__ = ["AlgorithmCheck", "load"]
+
+AlgorithmCheck = Callable[[AlgorithmConfig], Iterable[tuple[KeyPath, str]]]
+"""Given an algorithm of a config, yields what is wrong: the key inside it, and the message."""
+
+
+def load(
+    config: str | Path | Mapping[str, Any] | Experiment,
+    *,
+    overrides: Iterable[str] = (),
+    check_algorithm: AlgorithmCheck | None = None,
+) -> tuple[Experiment, Document]:
+    """Read and validate a config.
+
+    Parameters
+    ----------
+    config : path, mapping or Experiment
+        A YAML file, or the same as Python data.
+    overrides : iterable of str
+        ``key.path=value`` each, the value written as in YAML: ``split.test_size=0.1``,
+        ``algorithms[0].params.k=20``.
+    check_algorithm : callable, optional
+        Looks at each algorithm's name and parameters.
+
+    Returns
+    -------
+    experiment : Experiment
+    document : Document
+        Where it came from: source name, folder, lines.
+
+    Raises
+    ------
+    ConfigError
+        With all faults of the config.
+    """
+    if isinstance(config, Experiment):
+        document = Document("config", config.model_dump(mode="json", exclude_unset=True))
+    elif isinstance(config, Mapping):
+        document = Document("config", copy.deepcopy(dict(config)))
+    else:
+        document = read(Path(config))
+        document.data.setdefault("name", _safe_name(Path(config).stem))
+    if not isinstance(config, str | Path):
+        document.data.setdefault("name", "run")
+    for override in overrides:
+        _apply(document.data, override)
+    faults: list[Fault] = []
+    experiment: Experiment | None = None
+    try:
+        experiment = Experiment.model_validate(document.data)
+    except ValidationError as error:
+        faults += [explain(entry, document, Experiment) for entry in error.errors()]
+    except RecursionError:
+        faults.append(Fault(0, "", "nested too deeply; flatten it"))
+    faults += _metric_faults(document)
+    if check_algorithm is not None:
+        faults += _algorithm_faults(document, check_algorithm)
+    if faults or experiment is None:
+        raise ConfigError(document.source, dict.fromkeys(faults))
+    return experiment, document
+
+
+def _safe_name(stem: str) -> str:
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in stem)[:80]
+
+
+def _metric_faults(document: Document) -> list[Fault]:
+    labels = document.data.get("metrics")
+    faults = []
+    for position, label in enumerate(labels if isinstance(labels, list) else []):
+        if isinstance(label, str):
+            try:
+                metrics.parse_many(label)
+            except MetricError as error:
+                path = ("metrics", position)
+                faults.append(Fault(document.line(path), dotted(path), str(error)))
+    return faults
+
+
+def _algorithm_faults(document: Document, check: AlgorithmCheck) -> list[Fault]:
+    """Check each algorithm that is well formed in itself, whatever else is wrong in the file."""
+    rows = document.data.get("algorithms")
+    faults = []
+    for position, row in enumerate(rows if isinstance(rows, list) else []):
+        try:
+            algorithm = AlgorithmConfig.model_validate({"name": row} if isinstance(row, str) else row)
+        except ValidationError:
+            continue
+        for key, message in check(algorithm):
+            path = ("algorithms", position, *key) if isinstance(row, dict) else ("algorithms", position)
+            faults.append(Fault(document.line(path), dotted(path), message))
+    return faults
+
+
+def _apply(data: dict[str, Any], override: str) -> None:
+    """Set one key from ``path=value``, creating the mappings on the way."""
+    where = f"--set {override}"
+    key, separator, text = override.partition("=")
+    if not separator or not key:
+        raise ConfigError(where, [Fault(0, "", "no '='; write --set split.test_size=0.1")])
+    value = parse(f"value: {text}", where).data["value"]
+    path = _key_path(key, where)
+    target: Any = data
+    for part, following in zip(path, path[1:], strict=False):
+        if isinstance(target, dict) and isinstance(part, str):
+            if isinstance(target.get(part), str) and isinstance(following, str):
+                target[part] = {"kind" if part in ("split", "candidates") else "name": target[part]}
+            target = target.setdefault(part, {})
+        else:
+            target = _item(target, part, where)
+    last = path[-1]
+    if isinstance(last, str) and isinstance(target, dict):
+        target[last] = value
+    elif isinstance(last, int) and isinstance(target, list) and last < len(target):
+        target[last] = value
+    else:
+        fault = Fault(0, dotted(path), "no such place in the config; check the path")
+        raise ConfigError(where, [fault])
+
+
+def _item(target: Any, part: str | int, where: str) -> Any:
+    if isinstance(target, list) and isinstance(part, int) and part < len(target):
+        if isinstance(target[part], str):
+            target[part] = {"name": target[part]}
+        return target[part]
+    raise ConfigError(where, [Fault(0, str(part), "no such place in the config; check the path")])
+
+
+def _key_path(key: str, where: str) -> KeyPath:
+    """Return ``a.b[1].c`` as ``("a", "b", 1, "c")``."""
+    path: list[str | int] = []
+    for piece in key.split("."):
+        name, *indices = piece.split("[")
+        if name:
+            path.append(name)
+        for index in indices:
+            digits = index.removesuffix("]")
+            if not digits.isdigit():
+                fault = Fault(0, key, f"{index!r} is no list index; write algorithms[0]")
+                raise ConfigError(where, [fault])
+            path.append(int(digits))
+    return tuple(path)
