@@ -1,0 +1,169 @@
+"""One cell: fit, score, rank; the work that a process or another machine does."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from harness import candidates
+from harness.algorithms import acceleration, registry
+from harness.errors import AlgorithmError, CapacityError, HarnessError
+from harness.experiment.memory import PeakMemory, available_bytes
+from harness.experiment.plan import Cell, depth_of, requested_metrics
+from harness.experiment.scoring import rank, score_pairs
+from harness.experiment.workspace import Workspace
+from harness.results.cells import CellRecord, CellStore
+
+__all__ = ["Outcome", "Report", "compute", "finish", "reason"]
+
+Report = Callable[[str, int, int], object]
+"""Called with the stage, the steps done and the steps in all."""
+
+Outcome = dict[str, Any]
+"""``status`` (computed, found, busy or failed), ``seconds`` and, when it failed, ``error``."""
+
+SHARE_OF_MEMORY = 0.9
+
+
+def finish(
+    cell: Cell, workspace: Workspace, store: CellStore, report: Report, *, wait: bool = True
+) -> Outcome:
+    """Compute a cell and store it, unless it is there or somebody else is at it.
+
+    Parameters
+    ----------
+    cell : Cell
+    workspace : Workspace
+    store : CellStore
+    report : callable
+    wait : bool
+        Whether to wait for another run that is computing the same cell.
+
+    Returns
+    -------
+    dict
+        An `Outcome`. Whatever goes wrong inside the cell is its outcome, not an exception.
+    """
+    started = time.perf_counter()
+    outcome: Outcome = {"status": "computed"}
+    try:
+        lock_path = store.path(cell.key).with_suffix(".lock")
+        _make_folder(lock_path.parent)
+        with FileLock(lock_path, timeout=-1 if wait else 0):
+            if store.path(cell.key).exists():
+                outcome["status"] = "found"
+            else:
+                store.put(cell.key, compute(cell, workspace, report).to_bytes())
+        Path(lock_path).unlink(missing_ok=True)
+    except Timeout:
+        outcome["status"] = "busy"
+    except Exception as error:
+        outcome |= {"status": "failed", "error": reason(error)}
+    return outcome | {"seconds": time.perf_counter() - started}
+
+
+def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
+    """Fit the algorithm of a cell, estimate the test ratings and rank the candidates.
+
+    Raises
+    ------
+    CapacityError
+        If it would need more memory than is free; nothing is fitted.
+    AlgorithmError
+        If the model gives estimates that are not numbers.
+    """
+    experiment = workspace.experiment
+    chosen = experiment.algorithms[cell.algorithm]
+    section = experiment.candidates[cell.candidates]
+    report("loading", 0, 0)
+    split = workspace.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
+    asked = candidates.choose(section, split, cell.seed)
+    trainset = workspace.trainset(cell.dataset, cell.split, cell.seed, cell.fold)
+    _refuse_what_cannot_fit(chosen.name, cell.params, trainset)
+    model = registry.create(chosen.name, cell.params, cell.seed)
+    if experiment.accelerate:
+        workspace.warm_up(chosen.name, cell.params)
+    with PeakMemory() as peak:
+        report("fitting", 0, 0)
+        start = time.perf_counter()
+        fit_path = acceleration.fit(
+            model,
+            trainset,
+            accelerate=experiment.accelerate,
+            as_surprise=chosen.as_surprise,
+            progress=lambda done, total: report("fitting", done, total),
+        )
+        fitted = time.perf_counter()
+        report("scoring", 0, 0)
+        options = {"clip": experiment.clip, "accelerate": experiment.accelerate}
+        pairs, n_impossible = score_pairs(model, asked, **options)
+        rankings = rank(
+            model,
+            section,
+            asked,
+            pairs,
+            **options,
+            depth=depth_of(requested_metrics(experiment)),
+            progress=lambda done, total: report("scoring", done, total),
+        )
+        scored = time.perf_counter()
+    return CellRecord(
+        meta={
+            "fit_seconds": fitted - start,
+            "score_seconds": scored - fitted,
+            "peak_mb": peak.megabytes,
+            "fit_path": fit_path,
+            "scoring_path": acceleration.scoring_path(model) if experiment.accelerate else "surprise",
+            "n_impossible": n_impossible,
+            "n_test": len(asked.items),
+            "notes": acceleration.notes(model),
+        },
+        users=asked.users,
+        kept=asked.kept,
+        rankings=rankings,
+        pairs=pairs,
+    )
+
+
+def reason(error: BaseException) -> str:
+    """Return one line that says what went wrong and, for foreign errors, where.
+
+    Examples
+    --------
+    >>> reason(AlgorithmError("SVD: no; yes"))
+    'SVD: no; yes'
+    """
+    if isinstance(error, HarnessError):
+        return " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        return "out of memory; use fewer workers, a smaller data set or fewer factors"
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return " ".join(f"{type(error).__name__}: {error}{where}".split())
+
+
+def _refuse_what_cannot_fit(name: str, params: dict[str, Any], trainset: Any) -> None:
+    needed = acceleration.memory(
+        registry.canonical(name), params, trainset.n_users, trainset.n_items, trainset.n_ratings
+    )
+    free = available_bytes()
+    if needed > SHARE_OF_MEMORY * free:
+        raise CapacityError(
+            f"{name}: needs about {needed / 1e9:.1f} GB for {trainset.n_users:,} users and "
+            f"{trainset.n_items:,} items, and {free / 1e9:.1f} GB are free; "
+            "filter the data, sample users, or leave it out"
+        )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HarnessError(
+            f"{folder}: cannot be made ({error.strerror}); set HARNESS_CACHE to a folder you may write"
+        ) from None

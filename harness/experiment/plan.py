@@ -1,0 +1,170 @@
+"""A config and its data become cells: one fit and one scoring each, with a key."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import harness
+from harness import metrics, seeds
+from harness.algorithms import registry
+from harness.config.candidates import Sampled
+from harness.config.experiment import Experiment
+from harness.experiment.workspace import Workspace
+from harness.metrics import Metric
+from harness.results.cells import key_of
+
+__all__ = ["Cell", "make_cells", "requested_metrics"]
+
+NUMBERS_VERSION = 1
+"""Raised whenever a change of the code changes what a cell computes."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One algorithm on one fold of one split of one data set, under one seed.
+
+    The integers are positions in the lists of the config.
+
+    Parameters
+    ----------
+    dataset, split, candidates, algorithm : int
+    seed : int
+        The run's seed itself, not a position.
+    fold : int
+        From 0.
+    n_folds : int
+    title : str
+        What progress lines call it.
+    params : dict
+        Arguments of the constructor, `random_state` included where there is one.
+    key : str
+        Identity of the cell's numbers.
+    """
+
+    dataset: int
+    split: int
+    candidates: int
+    algorithm: int
+    seed: int
+    fold: int
+    n_folds: int
+    title: str
+    params: dict[str, Any] = field(hash=False)
+    key: str = ""
+
+
+def requested_metrics(experiment: Experiment) -> tuple[Metric, ...]:
+    """Return the metrics of a config in its order, each once."""
+    return tuple(dict.fromkeys(metrics.parse_many(experiment.metrics)))
+
+
+def make_cells(experiment: Experiment, workspace: Workspace) -> Iterator[Cell]:
+    """Yield the cells of an experiment in the order in which they are best run.
+
+    Loads the data and makes the splits, because a cell's key depends on both.
+
+    Yields
+    ------
+    Cell
+        All algorithms of a fold after each other, so that what they share stays in memory.
+    """
+    depth = depth_of(requested_metrics(experiment))
+    for dataset in range(len(experiment.dataset)):
+        ratings, _ = workspace.ratings(dataset)
+        for split, seed in (
+            (split, seed) for split in range(len(experiment.split)) for seed in experiment.seed
+        ):
+            for made in workspace.splits(dataset, split, seed):
+                for candidates, section in enumerate(experiment.candidates):
+                    for algorithm, chosen in enumerate(experiment.algorithms):
+                        params = seeded_params(chosen.name, chosen.params, seed, made.fold)
+                        key = key_of(
+                            {
+                                "numbers": NUMBERS_VERSION,
+                                "versions": versions_that_count(),
+                                "data": ratings.fingerprint,
+                                "split": made.fingerprint,
+                                "candidates": section.model_dump(),
+                                "sample": (seed, made.fold) if isinstance(section, Sampled) else None,
+                                "algorithm": identity(chosen.name),
+                                "params": params,
+                                "as_surprise": chosen.as_surprise,
+                                "clip": experiment.clip,
+                                "accelerate": experiment.accelerate,
+                                "depth": depth,
+                            }
+                        )
+                        yield Cell(
+                            dataset=dataset,
+                            split=split,
+                            candidates=candidates,
+                            algorithm=algorithm,
+                            seed=seed,
+                            fold=made.fold,
+                            n_folds=made.n_folds,
+                            title=_title(experiment, chosen.title, dataset, made, seed, candidates),
+                            params=params,
+                            key=key,
+                        )
+
+
+def depth_of(wanted: tuple[Metric, ...]) -> int:
+    """Return how many items at the top of each list have to be known by name."""
+    return max((m.k or 0 for m in wanted if m.needs_items), default=0)
+
+
+def seeded_params(name: str, params: dict[str, Any], seed: int, fold: int) -> dict[str, Any]:
+    """Return the constructor's arguments with the seed of this use among them.
+
+    The stream depends on the algorithm and the fold but not on the label or the other parameters,
+    so two settings of one algorithm start from the same random numbers.
+
+    Examples
+    --------
+    >>> seeded_params("SlopeOne", {}, seed=0, fold=0)
+    {}
+    >>> seeded_params("SVD", {"random_state": 3}, seed=0, fold=0)
+    {'random_state': 3}
+    """
+    if not registry.takes_seed(name) or params.get("random_state") is not None:
+        return dict(params)
+    return {**params, "random_state": seeds.derive(seed, "fit", registry.canonical(name), fold)}
+
+
+def identity(name: str) -> str:
+    """Return what a cell's key knows an algorithm by; a class of your own by its source too."""
+    if ":" not in name:
+        return registry.canonical(name)
+    try:
+        source = inspect.getsource(inspect.getmodule(registry.find(name)) or registry.find(name))
+    except (OSError, TypeError):
+        source = ""
+    return f"{name} {hashlib.sha256(source.encode()).hexdigest()}"
+
+
+def versions_that_count() -> dict[str, str]:
+    """Return the versions of the packages whose code decides the numbers."""
+    from importlib.metadata import version
+
+    return {"harness": harness.__version__, "surprise": version("scikit-surprise")}
+
+
+def _title(
+    experiment: Experiment, label: str, dataset: int, split: Any, seed: int, candidates: int
+) -> str:
+    parts = [label]
+    if len(experiment.dataset) > 1:
+        parts.append(experiment.dataset[dataset].describe())
+    if len(experiment.split) > 1:
+        parts.append(split.name)
+    if split.n_folds > 1:
+        parts.append(f"fold {split.fold + 1}/{split.n_folds}")
+    if len(experiment.seed) > 1:
+        parts.append(f"seed {seed}")
+    if len(experiment.candidates) > 1:
+        parts.append(experiment.candidates[candidates].describe())
+    return " · ".join(parts)
