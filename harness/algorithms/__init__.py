@@ -1,1 +1,1 @@
-"""algorithms"""
+"""Surprise's algorithms by name, and fast: the only part that knows Surprise."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from harness import datasets, splits
+from harness.algorithms.trainset import ColumnTrainset
+from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.splits import FilterReport, Split
@@ -35,6 +38,7 @@ class Workspace:
     progress: Callable[[int, int], object] | None = None
     _ratings: dict[int, tuple[Ratings, list[FilterReport]]] = field(default_factory=dict)
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
+    _trainset: tuple[tuple[int, int, int, int], ColumnTrainset] | None = None
 
     def ratings(self, dataset: int) -> tuple[Ratings, list[FilterReport]]:
         """Return the ratings of the config's data set number `dataset`, filtered, and the steps."""
@@ -57,3 +61,70 @@ class Workspace:
             ratings, _ = self.ratings(dataset)
             self._splits[place] = splits.make(self.experiment.split[split], ratings, seed)
         return self._splits[place]
+
+    def trainset(self, dataset: int, split: int, seed: int, fold: int) -> ColumnTrainset:
+        """Return the training set of one fold; the last one asked for is kept."""
+        place = (dataset, split, seed, fold)
+        if self._trainset is None or self._trainset[0] != place:
+            made = self.splits(dataset, split, seed)[fold]
+            rows, data = made.train, made.ratings
+            trainset = ColumnTrainset.from_columns(
+                data.users[rows],
+                data.items[rows],
+                data.ratings[rows],
+                user_ids=data.user_ids,
+                item_ids=data.item_ids,
+                scale=data.scale,
+            )
+            self._trainset = (place, trainset)
+        return self._trainset[1]
+
+    def describe_data(self) -> list[dict[str, Any]]:
+        """Return what ``run.json`` says of each data set: counts, identity, filters."""
+        described = []
+        for ratings, reports in self._ratings.values():
+            described.append(
+                {
+                    "name": ratings.name,
+                    "fingerprint": ratings.fingerprint,
+                    "n_users": ratings.n_users,
+                    "n_items": ratings.n_items,
+                    "n_ratings": len(ratings),
+                    "scale": list(ratings.scale),
+                    "filters": [report.describe() for report in reports],
+                    "notes": list(ratings.notes),
+                }
+            )
+        return described
+
+    def describe_splits(self) -> list[dict[str, Any]]:
+        """Return what ``run.json`` says of each fold: counts and identity."""
+        return [
+            {
+                "dataset": made.ratings.name,
+                "split": made.name,
+                "seed": seed,
+                "fold": made.fold,
+                "fingerprint": made.fingerprint,
+                "n_train": len(made.train),
+                "n_test": len(made.test),
+                "notes": list(made.notes),
+            }
+            for (_, _, seed), folds in self._splits.items()
+            for made in folds
+        ]
+
+    def notes(self) -> Iterator[str]:
+        """Yield what a reader of the table has to know of data, splits and candidates."""
+        for ratings, reports in self._ratings.values():
+            yield from (f"{ratings.name}: {note}" for note in ratings.notes)
+            yield from (f"{ratings.name}: {report.describe()}" for report in reports)
+        for folds in self._splits.values():
+            for made in folds:
+                yield from (f"{made.name}: {note}" for note in made.notes)
+        for section in self.experiment.candidates:
+            if isinstance(section, Sampled):
+                yield (
+                    f"{section.describe()}: metrics over sampled candidates are biased and may order "
+                    "algorithms differently than the whole catalogue (doi:10.1145/3394486.3403226)"
+                )

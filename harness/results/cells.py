@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.datasets import cache_folder
 from harness.errors import ResultsError
 from harness.files import write_whole
 from harness.metrics import Pairs, Rankings
@@ -102,6 +105,15 @@ def key_of(description: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A file of the store: the key it is named by, its size and when it was written."""
+
+    key: str
+    n_bytes: int
+    written: datetime
+
+
 class CellStore:
     """A folder of finished cells.
 
@@ -113,6 +125,11 @@ class CellStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @classmethod
+    def default(cls) -> CellStore:
+        """Return the store that all runs of this user share."""
+        return cls(cache_folder() / "cells")
 
     def path(self, key: str) -> Path:
         """Return where the cell of a key is, or would be."""
@@ -159,3 +176,39 @@ class CellStore:
     def discard(self, key: str) -> None:
         """Remove a cell, if it is there."""
         self.path(key).unlink(missing_ok=True)
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield every file of the store, by key."""
+        for path in sorted(self.folder.glob("??/*.cell")):
+            status = path.stat()
+            yield Entry(path.stem, status.st_size, datetime.fromtimestamp(status.st_mtime))
+
+    def fault(self, key: str) -> str | None:
+        """Return what is wrong with a stored cell, None when it is whole."""
+        try:
+            self.get(key)
+        except ResultsError as error:
+            return str(error)
+        return None
+
+    def prune(self, days: float) -> int:
+        """Remove the cells written more than `days` ago, and what killed writers left behind.
+
+        Returns
+        -------
+        int
+            How many cells were removed.
+        """
+        now = datetime.now().timestamp()
+        old = [
+            entry
+            for entry in self.entries()
+            if now - entry.written.timestamp() >= days * 86_400
+        ]
+        for entry in old:
+            self.discard(entry.key)
+        for pattern in ("??/.*.part", "??/*.lock"):
+            for path in self.folder.glob(pattern):
+                if now - path.stat().st_mtime > 86_400:
+                    path.unlink(missing_ok=True)
+        return len(old)

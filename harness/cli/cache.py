@@ -1,0 +1,72 @@
+"""``harness cache``: the finished cells that runs share."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["cache_command"]
+
+
+@click.group("cache")
+def cache_command() -> None:
+    """Look after the finished cells that runs share."""
+
+
+@cache_command.command("list")
+def _list() -> int:
+    """List finished cells: key, megabytes, when."""
+    from harness.cli.screen import show_table
+    from harness.results.cells import CellStore
+
+    rows = [
+        [entry.key[:16], f"{entry.n_bytes / 1e6:.2f}", entry.written.isoformat(" ", "minutes")]
+        for entry in CellStore.default().entries()
+    ]
+    show_table(["cell", "MB", "written"], rows, ["cell", "written"])
+    return 0
+
+
+@cache_command.command("size")
+def _size() -> int:
+    """Print how many cells there are and what they take."""
+    from harness.results.cells import CellStore
+
+    entries = list(CellStore.default().entries())
+    total = sum(entry.n_bytes for entry in entries)
+    click.echo(f"{len(entries)} cells, {total / 1e6:.1f} MB")
+    return 0
+
+
+@cache_command.command("verify")
+def _verify() -> int:
+    """Read every cell against its checksum; broken ones are named and removed."""
+    from harness.results.cells import CellStore
+
+    store = CellStore.default()
+    broken = 0
+    for entry in store.entries():
+        if message := store.fault(entry.key):
+            broken += 1
+            click.echo(message)
+            store.discard(entry.key)
+    click.echo(f"{broken} broken cells removed" if broken else "every cell is whole")
+    return 1 if broken else 0
+
+
+@cache_command.command("prune")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0),
+    default=30.0,
+    show_default=True,
+    metavar="DAYS",
+    help="Remove cells that were written more days ago than this.",
+)
+def _prune(older_than: float) -> int:
+    """Remove old cells; a run that needs them again computes them again."""
+    from harness.results.cells import CellStore
+
+    store = CellStore.default()
+    removed = store.prune(older_than)
+    click.echo(f"{removed} cells removed")
+    return 0

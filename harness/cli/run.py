@@ -1,0 +1,85 @@
+"""``harness run`` and ``harness check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["check_command", "run_command"]
+
+_overrides = click.option(
+    "--set",
+    "overrides",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Override a key of the config, as split.test_size=0.1; may be given again.",
+)
+
+
+@click.command("run")
+@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
+@_overrides
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="Folder in which each run gets a folder of its own.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=None,
+    help="Processes at the same time; the numbers are the same for any number.",
+)
+@click.option("--fresh", is_flag=True, help="Compute every cell again, finished or not.")
+@click.option("--quiet", "-q", is_flag=True, help="Print the tables alone.")
+def run_command(
+    configs: tuple[str, ...],
+    overrides: tuple[str, ...],
+    results: Path,
+    workers: int | None,
+    fresh: bool,
+    quiet: bool,
+) -> int:
+    """Run experiments and print their tables.
+
+    Finished cells are kept: run again to do only what is missing.
+    """
+    from harness.algorithms import registry
+    from harness.cli.progress import display
+    from harness.cli.screen import show_run
+    from harness.config.load import load
+    from harness.experiment import run
+
+    # Every config is checked before the first is run.
+    for config in configs:
+        load(config, overrides=overrides, check_algorithm=registry.check)
+    failed = 0
+    for config in configs:
+        with display(quiet) as watch:
+            done = run(
+                config,
+                results=results,
+                overrides=overrides,
+                workers=workers,
+                fresh=fresh,
+                watch=watch,
+            )
+        show_run(done)
+        failed += len(done.failed)
+    return 1 if failed else 0
+
+
+@click.command("check")
+@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
+@_overrides
+def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
+    """Plan experiments without fitting: cells, ratings, memory."""
+    from harness.cli.screen import show_outline
+    from harness.experiment.outline import outline
+
+    for config in configs:
+        show_outline(outline(config, overrides=overrides))
+    return 0

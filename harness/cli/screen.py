@@ -1,0 +1,110 @@
+"""Tables and summaries on the screen: aligned everywhere, coloured on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from harness.experiment.outline import Outline
+    from harness.results.run import Run
+
+__all__ = ["show_outline", "show_run", "show_table"]
+
+
+def show_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    left: Sequence[str] = (),
+    best: Sequence[tuple[int, int]] = (),
+) -> None:
+    """Print a table: through rich on a terminal, as aligned text elsewhere.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    rows : sequence of sequences of str
+    left : sequence of str
+        Columns of words; the others hold numbers and are aligned to the right.
+    best : sequence of (row, column)
+        Cells to stand out.
+    """
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for column in columns:
+            table.add_column(
+                Text(column),
+                justify="left" if column in left else "right",
+                no_wrap=column != "error",
+                overflow="fold",
+            )
+        for i, row in enumerate(rows):
+            table.add_row(
+                *(Text(v, style="bold green" if (i, j) in best else "") for j, v in enumerate(row))
+            )
+        Console(highlight=False).print(table)
+        return
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    for line in (columns, *rows):
+        padded = (
+            text.ljust(width) if column in left else text.rjust(width)
+            for text, width, column in zip(line, widths, columns, strict=True)
+        )
+        click.echo("  ".join(padded).rstrip())
+
+
+def show_run(run: Run) -> None:
+    """Print a run's table, its notes and where it was written."""
+    from harness.results.table import GROUP, headline, to_frame_for_people
+
+    frame = to_frame_for_people(run.info)
+    click.echo(f"\n{_plain(run.name)} · {_plain(headline(run.info))}\n")
+    rows = [[_plain(value) for value in row] for row in frame.itertuples(index=False)]
+    left = ("algorithm", "error", *GROUP)
+    show_table(list(frame.columns), rows, left, _best(run))
+    if run.info["notes"]:
+        click.echo()
+    for note in run.info["notes"]:
+        click.echo(f"note: {_plain(note)}")
+    if run.folder is not None:
+        click.echo(f"\nwritten to {_plain(run.folder)}")
+
+
+def show_outline(outline: Outline) -> None:
+    """Print what a config would do."""
+    click.echo(f"{_plain(outline.name)}: {outline.summary}")
+    columns = ["algorithm", "cells", "memory of one", "parameters"]
+    rows = [[_plain(value) for value in row] for row in outline.rows]
+    show_table(columns, rows, ("algorithm", "parameters"))
+    for note in outline.notes:
+        click.echo(f"note: {_plain(note)}")
+
+
+def _best(run: Run) -> list[tuple[int, int]]:
+    """Return the places of the best value of each metric, within each group of rows."""
+    from harness import metrics
+    from harness.results.table import GROUP, to_frame_for_people
+
+    table = run.table
+    shown = list(to_frame_for_people(run.info).columns)
+    places = []
+    for label in run.info["metrics"]:
+        higher = metrics.parse(label).higher_is_better
+        for _, group in table.groupby(list(GROUP), sort=False):
+            values = group[label].dropna()
+            if len(values) > 1 and higher is not None:
+                row = values.idxmax() if higher else values.idxmin()
+                places.append((int(row), shown.index(label)))
+    return places
+
+
+def _plain(value: Any) -> str:
+    """Return text on one line, without characters that steer a terminal."""
+    return "".join(c if c.isprintable() else " " for c in str(value))
