@@ -1,3 +1,41 @@
-"""A config-driven ranking benchmark for scikit-surprise."""
+"""A config-driven ranking benchmark for scikit-surprise.
+
+>>> import harness
+>>> harness.ndcg([(4.5, 5), (3.5, 1), (2.5, 4)], k=2)
+0.7297...
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+__all__ = ["Ratings", "Run", "load", "metrics", "ndcg", "read_run", "run"]
+
+if TYPE_CHECKING:
+    from harness import metrics
+    from harness.datasets import Ratings, load
+    from harness.experiment import run
+    from harness.rankings import ndcg
+    from harness.results import Run, read_run
+
+_HOMES = {
+    "Ratings": "harness.datasets",
+    "Run": "harness.results",
+    "load": "harness.datasets",
+    "ndcg": "harness.rankings",
+    "read_run": "harness.results",
+    "run": "harness.experiment",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for, so that ``import harness`` is instant."""
+    from importlib import import_module
+
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name == "metrics":
+        return import_module("harness.metrics")
+    raise AttributeError(f"module 'harness' has no attribute {name!r}")
