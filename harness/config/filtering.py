@@ -1,0 +1,110 @@
+"""What is taken out of the ratings before they are divided."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from harness.config.quantities import Count, Moment, Size, State, seconds, written
+from harness.config.section import Section
+
+__all__ = [
+    "FilterSection",
+    "KCore",
+    "MinRatingsPerItem",
+    "MinRatingsPerUser",
+    "SampleUsers",
+    "TimeWindow",
+]
+
+
+class KCore(Section):
+    """Users and items that have enough ratings of each other."""
+
+    kind: Literal["k-core"] = "k-core"
+    """Take out users and items with too few ratings, again and again until none is left."""
+    n: Count
+    """Fewest ratings that every user and every item keeps."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return f"{self.n}-core"
+
+
+class MinRatingsPerUser(Section):
+    """Users with enough ratings."""
+
+    kind: Literal["min-ratings-per-user"] = "min-ratings-per-user"
+    """Take out users with too few ratings, once."""
+    n: Count
+    """Fewest ratings that a user needs to stay."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return f"at least {self.n} per user"
+
+
+class MinRatingsPerItem(Section):
+    """Items with enough ratings."""
+
+    kind: Literal["min-ratings-per-item"] = "min-ratings-per-item"
+    """Take out items with too few ratings, once."""
+    n: Count
+    """Fewest ratings that an item needs to stay."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return f"at least {self.n} per item"
+
+
+class TimeWindow(Section):
+    """Ratings of a span of time."""
+
+    kind: Literal["time-window"] = "time-window"
+    """Keep the ratings with `start` <= timestamp < `end`."""
+    start: Moment | None = None
+    """First moment that stays: a date or time (UTC), or seconds since 1970; null: no bound."""
+    end: Moment | None = None
+    """First moment that goes; null: no bound."""
+
+    @model_validator(mode="after")
+    def _a_span(self) -> Self:
+        if self.start is None and self.end is None:
+            raise ValueError("neither `start` nor `end`; give one, as start: 1998-01-01")
+        if self.start is None or self.end is None or seconds(self.start) < seconds(self.end):
+            return self
+        raise ValueError(f"`start` {self.start} is not before `end` {self.end}; swap or widen them")
+
+    def describe(self) -> str:
+        """Return the short name that tables use.
+
+        Examples
+        --------
+        >>> TimeWindow(start="1998-01-01").describe()
+        'from 1998-01-01'
+        """
+        bounds = [("from", self.start), ("before", self.end)]
+        return ", ".join(f"{word} {moment}" for word, moment in bounds if moment is not None)
+
+
+class SampleUsers(Section):
+    """A random sample of users with all their ratings."""
+
+    kind: Literal["sample-users"] = "sample-users"
+    """Keep a sample of the users, drawn at random."""
+    n: Size
+    """Share (rounded up) or count of users that stay."""
+    random_state: State | None = None
+    """Seed of the draw; null: from the run's seed."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return f"sample of {written(self.n)}{' of the' if isinstance(self.n, float) else ''} users"
+
+
+FilterSection = Annotated[
+    KCore | MinRatingsPerUser | MinRatingsPerItem | TimeWindow | SampleUsers,
+    Field(discriminator="kind"),
+]
+"""A kind of filter with its options."""

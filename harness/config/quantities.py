@@ -1,0 +1,97 @@
+"""Sizes, seeds and moments, as the keys of a config write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+__all__ = ["Count", "Moment", "Share", "Size", "SizeOrZero", "State", "seconds", "written"]
+
+
+def seconds(moment: int | str) -> int:
+    """Return a moment as seconds since 1970, the unit of MovieLens' timestamps.
+
+    Parameters
+    ----------
+    moment : int or str
+        Seconds already, or an ISO 8601 date or time; UTC unless the text names an offset.
+
+    Raises
+    ------
+    ValueError
+        If the text is not a date.
+
+    Examples
+    --------
+    >>> seconds("1998-01-01")
+    883612800
+    >>> seconds("1998-01-01T01:00:00+01:00")
+    883612800
+    """
+    if isinstance(moment, int):
+        return moment
+    try:
+        parsed = datetime.fromisoformat(moment)
+    except ValueError:
+        raise ValueError(f"{moment!r} is not a date; write it as 1998-01-31") from None
+    return int((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp())
+
+
+def written(size: float) -> str:
+    """Return a share as a percentage, a count as it is.
+
+    Examples
+    --------
+    >>> written(0.25), written(1000)
+    ('25%', '1000')
+    """
+    return f"{100 * size:.10g}%" if isinstance(size, float) else str(size)
+
+
+def _as_text(moment: Any) -> Any:
+    return moment.isoformat() if isinstance(moment, date) else moment
+
+
+def _check_moment(moment: int | str) -> int | str:
+    seconds(moment)
+    return moment
+
+
+def _size(smallest: int) -> Callable[[Any], Any]:
+    """Return a check that says in one sentence what a size may be."""
+
+    def check(size: Any) -> Any:
+        if isinstance(size, float) and 0 < size < 1:
+            return size
+        if isinstance(size, int) and not isinstance(size, bool) and size >= smallest:
+            return size
+        raise ValueError(
+            f"found {size!r}; write a share between 0 and 1, as 0.2, or a count of at least "
+            f"{smallest}, as 10"
+        )
+
+    return check
+
+
+Count = Annotated[int, Field(ge=1)]
+"""One or more."""
+Share = Annotated[float, Field(gt=0, lt=1)]
+"""Strictly between 0 and 1."""
+Size = Annotated[int | float, BeforeValidator(_size(1), json_schema_input_type=Count | Share)]
+"""A share, or a count; told apart by the decimal point."""
+SizeOrZero = Annotated[
+    int | float,
+    BeforeValidator(_size(0), json_schema_input_type=Annotated[int, Field(ge=0)] | Share),
+]
+"""A size that may be nothing at all."""
+State = Annotated[int, Field(ge=0, lt=2**32)]
+"""A seed that every generator of NumPy takes."""
+Moment = Annotated[
+    int | str,
+    BeforeValidator(_as_text, json_schema_input_type=int | str),
+    AfterValidator(_check_moment),
+]
+"""A date or time (UTC unless it says otherwise), or seconds since 1970."""

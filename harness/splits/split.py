@@ -1,0 +1,107 @@
+"""One division of the ratings, checked, named and hashed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.datasets import Ratings
+from harness.errors import SplitError
+from harness.splits.remarks import remarks
+
+__all__ = ["Parts", "Rows", "Split", "assemble"]
+
+Rows = NDArray[np.int64]
+Parts = tuple[Rows, Rows]
+"""Rows of the training part, in training order, and of the test part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Ratings divided into a training and a test part.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What was divided.
+    train : ndarray of int64, shape (n_train,)
+        Rows of the training part in the order in which a model is to see them, which decides what
+        stochastic gradient descent learns.
+    test : ndarray of int64, shape (n_test,)
+        Rows of the test part; none is in `train`.
+    name : str
+        The kind of split as tables name it; equal for all folds.
+    fold : int
+        Which of the folds this is, from 0.
+    n_folds : int
+        How many there are.
+    fingerprint : str
+        SHA-256, in hexadecimal, of the data's fingerprint and the rows in their order.
+    notes : tuple of str
+        What a reader of the numbers should know: test users and items without training ratings,
+        ratings in neither part, a leak through time.
+    """
+
+    ratings: Ratings
+    train: Rows
+    test: Rows
+    name: str
+    fold: int
+    n_folds: int
+    fingerprint: str
+    notes: tuple[str, ...] = ()
+
+
+def assemble(
+    ratings: Ratings, parts: Sequence[Parts], name: str, notes: Iterable[str] = ()
+) -> list[Split]:
+    """Check the parts of every fold, then name and hash them.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What was divided.
+    parts : sequence of (train, test)
+        Rows of each fold.
+    name : str
+        Short name for tables and messages.
+    notes : iterable of str
+        What the maker of the split has to say, put before what is found here.
+
+    Raises
+    ------
+    SplitError
+        If a fold has no training or no test rating.
+    """
+    for fold, (train, test) in enumerate(parts):
+        where = name if len(parts) == 1 else f"{name}, fold {fold + 1} of {len(parts)}"
+        for rows, part in ((train, "training"), (test, "test")):
+            if len(rows) == 0:
+                raise SplitError(
+                    f"{where}: no {part} rating is left of {len(ratings):,}; "
+                    "change the sizes of the split or use more data"
+                )
+    return [
+        Split(
+            ratings,
+            train,
+            test,
+            name,
+            fold,
+            len(parts),
+            _fingerprint(ratings.fingerprint, train, test),
+            (*notes, *remarks(ratings, train, test)),
+        )
+        for fold, (train, test) in enumerate(parts)
+    ]
+
+
+def _fingerprint(data: str, train: Rows, test: Rows) -> str:
+    digest = hashlib.sha256(f"{data} {len(train)} {len(test)}\n".encode())
+    for rows in (train, test):
+        digest.update(np.ascontiguousarray(rows, dtype="<i8").data)
+    return digest.hexdigest()
