@@ -1,1 +1,20 @@
-"""datasets"""
+"""Data sets: a name, a file or an object in, `Ratings` in columns out."""
+
+from harness.datasets.bundle import bundled_titles
+from harness.datasets.cache import cache_folder
+from harness.datasets.folds import predefined_folds
+from harness.datasets.listing import Listing, available, expected_size
+from harness.datasets.loading import Progress, load
+from harness.datasets.ratings import Ratings
+
+__all__ = [
+    "Listing",
+    "Progress",
+    "Ratings",
+    "available",
+    "bundled_titles",
+    "cache_folder",
+    "expected_size",
+    "load",
+    "predefined_folds",
+]

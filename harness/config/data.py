@@ -1,0 +1,239 @@
+"""The ``dataset`` part of a config: a name, a file of one's own, or ratings that are made up."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator, model_validator
+from pydantic_core import CoreSchema
+
+from harness.config.section import Section
+
+__all__ = [
+    "ColumnsSection",
+    "DatasetName",
+    "DatasetSection",
+    "DuplicatePolicy",
+    "SyntheticSection",
+]
+
+DatasetName = Literal[
+    "bundled",
+    "jester",
+    "ml-100k",
+    "ml-10m",
+    "ml-1m",
+    "ml-20m",
+    "ml-25m",
+    "ml-32m",
+    "ml-latest-small",
+    "ml-latest-small-2016",
+    "synthetic",
+]
+"""Every data set that a config can name; `harness.datasets.catalogue` describes each."""
+
+DuplicatePolicy = Literal["error", "first", "last", "mean"]
+"""What becomes of a pair of user and item that is rated more than once."""
+
+Scale = Annotated[tuple[float, float], Field(strict=False)]
+Column = str | Annotated[int, Field(ge=1)]
+
+_ENDINGS = (".csv", ".tsv", ".dat", ".data", ".txt", ".inter", ".parquet")
+
+
+def _checked_scale(scale: tuple[float, float] | None) -> tuple[float, float] | None:
+    if scale is not None and not (all(map(math.isfinite, scale)) and scale[0] < scale[1]):
+        raise ValueError(
+            f"[{scale[0]:g}, {scale[1]:g}] is not a scale; "
+            "give the lowest and the highest rating, as [0.5, 5]"
+        )
+    return scale
+
+
+class ColumnsSection(Section):
+    """Which column holds what: a name from the header, or a position from 1."""
+
+    user: Column | None = None
+    """The user's id; found by its usual names (user, user_id, userId, uid …) when left out."""
+
+    item: Column | None = None
+    """The item's id; found by its usual names (item, item_id, movieId, iid …) when left out."""
+
+    rating: Column | None = None
+    """The rating; found by its usual names (rating, score, stars …) when left out."""
+
+    timestamp: Column | None = None
+    """When it was rated, in seconds since 1970 or as an ISO date; found by its usual names when
+    left out, not read at all when `null`."""
+
+
+class SyntheticSection(Section):
+    """Ratings drawn from biases, factors and noise, with a long tail of items."""
+
+    n_users: int = Field(default=1_000, ge=1, le=2**31 - 1)
+    """How many users; each has at least one rating."""
+
+    n_items: int = Field(default=2_000, ge=1, le=2**31 - 1)
+    """How many items; each is rated at least once."""
+
+    n_ratings: int = Field(default=100_000, ge=1, le=2**31 - 1)
+    """How many ratings, no pair of user and item twice."""
+
+    exponent: float = Field(default=1.0, ge=0.0, le=4.0, allow_inf_nan=False)
+    """How steep popularity is: the item of rank r is drawn in proportion to r to the minus this;
+    0 makes all items alike."""
+
+    scale: Scale = (0.5, 5.0)
+    """The lowest and the highest rating."""
+
+    step: float | None = Field(default=0.5, gt=0.0, allow_inf_nan=False)
+    """Distance between neighbouring ratings, as 0.5 for half stars; `null` for no rounding."""
+
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    """What the draws start from."""
+
+    _check_scale = field_validator("scale")(_checked_scale)
+
+    @field_validator("n_ratings")
+    @classmethod
+    def _check_room(cls, n_ratings: int, info: ValidationInfo) -> int:
+        users, items = info.data.get("n_users"), info.data.get("n_items")
+        if users is None or items is None:
+            return n_ratings
+        if n_ratings < max(users, items):
+            raise ValueError(
+                f"{n_ratings} ratings cannot reach each of {users} users and {items} items; "
+                f"use {max(users, items)} or more"
+            )
+        most = max(users * items // 2, users, items)
+        if n_ratings > most:
+            raise ValueError(
+                f"{n_ratings} ratings fill more than half of {users} users times {items} items; "
+                f"use {most} or fewer"
+            )
+        return n_ratings
+
+    @field_validator("step")
+    @classmethod
+    def _check_step(cls, step: float | None, info: ValidationInfo) -> float | None:
+        scale = info.data.get("scale")
+        if step is None or scale is None:
+            return step
+        n_steps = (scale[1] - scale[0]) / step
+        if n_steps < 1 or abs(n_steps - round(n_steps)) > 1e-9 * n_steps:
+            raise ValueError(
+                f"steps of {step:g} do not lead from {scale[0]:g} to {scale[1]:g}; "
+                "use a step that divides the scale evenly"
+            )
+        return step
+
+
+class DatasetSection(Section):
+    """Where the ratings come from; a plain string is a name or, with an ending, a path."""
+
+    name: DatasetName | None = None
+    """A data set of the catalogue; `harness list datasets` shows them."""
+
+    path: str | None = Field(default=None, min_length=1)
+    """A file of ratings, relative to the config; beside `name`, a copy of that data set (its
+    archive, its ratings file or the folder that holds either) to use in place of a download."""
+
+    format: Literal["csv", "tsv", "dat", "parquet"] | None = None
+    """What kind of file it is; guessed from the ending of the path."""
+
+    columns: ColumnsSection | None = None
+    """Which column holds what."""
+
+    separator: str | None = Field(default=None, min_length=1, max_length=8)
+    """What stands between two fields, or `whitespace` for any run of blanks; guessed from the
+    first line."""
+
+    header: bool | None = None
+    """Whether the first line names the columns; found by looking."""
+
+    encoding: Literal["utf-8", "utf-16", "latin-1", "cp1252"] | None = None
+    """How the text is encoded; UTF-8 unless a byte order mark says otherwise."""
+
+    scale: Scale | None = None
+    """The lowest and the highest rating that can be given; the lowest and highest found when
+    left out."""
+
+    duplicates: DuplicatePolicy = "error"
+    """What becomes of a pair that is rated more than once: `mean` stands at the place of the
+    first, with the latest timestamp."""
+
+    missing: Literal["error", "drop"] = "error"
+    """What becomes of a row without user, item or a finite rating."""
+
+    out_of_scale: Literal["error", "clip", "drop"] = "error"
+    """What becomes of a rating outside the scale."""
+
+    synthetic: SyntheticSection | None = None
+    """What made-up ratings look like; implies the name `synthetic`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_string(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        is_path = value not in get_args(DatasetName) and (
+            "/" in value or "\\" in value or value.casefold().endswith(_ENDINGS)
+        )
+        return {"path" if is_path else "name": value}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        mapping = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [{"type": "string", "description": cls.__doc__}, mapping]}
+
+    @field_validator("format", "columns", "separator", "header", "encoding", "scale")
+    @classmethod
+    def _describes_a_file(cls, value: Any, info: ValidationInfo) -> Any:
+        name = info.data.get("name")
+        if value is not None and name is not None:
+            raise ValueError(
+                f"what {name} looks like is known; leave this out, "
+                "or leave out name to read a file of your own"
+            )
+        return value
+
+    @field_validator("separator", "header", "encoding")
+    @classmethod
+    def _describes_text(cls, value: Any, info: ValidationInfo) -> Any:
+        kind = info.data.get("format")
+        path = info.data.get("path")
+        parquet = kind == "parquet" or (kind is None and (path or "").endswith(".parquet"))
+        if value is not None and parquet:
+            raise ValueError("a Parquet file has none; leave this out")
+        return value
+
+    @field_validator("separator")
+    @classmethod
+    def _check_separator(cls, value: str | None) -> str | None:
+        if value is not None and any(mark in value for mark in '"\r\n'):
+            raise ValueError(f"{value!r} cannot separate fields; use one such as ',' or '::'")
+        return value
+
+    _check_scale = field_validator("scale")(_checked_scale)
+
+    @field_validator("synthetic")
+    @classmethod
+    def _stands_alone(
+        cls, value: SyntheticSection | None, info: ValidationInfo
+    ) -> SyntheticSection | None:
+        if value is not None and info.data.get("path") is not None:
+            raise ValueError("ratings are made up or read from a path, not both; leave one out")
+        if value is not None and info.data.get("name") not in (None, "synthetic"):
+            raise ValueError(f"{info.data['name']} is not made up; leave this or name out")
+        return value
+
+    @model_validator(mode="after")
+    def _names_a_source(self) -> DatasetSection:
+        if self.name is None and self.path is None and self.synthetic is None:
+            raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
+        if self.path is not None and self.name in ("synthetic", "bundled", "ml-latest-small-2016"):
+            raise ValueError(f"{self.name} is not read from a path; leave out name or path")
+        return self

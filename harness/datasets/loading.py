@@ -1,0 +1,264 @@
+"""From what a config says to ratings: by name, from a file, from an object, or made up."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from harness.config.data import ColumnsSection, DatasetName, DatasetSection, SyntheticSection
+from harness.datasets.archives import open_member
+from harness.datasets.bundle import read_bundled
+from harness.datasets.cache import cache_folder, hold, read_parsed, write_parsed
+from harness.datasets.catalogue import ALIASES, CATALOGUE, Description
+from harness.datasets.cleaning import Policy
+from harness.datasets.ratings import Ratings
+from harness.datasets.sources import Found, fetch, find_local, inspect, most_bytes
+from harness.datasets.tables import read_table
+from harness.datasets.text import TextFormat, TextRows, read_text
+from harness.errors import DataError, suggestion
+
+__all__ = ["Progress", "load"]
+
+Progress = Callable[[int, int], object]
+"""Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
+
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".inter": "tsv",
+    ".dat": "dat",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def load(
+    source: Any,
+    *,
+    cache: Path | None = None,
+    base: Path | None = None,
+    progress: Progress | None = None,
+) -> Ratings:
+    """Return the ratings that a config, a name, a path or an object stands for.
+
+    Parameters
+    ----------
+    source : str, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
+        A name of the catalogue, a path, the ``dataset`` part of a config, or data at hand.
+    cache : Path, optional
+        Where downloads are kept; `cache_folder()` when left out.
+    base : Path, optional
+        Where relative paths start; the working directory when left out.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes while something is downloaded or read.
+
+    Raises
+    ------
+    DataError
+        If there is no such data set or file, or it holds rows that cannot be used.
+    DownloadError
+        If a data set is not on this machine and none of its sources gave it.
+
+    Examples
+    --------
+    >>> load("bundled")
+    <Ratings ml-latest-small-2016: 100,004 ratings of 9,066 items by 671 users, 0.5 to 5>
+    """
+    if isinstance(source, Ratings):
+        return source
+    if hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
+        return Ratings.from_surprise(source)
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        return Ratings.from_frame(source)
+    section = source if isinstance(source, DatasetSection) else _section(source)
+    if section.name == "synthetic" or section.synthetic is not None:
+        return _make_up(section.synthetic or SyntheticSection())
+    if section.name is None:
+        return _load_file(section, base, progress)
+    what = CATALOGUE[ALIASES.get(section.name, section.name)]
+    if what.kind == "bundled":
+        return read_bundled(what)
+    return _load_named(what, section, (cache or cache_folder()) / "datasets", base, progress)
+
+
+def _section(source: Any) -> DatasetSection:
+    try:
+        return DatasetSection.model_validate(source)
+    except ValidationError as error:
+        if isinstance(source, str):
+            names = suggestion(source, get_args(DatasetName))
+            raise DataError(f"dataset: no data set is called {source!r}; {names}") from None
+        faults = [
+            ": ".join(["dataset", ".".join(map(str, each["loc"])), each["msg"]])
+            for each in error.errors()
+        ]
+        raise DataError("\n".join(faults)) from None
+
+
+def _make_up(section: SyntheticSection) -> Ratings:
+    from harness.datasets.synthetic import make_up  # imports Numba
+
+    return make_up(section)
+
+
+def _policy(section: DatasetSection, scale: tuple[float, float] | None) -> Policy:
+    return Policy(section.duplicates, section.missing, section.out_of_scale, scale)
+
+
+def _load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
+    written = Path(str(section.path)).expanduser()
+    path = (base or Path()) / written
+    if not path.is_file():
+        raise DataError(f"{written}: {_missing(path)}")
+    kind = section.format or _ENDINGS.get(path.suffix.casefold())
+    if kind is None and path.suffix.casefold() in (".zip", ".gz", ".bz2", ".xz", ".tar", ".zst"):
+        raise DataError(f"{written}: packed; unpack it and give the file of ratings in it")
+    columns = _named_columns(section.columns)
+    policy = _policy(section, section.scale)
+    if kind == "parquet":
+        rows = read_table(path, columns, str(written))
+
+        def at(row: int) -> str:
+            return str(written) if row < 0 else f"{written}: row {row} (counted from 0)"
+
+        return Ratings.from_rows(rows, policy, at, name=path.stem)
+    known = TextFormat(kind, section.separator, section.header, section.encoding, columns)
+    with path.open("rb") as file:
+        text = read_text(file, known, str(written), _ticker(progress, path.stat().st_size))
+    return Ratings.from_rows(text.rows, policy, text.at, name=path.stem)
+
+
+def _named_columns(columns: ColumnsSection | None) -> dict[str, str | int | None]:
+    if columns is None:
+        return {}
+    said = {role: getattr(columns, role) for role in columns.model_fields_set}
+    return {role: said[role] for role in said if said[role] is not None or role == "timestamp"}
+
+
+def _missing(path: Path) -> str:
+    if path.is_dir():
+        return "a folder; give the file of ratings in it"
+    if path.exists():
+        return "not a regular file; give a file of ratings"
+    folder = path.parent
+    if not folder.is_dir():
+        return f"no such file, as there is no folder {folder}; check the path"
+    beside = sorted(each.name for each in folder.iterdir() if each.is_file())[:50]
+    return f"no such file in {folder.resolve()}; {suggestion(path.name, beside)}"
+
+
+def _ticker(progress: Progress | None, total: int) -> Callable[[int], object] | None:
+    if progress is None:
+        return None
+    done = 0
+
+    def tick(n_bytes: int) -> None:
+        nonlocal done
+        done += n_bytes
+        progress(min(done, total), total)
+
+    return tick
+
+
+def _load_named(
+    what: Description,
+    section: DatasetSection,
+    cache: Path,
+    base: Path | None,
+    progress: Progress | None,
+) -> Ratings:
+    """Load from the parsed columns where they are kept, else from a copy, else from the net."""
+    folder = cache / what.name
+    policy = _policy(section, what.scale)
+    given = None
+    if section.path is not None:
+        given = inspect((base or Path()) / Path(section.path).expanduser(), what)
+    elif what.known_hash and (kept := _kept(folder, what, policy, what.known_hash)[0]):
+        return kept
+    with hold(folder), ExitStack() as stack:
+        found = given or find_local(what, cache, base)
+        if found is None:
+            found = fetch(what, _writable(folder, stack), progress)
+        identity = what.known_hash if found.pinned and what.known_hash else found.identity
+        kept, remarks = _kept(folder, what, policy, identity)
+        if kept is None:
+            kept = _parse(found, what, policy, progress)
+            _check_counts(kept, what, found)
+            remarks += _keep(kept, _parsed_path(folder, what, policy, identity))
+    remarks += found.passed_over
+    return replace(kept, notes=(*kept.notes, *remarks)) if remarks else kept
+
+
+def _writable(folder: Path, stack: ExitStack) -> Path:
+    """Return the folder or, where it cannot be written, one that lasts as long as the stack."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
+
+
+def _parsed_path(folder: Path, what: Description, policy: Policy, identity: str) -> Path:
+    key = hashlib.sha256(f"{what.name}|{policy}|{identity}".encode()).hexdigest()[:16]
+    return folder / f"ratings-{key}.parquet"
+
+
+def _kept(
+    folder: Path, what: Description, policy: Policy, identity: str
+) -> tuple[Ratings | None, list[str]]:
+    """Return the parsed columns where they are whole, and a note where they are not."""
+    path = _parsed_path(folder, what, policy, identity)
+    if not path.exists():
+        return None, []
+    try:
+        return read_parsed(path, what.name, what.licence, what.citation), []
+    except (DataError, OSError) as error:
+        return None, [f"kept columns read anew from the source: {error}"]
+
+
+def _keep(ratings: Ratings, path: Path) -> list[str]:
+    try:
+        write_parsed(path, ratings)
+    except OSError as error:
+        return [f"columns not kept for the next run: {error}"]
+    return []
+
+
+def _parse(found: Found, what: Description, policy: Policy, progress: Progress | None) -> Ratings:
+    order = {"user": 1, "item": 2, "rating": 3}
+    order |= {"timestamp": 4} if what.separator != "whitespace" else {}
+    known = TextFormat(None, what.separator, what.header, "utf-8", order)
+    tick = _ticker(progress, what.member_bytes)
+    read: Callable[[Any], TextRows]
+    if found.packed:
+        read = partial(read_text, known=known, where=f"{found.path}!{what.member}", tick=tick)
+        with open_member(found.path, what.member, most_bytes(what.member_bytes)) as member:
+            text = read(member)
+    else:
+        read = partial(read_text, known=known, where=str(found.path), tick=tick)
+        with found.path.open("rb") as file:
+            text = read(file)
+    return Ratings.from_rows(
+        text.rows, policy, text.at, name=what.name, licence=what.licence, citation=what.citation
+    )
+
+
+def _check_counts(ratings: Ratings, what: Description, found: Found) -> None:
+    """Refuse a copy without published hash that has another size than the data set."""
+    if found.pinned or found.packed or what.known_hash is None:
+        return
+    if (len(ratings), ratings.n_users) != (what.n_ratings, what.n_users):
+        raise DataError(
+            f"{found.path}: {len(ratings):,} ratings by {ratings.n_users:,} users, but {what.name} "
+            f"has {what.n_ratings:,} by {what.n_users:,}; leave out name to read it as your own"
+        )

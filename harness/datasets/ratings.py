@@ -1,0 +1,357 @@
+"""Ratings in columns: the one form in which data flow through the harness."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.datasets.cleaning import Policy, clean
+from harness.datasets.rows import Rows, encode
+from harness.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Ratings"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratings:
+    """Who gave which item how much, row by row, in the order of the source.
+
+    Made by `harness.datasets.load` or by one of the ``from_`` methods, which check what they are
+    given; the constructor itself takes columns as they are.
+
+    Attributes
+    ----------
+    users, items : ndarray of int32, shape (n,)
+        Codes, numbered by first appearance; no pair occurs twice.
+    ratings : ndarray of float64, shape (n,)
+        Finite and within `scale`.
+    timestamps : ndarray of int64, shape (n,), or None
+        Seconds since 1970.
+    user_ids, item_ids : ndarray, shape (n_users,) and (n_items,)
+        The raw id of each code: str from text files, as Surprise has them, else what the source
+        held.
+    scale : (float, float)
+        The lowest and the highest rating that can be given.
+    name : str
+        What the data are called in tables.
+    licence, citation : str or None
+        What the source asks of those who use it.
+    notes : tuple of str
+        What was done to the rows, as ``12 duplicate pairs: the last kept, 13 rows dropped``.
+
+    Examples
+    --------
+    >>> r = Ratings.from_columns(["ann", "ann", "bob"], ["x", "y", "x"], [5, 3, 4], scale=(1, 5))
+    >>> r
+    <Ratings columns: 3 ratings of 2 items by 2 users, 1 to 5>
+    >>> r.users.tolist(), r.user_ids.tolist()
+    ([0, 0, 1], ['ann', 'bob'])
+    """
+
+    users: NDArray[np.int32]
+    items: NDArray[np.int32]
+    ratings: NDArray[np.float64]
+    timestamps: NDArray[np.int64] | None
+    user_ids: NDArray[Any]
+    item_ids: NDArray[Any]
+    scale: tuple[float, float]
+    name: str = "ratings"
+    licence: str | None = None
+    citation: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ratings)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Ratings {self.name}: {len(self):,} ratings of {self.n_items:,} items by "
+            f"{self.n_users:,} users, {self.scale[0]:g} to {self.scale[1]:g}>"
+        )
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are, those without a row after `take` included."""
+        return len(self.user_ids)
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are, those without a row after `take` included."""
+        return len(self.item_ids)
+
+    @property
+    def density(self) -> float:
+        """The rated part of all pairs of user and item, in [0, 1]."""
+        return len(self) / (self.n_users * self.n_items) if len(self) else 0.0
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over columns, raw ids and scale, as 64 hexadecimal digits.
+
+        The identity of the data in results: equal for equal data on every machine, whatever the
+        name or the file they came from.
+        """
+        digest = hashlib.sha256()
+        columns: list[tuple[NDArray[Any], str]] = [
+            (self.users, "<i4"),
+            (self.items, "<i4"),
+            (self.ratings, "<f8"),
+        ]
+        if self.timestamps is not None:
+            columns.append((self.timestamps, "<i8"))
+        for column, kind in columns:
+            digest.update(f"{kind}{len(column)}:".encode())
+            digest.update(np.ascontiguousarray(column, dtype=kind).data)
+        for ids in (self.user_ids, self.item_ids):
+            texts = [str(each).encode("utf-8", "surrogatepass") for each in ids]
+            kind = "text" if ids.dtype == object else "number"
+            digest.update(f"{kind}{','.join(str(len(text)) for text in texts)}:".encode())
+            digest.update(b"".join(texts))
+        digest.update(f"{self.scale[0]!r},{self.scale[1]!r}".encode())
+        return digest.hexdigest()
+
+    def take(self, rows: NDArray[Any]) -> Ratings:
+        """Return some of the rows, in the order given, with the same codes and ids.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (m,), or of bool, shape (n,)
+
+        Examples
+        --------
+        >>> r = Ratings.from_columns([7, 8], [1, 1], [2, 4], scale=(1, 5))
+        >>> part = r.take(np.array([1]))
+        >>> part.users.tolist(), part.n_users
+        ([1], 2)
+        """
+        return replace(
+            self,
+            users=self.users[rows],
+            items=self.items[rows],
+            ratings=self.ratings[rows],
+            timestamps=None if self.timestamps is None else self.timestamps[rows],
+        )
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Rows,
+        policy: Policy,
+        at: Callable[[int], str],
+        *,
+        name: str,
+        licence: str | None = None,
+        citation: str | None = None,
+    ) -> Ratings:
+        """Check raw rows and number their ids; see `harness.datasets.cleaning.clean`."""
+        rows, scale, notes = clean(rows, policy, at)
+        return cls(
+            rows.users.codes,
+            rows.items.codes,
+            rows.ratings,
+            rows.timestamps,
+            rows.users.ids,
+            rows.items.ids,
+            (float(scale[0]), float(scale[1])),
+            name,
+            licence,
+            citation,
+            notes,
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        users: ArrayLike,
+        items: ArrayLike,
+        ratings: ArrayLike,
+        timestamps: ArrayLike | None = None,
+        *,
+        name: str = "columns",
+        scale: tuple[float, float] | None = None,
+        duplicates: str = "error",
+        missing: str = "error",
+        out_of_scale: str = "error",
+    ) -> Ratings:
+        """Make ratings from raw columns.
+
+        Parameters
+        ----------
+        users, items : array_like, shape (n,)
+            Raw ids, of one type each.
+        ratings : array_like of float, shape (n,)
+        timestamps : array_like, shape (n,), optional
+            Whole seconds since 1970, or dates.
+        name : str
+            What to call the data.
+        scale : (float, float), optional
+            The lowest and the highest rating; what is found when left out.
+        duplicates : {"error", "first", "last", "mean"}
+        missing : {"error", "drop"}
+        out_of_scale : {"error", "clip", "drop"}
+            See `harness.datasets.cleaning.Policy`.
+
+        Raises
+        ------
+        DataError
+            If the columns differ in length, hold something else than ids and numbers, or have
+            rows that the policies refuse.
+
+        Examples
+        --------
+        >>> Ratings.from_columns([1, 1], ["x", "x"], [2, 4], scale=(1, 5), duplicates="mean").notes
+        ('1 duplicate pair: the mean kept, 1 row dropped',)
+        """
+        from harness.datasets.frames import numbers, seconds
+
+        try:
+            rows = Rows(
+                encode(users, "user"),
+                encode(items, "item"),
+                numbers(ratings),
+                None if timestamps is None else seconds(timestamps),
+            )
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        lengths = {len(rows.users.codes), len(rows.items.codes), len(rows.ratings)}
+        if rows.timestamps is not None:
+            lengths.add(len(rows.timestamps))
+        if len(lengths) > 1:
+            raise DataError(f"{name}: columns of {sorted(lengths)} rows; give them the same length")
+
+        def at(row: int) -> str:
+            return name if row < 0 else f"{name}: row {row} (counted from 0)"
+
+        return cls.from_rows(rows, Policy(duplicates, missing, out_of_scale, scale), at, name=name)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        user: str | None = None,
+        item: str | None = None,
+        rating: str | None = None,
+        timestamp: str | None = None,
+        name: str = "frame",
+        scale: tuple[float, float] | None = None,
+        duplicates: str = "error",
+        missing: str = "error",
+        out_of_scale: str = "error",
+    ) -> Ratings:
+        """Make ratings from a pandas DataFrame.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        user, item, rating, timestamp : str, optional
+            Names of the columns; found by their usual names when left out.
+        name, scale, duplicates, missing, out_of_scale
+            See `from_columns`.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or as in `from_columns`.
+        """
+        from harness.datasets.headers import find_columns
+
+        asked = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
+        named = {role: column for role, column in asked.items() if column is not None}
+        where = find_columns([str(column) for column in frame.columns], named, name)
+        columns = {role: frame.iloc[:, position] for role, position in where.items()}
+        return cls.from_columns(
+            columns["user"],
+            columns["item"],
+            columns["rating"],
+            columns.get("timestamp"),
+            name=name,
+            scale=scale,
+            duplicates=duplicates,
+            missing=missing,
+            out_of_scale=out_of_scale,
+        )
+
+    @classmethod
+    def from_surprise(
+        cls,
+        dataset: Any,
+        *,
+        name: str = "surprise",
+        duplicates: str = "error",
+        missing: str = "error",
+        out_of_scale: str = "error",
+    ) -> Ratings:
+        """Make ratings from a ``surprise.Dataset``, in its order, with its scale.
+
+        Parameters
+        ----------
+        dataset : surprise.Dataset
+            As made by ``load_from_df``, ``load_from_file`` or ``load_builtin``.
+        name, duplicates, missing, out_of_scale
+            See `from_columns`.
+
+        Raises
+        ------
+        DataError
+            If the dataset holds folds instead of ratings, or as in `from_columns`.
+        """
+        raw = getattr(dataset, "raw_ratings", None)
+        if raw is None:
+            raise DataError(
+                f"{name}: a surprise.Dataset without raw_ratings; "
+                "load the whole of it with load_from_df or load_from_file"
+            )
+        users, items, values, times = zip(*raw, strict=True) if raw else ((), (), (), ())
+        has_times = bool(times) and all(time is not None for time in times)
+        return cls.from_columns(
+            list(users),
+            list(items),
+            list(values),
+            list(times) if has_times else None,
+            name=name,
+            scale=dataset.reader.rating_scale,
+            duplicates=duplicates,
+            missing=missing,
+            out_of_scale=out_of_scale,
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a DataFrame with the columns user, item, rating and, where known, timestamp."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "user": self.user_ids[self.users],
+            "item": self.item_ids[self.items],
+            "rating": self.ratings,
+        }
+        if self.timestamps is not None:
+            columns["timestamp"] = self.timestamps
+        return pd.DataFrame(columns)
+
+    def to_surprise(self) -> Any:
+        """Return a ``surprise.Dataset`` with the same rows, raw ids and scale.
+
+        Surprise keeps a Python tuple for each rating: some 200 bytes a row.
+        """
+        from surprise import Dataset, Reader
+
+        columns = self.to_frame()[["user", "item", "rating"]]
+        dataset = Dataset.load_from_df(columns, Reader(rating_scale=self.scale))
+        if self.timestamps is not None:
+            dataset.raw_ratings = [
+                (user, item, rating, time)
+                for (user, item, rating, _), time in zip(
+                    dataset.raw_ratings, self.timestamps.tolist(), strict=True
+                )
+            ]
+        return dataset
