@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 __all__ = ["each_block", "n_threads"]
 
@@ -57,5 +58,5 @@ def each_block(task: Callable[[int, int], object], n: int, smallest: int = 1) ->
     n_blocks = min(4 * threads, max(threads, n // max(smallest, 1)))
     edges = [n * block // n_blocks for block in range(n_blocks + 1)]
     with ThreadPoolExecutor(threads) as pool:
-        for future in [pool.submit(task, a, b) for a, b in zip(edges, edges[1:], strict=False)]:
+        for future in [pool.submit(task, a, b) for a, b in pairwise(edges)]:
             future.result()

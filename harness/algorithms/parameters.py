@@ -14,7 +14,12 @@ __all__ = ["KeyPath", "check_params"]
 KeyPath = tuple[str | int, ...]
 
 SIMILARITIES = ("cosine", "msd", "pearson", "pearson_baseline")
-SIM_OPTIONS: dict[str, Any] = {"name": "msd", "user_based": True, "min_support": 1, "shrinkage": 100.0}
+SIM_OPTIONS: dict[str, Any] = {
+    "name": "msd",
+    "user_based": True,
+    "min_support": 1,
+    "shrinkage": 100.0,
+}
 BSL_OPTIONS: dict[str, dict[str, Any]] = {
     "als": {"method": "als", "reg_i": 10.0, "reg_u": 15.0, "n_epochs": 10},
     "sgd": {"method": "sgd", "reg": 0.02, "learning_rate": 0.005, "n_epochs": 20},
@@ -65,7 +70,9 @@ def check_params(kind: type, params: dict[str, Any]) -> Iterator[tuple[KeyPath, 
     parameters = inspect.signature(kind).parameters
     of_surprise = kind.__module__.startswith("surprise.")
     open_ended = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
-    allowed = {name for name, p in parameters.items() if p.kind is not inspect.Parameter.VAR_KEYWORD}
+    allowed = {
+        name for name, p in parameters.items() if p.kind is not inspect.Parameter.VAR_KEYWORD
+    }
     if of_surprise and open_ended:  # the neighbour methods pass baseline options through
         allowed.add("bsl_options")
         open_ended = False
@@ -110,7 +117,10 @@ def _check_bsl_options(options: Any) -> Iterator[tuple[KeyPath, str]]:
         return
     method = options.get("method", "als")
     if not isinstance(method, str) or method not in BSL_OPTIONS:
-        yield ("bsl_options", "method"), f"unknown method {method!r}; {suggestion(method, BSL_OPTIONS)}"
+        yield (
+            ("bsl_options", "method"),
+            f"unknown method {method!r}; {suggestion(method, BSL_OPTIONS)}",
+        )
         return
     for key, value in options.items():
         path = ("bsl_options", key)

@@ -11,7 +11,7 @@ from typing import Any
 from harness.algorithms.parameters import KeyPath, check_params
 from harness.errors import AlgorithmError, suggestion
 
-__all__ = ["AlgorithmInfo", "check", "create", "describe", "find", "takes_seed"]
+__all__ = ["AlgorithmInfo", "canonical", "check", "create", "describe", "find", "takes_seed"]
 
 SURPRISE = {
     "NormalPredictor": "draws from a normal distribution fitted to the training ratings",
@@ -74,11 +74,7 @@ def find(name: str) -> type:
     """
     if ":" in name:
         return _imported(name)
-    known = {_folded(each): each for each in (*SURPRISE, *FLOORS)}
-    found = known.get(_folded(name))
-    if found is None:
-        hint = suggestion(name, known.values())
-        raise AlgorithmError(f"unknown algorithm {name!r}; {hint}")
+    found = canonical(name)
     if found in FLOORS:
         from harness.algorithms import floors
 
@@ -86,6 +82,28 @@ def find(name: str) -> type:
     from harness.algorithms.quiet_surprise import surprise
 
     return getattr(surprise, found)  # type: ignore[no-any-return]
+
+
+def canonical(name: str) -> str:
+    """Return the spelling of a name that Surprise uses; an import path stays as it is.
+
+    Raises
+    ------
+    AlgorithmError
+        If there is no such algorithm.
+
+    Examples
+    --------
+    >>> canonical("slope one")
+    'SlopeOne'
+    """
+    if ":" in name:
+        return name
+    known = {_folded(each): each for each in (*SURPRISE, *FLOORS)}
+    found = known.get(_folded(name))
+    if found is None:
+        raise AlgorithmError(f"unknown algorithm {name!r}; {suggestion(name, known.values())}")
+    return found
 
 
 def check(algorithm: Any) -> list[tuple[KeyPath, str]]:
@@ -138,9 +156,8 @@ def create(name: str, params: dict[str, Any], seed: int) -> Any:
     kind = find(name)
     accepted = inspect.signature(kind).parameters
     arguments = copy.deepcopy(params)
-    if "random_state" in accepted:
-        if arguments.get("random_state") is None:
-            arguments["random_state"] = seed
+    if "random_state" in accepted and arguments.get("random_state") is None:
+        arguments["random_state"] = seed
     if "verbose" in accepted:
         arguments.setdefault("verbose", False)
     for options in ("sim_options", "bsl_options"):
@@ -158,8 +175,7 @@ def create(name: str, params: dict[str, Any], seed: int) -> Any:
 def takes_seed(name: str) -> bool:
     """Return whether an algorithm draws random numbers, as far as its constructor tells.
 
-    A class of your own counts as random unless it takes no ``random_state`` and its module says
-    otherwise, so nothing is shared between seeds that should not be.
+    A class of your own counts as random: what it draws cannot be seen from outside.
 
     Examples
     --------
@@ -169,7 +185,9 @@ def takes_seed(name: str) -> bool:
     if ":" in name:
         return True
     kind = find(name)
-    return kind.__name__ == "NormalPredictor" or "random_state" in inspect.signature(kind).parameters
+    return (
+        kind.__name__ == "NormalPredictor" or "random_state" in inspect.signature(kind).parameters
+    )
 
 
 def describe() -> list[AlgorithmInfo]:

@@ -72,6 +72,7 @@ class Lines:
             self.say(event.message)
 
     def say(self, text: str) -> None:
+        """Print a line at once."""
         print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 

@@ -129,4 +129,8 @@ def _runs(results: Path) -> Listing:
                 ", ".join(info["metrics"]),
             ]
         )
-    return ["run", "made", "data", "algorithms", "failed cells", "metrics"], rows, ["run", "made", "data", "metrics"]
+    return (
+        ["run", "made", "data", "algorithms", "failed cells", "metrics"],
+        rows,
+        ["run", "made", "data", "metrics"],
+    )

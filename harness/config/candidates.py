@@ -34,7 +34,7 @@ class Catalogue(Section):
     unknown_users: Literal["keep", "drop"] = "keep"
     """Whether users without a training rating are evaluated."""
     unknown_items: Literal["count", "drop"] = "count"
-    """Whether a test item that training never saw counts in the ideal order (it cannot be ranked)."""
+    """Whether a test item that training never saw, and so cannot be ranked, counts in the ideal."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""
@@ -58,7 +58,7 @@ class Sampled(Section):
     unknown_users: Literal["keep", "drop"] = "keep"
     """Whether users without a training rating are evaluated."""
     unknown_items: Literal["count", "drop"] = "count"
-    """Whether a test item that training never saw counts in the ideal order (it cannot be ranked)."""
+    """Whether a test item that training never saw, and so cannot be ranked, counts in the ideal."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""

@@ -87,7 +87,7 @@ def read(path: Path) -> Document:
 
 
 def parse(text: str, source: str = "config", folder: Path | None = None) -> Document:
-    """Turn YAML text into a `Document`.
+    r"""Turn YAML text into a `Document`.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
 
     Examples
     --------
-    >>> document = parse("name: a\\nsplit:\\n  kind: holdout\\n")
+    >>> document = parse("name: a\nsplit:\n  kind: holdout\n")
     >>> document.data
     {'name': 'a', 'split': {'kind': 'holdout'}}
     >>> document.line(("split", "kind"))

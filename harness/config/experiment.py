@@ -90,7 +90,8 @@ class Experiment(Section):
         for algorithm in self.algorithms:
             if algorithm.title in seen:
                 raise ValueError(
-                    f"two algorithms are labelled {algorithm.title!r}; give one a `label` of its own"
+                    f"two algorithms are labelled {algorithm.title!r}; "
+                    "give one a `label` of its own"
                 )
             seen.add(algorithm.title)
         return self

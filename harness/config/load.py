@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -101,11 +102,17 @@ def _algorithm_faults(document: Document, check: AlgorithmCheck) -> list[Fault]:
     faults = []
     for position, row in enumerate(rows if isinstance(rows, list) else []):
         try:
-            algorithm = AlgorithmConfig.model_validate({"name": row} if isinstance(row, str) else row)
+            algorithm = AlgorithmConfig.model_validate(
+                {"name": row} if isinstance(row, str) else row
+            )
         except ValidationError:
             continue
         for key, message in check(algorithm):
-            path = ("algorithms", position, *key) if isinstance(row, dict) else ("algorithms", position)
+            path = (
+                ("algorithms", position, *key)
+                if isinstance(row, dict)
+                else ("algorithms", position)
+            )
             faults.append(Fault(document.line(path), dotted(path), message))
     return faults
 
@@ -119,7 +126,7 @@ def _apply(data: dict[str, Any], override: str) -> None:
     value = parse(f"value: {text}", where).data["value"]
     path = _key_path(key, where)
     target: Any = data
-    for part, following in zip(path, path[1:], strict=False):
+    for part, following in pairwise(path):
         if isinstance(target, dict) and isinstance(part, str):
             if isinstance(target.get(part), str) and isinstance(following, str):
                 target[part] = {"kind" if part in ("split", "candidates") else "name": target[part]}
@@ -127,9 +134,8 @@ def _apply(data: dict[str, Any], override: str) -> None:
         else:
             target = _item(target, part, where)
     last = path[-1]
-    if isinstance(last, str) and isinstance(target, dict):
-        target[last] = value
-    elif isinstance(last, int) and isinstance(target, list) and last < len(target):
+    in_mapping = isinstance(last, str) and isinstance(target, dict)
+    if in_mapping or (isinstance(last, int) and isinstance(target, list) and last < len(target)):
         target[last] = value
     else:
         fault = Fault(0, dotted(path), "no such place in the config; check the path")

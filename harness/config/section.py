@@ -14,4 +14,6 @@ class Section(BaseModel):
     types and descriptions. Unknown keys are errors; ``"5"`` is not taken for 5.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )

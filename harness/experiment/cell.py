@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from harness import candidates
 from harness.algorithms import acceleration, registry
-from harness.errors import AlgorithmError, CapacityError, HarnessError
+from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, depth_of, requested_metrics
 from harness.experiment.scoring import rank, score_pairs
@@ -118,7 +118,9 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
             "score_seconds": scored - fitted,
             "peak_mb": peak.megabytes,
             "fit_path": fit_path,
-            "scoring_path": acceleration.scoring_path(model) if experiment.accelerate else "surprise",
+            "scoring_path": acceleration.scoring_path(model)
+            if experiment.accelerate
+            else "surprise",
             "n_impossible": n_impossible,
             "n_test": len(asked.items),
             "notes": acceleration.notes(model),
@@ -165,5 +167,6 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HarnessError(
-            f"{folder}: cannot be made ({error.strerror}); set HARNESS_CACHE to a folder you may write"
+            f"{folder}: cannot be made ({error.strerror}); "
+            "set HARNESS_CACHE to a folder you may write"
         ) from None

@@ -110,9 +110,7 @@ def _in_processes(
         context=multiprocessing.get_context("spawn"),
     )
     try:
-        futures = {
-            pool.schedule(_do, args=(cell, wait), timeout=limit): cell for cell in cells
-        }
+        futures = {pool.schedule(_do, args=(cell, wait), timeout=limit): cell for cell in cells}
         for cell in cells:
             watch(CellStarted(cell.title))
         for future in _as_completed(futures):

@@ -89,7 +89,9 @@ def make_cells(experiment: Experiment, workspace: Workspace) -> Iterator[Cell]:
                                 "data": ratings.fingerprint,
                                 "split": made.fingerprint,
                                 "candidates": section.model_dump(),
-                                "sample": (seed, made.fold) if isinstance(section, Sampled) else None,
+                                "sample": (seed, made.fold)
+                                if isinstance(section, Sampled)
+                                else None,
                                 "algorithm": identity(chosen.name),
                                 "params": params,
                                 "as_surprise": chosen.as_surprise,

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import harness
 from harness import datasets, evaluation
 from harness.algorithms import registry
 from harness.config.document import Document
@@ -16,8 +15,7 @@ from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.datasets import Ratings
 from harness.errors import ResultsError
-from harness.experiment.cell import Outcome
-from harness.experiment.events import CellFinished, Note, RunPlanned, Stage, Watch, ignore
+from harness.experiment.events import Note, RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.plan import Cell, make_cells, requested_metrics
 from harness.experiment.workspace import Workspace
@@ -87,15 +85,14 @@ def run(
     """
     begun = time.perf_counter()
     started = datetime.now(UTC)
-    if ratings is not None and isinstance(config, Mapping):
-        config = {"dataset": "given", **config}
-    experiment, document = load(
-        config, overrides=overrides, check_algorithm=registry.check
-    )
+    given = None if ratings is None else datasets.load(ratings)
+    if given is not None and isinstance(config, Mapping):
+        config = {"dataset": "bundled", **config}
+    experiment, document = load(config, overrides=overrides, check_algorithm=registry.check)
     workspace = Workspace(
         experiment,
         document.folder,
-        given=None if ratings is None else datasets.as_ratings(ratings),
+        given=given,
         progress=lambda done, total: watch(Stage("", "loading", done, total)),
     )
     watch(Stage("", "loading"))
@@ -119,7 +116,8 @@ def run(
             "description": experiment.description,
             "metrics": [str(metric) for metric in requested_metrics(experiment)],
             "seeds": experiment.seed,
-            "config": experiment.model_dump(mode="json"),
+            "config": experiment.model_dump(mode="json")
+            | ({} if given is None else {"dataset": [f"given from Python: {given.name}"]}),
             "config_file": _relative(document),
             "datasets": workspace.describe_data(),
             "splits": workspace.describe_splits(),
@@ -223,7 +221,10 @@ def _frame(
 
     ratings: Ratings = workspace.ratings(cell.dataset)[0]
     n_users = len(record.users)
-    same = {key: pd.Categorical([place[key]] * n_users) for key in ("dataset", "split", "candidates", "algorithm")}
+    same = {
+        key: pd.Categorical([place[key]] * n_users)
+        for key in ("dataset", "split", "candidates", "algorithm")
+    }
     return pd.DataFrame(
         {
             **{key: values.astype(str) for key, values in same.items()},

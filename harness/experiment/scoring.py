@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness import rankings
 from harness.algorithms import acceleration
-from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Asked
-from harness.config.candidates import CandidatesSection, Catalogue, Rated, Sampled
+from harness.config.candidates import CandidatesSection, Rated, Sampled
 from harness.metrics import Pairs, Rankings
 
 __all__ = ["rank", "score_pairs"]

@@ -125,6 +125,7 @@ class Workspace:
         for section in self.experiment.candidates:
             if isinstance(section, Sampled):
                 yield (
-                    f"{section.describe()}: metrics over sampled candidates are biased and may order "
-                    "algorithms differently than the whole catalogue (doi:10.1145/3394486.3403226)"
+                    f"{section.describe()}: metrics over sampled candidates are biased and may "
+                    "order algorithms differently than the whole catalogue "
+                    "(doi:10.1145/3394486.3403226)"
                 )

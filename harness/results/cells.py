@@ -201,9 +201,7 @@ class CellStore:
         """
         now = datetime.now().timestamp()
         old = [
-            entry
-            for entry in self.entries()
-            if now - entry.written.timestamp() >= days * 86_400
+            entry for entry in self.entries() if now - entry.written.timestamp() >= days * 86_400
         ]
         for entry in old:
             self.discard(entry.key)

@@ -1,0 +1,128 @@
+"""Algorithms are found by name and their parameters checked before they are built."""
+
+import inspect
+
+import pytest
+import surprise
+
+from harness.algorithms import registry
+from harness.algorithms.parameters import check_params
+from harness.config.algorithm import AlgorithmConfig
+from harness.errors import AlgorithmError
+
+
+class Own(surprise.AlgoBase):
+    """A class of one's own, found by its import path."""
+
+    def __init__(self, depth, flavour="plain"):
+        surprise.AlgoBase.__init__(self)
+        self.depth, self.flavour = depth, flavour
+
+
+@pytest.mark.parametrize("name", registry.SURPRISE)
+def test_every_algorithm_of_surprise_has_its_class(name):
+    assert registry.find(name) is getattr(surprise, name)
+
+
+def test_no_algorithm_of_surprise_is_left_out():
+    classes = {
+        name
+        for name, value in vars(surprise).items()
+        if inspect.isclass(value)
+        and issubclass(value, surprise.AlgoBase)
+        and value is not surprise.AlgoBase
+    }
+    assert classes == set(registry.SURPRISE)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("SVD++", "SVDpp"), ("svd", "SVD"), ("knn-basic", "KNNBasic"), ("Slope One", "SlopeOne")],
+)
+def test_other_spellings_are_understood(written, meant):
+    assert registry.canonical(written) == meant
+
+
+def test_an_unknown_name_gets_a_suggestion():
+    with pytest.raises(AlgorithmError, match="unknown algorithm 'KNNBase'; did you mean 'KNNBas"):
+        registry.find("KNNBase")
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "path", "message"),
+    [
+        ("SVD", {"n_factor": 5}, ("n_factor",), "did you mean 'n_factors'?"),
+        ("SVD", {"n_factors": 5.5}, ("n_factors",), "whole number"),
+        ("SVD", {"n_factors": 0}, ("n_factors",), "1 or more"),
+        ("SVD", {"biased": 1}, ("biased",), "true or false"),
+        ("SVD", {"lr_all": "0.1"}, ("lr_all",), "must be a number"),
+        ("SVD", {"lr_all": float("inf")}, ("lr_all",), "finite"),
+        ("SVD", {"random_state": -1}, ("random_state",), "0 or more"),
+        ("SVD", {"n_epochs": 10**12}, ("n_epochs",), "larger than any"),
+        ("KNNBasic", {"sim_options": []}, ("sim_options",), "mapping"),
+        ("KNNBasic", {"sim_options": {"name": "cosin"}}, ("sim_options", "name"), "'cosine'"),
+        ("KNNBasic", {"bsl_options": {"method": "x"}}, ("bsl_options", "method"), "als, sgd"),
+        ("BaselineOnly", {"bsl_options": {"reg": 1}}, ("bsl_options", "reg"), "als"),
+        ("SlopeOne", {"k": 1}, ("k",), "no such parameter"),
+    ],
+)
+def test_a_bad_parameter_is_named(name, params, path, message):
+    found = list(check_params(registry.find(name), params))
+    assert [each[0] for each in found] == [path]
+    assert message in found[0][1]
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("SVD", {"n_factors": 5, "lr_all": 1, "lr_bu": None, "random_state": 3}),
+        ("KNNBaseline", {"sim_options": {"name": "MSD", "user_based": False, "shrinkage": 0}}),
+        ("KNNBasic", {"bsl_options": {"method": "sgd", "learning_rate": 0.01, "n_epochs": 3}}),
+        ("CoClustering", {"n_cltr_u": 2}),
+    ],
+)
+def test_what_surprise_takes_is_taken(name, params):
+    assert list(check_params(registry.find(name), params)) == []
+    assert isinstance(registry.create(name, params, 0), surprise.AlgoBase)
+
+
+def test_a_missing_required_parameter_is_named():
+    assert "needs the parameter 'depth'" in next(check_params(Own, {}))[1]
+
+
+def test_options_given_by_the_user_are_not_written_into():
+    options = {"name": "cosine"}
+    registry.create("KNNBasic", {"sim_options": options}, 0)
+    assert options == {"name": "cosine"}
+
+
+def test_two_models_do_not_share_options():
+    first, second = (registry.create("KNNBasic", {}, 0) for _ in range(2))
+    assert first.sim_options is not second.sim_options
+
+
+def test_a_given_random_state_wins_over_the_runs_seed():
+    assert registry.create("SVD", {"random_state": 5}, 1).random_state == 5
+    assert registry.create("SVD", {}, 1).random_state == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module_here:A", "cannot import"),
+        ("json:JSONDecoder", "not a subclass"),
+        ("surprise:SVDD", "did you mean 'SVD'?"),
+    ],
+)
+def test_an_import_path_that_leads_nowhere_says_so(name, message):
+    with pytest.raises(AlgorithmError, match=message):
+        registry.find(name)
+
+
+def test_an_own_class_is_found_by_its_path():
+    assert registry.find("surprise:SVD") is surprise.SVD
+
+
+def test_check_reports_the_key_inside_the_algorithm():
+    found = registry.check(AlgorithmConfig(name="SVD", params={"n_factor": 1}))
+    assert found[0][0] == ("params", "n_factor")

@@ -1,0 +1,88 @@
+"""YAML is read safely, with lines, in bounded time."""
+
+import pytest
+
+from harness.config.document import parse, read
+from harness.errors import ConfigError
+
+
+def test_every_key_knows_its_line():
+    document = parse("a: 1\nb:\n  - c: 2\n  - d: 3\n")
+    assert document.line(("b", 1, "d")) == 4
+
+
+def test_a_key_that_is_not_there_has_the_line_of_what_is_around_it():
+    document = parse("a: 1\nb:\n  c: 2\n")
+    assert document.line(("b", "x")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("- 1", "not a mapping"),
+        ("a: [1", "not valid YAML"),
+        ("a: 1\na: 2", "a: given twice"),
+        ("a: !!python/object:os.system x", "tag .* is not allowed"),
+        ("a: !!binary aGk=", "tag .* is not allowed"),
+        ("? [1]\n: 2", "a key is not a plain word"),
+        ("a: {<<: {b: 1}}", "merge keys"),
+        ("a: &x [*x]", "not valid YAML|nested deeper"),
+        ("[" * 2000 + "]" * 2000, "nested deeper"),
+        ("a: " + "[" * 60 + "]" * 60, "nested deeper than 40"),
+        ("a: " + "9" * 5000, "not valid YAML"),
+        ("a: 1\n\x00", "not valid YAML"),
+    ],
+)
+def test_what_is_not_a_plain_mapping_is_refused(text, message):
+    with pytest.raises(ConfigError, match=message):
+        parse(text)
+
+
+def test_aliases_that_explode_are_refused_before_they_do():
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    with pytest.raises(ConfigError, match="more than 100,000 values"):
+        parse("\n".join(lines))
+
+
+def test_an_alias_is_written_out():
+    assert parse("a: &x [1]\nb: *x").data == {"a": [1], "b": [1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1e-3", 0.001), ("yes", "yes"), ("2020-01-01", "2020-01-01"), ("null", None), ("0x10", 16)],
+)
+def test_scalars_follow_yaml_1_2(text, value):
+    assert parse(f"a: {text}").data["a"] == value
+
+
+def test_a_missing_file_says_so(tmp_path):
+    with pytest.raises(ConfigError, match=r"none\.yaml: no such file"):
+        read(tmp_path / "none.yaml")
+
+
+def test_a_folder_is_not_a_config(tmp_path):
+    with pytest.raises(ConfigError, match="is a directory"):
+        read(tmp_path)
+
+
+def test_bytes_that_are_not_utf_8_are_named_by_line(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"a: 1\nb: \xff\n")
+    with pytest.raises(ConfigError, match=r"a\.yaml:2: not UTF-8"):
+        read(path)
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"\xef\xbb\xbfa: 1\n")
+    assert read(path).data == {"a": 1}
+
+
+def test_a_file_over_a_megabyte_is_not_read(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("#" * 1_000_001)
+    with pytest.raises(ConfigError, match="larger than a megabyte"):
+        read(path)
