@@ -97,7 +97,9 @@ def choose(section: CandidatesSection, split: Split, seed: int) -> Asked:
         items=items[order],
         ratings=values[order],
         kept=kept,
-        known=np.ones(len(items), bool) if isinstance(section, Rated) else in_training[items[order]],
+        known=np.ones(len(items), bool)
+        if isinstance(section, Rated)
+        else in_training[items[order]],
         extra_offsets=extra[0],
         extra_items=extra[1],
     )
