@@ -76,6 +76,8 @@ def check_params(kind: type, params: dict[str, Any]) -> Iterator[tuple[KeyPath, 
     if of_surprise and open_ended:  # the neighbour methods pass baseline options through
         allowed.add("bsl_options")
         open_ended = False
+    if of_surprise and kind.__name__ == "NormalPredictor":  # seeded here, though not by Surprise
+        allowed.add("random_state")
     for name, value in params.items():
         if name not in allowed and not open_ended:
             yield (name,), f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"
@@ -84,7 +86,7 @@ def check_params(kind: type, params: dict[str, Any]) -> Iterator[tuple[KeyPath, 
         elif name == "bsl_options" and of_surprise:
             yield from _check_bsl_options(value)
         elif of_surprise or kind.__module__ == "harness.algorithms.floors":
-            default = parameters[name].default
+            default = parameters[name].default if name in parameters else None
             if message := _wrong(name, value, default):
                 yield (name,), message
     for name, parameter in parameters.items():

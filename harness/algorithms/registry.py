@@ -26,6 +26,9 @@ SURPRISE = {
     "SlopeOne": "mean deviation between pairs of items",
     "CoClustering": "means of user clusters, item clusters and co-clusters",
 }
+TRUNCATING = ("SlopeOne", "CoClustering")
+"""Algorithms of Surprise that read ratings into C integers: 4.5 stars count as 4."""
+
 FLOORS = {
     "Random": "a random number for each user and item: what any ranking must beat",
     "Popularity": "how often the item was rated in training",
@@ -156,6 +159,9 @@ def create(name: str, params: dict[str, Any], seed: int) -> Any:
     kind = find(name)
     accepted = inspect.signature(kind).parameters
     arguments = copy.deepcopy(params)
+    # NormalPredictor has no parameter for its seed; the fit takes it from an attribute.
+    seeded_later = kind.__name__ == "NormalPredictor" and "random_state" not in accepted
+    state = arguments.pop("random_state", None) if seeded_later else None
     if "random_state" in accepted and arguments.get("random_state") is None:
         arguments["random_state"] = seed
     if "verbose" in accepted:
@@ -165,11 +171,14 @@ def create(name: str, params: dict[str, Any], seed: int) -> Any:
         if options in accepted:
             arguments.setdefault(options, {})
     try:
-        return kind(**arguments)
+        model = kind(**arguments)
     except Exception as error:
         raise AlgorithmError(
             f"{name}: the constructor refused ({type(error).__name__}: {error}); check `params`"
         ) from error
+    if seeded_later:
+        model.random_state = seed if state is None else state
+    return model
 
 
 def takes_seed(name: str) -> bool:

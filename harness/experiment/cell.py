@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from harness import candidates
 from harness.algorithms import acceleration, registry
+from harness.config.algorithm import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, depth_of, requested_metrics
@@ -123,7 +124,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
             else "surprise",
             "n_impossible": n_impossible,
             "n_test": len(asked.items),
-            "notes": acceleration.notes(model),
+            "notes": _notes(chosen, trainset, fit_path),
         },
         users=asked.users,
         kept=asked.kept,
@@ -147,6 +148,21 @@ def reason(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return " ".join(f"{type(error).__name__}: {error}{where}".split())
+
+
+def _notes(chosen: AlgorithmConfig, trainset: Any, fit_path: str) -> list[str]:
+    """Return what a reader has to know of how an algorithm was fitted."""
+    if registry.canonical(chosen.name) not in registry.TRUNCATING:
+        return []
+    values = trainset.user_ratings
+    if (values == values.astype(int)).all():
+        return []
+    if chosen.as_surprise or fit_path == "surprise":
+        return [f"{chosen.title}: fractional ratings are cut to whole numbers, as Surprise does"]
+    return [
+        f"{chosen.title}: computed with the true ratings, where Surprise cuts fractional ones to "
+        "whole numbers; `as_surprise: true` reproduces that"
+    ]
 
 
 def _refuse_what_cannot_fit(name: str, params: dict[str, Any], trainset: Any) -> None:

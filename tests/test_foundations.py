@@ -1,0 +1,91 @@
+"""Errors, seeds, files and threads: what everything else stands on."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness import errors, seeds
+from harness.errors import ConfigError, Fault, HarnessError, suggestion
+from harness.files import write_whole
+from harness.parallel import each_block, n_threads
+
+
+def test_every_error_stands_in_the_drawn_tree():
+    drawn = errors.__doc__
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            assert issubclass(kind, HarnessError)
+            assert name in drawn
+
+
+def test_faults_come_in_the_order_of_the_file():
+    error = ConfigError("a.yaml", [Fault(9, "b", "late"), Fault(2, "a", "early")])
+    assert str(error) == "a.yaml:2: a: early\na.yaml:9: b: late"
+
+
+def test_a_suggestion_for_nothing_close_names_every_choice():
+    assert suggestion("zzz", ["mae", "rmse"]) == "use one of mae, rmse"
+    assert suggestion("zzz", []) == "nothing fits here; remove it"
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.text(), max_size=4))
+def test_a_derived_seed_is_one_that_numpy_takes(seed, names):
+    np.random.RandomState(seeds.derive(seed, *names))
+
+
+def test_names_are_told_apart_from_their_concatenation():
+    assert seeds.derive(0, "ab", "c") != seeds.derive(0, "a", "bc")
+
+
+def test_streams_do_not_depend_on_the_order_in_which_they_are_asked_for():
+    first = seeds.generator(1, "a").random(3)
+    seeds.generator(1, "b").random(100)
+    assert np.array_equal(first, seeds.generator(1, "a").random(3))
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    write_whole(path, b"old")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(path, b"new")
+    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
+    assert path.read_bytes() == b"old"
+
+
+@given(st.integers(0, 500), st.integers(1, 50))
+def test_blocks_cover_a_range_once(n, smallest):
+    counts = np.zeros(n, dtype=int)
+    lock = threading.Lock()
+
+    def task(start, stop):
+        with lock:
+            counts[start:stop] += 1
+
+    each_block(task, n, smallest)
+    assert (counts == 1).all()
+
+
+def test_a_failure_in_a_block_reaches_the_caller(monkeypatch):
+    monkeypatch.setenv("HARNESS_THREADS", "4")
+
+    def task(start, stop):
+        raise ValueError(f"block {start}")
+
+    with pytest.raises(ValueError, match="block 0"):
+        each_block(task, 100)
+
+
+@pytest.mark.parametrize(("setting", "expected"), [("3", 3), ("0", None), ("many", None)])
+def test_the_number_of_threads_can_be_set(monkeypatch, setting, expected):
+    monkeypatch.setenv("HARNESS_THREADS", setting)
+    assert n_threads() == (expected or len(os.sched_getaffinity(0)))
