@@ -10,12 +10,12 @@ import numpy as np
 from harness.config.splitting import Holdout, KFold, RepeatedKFold
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits.split import Parts
+from harness.splits.split import Drawn, Parts
 
 __all__ = ["holdout", "kfold", "repeated_kfold"]
 
 
-def holdout(section: Holdout, ratings: Ratings, state: int) -> list[Parts]:
+def holdout(section: Holdout, ratings: Ratings, state: int) -> Drawn:
     """Divide the ratings once, at random.
 
     Parameters
@@ -38,8 +38,8 @@ def holdout(section: Holdout, ratings: Ratings, state: int) -> list[Parts]:
     if section.shuffle:
         order = np.random.RandomState(state).permutation(len(ratings))
     if section.like == "sklearn" and section.shuffle:
-        return [(order[n_test : n_test + n_train], order[:n_test])]
-    return [(order[:n_train], order[n_train : n_train + n_test])]
+        return Drawn([(order[n_test : n_test + n_train], order[:n_test])])
+    return Drawn([(order[:n_train], order[n_train : n_train + n_test])])
 
 
 def _sizes(section: Holdout, n: int) -> tuple[int, int]:
@@ -60,7 +60,7 @@ def _sizes(section: Holdout, n: int) -> tuple[int, int]:
     return n_train, n_test
 
 
-def kfold(section: KFold, ratings: Ratings, state: int) -> list[Parts]:
+def kfold(section: KFold, ratings: Ratings, state: int) -> Drawn:
     """Cut the ratings into folds, as ``surprise.model_selection.KFold``.
 
     Parameters
@@ -78,10 +78,10 @@ def kfold(section: KFold, ratings: Ratings, state: int) -> list[Parts]:
         If there are fewer ratings than folds.
     """
     rng = np.random.RandomState(state) if section.shuffle else None
-    return _folds(len(ratings), section.n_splits, rng, section.describe())
+    return Drawn(_folds(len(ratings), section.n_splits, rng, section.describe()))
 
 
-def repeated_kfold(section: RepeatedKFold, ratings: Ratings, state: int) -> list[Parts]:
+def repeated_kfold(section: RepeatedKFold, ratings: Ratings, state: int) -> Drawn:
     """Cut the ratings into folds again and again, as ``surprise.model_selection.RepeatedKFold``.
 
     One generator serves all repetitions, each of which shuffles anew.
@@ -94,7 +94,7 @@ def repeated_kfold(section: RepeatedKFold, ratings: Ratings, state: int) -> list
     rng = np.random.RandomState(state)
     name = section.describe()
     repeats = [_folds(len(ratings), section.n_splits, rng, name) for _ in range(section.n_repeats)]
-    return [parts for folds in repeats for parts in folds]
+    return Drawn([parts for folds in repeats for parts in folds])
 
 
 def _folds(n: int, n_splits: int, rng: np.random.RandomState | None, name: str) -> list[Parts]:

@@ -77,8 +77,18 @@ def later_share(timestamps: NDArray[np.int64], train: Rows, test: Rows) -> float
     return max(share, 1.0 / len(before))
 
 
-def remarks(ratings: Ratings, train: Rows, test: Rows) -> tuple[str, ...]:
-    """Return what is to be said about the two parts of a split, a sentence each."""
+def remarks(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> tuple[str, ...]:
+    """Return what is to be said about the two parts of a split, a sentence each.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        What the rows are of.
+    train, test : ndarray of int64
+        Rows of the two parts.
+    n_divided : int
+        How many ratings there were to divide.
+    """
     notes = []
     for word, codes, n in (
         ("user", ratings.users, ratings.n_users),
@@ -91,9 +101,9 @@ def remarks(ratings: Ratings, train: Rows, test: Rows) -> tuple[str, ...]:
                 f"{n_new:,} of {_counted(n_asked, f'test {word}')} ({_percent(n_new / n_asked)}) "
                 f"{verb} no training rating"
             )
-    n_left = len(ratings) - len(train) - len(test)
+    n_left = n_divided - len(train) - len(test)
     if n_left:
-        part = _percent(n_left / len(ratings))
+        part = _percent(n_left / n_divided)
         notes.append(f"{_counted(n_left, 'rating')} ({part}) in neither part")
     if ratings.timestamps is not None:
         share = later_share(ratings.timestamps, train, test)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,26 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits.remarks import remarks
 
-__all__ = ["Parts", "Rows", "Split", "assemble"]
+__all__ = ["Drawn", "Parts", "Rows", "Split", "assemble"]
 
 Rows = NDArray[np.int64]
 Parts = tuple[Rows, Rows]
 """Rows of the training part, in training order, and of the test part."""
+
+
+class Drawn(NamedTuple):
+    """What a kind of split comes up with.
+
+    Parameters
+    ----------
+    folds : list of (train, test)
+        Rows of each fold.
+    notes : tuple of str
+        What the rows alone do not show, a sentence each.
+    """
+
+    folds: list[Parts]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +72,7 @@ class Split:
 
 
 def assemble(
-    ratings: Ratings, parts: Sequence[Parts], name: str, notes: Iterable[str] = ()
+    ratings: Ratings, drawn: Drawn, name: str, n_divided: int | None = None
 ) -> list[Split]:
     """Check the parts of every fold, then name and hash them.
 
@@ -65,24 +80,26 @@ def assemble(
     ----------
     ratings : Ratings
         What was divided.
-    parts : sequence of (train, test)
-        Rows of each fold.
+    drawn : Drawn
+        Rows of each fold; its notes stand before what is found here.
     name : str
         Short name for tables and messages.
-    notes : iterable of str
-        What the maker of the split has to say, put before what is found here.
+    n_divided : int, optional
+        How many ratings there were to divide; all of them when left out.
 
     Raises
     ------
     SplitError
         If a fold has no training or no test rating.
     """
-    for fold, (train, test) in enumerate(parts):
-        where = name if len(parts) == 1 else f"{name}, fold {fold + 1} of {len(parts)}"
+    n_folds = len(drawn.folds)
+    n_divided = len(ratings) if n_divided is None else n_divided
+    for fold, (train, test) in enumerate(drawn.folds):
+        where = name if n_folds == 1 else f"{name}, fold {fold + 1} of {n_folds}"
         for rows, part in ((train, "training"), (test, "test")):
             if len(rows) == 0:
                 raise SplitError(
-                    f"{where}: no {part} rating is left of {len(ratings):,}; "
+                    f"{where}: no {part} rating is left of {n_divided:,}; "
                     "change the sizes of the split or use more data"
                 )
     return [
@@ -92,11 +109,11 @@ def assemble(
             test,
             name,
             fold,
-            len(parts),
+            n_folds,
             _fingerprint(ratings.fingerprint, train, test),
-            (*notes, *remarks(ratings, train, test)),
+            (*drawn.notes, *remarks(ratings, train, test, n_divided)),
         )
-        for fold, (train, test) in enumerate(parts)
+        for fold, (train, test) in enumerate(drawn.folds)
     ]
 
 
