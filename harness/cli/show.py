@@ -98,7 +98,15 @@ def _metrics() -> Listing:
     from harness import metrics
 
     columns = ["metric", "what it measures", "range", "source"]
-    rows = [[each.label, each.summary, each.range, each.source] for each in metrics.describe()]
+    rows = [
+        [
+            each.name,
+            each.summary,
+            f"{each.range[0]:g} to {each.range[1]:g}",
+            each.source,
+        ]
+        for each in metrics.describe()
+    ]
     return columns, rows, columns
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from harness.config.section import Section
+from harness.config.tuning import SearchSpace
 
 __all__ = ["AlgorithmConfig", "AlgorithmSection"]
 
@@ -23,6 +24,9 @@ class AlgorithmConfig(Section):
     """Arguments of the constructor, `sim_options` and `bsl_options` included."""
     as_surprise: bool = False
     """Reproduce Surprise where it truncates fractional ratings (SlopeOne, CoClustering)."""
+
+    search: Literal["recommended"] | SearchSpace | None = None
+    """Parameters to tune: `recommended`, or a space for each; see `tuning` for the budget."""
 
     @property
     def title(self) -> str:

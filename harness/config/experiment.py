@@ -11,6 +11,7 @@ from harness.config.candidates import CandidatesSection, Rated
 from harness.config.data import DatasetSection
 from harness.config.section import Section
 from harness.config.splitting import FilterSection, Holdout, SplitSection
+from harness.config.tuning import Tuning
 
 __all__ = ["Execution", "Experiment"]
 
@@ -77,6 +78,8 @@ class Experiment(Section):
         BeforeValidator(_as_list, json_schema_input_type=Seed | list[Seed]),
     ] = Field(default_factory=lambda: [0])
     """The run's seed, or several; every random choice is derived from it by name."""
+    tuning: Tuning = Field(default_factory=lambda: Tuning(trials=20))
+    """How algorithms with a `search` are tuned: the same budget for each."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True

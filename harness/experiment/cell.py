@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from harness import candidates
 from harness.algorithms import acceleration, registry
+from harness.algorithms.warming import warm_up
 from harness.config.algorithm import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
@@ -82,13 +83,13 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
     chosen = experiment.algorithms[cell.algorithm]
     section = experiment.candidates[cell.candidates]
     report("loading", 0, 0)
-    split = workspace.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
+    split = workspace.split(cell)
     asked = candidates.choose(section, split, cell.seed)
-    trainset = workspace.trainset(cell.dataset, cell.split, cell.seed, cell.fold)
+    trainset = workspace.trainset(split)
     _refuse_what_cannot_fit(chosen.name, cell.params, trainset)
     model = registry.create(chosen.name, cell.params, cell.seed)
     if experiment.accelerate:
-        workspace.warm_up(chosen.name, cell.params)
+        warm_up(chosen.name, cell.params)
     with PeakMemory() as peak:
         report("fitting", 0, 0)
         start = time.perf_counter()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import harness
@@ -17,7 +18,7 @@ from harness.experiment.workspace import Workspace
 from harness.metrics import Metric
 from harness.results.cells import key_of
 
-__all__ = ["Cell", "make_cells", "requested_metrics"]
+__all__ = ["Cell", "make_cells", "rekeyed", "requested_metrics"]
 
 NUMBERS_VERSION = 1
 """Raised whenever a change of the code changes what a cell computes."""
@@ -41,6 +42,8 @@ class Cell:
         What progress lines call it.
     params : dict
         Arguments of the constructor, `random_state` included where there is one.
+    inner : bool
+        Whether it is a trial: fitted on the inner training part and scored on the validation part.
     key : str
         Identity of the cell's numbers.
     """
@@ -54,6 +57,7 @@ class Cell:
     n_folds: int
     title: str
     params: dict[str, Any] = field(hash=False)
+    inner: bool = False
     key: str = ""
 
 
@@ -72,46 +76,48 @@ def make_cells(experiment: Experiment, workspace: Workspace) -> Iterator[Cell]:
     Cell
         All algorithms of a fold after each other, so that what they share stays in memory.
     """
-    depth = depth_of(requested_metrics(experiment))
-    for dataset in range(len(experiment.dataset)):
-        ratings, _ = workspace.ratings(dataset)
-        for split, seed in (
-            (split, seed) for split in range(len(experiment.split)) for seed in experiment.seed
-        ):
-            for made in workspace.splits(dataset, split, seed):
-                for candidates, section in enumerate(experiment.candidates):
-                    for algorithm, chosen in enumerate(experiment.algorithms):
-                        params = seeded_params(chosen.name, chosen.params, seed, made.fold)
-                        key = key_of(
-                            {
-                                "numbers": NUMBERS_VERSION,
-                                "versions": versions_that_count(),
-                                "data": ratings.fingerprint,
-                                "split": made.fingerprint,
-                                "candidates": section.model_dump(),
-                                "sample": (seed, made.fold)
-                                if isinstance(section, Sampled)
-                                else None,
-                                "algorithm": identity(chosen.name),
-                                "params": params,
-                                "as_surprise": chosen.as_surprise,
-                                "clip": experiment.clip,
-                                "accelerate": experiment.accelerate,
-                                "depth": depth,
-                            }
-                        )
-                        yield Cell(
-                            dataset=dataset,
-                            split=split,
-                            candidates=candidates,
-                            algorithm=algorithm,
-                            seed=seed,
-                            fold=made.fold,
-                            n_folds=made.n_folds,
-                            title=_title(experiment, chosen.title, dataset, made, seed, candidates),
-                            params=params,
-                            key=key,
-                        )
+    places = itertools.product(
+        range(len(experiment.dataset)), range(len(experiment.split)), experiment.seed
+    )
+    for dataset, split, seed in places:
+        for made in workspace.splits(dataset, split, seed):
+            for candidates, algorithm in itertools.product(
+                range(len(experiment.candidates)), range(len(experiment.algorithms))
+            ):
+                chosen = experiment.algorithms[algorithm]
+                cell = Cell(
+                    dataset=dataset,
+                    split=split,
+                    candidates=candidates,
+                    algorithm=algorithm,
+                    seed=seed,
+                    fold=made.fold,
+                    n_folds=made.n_folds,
+                    title=_title(experiment, chosen.title, dataset, made, seed, candidates),
+                    params=seeded_params(chosen.name, chosen.params, seed, made.fold),
+                )
+                yield rekeyed(experiment, workspace, cell)
+
+
+def rekeyed(experiment: Experiment, workspace: Workspace, cell: Cell) -> Cell:
+    """Return a cell with the key that belongs to what it says."""
+    section = experiment.candidates[cell.candidates]
+    chosen = experiment.algorithms[cell.algorithm]
+    decisive = {
+        "numbers": NUMBERS_VERSION,
+        "versions": versions_that_count(),
+        "data": workspace.ratings(cell.dataset)[0].fingerprint,
+        "split": workspace.split(cell).fingerprint,
+        "candidates": section.model_dump(),
+        "sample": (cell.seed, cell.fold) if isinstance(section, Sampled) else None,
+        "algorithm": identity(chosen.name),
+        "params": cell.params,
+        "as_surprise": chosen.as_surprise,
+        "clip": experiment.clip,
+        "accelerate": experiment.accelerate,
+        "depth": depth_of(requested_metrics(experiment)),
+    }
+    return replace(cell, key=key_of(decisive))
 
 
 def depth_of(wanted: tuple[Metric, ...]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from harness.errors import ResultsError
 from harness.experiment.events import Note, RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.plan import Cell, make_cells, requested_metrics
+from harness.experiment.tuning import tune
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
 from harness.results.cells import CellRecord, CellStore
@@ -98,16 +99,22 @@ def run(
     watch(Stage("", "loading"))
     cells = list(make_cells(experiment, workspace))
     store = CellStore.default()
+    n_workers = workers or experiment.execution.workers
+
+    def carry_out(todo: Iterable[Cell]) -> Iterator[tuple[Cell, Outcome]]:
+        return execute(todo, workspace, store, n_workers, watch)
+
+    cells, searches = tune(experiment, workspace, cells, store, carry_out)
     missing = [cell for cell in _unique(cells) if fresh or not _whole(store, cell, watch)]
     watch(RunPlanned(len(cells), len(cells) - len(missing)))
     if fresh:
         for cell in missing:
             store.discard(cell.key)
-    n_workers = workers or experiment.execution.workers
-    failures: dict[str, str] = {}
-    for cell, outcome in execute(missing, workspace, store, n_workers, watch):
-        if outcome["status"] == "failed":
-            failures[cell.key] = outcome["error"]
+    failures = {
+        cell.key: outcome["error"]
+        for cell, outcome in carry_out(missing)
+        if outcome["status"] == "failed"
+    }
     described, users = _evaluate(experiment, workspace, cells, store, failures, watch)
     finished = Run(
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness import datasets, splits
 from harness.algorithms.trainset import ColumnTrainset
@@ -13,6 +13,9 @@ from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.splits import FilterReport, Split
+
+if TYPE_CHECKING:
+    from harness.experiment.plan import Cell
 
 __all__ = ["Workspace"]
 
@@ -38,7 +41,8 @@ class Workspace:
     progress: Callable[[int, int], object] | None = None
     _ratings: dict[int, tuple[Ratings, list[FilterReport]]] = field(default_factory=dict)
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
-    _trainset: tuple[tuple[int, int, int, int], ColumnTrainset] | None = None
+    _inner: dict[tuple[int, str], Split] = field(default_factory=dict)
+    _trainset: tuple[str, ColumnTrainset] | None = None
 
     def ratings(self, dataset: int) -> tuple[Ratings, list[FilterReport]]:
         """Return the ratings of the config's data set number `dataset`, filtered, and the steps."""
@@ -59,15 +63,28 @@ class Workspace:
         place = (dataset, split, seed)
         if place not in self._splits:
             ratings, _ = self.ratings(dataset)
-            self._splits[place] = splits.make(self.experiment.split[split], ratings, seed)
+            self._splits[place] = splits.make(
+                self.experiment.split[split], ratings, seed, self.base
+            )
         return self._splits[place]
 
-    def trainset(self, dataset: int, split: int, seed: int, fold: int) -> ColumnTrainset:
-        """Return the training set of one fold; the last one asked for is kept."""
-        place = (dataset, split, seed, fold)
-        if self._trainset is None or self._trainset[0] != place:
-            made = self.splits(dataset, split, seed)[fold]
-            rows, data = made.train, made.ratings
+    def split(self, cell: Cell) -> Split:
+        """Return what a cell is fitted on and scored on; for a trial, parts of the training part."""
+        outer = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
+        if not cell.inner:
+            return outer
+        place = (cell.split, outer.fingerprint)
+        if place not in self._inner:
+            section = self.experiment.split[cell.split].validation
+            self._inner[place] = splits.validation(
+                outer, section or self.experiment.tuning.validation, cell.seed, self.base
+            )
+        return self._inner[place]
+
+    def trainset(self, split: Split) -> ColumnTrainset:
+        """Return the training set of a split; the last one asked for is kept."""
+        if self._trainset is None or self._trainset[0] != split.fingerprint:
+            rows, data = split.train, split.ratings
             trainset = ColumnTrainset.from_columns(
                 data.users[rows],
                 data.items[rows],
@@ -76,7 +93,7 @@ class Workspace:
                 item_ids=data.item_ids,
                 scale=data.scale,
             )
-            self._trainset = (place, trainset)
+            self._trainset = (split.fingerprint, trainset)
         return self._trainset[1]
 
     def describe_data(self) -> list[dict[str, Any]]:

@@ -155,6 +155,13 @@ class CellStore:
         except ResultsError as error:
             raise ResultsError(f"{path}: {error}; it is computed again") from None
 
+    def is_whole(self, key: str) -> bool:
+        """Return whether a cell is there; a broken file is removed, to be computed again."""
+        if self.fault(key) is not None:
+            self.discard(key)
+            return False
+        return self.path(key).exists()
+
     def put(self, key: str, data: bytes) -> Path:
         """Write a cell to a temporary name, sync it, and give it its own name.
 

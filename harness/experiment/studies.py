@@ -1,0 +1,179 @@
+"""Which settings a search tries next: drawn, listed or modelled, always from a seed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from harness import seeds
+from harness.config.tuning import Range, SearchSpace, Tuning
+from harness.errors import AlgorithmError
+
+__all__ = ["Study", "grid_size", "make_study", "with_params"]
+
+Setting = dict[str, Any]
+"""Values by the dotted names of a space."""
+
+
+class Study(Protocol):
+    """A search over one space."""
+
+    def ask(self) -> Setting | None:
+        """Return the next setting, None when there is none left."""
+
+    def tell(self, setting: Setting, value: float) -> None:
+        """Take in how good a setting was; larger is better, NaN for one that failed."""
+
+
+def make_study(tuning: Tuning, space: SearchSpace, seed: int, *names: object) -> Study:
+    """Return a search over a space.
+
+    Parameters
+    ----------
+    tuning : Tuning
+    space : dict
+    seed : int
+        The run's seed.
+    *names : object
+        What the search is for; its stream depends on them.
+
+    Examples
+    --------
+    >>> study = make_study(Tuning(), {"k": [1, 2]}, 0, "KNNBasic")
+    >>> study.ask() in ({"k": 1}, {"k": 2})
+    True
+    """
+    if tuning.method == "tpe":
+        return _Parzen(space, seeds.derive(seed, "search", *names))
+    if tuning.method == "grid":
+        return _Listed(_grid(space))
+    return _Listed(_draws(space, seeds.generator(seed, "search", *names)))
+
+
+def grid_size(space: SearchSpace) -> int:
+    """Return how many settings a grid over a space has.
+
+    Examples
+    --------
+    >>> grid_size({"k": [1, 2, 3], "min_k": Range(low=1, high=9, points=5)})
+    15
+    """
+    return math.prod(len(_points(values)) for values in space.values())
+
+
+def with_params(params: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    """Return constructor arguments with a setting written into them.
+
+    Examples
+    --------
+    >>> with_params({"k": 5, "sim_options": {"name": "msd"}}, {"sim_options.user_based": False})
+    {'k': 5, 'sim_options': {'name': 'msd', 'user_based': False}}
+    """
+    merged = {key: dict(v) if isinstance(v, dict) else v for key, v in params.items()}
+    for path, value in setting.items():
+        outer, _, inner = path.partition(".")
+        if inner:
+            merged[outer] = {**merged.get(outer, {}), inner: value}
+        else:
+            merged[outer] = value
+    return merged
+
+
+class _Listed:
+    """Settings that do not depend on how good the earlier ones were."""
+
+    def __init__(self, settings: Iterator[Setting]) -> None:
+        self.settings = settings
+
+    def ask(self) -> Setting | None:
+        return next(self.settings, None)
+
+    def tell(self, setting: Setting, value: float) -> None:
+        """Nothing is learnt."""
+
+
+class _Parzen:
+    """Optuna's tree-structured Parzen estimators (doi:10.5555/2986459.2986743)."""
+
+    def __init__(self, space: SearchSpace, seed: int) -> None:
+        try:
+            import optuna
+        except ImportError:
+            raise AlgorithmError(
+                "tuning.method: tpe needs Optuna; pip install 'surprise-harness[tpe]'"
+            ) from None
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self.space = space
+        self.study = optuna.create_study(
+            direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed)
+        )
+        self.failed = optuna.trial.TrialState.FAIL
+        self.trials: list[tuple[Setting, Any]] = []
+
+    def ask(self) -> Setting | None:
+        trial = self.study.ask()
+        setting: Setting = {}
+        for name, values in self.space.items():
+            if not isinstance(values, Range):
+                setting[name] = trial.suggest_categorical(name, values)
+            elif values.whole:
+                setting[name] = trial.suggest_int(
+                    name, int(values.low), int(values.high), log=values.log
+                )
+            else:
+                setting[name] = trial.suggest_float(
+                    name, float(values.low), float(values.high), log=values.log
+                )
+        self.trials.append((setting, trial))
+        return setting
+
+    def tell(self, setting: Setting, value: float) -> None:
+        for own, trial in self.trials:
+            if own is setting:
+                state = self.failed if math.isnan(value) else None
+                self.study.tell(trial, None if math.isnan(value) else value, state=state)
+
+
+def _draws(space: SearchSpace, rng: np.random.Generator) -> Iterator[Setting]:
+    while space:
+        yield {name: _draw(values, rng) for name, values in space.items()}
+
+
+def _draw(values: Any, rng: np.random.Generator) -> Any:
+    if not isinstance(values, Range):
+        return values[int(rng.integers(len(values)))]
+    if values.whole and not values.log:
+        return int(rng.integers(int(values.low), int(values.high) + 1))
+    # A whole number is the middle of a unit interval, so that both ends are as likely as others.
+    low, high = (
+        (values.low - 0.5, values.high + 0.5) if values.whole else (values.low, values.high)
+    )
+    if values.log:
+        drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
+    else:
+        drawn = float(rng.uniform(low, high))
+    if not values.whole:
+        return drawn
+    return min(max(round(drawn), int(values.low)), int(values.high))
+
+
+def _grid(space: SearchSpace) -> Iterator[Setting]:
+    if not space:
+        return
+    for combination in itertools.product(*(_points(values) for values in space.values())):
+        yield dict(zip(space, combination, strict=True))
+
+
+def _points(values: Any) -> list[Any]:
+    """Return the values that a grid takes."""
+    if not isinstance(values, Range):
+        return list(values)
+    spread = np.geomspace if values.log else np.linspace
+    points = spread(values.low, values.high, values.points)
+    if values.whole:
+        return sorted({round(point) for point in points.tolist()})
+    return [float(point) for point in points]

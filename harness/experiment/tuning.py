@@ -1,0 +1,206 @@
+"""Parameters searched on a validation part of the training data, before the test is touched."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from harness import evaluation, metrics
+from harness.algorithms import registry
+from harness.config.algorithm import AlgorithmConfig
+from harness.config.experiment import Experiment
+from harness.config.spaces import RECOMMENDED
+from harness.config.tuning import SearchSpace
+from harness.experiment.cell import Outcome
+from harness.experiment.plan import Cell, rekeyed
+from harness.experiment.studies import Setting, Study, make_study, with_params
+from harness.experiment.workspace import Workspace
+from harness.results.cells import CellStore
+
+__all__ = ["Search", "Trial", "space_of", "tune"]
+
+Execute = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting, fitted on the inner training part and scored on the validation part."""
+
+    params: dict[str, Any]
+    value: float
+    """The deciding metric; NaN when the trial failed."""
+    seconds: float
+    error: str | None = None
+
+
+@dataclass
+class Search:
+    """The search for one cell's parameters.
+
+    Parameters
+    ----------
+    cell : Cell
+        As the config writes it; its setting is the first trial.
+    study : Study
+    trials : list of Trial
+        In the order in which they were asked for.
+    """
+
+    cell: Cell
+    study: Study
+    trials: list[Trial] = field(default_factory=list)
+    exhausted: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of fitting and scoring spent so far."""
+        return sum(trial.seconds for trial in self.trials)
+
+    def best(self, higher: bool) -> Trial | None:
+        """Return the best trial, the earliest of equals; None when every trial failed."""
+        good = [trial for trial in self.trials if not math.isnan(trial.value)]
+        if not good:
+            return None
+        return max(good, key=lambda trial: trial.value if higher else -trial.value)
+
+
+def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
+    """Return the space that an algorithm is searched over; empty when it is not."""
+    if algorithm.search == "recommended":
+        return RECOMMENDED.get(registry.canonical(algorithm.name), {})
+    return algorithm.search or {}
+
+
+def tune(
+    experiment: Experiment,
+    workspace: Workspace,
+    cells: list[Cell],
+    store: CellStore,
+    execute: Execute,
+) -> tuple[list[Cell], dict[str, Search]]:
+    """Search parameters for every cell whose algorithm asks for it.
+
+    Trials are cells of their own, kept like others, so a search that was stopped goes on where it
+    was. All searches advance together, one trial each, which keeps several workers busy without
+    letting their number change a result.
+
+    Returns
+    -------
+    cells : list of Cell
+        The given ones, with the best parameters found.
+    searches : dict of str to Search
+        By the key of the tuned cell.
+    """
+    metric = metrics.parse(experiment.tuning.metric)
+    searches: dict[int, Search] = {}
+    for position, cell in enumerate(cells):
+        algorithm = experiment.algorithms[cell.algorithm]
+        if algorithm.search is not None:
+            names = (registry.canonical(algorithm.name), cell.fold)
+            study = make_study(experiment.tuning, space_of(algorithm), cell.seed, *names)
+            searches[position] = Search(cell, study)
+    while under_way := [each for each in searches.values() if _goes_on(each, experiment)]:
+        asked: list[tuple[Search, Setting, Cell]] = []
+        for search in under_way:
+            setting = {} if not search.trials else search.study.ask()
+            if setting is None:
+                search.exhausted = True
+                continue
+            trial = rekeyed(
+                experiment,
+                workspace,
+                replace(
+                    search.cell,
+                    inner=True,
+                    params=with_params(search.cell.params, setting),
+                    title=f"{search.cell.title} · trial {len(search.trials) + 1}",
+                ),
+            )
+            asked.append((search, setting, trial))
+        errors = _carry_out([cell for _, _, cell in asked], store, execute)
+        for search, setting, cell in asked:
+            trial_result = _judge(cell, store, metric, errors.get(cell.key))
+            search.trials.append(trial_result)
+            if setting:
+                value = trial_result.value
+                search.study.tell(setting, value if metric.higher_is_better else -value)
+    return _with_best(experiment, workspace, cells, searches, metric.higher_is_better)
+
+
+def _goes_on(search: Search, experiment: Experiment) -> bool:
+    budget = experiment.tuning
+    space = space_of(experiment.algorithms[search.cell.algorithm])
+    if not search.trials:
+        return True
+    if search.exhausted or not space:
+        return False
+    if budget.trials is not None and len(search.trials) >= budget.trials:
+        return False
+    return budget.seconds is None or search.seconds < budget.seconds
+
+
+def _carry_out(cells: list[Cell], store: CellStore, execute: Execute) -> dict[str, str]:
+    """Do the trials that are not on disk; return what went wrong, by key."""
+    missing = {cell.key: cell for cell in cells if not store.is_whole(cell.key)}
+    return {
+        cell.key: outcome["error"]
+        for cell, outcome in execute(missing.values())
+        if outcome["status"] == "failed"
+    }
+
+
+def _judge(cell: Cell, store: CellStore, metric: metrics.Metric, error: str | None) -> Trial:
+    record = None if error else store.get(cell.key)
+    if record is None:
+        return Trial(cell.params, math.nan, 0.0, error or "not computed")
+    scores = evaluation.evaluate((metric,), record.rankings, record.pairs, record.kept)
+    mean = scores.means[str(metric)]["mean"]
+    seconds = record.meta["fit_seconds"] + record.meta["score_seconds"]
+    return Trial(cell.params, math.nan if mean is None else mean, seconds)
+
+
+def _with_best(
+    experiment: Experiment,
+    workspace: Workspace,
+    cells: list[Cell],
+    searches: dict[int, Search],
+    higher: bool,
+) -> tuple[list[Cell], dict[str, Search]]:
+    tuned = list(cells)
+    by_key: dict[str, Search] = {}
+    for position, search in searches.items():
+        best = search.best(higher)
+        params = search.cell.params if best is None else best.params
+        tuned[position] = rekeyed(experiment, workspace, replace(search.cell, params=params))
+        by_key[tuned[position].key] = search
+    return tuned, by_key
+
+
+def trials_frame(searches: Iterable[tuple[dict[str, Any], Search]]) -> Any:
+    """Return every trial as a table, one row each, parameters as JSON.
+
+    Parameters
+    ----------
+    searches : iterable of (dict, Search)
+        The place of each search, as a run describes it, and the search.
+    """
+    import pandas as pd
+
+    rows = [
+        {
+            **{key: place[key] for key in ("dataset", "split", "candidates", "algorithm")},
+            "seed": place["seed"],
+            "fold": place["fold"],
+            "trial": number,
+            "params": json.dumps(trial.params, sort_keys=True),
+            "value": trial.value,
+            "seconds": trial.seconds,
+            "error": trial.error or "",
+        }
+        for place, search in searches
+        for number, trial in enumerate(search.trials, start=1)
+    ]
+    return pd.DataFrame(rows)
