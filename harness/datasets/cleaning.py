@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness.datasets.rows import Coded, Rows, in_order_of_appearance
 from harness.errors import DataError
 
-__all__ = ["Clean", "Policy", "clean"]
+__all__ = ["Clean", "Policy", "clean", "counted"]
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,10 @@ def _without_missing(
         else:
             found = f"the rating is {rows.ratings[row]}"
         raise DataError(
-            f"{at(row)}: {found} ({_count(n_bad, 'such row')} in all); "
+            f"{at(row)}: {found} ({counted(n_bad, 'such row')} in all); "
             "mend the data, or drop such rows with missing: drop"
         )
-    notes.append(f"{_count(n_bad, 'row')} without user, item or finite rating dropped")
+    notes.append(f"{counted(n_bad, 'row')} without user, item or finite rating dropped")
     return rows.take(~bad)
 
 
@@ -120,13 +120,13 @@ def _within_scale(
         row = int(np.argmax(bad))
         raise DataError(
             f"{at(row)}: the rating {rows.ratings[row]:g} is outside the scale {low:g} to {high:g} "
-            f"({_count(n_bad, 'such row')} in all); mend the data or the scale, "
+            f"({counted(n_bad, 'such row')} in all); mend the data or the scale, "
             "or say out_of_scale: clip or drop"
         )
     if policy.out_of_scale == "drop":
-        notes.append(f"{_count(n_bad, 'rating')} outside {low:g} to {high:g} dropped")
+        notes.append(f"{counted(n_bad, 'rating')} outside {low:g} to {high:g} dropped")
         return rows.take(~bad), policy.scale
-    notes.append(f"{_count(n_bad, 'rating')} outside {low:g} to {high:g} clipped")
+    notes.append(f"{counted(n_bad, 'rating')} outside {low:g} to {high:g} clipped")
     return replace(rows, ratings=np.clip(rows.ratings, low, high)), policy.scale
 
 
@@ -147,8 +147,8 @@ def _without_duplicates(
     sizes = np.diff(starts, append=len(order))
     n_pairs = int(np.count_nonzero(sizes > 1))
     notes.append(
-        f"{_count(n_pairs, 'duplicate pair')}: the {policy.duplicates} kept, "
-        f"{_count(n_extra, 'row')} dropped"
+        f"{counted(n_pairs, 'duplicate pair')}: the {policy.duplicates} kept, "
+        f"{counted(n_extra, 'row')} dropped"
     )
     if policy.duplicates == "mean":
         rows = _merged(rows, order, starts, sizes)
@@ -184,7 +184,7 @@ def _refuse_duplicate(
     user, item = _shown(rows.users, row), _shown(rows.items, row)
     raise DataError(
         f"{at(row)}: user {user} rates item {item} again (first at {at(int(np.argmax(same)))}; "
-        f"{_count(n_extra, 'such row')} in all); say which counts with "
+        f"{counted(n_extra, 'such row')} in all); say which counts with "
         "duplicates: first, last or mean"
     )
 
@@ -194,5 +194,6 @@ def _shown(column: Coded, row: int) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
-def _count(n: int, noun: str) -> str:
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun, as ``2 rows``."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import DataError
 
-__all__ = ["numbers", "seconds"]
+__all__ = ["numbered", "numbers", "seconds"]
 
 
 def numbers(values: ArrayLike) -> NDArray[np.float64]:
@@ -37,15 +38,26 @@ def numbers(values: ArrayLike) -> NDArray[np.float64]:
     if bad.any():
         row = int(np.argmax(bad.to_numpy()))
         raise DataError(
-            f"row {row} (counted from 0): the rating {_shown(series.iloc[row])} is not a number; "
-            "mend the data"
+            f"{numbered(row)}: the rating {_shown(series.iloc[row])} is not a number; mend the data"
         )
     floats: NDArray[np.float64] = read.to_numpy(dtype=np.float64, na_value=np.nan)
     return floats
 
 
-def seconds(values: ArrayLike) -> NDArray[np.int64]:
+def numbered(row: int) -> str:
+    """Return where a row of a table stands."""
+    return f"row {row} (counted from 0)"
+
+
+def seconds(values: ArrayLike, at: Callable[[int], str] = numbered) -> NDArray[np.int64]:
     """Return times as whole seconds since 1970; dates are taken for UTC unless they say otherwise.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        Seconds or dates.
+    at : callable
+        From a row's position, from 0, to where it stands.
 
     Raises
     ------
@@ -72,12 +84,13 @@ def seconds(values: ArrayLike) -> NDArray[np.int64]:
         fits = read.abs() < 2.0**62
         if fits.all():
             return np.floor(np.asarray(read, dtype=np.float64)).astype(np.int64)
-        times = pd.to_datetime(series, errors="coerce", utc=True, format="ISO8601")
+        texts = series.where(series.isna(), series.astype(str))
+        times = pd.to_datetime(texts, errors="coerce", utc=True, format="ISO8601")
     if times.isna().any():
         row = int(np.argmax(times.isna().to_numpy()))
         raise DataError(
-            f"row {row} (counted from 0): the timestamp {_shown(series.iloc[row])} is neither "
-            "seconds since 1970 nor a date; mend it, or leave the column out"
+            f"{at(row)}: the timestamp {_shown(series.iloc[row])} is neither seconds since 1970 "
+            "nor a date; mend it, or do not read it: columns: {timestamp: null}"
         )
     if times.dt.tz is not None:
         times = times.dt.tz_convert("UTC").dt.tz_localize(None)

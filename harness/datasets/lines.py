@@ -29,7 +29,9 @@ LONGEST_LINE = 1 << 20
 
 # Separators of several characters become one that no rating holds: ASCII's unit separator.
 UNIT = "\x1f"
-_NUMBER = re.compile(r"\s*([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan))\s*", re.I)
+_NUMBER = re.compile(
+    r"[ \t]*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)[ \t]*", re.ASCII | re.I
+)
 _NONE = frozenset({"", "na", "n/a", "null", "none", "nan", "\\n"})
 
 
@@ -129,9 +131,9 @@ class _Recoded:
             data = self._stream.read(size)
             try:
                 text = self._decoder.decode(data, final=not data)
-            except UnicodeDecodeError as error:
+            except UnicodeError as error:
                 raise DataError(
-                    f"{self._where}: not {self._encoding} ({error.reason}); name its encoding"
+                    f"{self._where}: not {self._encoding} ({error}); name its encoding"
                 ) from None
             if text or not data:
                 return text.encode("utf-8", "surrogatepass")
@@ -188,7 +190,7 @@ def split_line(line: str, separator: str) -> list[str]:
     ['1', '2', '3']
     """
     if separator == "whitespace":
-        return line.split()
+        return re.split(r"[ \t]+", line.strip(" \t"))
     if len(separator) > 1:
         return line.split(separator)
     csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
@@ -230,6 +232,8 @@ def _fault(line: str, layout: Layout) -> str | None:
         return too_long()
     if layout.quoted and line.count('"') % 2:
         return "a quotation mark that is not closed on its line; mend or remove it"
+    if UNIT in line and not layout.quoted:
+        return "a control character (0x1f); remove it"
     fields = split_line(line, layout.separator)
     if len(fields) != layout.n_fields:
         return (

