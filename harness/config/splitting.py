@@ -145,7 +145,7 @@ class LeaveNOut(_Split):
     choose: Choice = "random"
     """Which ratings are the test: drawn at random, or the user's latest."""
     min_train: int = Field(default=1, ge=0)
-    """Fewest training ratings that a test user must be left with."""
+    """Fewest training ratings that a tested user must be left with."""
     too_few: Literal["error", "train", "drop"] = "error"
     """What becomes of users with fewer than `n + min_train` ratings: an error, all of them
     training, or out of both parts (as Surprise)."""
@@ -170,6 +170,8 @@ class LeaveNOut(_Split):
     def describe(self) -> str:
         """Return the short name that tables use."""
         name = f"leave-{self.n}-out {self.choose}"
+        if self.min_train != 1:
+            name += f", {self.min_train} in training"
         if self.n_splits > 1:
             name += f", {self.n_splits} draws"
         return name + (", as surprise" if self.like == "surprise" else "")

@@ -1,0 +1,210 @@
+"""What every split keeps to, whatever its kind."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.config.splitting import (
+    GlobalTime,
+    Holdout,
+    KFold,
+    LeaveNOut,
+    Predefined,
+    RepeatedKFold,
+    SavedSplit,
+    UserFraction,
+    UserHoldout,
+)
+from harness.datasets import Ratings
+from harness.errors import SplitError
+from harness.splits import make, save, validation, validations
+
+SECTIONS = [
+    Holdout(),
+    Holdout(test_size=5, shuffle=False),
+    Holdout(test_size=0.3, train_size=0.4, like="sklearn"),
+    KFold(n_splits=3),
+    KFold(n_splits=4, shuffle=False),
+    RepeatedKFold(n_splits=2, n_repeats=3),
+    LeaveNOut(),
+    LeaveNOut(n=2, choose="latest"),
+    LeaveNOut(n_splits=2, like="surprise"),
+    LeaveNOut(n=3, min_train=3, too_few="drop"),
+    LeaveNOut(n=3, min_train=3, too_few="train"),
+    UserFraction(),
+    UserFraction(fraction=0.5, choose="latest"),
+    GlobalTime(quantile=0.7),
+    GlobalTime(date="1970-01-01T00:00:04"),
+    UserHoldout(users=0.5),
+    UserHoldout(users=2, given=1, choose="latest"),
+]
+INNER = [Holdout(test_size=0.3), LeaveNOut(choose="latest"), GlobalTime(quantile=0.5)]
+
+
+@st.composite
+def ratings_with_times(draw):
+    """Some users with at least five ratings each, in any order, many at the same second."""
+    counts = draw(st.lists(st.integers(5, 8), min_size=3, max_size=5))
+    counts[0] += 1  # somebody has enough for every section
+    users = np.repeat(np.arange(len(counts)), counts)
+    items = np.concatenate([draw(st.permutations(range(9)))[:n] for n in counts])
+    n = len(users)
+    times = np.array(draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)))
+    times[:2] = [0, 9]  # so that there is something on both sides of a date
+    order = np.array(draw(st.permutations(range(n))))
+    return Ratings.from_columns(
+        users[order], items[order], (order % 5) + 1.0, times[order], scale=(1, 5)
+    )
+
+
+def made_or_none(section, ratings, seed=0):
+    """Return the folds, or None where a moment leaves nothing on one of its sides."""
+    try:
+        return make(section, ratings, seed)
+    except SplitError as error:
+        if isinstance(section, GlobalTime) and "no rating is" in str(error):
+            return None
+        raise
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
+@settings(deadline=None, max_examples=25)
+@given(ratings_with_times(), st.integers(0, 2**32 - 1))
+def test_no_rating_is_in_both_parts_or_in_one_part_twice(section, ratings, seed):
+    for split in made_or_none(section, ratings, seed) or []:
+        both = np.concatenate([split.train, split.test])
+        assert len(np.unique(both)) == len(both)
+        assert both.min() >= 0
+        assert both.max() < len(ratings)
+        assert len(split.train) > 0
+        assert len(split.test) > 0
+        assert split.train.dtype == split.test.dtype == np.int64
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
+@settings(deadline=None, max_examples=10)
+@given(ratings_with_times(), st.integers(0, 1000))
+def test_the_same_seed_gives_the_same_rows_and_fingerprints(section, ratings, seed):
+    first, again = (made_or_none(section, ratings, seed) or [] for _ in range(2))
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one.train, other.train)
+        np.testing.assert_array_equal(one.test, other.test)
+        assert one.fingerprint == other.fingerprint
+        assert one.notes == other.notes
+        assert one.name == section.describe()
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
+@settings(deadline=None, max_examples=15)
+@given(ratings_with_times(), st.integers(0, 1000), st.randoms(use_true_random=False))
+def test_what_users_and_items_are_called_or_coded_as_decides_nothing(
+    section, ratings, seed, random
+):
+    users = np.array(random.sample(range(ratings.n_users), ratings.n_users), np.int32)
+    items = np.array(random.sample(range(ratings.n_items), ratings.n_items), np.int32)
+    renamed = replace(
+        ratings,
+        users=users[ratings.users],
+        items=items[ratings.items],
+        user_ids=np.array([f"somebody {code}" for code in range(ratings.n_users)], object),
+        item_ids=np.array([f"something {code}" for code in range(ratings.n_items)], object),
+    )
+    here, there = (made_or_none(section, each, seed) or [] for each in (ratings, renamed))
+    for one, other in zip(here, there, strict=True):
+        np.testing.assert_array_equal(one.train, other.train)
+        np.testing.assert_array_equal(one.test, other.test)
+        assert one.notes == other.notes
+        assert one.fingerprint != other.fingerprint  # they are not the same data
+
+
+@settings(deadline=None, max_examples=100)
+@given(ratings_with_times(), st.floats(0.05, 0.95))
+def test_a_split_in_time_trains_on_nothing_as_late_as_a_test_rating(ratings, quantile):
+    for split in made_or_none(GlobalTime(quantile=quantile), ratings) or []:
+        assert ratings.timestamps[split.train].max() < ratings.timestamps[split.test].min()
+        assert len(split.train) + len(split.test) == len(ratings)
+        assert not any("leaks" in note for note in split.notes)
+
+
+@settings(deadline=None, max_examples=50)
+@given(ratings_with_times(), st.sampled_from([1, 2, 3]))
+def test_the_latest_ratings_of_a_user_are_never_before_their_training_ratings(ratings, n):
+    for section in (LeaveNOut(n=n, choose="latest"), UserFraction(choose="latest")):
+        (split,) = make(section, ratings, seed=0)
+        for user in range(ratings.n_users):
+            train = split.train[ratings.users[split.train] == user]
+            test = split.test[ratings.users[split.test] == user]
+            assert len(test) == n or isinstance(section, UserFraction)
+            last = max((ratings.timestamps[row], row) for row in train)
+            assert last < min((ratings.timestamps[row], row) for row in test)
+
+
+@pytest.mark.parametrize("outer", SECTIONS, ids=lambda section: section.describe())
+@pytest.mark.parametrize("inner", INNER, ids=lambda section: section.describe())
+@settings(deadline=None, max_examples=8)
+@given(ratings_with_times())
+def test_a_validation_part_never_touches_the_test_part(outer, inner, ratings):
+    for split in made_or_none(outer, ratings) or []:
+        try:
+            part = validation(split, inner, seed=0)
+        except SplitError as error:
+            if "no rating is" in str(error) or "fewer than 2 ratings" in str(error):
+                continue
+            raise
+        assert part.ratings is ratings
+        both = np.concatenate([part.train, part.test])
+        assert np.isin(both, split.train).all()
+        assert not np.isin(both, split.test).any()
+        assert len(np.unique(both)) == len(both)
+        if isinstance(inner, GlobalTime):
+            assert ratings.timestamps[part.train].max() < ratings.timestamps[part.test].min()
+
+
+def small(n=20):
+    rows = np.arange(n)
+    return Ratings.from_columns(rows % 4, rows, rows % 5 + 1.0, rows * 10, scale=(1, 5))
+
+
+def test_several_validation_parts_are_given_when_asked_and_refused_where_one_is_needed():
+    (split,) = make(Holdout(), small(), seed=0)
+    parts = validations(split, KFold(n_splits=4), seed=0)
+    assert [(part.fold, part.n_folds) for part in parts] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([part.test for part in parts])), np.sort(split.train)
+    )
+    with pytest.raises(SplitError, match="5-fold: 5 validation parts where one is asked for; use"):
+        validation(split, KFold(), seed=0)
+
+
+def test_a_validation_part_is_named_and_speaks_of_the_training_part_alone():
+    (split,) = make(Holdout(), small(), seed=0)
+    part = validation(split, Holdout(test_size=0.25), seed=0)
+    assert part.name == "holdout 25% of the training part"
+    assert len(part.test) == 4
+    assert not any("in neither part" in note for note in part.notes)
+
+
+def test_a_saved_validation_part_is_read_back_and_checked_against_the_training_part(tmp_path):
+    first, second = make(KFold(n_splits=2), small(), seed=0)
+    save(validation(first, Holdout(), seed=0), tmp_path / "inner.parquet")
+    section = SavedSplit(path="inner.parquet")
+    part = validation(first, section, seed=0, base=tmp_path)
+    np.testing.assert_array_equal(part.test, validation(first, Holdout(), seed=0).test)
+    with pytest.raises(SplitError, match="10 of its ratings are not in the training part; save"):
+        validation(second, section, seed=0, base=tmp_path)
+
+
+def test_a_column_of_three_words_gives_the_test_and_then_the_validation_part(tmp_path):
+    words = ["train"] * 12 + ["validation"] * 5 + ["test"] * 3
+    frame = small().to_frame().assign(part=words)
+    frame.to_csv(tmp_path / "parts.csv", index=False)
+    section = Predefined(file="parts.csv", column="part")
+    (outer,) = make(section, small(), seed=0, base=tmp_path)
+    assert outer.test.tolist() == [17, 18, 19]
+    assert outer.train.tolist() == list(range(17))
+    inner = validation(outer, section, seed=0, base=tmp_path)
+    assert inner.test.tolist() == [12, 13, 14, 15, 16]
+    assert inner.train.tolist() == list(range(12))
