@@ -1,0 +1,132 @@
+"""What an accelerated algorithm consists of, and when it may stand in for Surprise's own code."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.algorithms.trainset import ColumnTrainset
+
+__all__ = [
+    "Accelerator",
+    "Bools",
+    "Codes",
+    "Floats",
+    "NeedsSurprise",
+    "Offsets",
+    "Progress",
+    "Scorer",
+    "are_integers",
+    "are_numbers",
+]
+
+ENTRIES_AT_ONCE = 1 << 19
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+Progress = Callable[[int, int], object]
+
+
+class NeedsSurprise(Exception):  # noqa: N818 - not an error: the way round is always open
+    """Raised within the package where only Surprise's own code can tell the answer."""
+
+
+class Scorer(ABC):
+    """A fitted model, ready to be asked for many estimates at once.
+
+    Users and items are inner ids here, -1 where the training set does not know them.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+        Fitted on a `ColumnTrainset`.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.trainset: ColumnTrainset = model.trainset
+
+    @abstractmethod
+    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
+        """Return the unclipped estimate of each pair, and which of them were impossible."""
+
+    @abstractmethod
+    def rows(self, users: Codes) -> Floats:
+        """Return the unclipped estimates of all items for each user, shape (n, n_items)."""
+
+    def pairs_of_codes(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
+        """Do what `pairs` does, for data set codes."""
+        return self.pairs(self.trainset.inner_users[users], self.trainset.inner_items[items])
+
+    def rows_of_codes(self, users: Codes) -> Floats:
+        """Do what `rows` does, for data set codes."""
+        return self.rows(self.trainset.inner_users[users])
+
+    def users_at_once(self) -> int:
+        """Return for how many users `rows` is best asked: enough to fill the inner caches."""
+        return max(16, ENTRIES_AT_ONCE // max(self.trainset.n_items, 1))
+
+
+class Accelerator(ABC):
+    """One Surprise class, fitted and scored in compiled loops."""
+
+    surprise_class: ClassVar[type]
+    scorer: ClassVar[type[Scorer]]
+    fit_methods: ClassVar[tuple[str, ...]] = ("fit",)
+    """What Surprise's ``fit`` calls on the model: a subclass that overrides one is left alone."""
+    score_methods: ClassVar[tuple[str, ...]] = ("predict", "estimate", "default_prediction")
+    """The same for ``predict``."""
+
+    def may_fit(self, model: Any) -> bool:
+        """Tell whether `fit` would do what ``model.fit`` does."""
+        return self._unchanged(model, self.fit_methods) and self.accepts(model)
+
+    def may_score(self, model: Any) -> bool:
+        """Tell whether the scorer would do what ``model.predict`` does."""
+        return self._unchanged(model, self.score_methods)
+
+    def accepts(self, model: Any) -> bool:
+        """Tell whether the parameters are ordinary; Surprise answers for the others."""
+        return True
+
+    @abstractmethod
+    def fit(
+        self, model: Any, trainset: ColumnTrainset, *, as_surprise: bool, progress: Progress
+    ) -> None:
+        """Leave on the model the attributes that ``model.fit(trainset)`` would leave."""
+
+    def _unchanged(self, model: Any, methods: Iterable[str]) -> bool:
+        return all(
+            name not in vars(model)
+            and getattr(type(model), name, None) is getattr(self.surprise_class, name)
+            for name in methods
+        )
+
+
+def are_integers(*values: Any) -> bool:
+    """Tell whether Surprise would take all values for C integers.
+
+    Examples
+    --------
+    >>> are_integers(20, np.int64(3)), are_integers(20.0)
+    (True, False)
+    """
+    return all(isinstance(value, Integral) and abs(int(value)) < 2**31 for value in values)
+
+
+def are_numbers(*values: Any) -> bool:
+    """Tell whether Surprise would take all values for C doubles.
+
+    Examples
+    --------
+    >>> are_numbers(0.02, 1), are_numbers("0.02")
+    (True, False)
+    """
+    return all(isinstance(value, Real) for value in values)

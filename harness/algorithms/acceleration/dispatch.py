@@ -1,0 +1,293 @@
+"""Fit and score a Surprise model in compiled loops where they do what Surprise does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.algorithms.acceleration.accelerator import (
+    Accelerator,
+    Bools,
+    Floats,
+    NeedsSurprise,
+    Progress,
+    Scorer,
+)
+from harness.algorithms.acceleration.baselines import BaselineOnly
+from harness.algorithms.acceleration.co_clustering import CoClustering
+from harness.algorithms.acceleration.neighbors import (
+    KNNBaseline,
+    KNNBasic,
+    KNNWithMeans,
+    KNNWithZScore,
+)
+from harness.algorithms.acceleration.nmf import NMF
+from harness.algorithms.acceleration.normal import (
+    NormalPredictor,
+    borrowed_generator,
+    seed_draws,
+)
+from harness.algorithms.acceleration.slope_one import SlopeOne
+from harness.algorithms.acceleration.svd import SVD
+from harness.algorithms.acceleration.svdpp import SVDpp
+from harness.algorithms.floors import FLOORS
+from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.trainset import ColumnTrainset
+from harness.errors import AlgorithmError
+
+__all__ = ["Path", "catalogue", "estimate", "fit", "scoring_path"]
+
+Path = Literal["accelerated", "surprise"]
+
+ACCELERATORS: dict[type, Accelerator] = {
+    accelerator.surprise_class: accelerator
+    for accelerator in (
+        SVD(),
+        SVDpp(),
+        NMF(),
+        BaselineOnly(),
+        KNNBasic(),
+        KNNWithMeans(),
+        KNNWithZScore(),
+        KNNBaseline(),
+        SlopeOne(),
+        CoClustering(),
+        NormalPredictor(),
+        *FLOORS,
+    )
+}
+
+
+def fit(
+    model: Any,
+    trainset: Any,
+    *,
+    accelerate: bool = True,
+    as_surprise: bool = False,
+    progress: Progress | None = None,
+) -> Path:
+    """Fit a model, leaving on it what its own ``fit`` would leave.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+        Fitted in place; its ``trainset`` is a `ColumnTrainset` afterwards. Of parameters that
+        Surprise does not have, a ``random_state`` on a `surprise.NormalPredictor` seeds its draws.
+    trainset : surprise.Trainset
+        What to fit on; copied into columns if it is not in columns yet.
+    accelerate : bool
+        False calls ``model.fit`` whatever the model is.
+    as_surprise : bool
+        `SlopeOne` and `CoClustering` cast ratings to integers in Surprise, so that 4.5 stars count
+        as 4. By default the true ratings are used here; True does as Surprise does. Whole stars
+        give the same either way, and ``model.fit`` casts whatever is said here.
+    progress : callable, optional
+        Called with steps done and steps in all, from time to time.
+
+    Returns
+    -------
+    str
+        ``accelerated``, or ``surprise`` where the model's own ``fit`` was called: for a class that
+        Surprise does not have, a subclass that changes how it is fitted, parameters of unusual
+        types, and parameters that Surprise refuses.
+
+    Examples
+    --------
+    >>> trainset = ColumnTrainset.from_columns(
+    ...     [0, 0, 1], [0, 1, 0], [4, 2, 5],
+    ...     user_ids=["ann", "bob"], item_ids=["x", "y"], scale=(1, 5))
+    >>> model = surprise.SlopeOne()
+    >>> fit(model, trainset)
+    'accelerated'
+    >>> model.predict("bob", "y").est
+    np.float64(3.0)
+    """
+    columns = ColumnTrainset.from_surprise(trainset)
+    accelerator = _accelerator(model) if accelerate and columns.n_ratings else None
+    seed_draws(model)
+    if accelerator is None or not accelerator.may_fit(model):
+        model.fit(columns)
+        return "surprise"
+    surprise.AlgoBase.fit(model, columns)
+    accelerator.fit(
+        model, columns, as_surprise=as_surprise, progress=progress or (lambda done, total: None)
+    )
+    return "accelerated"
+
+
+def estimate(
+    model: Any,
+    users: npt.ArrayLike,
+    items: npt.ArrayLike,
+    *,
+    clip: bool = True,
+    accelerate: bool = True,
+) -> tuple[Floats, Bools]:
+    """Estimate many ratings at once.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+        Fitted by `fit`.
+    users, items : array-like of int, shape (n,)
+        Data set codes of each pair; the training set need not know them.
+    clip : bool
+        Clip estimates to the rating scale, as ``predict`` does by default.
+    accelerate : bool
+        False calls ``model.predict`` for each pair.
+
+    Returns
+    -------
+    estimates : ndarray of float64, shape (n,)
+        What ``model.predict(user, item, clip=clip).est`` gives for each pair.
+    impossible : ndarray of bool, shape (n,)
+        Where the model could not tell, and the estimate is its default prediction.
+
+    Examples
+    --------
+    >>> trainset = ColumnTrainset.from_columns(
+    ...     [0, 0, 1], [0, 1, 0], [4, 2, 5],
+    ...     user_ids=["ann", "bob"], item_ids=["x", "y", "z"], scale=(1, 5))
+    >>> model = surprise.SlopeOne()
+    >>> path = fit(model, trainset)
+    >>> estimates, impossible = estimate(model, [1, 1], [1, 2])
+    >>> estimates.round(3).tolist(), impossible.tolist()
+    ([3.0, 3.667], [False, True])
+    """
+    asked_users, asked_items = np.asarray(users), np.asarray(items)
+    scorer = _scorer(model) if accelerate else None
+    if scorer is not None:
+        try:
+            estimates, impossible = scorer.pairs_of_codes(asked_users, asked_items)
+            return _clipped(estimates, scorer.trainset, clip), impossible
+        except NeedsSurprise:
+            pass  # these similarities have no order: ask Surprise
+    return _predict(model, asked_users, asked_items, clip)
+
+
+def catalogue(
+    model: Any,
+    users: npt.ArrayLike,
+    *,
+    clip: bool = True,
+    accelerate: bool = True,
+    block: int | None = None,
+) -> Iterator[tuple[int, int, Floats]]:
+    """Estimate the rating of every training item for each user, some users at a time.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+        Fitted by `fit`.
+    users : array-like of int, shape (n,)
+        Data set codes.
+    clip : bool
+        Clip estimates to the rating scale.
+    accelerate : bool
+        False calls ``model.predict`` for each pair.
+    block : int, optional
+        Users at a time; by default as many as are scored fastest.
+
+    Yields
+    ------
+    start, stop : int
+        Which part of `users` it is.
+    estimates : ndarray of float64, shape (stop - start, n_items)
+        Items in the order of inner ids; the array is the caller's to change.
+
+    Examples
+    --------
+    >>> trainset = ColumnTrainset.from_columns(
+    ...     [0, 0, 1], [0, 1, 0], [4, 2, 5],
+    ...     user_ids=["ann", "bob"], item_ids=["x", "y"], scale=(1, 5))
+    >>> model = surprise.SlopeOne()
+    >>> path = fit(model, trainset)
+    >>> for start, stop, estimates in catalogue(model, [1, 0]):
+    ...     print(start, stop, estimates.tolist())
+    0 2 [[5.0, 3.0], [4.0, 2.0]]
+    """
+    asked = np.asarray(users)
+    trainset = _columns(model)
+    scorer = _scorer(model) if accelerate else None
+    size = block or (scorer.users_at_once() if scorer else 16)
+    for start in range(0, len(asked), size):
+        stop = min(start + size, len(asked))
+        yield start, stop, _rows(model, scorer, trainset, asked[start:stop], clip)
+
+
+def scoring_path(model: Any) -> Path:
+    """Return which way `estimate` and `catalogue` go for a fitted model.
+
+    Examples
+    --------
+    >>> scoring_path(surprise.SVD())
+    'accelerated'
+    """
+    accelerator = _accelerator(model)
+    return "accelerated" if accelerator and accelerator.may_score(model) else "surprise"
+
+
+def _accelerator(model: Any) -> Accelerator | None:
+    found = (ACCELERATORS[c] for c in type(model).__mro__ if c in ACCELERATORS)
+    return next(found, None)
+
+
+def _columns(model: Any) -> ColumnTrainset:
+    trainset = getattr(model, "trainset", None)
+    if not isinstance(trainset, ColumnTrainset):
+        raise AlgorithmError(
+            f"{type(model).__name__}: the model was not fitted on a training set in columns; "
+            "fit it with harness.algorithms.acceleration.fit"
+        )
+    return trainset
+
+
+def _scorer(model: Any) -> Scorer | None:
+    _columns(model)
+    accelerator = _accelerator(model)
+    if accelerator is None or not accelerator.may_score(model):
+        return None
+    try:
+        return accelerator.scorer(model)
+    except NeedsSurprise:
+        return None
+
+
+def _rows(
+    model: Any, scorer: Scorer | None, trainset: ColumnTrainset, users: npt.NDArray[Any], clip: bool
+) -> Floats:
+    if scorer is not None:
+        try:
+            return _clipped(scorer.rows_of_codes(users), trainset, clip)
+        except NeedsSurprise:
+            pass  # these similarities have no order: ask Surprise
+    items = np.tile(trainset.item_codes, len(users))
+    estimates, _ = _predict(model, np.repeat(users, trainset.n_items), items, clip)
+    return estimates.reshape(len(users), trainset.n_items)
+
+
+def _predict(
+    model: Any, users: npt.NDArray[Any], items: npt.NDArray[Any], clip: bool
+) -> tuple[Floats, Bools]:
+    trainset = _columns(model)
+    estimates = np.empty(len(users))
+    impossible = np.empty(len(users), np.bool_)
+    pairs = zip(trainset.raw_users(users), trainset.raw_items(items), strict=True)
+    with borrowed_generator(model):
+        for place, (user, item) in enumerate(pairs):
+            prediction = model.predict(user, item, clip=clip)
+            estimates[place] = prediction.est
+            impossible[place] = prediction.details["was_impossible"]
+    return estimates, impossible
+
+
+def _clipped(estimates: Floats, trainset: ColumnTrainset, clip: bool) -> Floats:
+    if clip:
+        lowest, highest = trainset.rating_scale
+        # fmin and fmax let go of NaN as Python's min and max do in `predict`.
+        np.fmin(estimates, highest, out=estimates)
+        np.fmax(estimates, lowest, out=estimates)
+    return estimates

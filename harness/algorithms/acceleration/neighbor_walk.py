@@ -1,0 +1,173 @@
+"""Compiled loops over neighbours: for a whole catalogue, and for single pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.algorithms.acceleration.accelerator import Codes, Floats, Offsets
+from harness.kernels import kernel
+
+__all__ = ["average_catalogue", "average_pairs"]
+
+
+@kernel
+def average_catalogue(
+    similarities: Floats,
+    orders: Offsets,
+    x_offsets: Offsets,
+    x_ys: Codes,
+    x_values: Floats,
+    y_offsets: Offsets,
+    y_xs: Codes,
+    y_values: Floats,
+    spreads: Floats,
+    k: int,
+    least: int,
+    missing: float,
+    means: Floats,
+) -> None:
+    """Average over the k nearest neighbours, for each row of similarities and every y.
+
+    Parameters
+    ----------
+    similarities : ndarray, shape (n, n_x)
+        Of each asked x to all.
+    orders : ndarray of int64, shape (n, n_x)
+        Places of the similarities from the highest; equal ones in any order.
+    x_offsets, x_ys, x_values, y_offsets, y_xs, y_values : ndarray
+        The ratings of each x and of each y.
+    spreads : ndarray, shape (n_x,) or (0,)
+        What the values of each x are divided by.
+    k, least : int
+        Most and fewest neighbours.
+    missing : float
+        The mean over too few neighbours.
+    means : ndarray, shape (n, n_y)
+        Written.
+    """
+    n_x = similarities.shape[1]
+    n_y = means.shape[1]
+    sums = np.empty((n_y, 3))  # neighbours, weights, weighted values
+    group_of = np.full(n_x, -1, np.int32)
+    ends = np.empty(n_x, np.int64)
+    tied = np.empty(len(y_xs), np.int64)
+    tied_y = np.empty(len(y_xs), np.int32)
+    divide = len(spreads) > 0
+    for place in range(len(similarities)):
+        similarity = similarities[place]
+        order = orders[place]
+        sums[:] = 0.0
+        # Number the groups of equal similarity and make room for their ratings.
+        n_positive = 0
+        n_tied = 0
+        while n_positive < n_x and similarity[order[n_positive]] > 0.0:
+            first = n_positive
+            value = similarity[order[first]]
+            n_positive += 1
+            while n_positive < n_x and similarity[order[n_positive]] == value:
+                n_positive += 1
+            if n_positive - first > 1:
+                ends[first] = n_tied
+                for member in order[first:n_positive]:
+                    group_of[member] = first
+                    n_tied += x_offsets[member + 1] - x_offsets[member]
+        # Collect the ratings of each group in the order of the lists.
+        if n_tied:
+            for y in range(n_y):
+                for row in range(y_offsets[y], y_offsets[y + 1]):
+                    group = group_of[np.uint32(y_xs[row])]
+                    if group >= 0:
+                        tied[ends[group]] = row
+                        tied_y[ends[group]] = y
+                        ends[group] += 1
+        # Walk the neighbours.
+        nearest = 0
+        start = 0
+        while nearest < n_positive:
+            member = order[nearest]
+            weight = similarity[member]
+            if group_of[member] < 0:
+                spread = spreads[member] if divide else 1.0
+                for row in range(x_offsets[member], x_offsets[member + 1]):
+                    s = sums[np.uint32(x_ys[row])]
+                    if s[0] < k:
+                        s[0] += 1.0
+                        s[1] += weight
+                        s[2] += weight * x_values[row] / spread
+                nearest += 1
+                continue
+            for t in range(start, ends[nearest]):
+                s = sums[np.uint32(tied_y[t])]
+                if s[0] < k:
+                    row = tied[t]
+                    spread = spreads[y_xs[row]] if divide else 1.0
+                    s[0] += 1.0
+                    s[1] += weight
+                    s[2] += weight * y_values[row] / spread
+            start = ends[nearest]
+            while nearest < n_positive and similarity[order[nearest]] == weight:
+                group_of[order[nearest]] = -1
+                nearest += 1
+        for y in range(n_y):
+            count, weights, weighted = sums[y]
+            means[place, y] = weighted / weights if count >= least else missing
+
+
+@kernel
+def average_pairs(
+    rows: Offsets,
+    ys: Codes,
+    similarities: Floats,
+    y_offsets: Offsets,
+    y_xs: Codes,
+    y_values: Floats,
+    spreads: Floats,
+    k: int,
+    least: int,
+    missing: float,
+    means: Floats,
+) -> None:
+    """Average over the k nearest neighbours, for each pair of a row of similarities and a y.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+        Row of `similarities` of each pair.
+    ys : ndarray of int32, shape (n,)
+        The y of each pair.
+    similarities : ndarray, shape (n_rows, n_x)
+        Of some x to all.
+    y_offsets, y_xs, y_values : ndarray
+        The ratings of each y, in training order.
+    spreads, k, least, missing
+        As in `average_catalogue`.
+    means : ndarray, shape (n,)
+        Written.
+    """
+    divide = len(spreads) > 0
+    weights = np.empty(k + 1)
+    nearest = np.empty(k + 1, np.int64)
+    for pair in range(len(rows)):
+        similarity = similarities[rows[pair]]
+        y = ys[pair]
+        n = 0
+        for row in range(y_offsets[y], y_offsets[y + 1]):
+            weight = similarity[np.uint32(y_xs[row])]
+            if not weight > 0.0 or (n == k and (k == 0 or weight <= weights[k - 1])):
+                continue
+            place = n
+            while place > 0 and weights[place - 1] < weight:
+                weights[place] = weights[place - 1]
+                nearest[place] = nearest[place - 1]
+                place -= 1
+            weights[place] = weight
+            nearest[place] = row
+            n = min(n + 1, k)
+        total = 0.0
+        weighted = 0.0
+        for place in range(n):
+            row = nearest[place]
+            spread = spreads[y_xs[row]] if divide else 1.0
+            total += weights[place]
+            weighted += weights[place] * y_values[row] / spread
+        means[pair] = weighted / total if n >= least else missing

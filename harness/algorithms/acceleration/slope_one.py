@@ -1,0 +1,169 @@
+"""SlopeOne: mean deviations between items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.algorithms.acceleration.accelerator import (
+    Accelerator,
+    Bools,
+    Codes,
+    Floats,
+    Offsets,
+    Progress,
+    Scorer,
+)
+from harness.algorithms.acceleration.loops import in_blocks
+from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.trainset import ColumnTrainset, Lists, mean_of_each, truncated
+from harness.kernels import kernel
+
+__all__ = ["SlopeOne"]
+
+WORTH_A_THREAD = 16
+ROWS_BETWEEN_REPORTS = 1024
+PAIRS_WORTH_A_THREAD = 4096
+
+
+class SlopeOneScorer(Scorer):
+    """The user's mean plus the mean deviation of the item from what the user rated."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.means = np.array(model.user_mean, np.float64)
+
+    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
+        known = (users >= 0) & (items >= 0)
+        asked_users, asked_items = users[known], items[known]
+        deviations = np.empty(len(asked_users))
+        lists = self.trainset.by_user[:2]
+        pairs = (asked_users, asked_items, *lists, self.model.dev, deviations)
+        in_blocks(average_pairs, len(deviations), PAIRS_WORTH_A_THREAD, *pairs)
+        estimates = np.full(len(users), float(self.model.default_prediction()))
+        estimates[known] = self.means[asked_users] + deviations
+        return estimates, ~known
+
+    def rows(self, users: Codes) -> Floats:
+        estimates = np.zeros((len(users), self.trainset.n_items))
+        lists = self.trainset.by_user[:2]
+        in_blocks(
+            average_rows, len(users), WORTH_A_THREAD, users, *lists, self.model.dev, estimates
+        )
+        estimates += self.means[users][:, None]
+        estimates[users < 0] = self.model.default_prediction()
+        return estimates
+
+
+class SlopeOne(Accelerator):
+    """Accelerates `surprise.SlopeOne`, which casts ratings to integers; see `fit`."""
+
+    surprise_class = surprise.SlopeOne
+    scorer = SlopeOneScorer
+
+    def fit(  # noqa: D102
+        self, model: Any, trainset: ColumnTrainset, *, as_surprise: bool, progress: Progress
+    ) -> None:
+        by_user = truncated(trainset.by_user) if as_surprise else trainset.by_user
+        # Raters in the order of users for both items of a pair, so that the deviations of i from j
+        # and of j from i are exact opposites.
+        offsets, raters, places = trainset.item_order
+        by_item = Lists(offsets, raters, by_user.ratings[places])
+        n_items = trainset.n_items
+        model.freq = np.empty((n_items, n_items), np.intp)
+        model.dev = np.empty((n_items, n_items))
+        columns = (*by_item, *by_user, model.dev, model.freq)
+        for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
+            stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
+            in_blocks(deviate, stop, WORTH_A_THREAD, *columns, start=start)
+            progress(stop, n_items)
+        model.user_mean = list(mean_of_each(trainset.by_user))
+
+
+@kernel
+def deviate(
+    first: int,
+    last: int,
+    item_offsets: Offsets,
+    raters: Codes,
+    item_ratings: Floats,
+    user_offsets: Offsets,
+    user_items: Codes,
+    user_ratings: Floats,
+    dev: Floats,
+    freq: Offsets,
+) -> None:
+    """Fill the rows of `dev` and `freq` of the items from `first` up to `last`."""
+    n_items = len(item_offsets) - 1
+    sums = np.empty((n_items, 2))
+    for item in range(first, last):
+        sums[:] = 0.0
+        for row in range(item_offsets[item], item_offsets[item + 1]):
+            user = raters[row]
+            rating = item_ratings[row]
+            for other in range(user_offsets[user], user_offsets[user + 1]):
+                s = sums[np.uint32(user_items[other])]
+                s[0] += rating - user_ratings[other]
+                s[1] += 1.0
+        for other in range(n_items):
+            total, count = sums[other]
+            freq[item, other] = np.int64(count)
+            dev[item, other] = total / count if count > 0.0 else np.nan
+        dev[item, item] = 0.0
+
+
+@kernel
+def average_rows(
+    first: int,
+    last: int,
+    users: Codes,
+    offsets: Offsets,
+    rated: Codes,
+    dev: Floats,
+    deviations: Floats,
+) -> None:
+    """Write the mean deviation of every item from those each user rated; 0 where there is none."""
+    n_items = len(dev)
+    sums = np.empty(n_items)
+    counts = np.empty(n_items)
+    for place in range(first, last):
+        user = users[place]
+        if user < 0:
+            continue
+        sums[:] = 0.0
+        counts[:] = 0.0
+        for row in range(offsets[user], offsets[user + 1]):
+            to_all = dev[rated[row]]
+            for item in range(n_items):
+                deviation = to_all[item]
+                common = deviation == deviation
+                sums[item] -= deviation if common else 0.0
+                counts[item] += 1.0 if common else 0.0
+        for item in range(n_items):
+            deviations[place, item] = sums[item] / counts[item] if counts[item] > 0.0 else 0.0
+
+
+@kernel
+def average_pairs(
+    first: int,
+    last: int,
+    users: Codes,
+    items: Codes,
+    offsets: Offsets,
+    rated: Codes,
+    dev: Floats,
+    deviations: Floats,
+) -> None:
+    """Write the mean deviation of each pair's item from those its user rated; 0 for none."""
+    for pair in range(first, last):
+        user = users[pair]
+        of_item = dev[items[pair]]
+        total = 0.0
+        count = 0
+        for row in range(offsets[user], offsets[user + 1]):
+            deviation = of_item[rated[row]]
+            if deviation == deviation:
+                total += deviation
+                count += 1
+        deviations[pair] = total / count if count else 0.0

@@ -1,0 +1,260 @@
+"""Everything that is accelerated, against Surprise itself, over options and small training sets."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.algorithms import acceleration
+from harness.algorithms.quiet_surprise import surprise
+
+PARITY = settings(deadline=None, max_examples=60)
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:invalid value encountered:RuntimeWarning", "ignore:divide by zero:RuntimeWarning"
+)
+
+WHOLE = st.integers(1, 5).map(float)
+HALF = st.integers(1, 10).map(lambda twice: twice / 2)
+ANY = st.integers(0, 1000).map(lambda hundredths: hundredths / 100)
+
+
+@st.composite
+def rows(draw, stars=None):
+    """Ratings with single, constant and repeating users, and items of one rater."""
+    ratings = draw(st.sampled_from([WHOLE, HALF, ANY])) if stars is None else stars
+    n_users, n_items = draw(st.integers(1, 6)), draw(st.integers(1, 7))
+    row = st.tuples(st.integers(0, n_users), st.integers(0, n_items), ratings)
+    unique = draw(st.sampled_from([True, True, False]))
+    return draw(
+        st.lists(row, min_size=1, max_size=40, unique_by=(lambda r: r[:2]) if unique else None)
+    )
+
+
+RATES = st.floats(0.001, 0.05)
+PENALTIES = st.floats(0.0, 0.1)
+
+
+def seeded(**options):
+    return st.fixed_dictionaries({"random_state": st.integers(0, 99), **options})
+
+
+SVD = seeded(
+    n_factors=st.integers(0, 20),
+    n_epochs=st.integers(0, 6),
+    biased=st.booleans(),
+    lr_all=RATES,
+    reg_all=PENALTIES,
+    init_mean=st.sampled_from([0, 0.1]),
+)
+SVDPP = seeded(
+    n_factors=st.integers(1, 20),
+    n_epochs=st.integers(0, 6),
+    lr_all=RATES,
+    reg_all=PENALTIES,
+    lr_yj=st.sampled_from([None, 0.0, 0.02]),
+    reg_yj=st.sampled_from([None, 0.5]),
+    cache_ratings=st.booleans(),
+)
+NMF = seeded(
+    n_factors=st.integers(1, 20),
+    n_epochs=st.integers(0, 6),
+    biased=st.booleans(),
+    reg_pu=st.sampled_from([0.0, 0.06]),
+    init_low=st.sampled_from([0, 0.1]),
+)
+ALS = st.fixed_dictionaries(
+    {"method": st.just("als")},
+    optional={
+        "n_epochs": st.integers(0, 5),
+        "reg_u": st.sampled_from([0, 3.5]),
+        "reg_i": st.sampled_from([0, 7]),
+    },
+)
+SGD = st.fixed_dictionaries(
+    {"method": st.just("sgd")},
+    optional={"n_epochs": st.integers(0, 5), "reg": PENALTIES, "learning_rate": RATES},
+)
+BASELINES = st.one_of(st.just({}), ALS, SGD)
+SIMILARITIES = st.fixed_dictionaries(
+    {"name": st.sampled_from(["msd", "cosine", "pearson", "pearson_baseline", "MSD"])},
+    optional={
+        "user_based": st.booleans(),
+        "min_support": st.integers(0, 4),
+        "shrinkage": st.sampled_from([0, 2.5, 100]),
+    },
+)
+NEIGHBORS = st.fixed_dictionaries(
+    {"sim_options": SIMILARITIES, "bsl_options": BASELINES, "verbose": st.just(False)},
+    optional={"k": st.integers(0, 6), "min_k": st.integers(0, 3)},
+)
+CO_CLUSTERING = seeded(
+    n_cltr_u=st.integers(1, 4), n_cltr_i=st.integers(1, 4), n_epochs=st.integers(0, 6)
+)
+FITTED = (
+    *("bu", "bi", "pu", "qi", "yj", "sim", "means", "sigmas", "overall_sigma", "n_x", "n_y"),
+    *("bx", "by", "dev", "freq", "user_mean", "item_mean", "cltr_u", "cltr_i", "avg_cltr_u"),
+    *("avg_cltr_i", "avg_cocltr", "sigma"),
+)
+
+
+def outcome(call):
+    """Return what a call returns, or the type of what it raises."""
+    try:
+        return call()
+    except Exception as error:
+        return type(error)
+
+
+def copied(options):
+    """Copy the dictionaries that Surprise writes into."""
+    return {k: dict(v) if isinstance(v, dict) else v for k, v in options.items()}
+
+
+def fit_both(kind, options, twins):
+    theirs, ours = kind(**copied(options)), kind(**copied(options))
+    columns = twins.columns()
+    path = outcome(lambda: acceleration.fit(ours, columns, as_surprise=True))
+    refused = outcome(lambda: theirs.fit(twins.plain()))
+    if isinstance(refused, type):
+        assert path is refused
+        return None
+    assert path == "accelerated"
+    return theirs, ours
+
+
+def assert_same_attributes(theirs, ours):
+    assert set(vars(theirs)) == set(vars(ours))
+    for name in FITTED:
+        expected = getattr(theirs, name, None)
+        if expected is not None:
+            found = getattr(ours, name)
+            assert type(found) is type(expected)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def assert_same_estimates(theirs, ours, twins, exact=False):
+    tolerance = {"rtol": 0, "atol": 0} if exact else {"rtol": 1e-9, "atol": 1e-12}
+    users = np.repeat(np.arange(twins.n_users), twins.n_items)
+    items = np.tile(np.arange(twins.n_items), twins.n_users)
+    for clip in (True, False):
+        expected = [
+            outcome(lambda u=u, i=i, c=clip: theirs.predict(f"u{u}", f"i{i}", clip=c))
+            for u, i in zip(users, items, strict=True)
+        ]
+        refused = [each for each in expected if isinstance(each, type)]
+        found = outcome(lambda c=clip: acceleration.estimate(ours, users, items, clip=c))
+        if refused:
+            assert found in refused
+            return
+        estimates = np.array([each.est for each in expected])
+        np.testing.assert_allclose(found[0], estimates, **tolerance)
+        assert found[1].tolist() == [each.details["was_impossible"] for each in expected]
+        known = ours.trainset.item_codes
+        for block in (None, 2):
+            blocks = acceleration.catalogue(ours, range(twins.n_users), clip=clip, block=block)
+            rows = np.concatenate([part for _, _, part in blocks])
+            table = estimates.reshape(twins.n_users, twins.n_items)[:, known]
+            np.testing.assert_allclose(rows, table, **tolerance)
+
+
+def check(kind, options, twins, exact=False):
+    both = fit_both(kind, options, twins)
+    if both:
+        assert_same_attributes(*both)
+        assert_same_estimates(*both, twins, exact=exact)
+
+
+@PARITY
+@given(rows(), SVD)
+def test_svd_learns_what_surprise_learns(twins, rows, options):
+    check(surprise.SVD, options, twins(rows))
+
+
+@PARITY
+@given(rows(), SVDPP)
+def test_svdpp_learns_what_surprise_learns(twins, rows, options):
+    check(surprise.SVDpp, options, twins(rows))
+
+
+@PARITY
+@given(rows(), NMF)
+def test_nmf_learns_what_surprise_learns(twins, rows, options):
+    check(surprise.NMF, options, twins(rows))
+
+
+@PARITY
+@given(rows(), BASELINES)
+def test_baselines_are_those_of_surprise(twins, rows, options):
+    options = {"bsl_options": options, "verbose": False}
+    check(surprise.BaselineOnly, options, twins(rows), exact=True)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [surprise.KNNBasic, surprise.KNNWithMeans, surprise.KNNWithZScore, surprise.KNNBaseline],
+    ids=lambda kind: kind.__name__,
+)
+@PARITY
+@given(rows=rows(), options=NEIGHBORS)
+def test_neighbors_are_those_of_surprise(twins, kind, rows, options):
+    check(kind, options, twins(rows))
+
+
+@PARITY
+@given(rows(stars=HALF), NEIGHBORS)
+def test_sums_over_neighbors_are_those_of_surprise_to_the_last_bit(twins, rows, options):
+    check(surprise.KNNBasic, options, twins(rows), exact=True)
+
+
+@PARITY
+@given(rows())
+def test_slope_one_does_as_surprise_when_asked_to(twins, rows):
+    check(surprise.SlopeOne, {}, twins(rows))
+
+
+@PARITY
+@given(rows(), CO_CLUSTERING)
+def test_co_clustering_does_as_surprise_when_asked_to(twins, rows, options):
+    check(surprise.CoClustering, options, twins(rows))
+
+
+@PARITY
+@given(rows(stars=HALF))
+def test_slope_one_on_half_stars_is_surprise_on_twice_the_stars(twins, rows):
+    both = twins(rows)
+    doubled = surprise.SlopeOne().fit(both.plain(factor=2))
+    ours = surprise.SlopeOne()
+    acceleration.fit(ours, both.columns())
+    np.testing.assert_allclose(ours.dev * 2, doubled.dev, rtol=1e-12)
+    np.testing.assert_array_equal(ours.freq, doubled.freq)
+    estimates, _ = acceleration.estimate(ours, [0] * both.n_items, range(both.n_items))
+    expected = [doubled.predict("u0", f"i{item}").est / 2 for item in range(both.n_items)]
+    np.testing.assert_allclose(estimates, expected, rtol=1e-12)
+
+
+@PARITY
+@given(rows(stars=HALF), CO_CLUSTERING)
+def test_co_clustering_on_half_stars_is_surprise_on_twice_the_stars(twins, rows, options):
+    both = twins(rows)
+    doubled = surprise.CoClustering(**options).fit(both.plain(factor=2))
+    ours = surprise.CoClustering(**options)
+    acceleration.fit(ours, both.columns())
+    np.testing.assert_array_equal(ours.cltr_u, doubled.cltr_u)
+    np.testing.assert_array_equal(ours.cltr_i, doubled.cltr_i)
+    np.testing.assert_allclose(ours.avg_cocltr * 2, doubled.avg_cocltr, rtol=1e-12)
+
+
+@PARITY
+@given(rows(), st.integers(0, 99))
+def test_a_seeded_normal_predictor_draws_as_numpy_seeded_globally(twins, rows, seed):
+    both = twins(rows)
+    theirs, ours = surprise.NormalPredictor().fit(both.plain()), surprise.NormalPredictor()
+    ours.random_state = seed
+    acceleration.fit(ours, both.columns())
+    np.random.seed(seed)
+    expected = [theirs.predict("u0", f"i{item}").est for item in [0, 1, 1, 0, 2]]
+    before = np.random.get_state()[1].tolist()
+    first, _ = acceleration.estimate(ours, [0, 0, 0], [0, 1, 1])
+    second, _ = acceleration.estimate(ours, [0, 0], [0, 2], accelerate=False)
+    np.testing.assert_allclose([*first, *second], expected, rtol=1e-12)
+    assert np.random.get_state()[1].tolist() == before
