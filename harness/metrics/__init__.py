@@ -1,1 +1,49 @@
-"""metrics"""
+"""Metrics: arrays in, one score per user out.
+
+A metric is its label. `parse` reads one, `score` computes any number of them, at all their ranks,
+from `Rankings` and `Pairs`. Reading a label compiles nothing.
+
+>>> from harness import metrics
+>>> lists = metrics.Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 2], [1, 2], [2])
+>>> for metric, scores in metrics.score(metrics.parse_many("ndcg@1,2"), lists).items():
+...     print(metric, round(scores.mean, 4))
+ndcg@1 0.1429
+ndcg@2 0.7098
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.metrics.arrays import Pairs, Rankings, Scores
+from harness.metrics.labels import Metric, describe, parse, parse_many
+
+__all__ = ["Metric", "Pairs", "Rankings", "Scores", "describe", "parse", "parse_many", "score"]
+
+
+def score(
+    wanted: Iterable[Metric], rankings: Rankings | None = None, pairs: Pairs | None = None
+) -> dict[Metric, Scores]:
+    """Compute metrics.
+
+    Parameters
+    ----------
+    wanted : iterable of Metric
+    rankings : Rankings, optional
+        What ranking metrics are computed from.
+    pairs : Pairs, optional
+        What rmse and its kin are computed from.
+
+    Returns
+    -------
+    dict of Metric to Scores
+        In the order asked for, each once.
+
+    Raises
+    ------
+    MetricError
+        If what a metric needs is missing, or holds values that it does not define.
+    """
+    from harness.metrics.scoring import score as compute
+
+    return compute(wanted, rankings, pairs)

@@ -1,0 +1,300 @@
+"""dcg, idcg and ndcg: gains that count the less the lower they stand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from harness.kernels import kernel
+from harness.metrics.arrays import Floats, Ints, Rankings
+from harness.metrics.grammar import Value
+from harness.metrics.ties import SMALLEST_BLOCK, Settled, hypergeometric, settle
+from harness.metrics.worth import Worth, make_worth, worth_of
+from harness.parallel import each_block
+
+__all__ = ["accumulate", "discount_weights", "score_dcg", "score_idcg", "score_ndcg"]
+
+
+def score_dcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
+    """Return dcg at each k: ``sum over i <= k of gain(rel_i) * weight(i)``.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_users, n_k)
+
+    Examples
+    --------
+    >>> from harness.metrics.labels import parse
+    >>> lists = Rankings([0, 2], [3.0, 1.0], [1, 2], [1, 2], [1, 2], [2])
+    >>> score_dcg(parse("dcg").params, np.array([1, 2]), lists, "dcg")   # 7 and 7 + 1 / log2(3)
+    array([[7.        , 7.63092975]])
+    """
+    worth = make_worth(params, rankings, label)
+    cuts = np.minimum(ks, rankings.longest)
+    settled = settle(rankings, params["ties"])
+    return accumulate(settled, worth, discount_weights(params, cuts), cuts)
+
+
+def score_idcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
+    """Return the dcg of the best order at each k, as ``ideal`` defines it.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_users, n_k)
+
+    Examples
+    --------
+    >>> from harness.metrics.labels import parse
+    >>> lists = Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 2], [1, 2], [2])
+    >>> score_idcg(parse("idcg").params, np.array([1, 2]), lists, "idcg")
+    array([[7.        , 7.63092975]])
+    """
+    worth = make_worth(params, rankings, label)
+    ideal = params["ideal"].word
+    if ideal == "full":
+        return np.tile(np.cumsum(discount_weights(params, ks))[ks], (rankings.n_users, 1))
+    cuts = np.minimum(ks, rankings.longest)
+    weights = discount_weights(params, cuts)
+    if ideal == "retrieved":
+        return _split_retrieved(settle(rankings, params["ties"]), worth, weights, cuts)[1]
+    out = np.zeros((rankings.n_users, len(ks)))
+    offsets, pool = rankings.pool_offsets, rankings.pool
+    each_block(
+        lambda a, b: _best(offsets, pool, worth, weights, cuts, a, b, out),
+        rankings.n_users,
+        SMALLEST_BLOCK,
+    )
+    return out
+
+
+def score_ndcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
+    """Return dcg / idcg at each k, nan where the ideal is 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_users, n_k)
+
+    Examples
+    --------
+    >>> from harness.metrics.labels import parse
+    >>> lists = Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 2], [1, 2], [2])
+    >>> score_ndcg(parse("ndcg").params, np.array([1, 2]), lists, "ndcg").round(6)
+    array([[0.142857, 0.70981 ]])
+    """
+    if params["ideal"].word == "retrieved":
+        cuts = np.minimum(ks, rankings.longest)
+        worth, weights = make_worth(params, rankings, label), discount_weights(params, cuts)
+        ratio = _split_retrieved(settle(rankings, params["ties"]), worth, weights, cuts)[0]
+        nothing = score_idcg(params | {"ideal": Value("judged")}, ks, rankings, label) == 0
+        return np.where(nothing, np.nan, ratio)
+    found = score_dcg(params, ks, rankings, label)
+    ideal = score_idcg(params, ks, rankings, label)
+    if params["ideal"].word == "full":
+        judged = score_idcg(params | {"ideal": Value("judged")}, ks, rankings, label)
+        ideal[judged == 0] = 0.0
+    ideal[ideal == 0] = np.nan
+    found /= ideal
+    return found
+
+
+def discount_weights(params: dict[str, Value], ks: Ints) -> Floats:
+    """Return the weight of each rank from 0 (unused) to the greatest k.
+
+    Examples
+    --------
+    >>> from harness.metrics.labels import parse
+    >>> discount_weights(parse("dcg").params, np.array([3])).round(4)
+    array([0.    , 1.    , 0.6309, 0.5   ])
+    >>> discount_weights(parse("dcg(discount=jarvelin)").params, np.array([3])).round(4)
+    array([0.    , 1.    , 1.    , 0.6309])
+    """
+    ranks = np.arange(1, int(ks.max()) + 1, dtype=np.float64)
+    base = params["base"].as_number or math.e
+    form = params["discount"].word
+    if form == "log":
+        divisor = np.log2(ranks + 1) / math.log2(base)
+    elif form == "jarvelin":
+        divisor = np.maximum(1.0, np.log2(ranks) / math.log2(base))
+    else:
+        divisor = ranks if form == "reciprocal" else np.ones_like(ranks)
+    return np.concatenate(([0.0], 1.0 / divisor))
+
+
+def accumulate(settled: Settled, worth: Worth, weights: Floats, ks: Ints) -> Floats:
+    """Return ``sum over i <= k of gain_i * weight(i)``, expected over the orders of ties.
+
+    The expected weight of an entry is the mean weight of the ranks of its group, 0 beyond k.
+
+    Parameters
+    ----------
+    settled : Settled
+    worth : Worth
+    weights : ndarray of float64, shape (greatest k + 1,)
+        By rank; index 0 is unused.
+    ks : ndarray of int64, shape (n_k,)
+        Rising.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_users, n_k)
+    """
+    n_users = len(settled.offsets) - 1
+    prefix = np.cumsum(weights)
+    out = np.zeros((n_users, len(ks)))
+    each_block(
+        lambda a, b: _accumulate(settled, worth, weights, prefix, ks, a, b, out),
+        n_users,
+        SMALLEST_BLOCK,
+    )
+    return out
+
+
+@kernel
+def _accumulate(
+    settled: Settled,
+    worth: Worth,
+    weights: Floats,
+    prefix: Floats,
+    ks: Ints,
+    start: int,
+    stop: int,
+    out: Floats,
+) -> None:
+    offsets, relevance, lows, highs = settled
+    n_k = len(ks)
+    partial = np.zeros(n_k)
+    for user in range(start, stop):
+        partial[:] = 0.0
+        for entry in range(offsets[user], offsets[user + 1]):
+            low, high = lows[entry], highs[entry]
+            if low > ks[n_k - 1]:
+                break
+            gain = worth_of(relevance[entry], worth)
+            if gain == 0.0:
+                continue
+            cut = 0
+            while ks[cut] < low:
+                cut += 1
+            if low == high:
+                out[user, cut] += gain * weights[low]
+                continue
+            n_tied = high - low + 1
+            while cut < n_k and ks[cut] < high:  # the group crosses this cut
+                partial[cut] += gain * (prefix[ks[cut]] - prefix[low - 1]) / n_tied
+                cut += 1
+            if cut < n_k:
+                out[user, cut] += gain * (prefix[high] - prefix[low - 1]) / n_tied
+        for cut in range(1, n_k):
+            out[user, cut] += out[user, cut - 1]
+        for cut in range(n_k):
+            out[user, cut] += partial[cut]
+
+
+@kernel
+def _best(
+    offsets: Ints,
+    pool: Floats,
+    worth: Worth,
+    weights: Floats,
+    ks: Ints,
+    start: int,
+    stop: int,
+    out: Floats,
+) -> None:
+    for user in range(start, stop):
+        total, cut = 0.0, 0
+        for rank in range(1, min(offsets[user + 1] - offsets[user], ks[-1]) + 1):
+            total += worth_of(pool[offsets[user] + rank - 1], worth) * weights[rank]
+            while cut < len(ks) and ks[cut] == rank:
+                out[user, cut] = total
+                cut += 1
+        for rest in range(cut, len(ks)):
+            out[user, rest] = total
+
+
+def _split_retrieved(
+    settled: Settled, worth: Worth, weights: Floats, ks: Ints
+) -> tuple[Floats, Floats]:
+    """Return ndcg and idcg against the best order of what stands in the first k."""
+    n_users = len(settled.offsets) - 1
+    prefix = np.cumsum(weights)
+    ratio, ideal = np.zeros((n_users, len(ks))), np.zeros((n_users, len(ks)))
+    averaged = settled.low is not settled.high
+    task = _retrieved_binary if averaged else _retrieved_graded
+    each_block(
+        lambda a, b: task(settled, worth, weights, prefix, ks, a, b, ratio, ideal),
+        n_users,
+        SMALLEST_BLOCK,
+    )
+    return ratio, ideal
+
+
+@kernel
+def _retrieved_graded(
+    settled: Settled,
+    worth: Worth,
+    weights: Floats,
+    prefix: Floats,
+    ks: Ints,
+    start: int,
+    stop: int,
+    ratio: Floats,
+    ideal: Floats,
+) -> None:
+    offsets, relevance, ranks, _ = settled
+    for user in range(start, stop):
+        a, b = offsets[user], offsets[user + 1]
+        gains = np.empty(b - a)
+        for cut in range(len(ks)):
+            n, found = 0, 0.0
+            while a + n < b and ranks[a + n] <= ks[cut]:
+                gains[n] = worth_of(relevance[a + n], worth)
+                found += gains[n] * weights[ranks[a + n]]
+                n += 1
+            best = 0.0
+            ordered = np.sort(gains[:n])[::-1]
+            for i in range(n):
+                best += ordered[i] * weights[i + 1]
+            ideal[user, cut] = best
+            ratio[user, cut] = found / best if best != 0.0 else 0.0
+
+
+@kernel
+def _retrieved_binary(
+    settled: Settled,
+    worth: Worth,
+    weights: Floats,
+    prefix: Floats,
+    ks: Ints,
+    start: int,
+    stop: int,
+    ratio: Floats,
+    ideal: Floats,
+) -> None:
+    """Gains of 0 and 1: the hits of the group that crosses k are hypergeometric."""
+    offsets, relevance, lows, highs = settled
+    for user in range(start, stop):
+        for cut in range(len(ks)):
+            k = ks[cut]
+            hits, found = 0, 0.0  # in the groups that end by k
+            n_crossing, n_tied, inside, mean_weight = 0, 1, 0, 0.0
+            for entry in range(offsets[user], offsets[user + 1]):
+                low, high = lows[entry], highs[entry]
+                if low > k:
+                    break
+                if worth_of(relevance[entry], worth) == 0.0:
+                    continue
+                if high <= k:
+                    hits += 1
+                    found += (prefix[high] - prefix[low - 1]) / (high - low + 1)
+                else:
+                    n_crossing += 1
+                    n_tied, inside = high - low + 1, k - low + 1
+                    mean_weight = (prefix[k] - prefix[low - 1]) / inside
+            chances = hypergeometric(n_tied, n_crossing, inside)
+            for x in range(len(chances)):
+                if hits + x > 0:
+                    best = prefix[hits + x]
+                    ideal[user, cut] += chances[x] * best
+                    ratio[user, cut] += chances[x] * (found + x * mean_weight) / best

@@ -1,0 +1,118 @@
+"""Relevance into gain."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import MetricError
+from harness.kernels import kernel
+from harness.metrics.arrays import Rankings
+from harness.metrics.grammar import Value, number
+
+__all__ = ["Worth", "make_worth", "relevant_from", "worth_of"]
+
+_EXP2, _LINEAR, _BINARY, _TABLE = range(4)
+_KINDS = {"exp2": _EXP2, "linear": _LINEAR, "binary": _BINARY, "table": _TABLE}
+
+LEAST_POSITIVE = 5e-324
+"""At least this is the same as more than zero."""
+
+
+class Worth(NamedTuple):
+    """The gain of a relevance, in the form that kernels take."""
+
+    kind: int
+    threshold: float
+    offset: float
+    whole: bool
+    clip: bool
+    table: NDArray[np.float64]
+
+
+def make_worth(params: dict[str, Value], rankings: Rankings, label: str) -> Worth:
+    """Return the gain that parameters ask for, after a check that the grades allow it.
+
+    Parameters
+    ----------
+    params : dict of str to Value
+        With ``gain``, ``offset``, ``negative`` and ``grades``.
+    rankings : Rankings
+    label : str
+        Starts the message of an error.
+
+    Raises
+    ------
+    MetricError
+        If a relevance is negative or beyond the table and nothing says what that means.
+    """
+    gain, negative = params["gain"], params["negative"].word
+    offset = params["offset"].as_number or 0.0
+    worth = Worth(
+        kind=_KINDS[gain.word],
+        threshold=gain.numbers[0] if gain.word == "binary" and gain.numbers else LEAST_POSITIVE,
+        offset=offset,
+        whole=params["grades"].word == "whole",
+        clip=negative == "zero",
+        table=np.array(gain.numbers if gain.word == "table" else (), dtype=np.float64),
+    )
+    if not len(rankings.pool):
+        return worth
+    least, most = float(rankings.pool.min()) - offset, float(rankings.pool.max()) - offset
+    if worth.kind == _BINARY:
+        return worth
+    if least < 0 and negative == "error":
+        raise MetricError(
+            f"{label}: a relevance of {number(least)}"
+            + (f" after the offset of {number(offset)}" if offset else "")
+            + "; add negative=zero or negative=keep, or move the scale with "
+            f"offset={number(least + offset)}"
+        )
+    if worth.kind == _TABLE:
+        grades = np.unique(rankings.pool) - offset
+        if worth.whole:
+            grades = np.trunc(grades)
+        if worth.clip:
+            grades = np.maximum(grades, 0)
+        unlisted = grades[(grades < 0) | (grades >= len(worth.table)) | (grades % 1 != 0)]
+        if len(unlisted):
+            raise MetricError(
+                f"{label}: no gain for a relevance of {number(unlisted[0])}; the table has those "
+                f"of 0 to {len(worth.table) - 1}: lengthen it, or move the scale with offset"
+            )
+    if worth.kind == _EXP2 and most > 1000:
+        raise MetricError(
+            f"{label}: 2**{number(most)} is beyond what a float holds; use gain=linear"
+        )
+    return worth
+
+
+def relevant_from(params: dict[str, Value]) -> float:
+    """Return the least relevance that makes an item relevant."""
+    threshold = params["threshold"].as_number
+    return LEAST_POSITIVE if threshold is None else threshold
+
+
+@kernel
+def worth_of(relevance: float, worth: Worth) -> float:
+    """Return the gain of one relevance.
+
+    Examples
+    --------
+    >>> worth_of(3.0, Worth(0, 0.0, 0.0, False, False, np.zeros(0)))
+    7.0
+    """
+    grade = relevance - worth.offset
+    if worth.whole:
+        grade = np.trunc(grade)
+    if worth.kind == _BINARY:
+        return 1.0 if grade >= worth.threshold else 0.0
+    if worth.clip and grade < 0.0:
+        grade = 0.0
+    if worth.kind == _LINEAR:
+        return grade
+    if worth.kind == _EXP2:
+        return float(2.0**grade - 1.0)
+    return float(worth.table[int(grade)])
