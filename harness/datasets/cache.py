@@ -96,6 +96,7 @@ def write_parsed(path: Path, ratings: Ratings) -> None:
         columns["timestamp"] = pa.array(ratings.timestamps)
     about = {
         "version": VERSION,
+        "file": path.name,
         "fingerprint": ratings.fingerprint,
         "scale": ratings.scale,
         "notes": ratings.notes,
@@ -143,7 +144,8 @@ def read_parsed(path: Path, name: str, licence: str, citation: str) -> Ratings:
             citation,
             tuple(map(str, about["notes"])),
         )
-        intact = about["version"] == VERSION and about["fingerprint"] == ratings.fingerprint
+        intact = about["version"] == VERSION and about["file"] == path.name
+        intact = intact and about["fingerprint"] == ratings.fingerprint
     except (pa.ArrowException, LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path}: broken ({_first_line(error)}); remove it") from None
     if not intact:

@@ -90,7 +90,7 @@ def _with_folds(
             return found
         raise DataError(f"{found.path}: no folds beside it; give {what.archive} as path")
     with hold(downloads / what.name):
-        local = find_local(what, downloads, base, suits=lambda found: _holds_folds(found, what))
+        local, _ = find_local(what, downloads, base, suits=lambda found: _holds_folds(found, what))
         return local or fetch(what, downloads / what.name, progress, archive_only=True)
 
 

@@ -84,17 +84,24 @@ def seconds(values: ArrayLike, at: Callable[[int], str] = numbered) -> NDArray[n
         fits = read.abs() < 2.0**62
         if fits.all():
             return np.floor(np.asarray(read, dtype=np.float64)).astype(np.int64)
+        if fits.any():
+            raise _no_time(series, ~fits, at)
         texts = series.where(series.isna(), series.astype(str))
         times = pd.to_datetime(texts, errors="coerce", utc=True, format="ISO8601")
     if times.isna().any():
-        row = int(np.argmax(times.isna().to_numpy()))
-        raise DataError(
-            f"{at(row)}: the timestamp {_shown(series.iloc[row])} is neither seconds since 1970 "
-            "nor a date; mend it, or do not read it: columns: {timestamp: null}"
-        )
+        raise _no_time(series, times.isna(), at)
     if times.dt.tz is not None:
         times = times.dt.tz_convert("UTC").dt.tz_localize(None)
     return np.asarray(times.to_numpy(dtype="datetime64[s]")).astype(np.int64)
+
+
+def _no_time(series: Any, bad: Any, at: Callable[[int], str]) -> DataError:
+    """Return what to say of the first value that is no time."""
+    row = int(np.argmax(bad.to_numpy()))
+    return DataError(
+        f"{at(row)}: the timestamp {_shown(series.iloc[row])} is neither seconds since 1970 "
+        "nor a date; mend it, or do not read it: columns: {timestamp: null}"
+    )
 
 
 def _to_numeric(series: Any) -> Any:

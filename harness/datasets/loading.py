@@ -185,7 +185,7 @@ def _load_named(
     elif what.known_hash and (kept := _kept(folder, what, policy, what.known_hash)[0]):
         return kept
     with hold(folder), ExitStack() as stack:
-        found = given or find_local(what, cache, base)
+        found, passed_over = (given, []) if given else find_local(what, cache, base)
         if found is None:
             found = fetch(what, _writable(folder, stack), progress)
         identity = what.known_hash if found.pinned and what.known_hash else found.identity
@@ -194,7 +194,7 @@ def _load_named(
             kept = _parse(found, what, policy, progress)
             _check_counts(kept, what, found)
             remarks += _keep(kept, _parsed_path(folder, what, policy, identity))
-    remarks += found.passed_over
+    remarks += passed_over
     return replace(kept, notes=(*kept.notes, *remarks)) if remarks else kept
 
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.datasets.archives import open_member
@@ -38,15 +38,12 @@ class Found:
         Hash of what the copy holds, as ``algorithm:digits``.
     pinned : bool
         Whether that hash is the published one.
-    passed_over : tuple of str
-        Copies that were not what they should be, and why.
     """
 
     path: Path
     packed: bool
     identity: str
     pinned: bool
-    passed_over: tuple[str, ...] = field(default=(), compare=False)
 
 
 def most_bytes(expected: int) -> int:
@@ -92,8 +89,8 @@ def find_local(
     cache: Path,
     base: Path | None,
     suits: Callable[[Found], bool] = lambda found: True,
-) -> Found | None:
-    """Return the first good copy on this machine; see `local_places`.
+) -> tuple[Found | None, list[str]]:
+    """Return the first good copy on this machine, and what was passed over; see `local_places`.
 
     Parameters
     ----------
@@ -115,8 +112,8 @@ def find_local(
             passed_over.append(f"passed over {error}")
             continue
         if suits(found):
-            return Found(found.path, found.packed, found.identity, found.pinned, (*passed_over,))
-    return None
+            return found, passed_over
+    return None, passed_over
 
 
 def local_places(what: Description, cache: Path, base: Path | None) -> Iterator[Path]:

@@ -1,0 +1,220 @@
+"""What can be named, what comes with the package, and the published folds."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from harness import datasets
+from harness.config.data import DatasetName, DatasetSection
+from harness.datasets import bundle
+from harness.datasets.catalogue import ALIASES, CATALOGUE, Description
+from harness.errors import DataError, DownloadError
+
+from .conftest import zipped
+
+BUNDLED = "283a579d4c2ec1a1f2925fdad2f092be20a8efa4ac4c78e007354cc868c39a25"
+
+
+def test_every_name_of_a_config_is_described_and_no_other() -> None:
+    assert set(get_args(DatasetName)) == set(CATALOGUE) | set(ALIASES)
+    assert set(ALIASES.values()) <= set(CATALOGUE)
+
+
+@pytest.mark.parametrize("what", CATALOGUE.values(), ids=lambda what: what.name)
+def test_a_description_is_complete(what: Description) -> None:
+    assert what.scale[0] < what.scale[1]
+    assert max(what.n_users, what.n_items) <= what.n_ratings <= what.n_users * what.n_items
+    assert what.licence
+    if what.kind == "archive":
+        assert (what.url or "").startswith("https://")
+        assert what.archive.endswith(".zip")
+        assert what.member_name
+        assert what.member_bytes >= 10 * what.n_ratings
+        assert re.search(r"doi:10\.\d{4}", what.citation)
+    for digits, n_digits in [(what.md5, 32), (what.sha256, 64), (what.member_md5, 32)]:
+        assert digits is None or re.fullmatch(f"[0-9a-f]{{{n_digits}}}", digits)
+
+
+def test_the_stronger_hash_counts() -> None:
+    assert str(CATALOGUE["ml-1m"].known_hash).startswith("sha256:a6898adb")
+    assert str(CATALOGUE["ml-25m"].known_hash).startswith("md5:6b51fb27")
+    assert CATALOGUE["ml-latest-small"].known_hash is None
+
+
+class TestBundled:
+    def test_has_the_published_counts(self) -> None:
+        ratings = datasets.load("bundled")
+        assert (len(ratings), ratings.n_users, ratings.n_items) == (100_004, 671, 9_066)
+        assert ratings.scale == (0.5, 5.0)
+        assert set(np.unique(ratings.ratings)) == set(np.arange(0.5, 5.5, 0.5))
+
+    def test_is_the_same_to_the_byte(self) -> None:
+        assert datasets.load("bundled").fingerprint == BUNDLED
+
+    def test_has_two_names(self) -> None:
+        assert datasets.load("ml-latest-small-2016").fingerprint == BUNDLED
+
+    def test_spans_the_published_days(self) -> None:
+        timestamps = datasets.load("bundled").timestamps
+        assert timestamps is not None
+        days = np.array([timestamps.min(), timestamps.max()]).astype("datetime64[s]").astype(str)
+        assert [day[:10] for day in days] == ["1995-01-09", "2016-10-16"]
+
+    def test_every_item_has_a_title(self) -> None:
+        titles = datasets.bundled_titles()
+        assert set(titles) == set(datasets.load("bundled").item_ids)
+        assert titles["1"] == "Toy Story"
+
+    def test_no_pickle_and_the_terms_lie_beside_it(self) -> None:
+        folder = Path(bundle.__file__).parent / "bundled"
+        names = {path.name for path in folder.iterdir()}
+        assert names == {"ratings.parquet", "titles.parquet", "LICENSE-movielens.txt"}
+        terms = (folder / "LICENSE-movielens.txt").read_text(encoding="utf-8")
+        for part in ("research", "endorse", "redistributed", "commercial", "10.1145/2827872"):
+            assert part in terms
+
+
+class TestListing:
+    def test_tells_what_is_here(self, tmp_path: Path) -> None:
+        (tmp_path / "datasets" / "ml-1m").mkdir(parents=True)
+        (tmp_path / "datasets" / "ml-1m" / "ml-1m.zip").touch()
+        here = {each.name: each.present for each in datasets.available(cache=tmp_path)}
+        assert here["ml-1m"] == str(tmp_path / "datasets" / "ml-1m" / "ml-1m.zip")
+        assert here["ml-latest-small-2016"] == "in the package"
+        assert here["ml-10m"] is None
+
+    def test_has_every_data_set_with_its_terms(self) -> None:
+        listed = datasets.available()
+        assert [each.name for each in listed] == list(CATALOGUE)
+        assert all(each.licence and each.source and each.title for each in listed)
+
+
+class TestExpectedSize:
+    @pytest.mark.parametrize(
+        ("section", "size"),
+        [
+            ("bundled", (671, 9_066, 100_004)),
+            ("ml-25m", (162_541, 59_047, 25_000_095)),
+            ("synthetic", (1_000, 2_000, 100_000)),
+            ({"synthetic": {"n_users": 5, "n_items": 6, "n_ratings": 7}}, (5, 6, 7)),
+            ({"path": "a.csv"}, None),
+        ],
+    )
+    def test_is_known_beforehand(self, section: object, size: tuple[int, int, int] | None) -> None:
+        assert datasets.expected_size(DatasetSection.model_validate(section)) == size
+
+    def test_of_the_bundled_is_its_size(self) -> None:
+        ratings = datasets.load("bundled")
+        found = (ratings.n_users, ratings.n_items, len(ratings))
+        assert datasets.expected_size("bundled") == found
+
+
+class TestFolds:
+    U_DATA = b"2\t20\t3\t9\n1\t10\t5\t8\n1\t20\t4\t7\n"
+    BASE, TEST = b"1\t20\t4\t7\n1\t10\t5\t8\n", b"2\t20\t3\t9\n"
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """Return a folder with a tiny ml-100k of one fold."""
+        tiny = replace(
+            CATALOGUE["ml-100k"],
+            url="http://127.0.0.1:9/ml-100k.zip",
+            sha256=None,
+            md5=None,
+            member_md5=hashlib.md5(self.U_DATA).hexdigest(),
+            folds=(("u1.base", "u1.test"),),
+        )
+        monkeypatch.setitem(CATALOGUE, "ml-100k", tiny)
+        folder = tmp_path / "data" / "ml-100k"
+        folder.mkdir(parents=True)
+        return folder
+
+    def check(self, tmp_path: Path, **keys: str) -> None:
+        section = DatasetSection.model_validate({"name": "ml-100k", **keys})
+        ((train, test),) = datasets.predefined_folds(section, cache=tmp_path, base=tmp_path)
+        assert train.tolist() == [2, 1]  # in the order of the fold's file
+        assert test.tolist() == [0]
+
+    def write(self, folder: Path, base: bytes = BASE, test: bytes = TEST) -> None:
+        for name, data in [("u.data", self.U_DATA), ("u1.base", base), ("u1.test", test)]:
+            (folder / name).write_bytes(data)
+
+    def test_are_rows_of_the_ratings(self, folder: Path, tmp_path: Path) -> None:
+        self.write(folder)
+        self.check(tmp_path)
+
+    def test_are_found_under_a_path(self, folder: Path, tmp_path: Path) -> None:
+        self.write(folder)
+        self.check(tmp_path, path="data/ml-100k")
+
+    def test_are_found_in_the_archive(self, folder: Path, tmp_path: Path) -> None:
+        members = {"u.data": self.U_DATA, "u1.base": self.BASE, "u1.test": self.TEST}
+        archive = zipped({f"ml-100k/{name}": data for name, data in members.items()})
+        (folder / "ml-100k.zip").write_bytes(archive)
+        self.check(tmp_path)
+
+    def test_are_not_in_the_ratings_alone(
+        self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (folder / "u.data").write_bytes(self.U_DATA)
+        monkeypatch.setattr("time.sleep", lambda seconds: None)
+        message = "ml-100k: its archive, which has more than the ratings, could not be fetched"
+        with pytest.raises(DownloadError, match=message):
+            datasets.predefined_folds("ml-100k", cache=tmp_path, base=tmp_path)
+
+    def test_are_not_beside_a_path_to_the_ratings_alone(self, folder: Path, tmp_path: Path) -> None:
+        (folder / "u.data").write_bytes(self.U_DATA)
+        section = DatasetSection(name="ml-100k", path=str(folder / "u.data"))
+        with pytest.raises(DataError, match=r"no folds beside it; give ml-100k\.zip as path"):
+            datasets.predefined_folds(section, cache=tmp_path)
+
+    @pytest.mark.parametrize(
+        ("base", "test", "message"),
+        [
+            (BASE, b"2\t20\t4\t9\n", r"u1\.test:1: no rating of ml-100k; fetch"),
+            (BASE, b"3\t20\t3\t9\n", r"u1\.test:1: no rating of ml-100k"),
+            (BASE, b"2\t10\t3\t9\n", r"u1\.test:1: no rating of ml-100k"),
+            (BASE, BASE, r"u1\.base and u1\.test do not make up ml-100k; fetch it again"),
+        ],
+    )
+    def test_of_something_else_are_refused(
+        self, folder: Path, tmp_path: Path, base: bytes, test: bytes, message: str
+    ) -> None:
+        self.write(folder, base, test)
+        with pytest.raises(DataError, match=message):
+            datasets.predefined_folds("ml-100k", cache=tmp_path, base=tmp_path)
+
+    def test_come_with_ml_100k_only(self) -> None:
+        with pytest.raises(DataError, match=r"ml-1m: comes without folds \(with folds: ml-100k\)"):
+            datasets.predefined_folds("ml-1m")
+
+    def test_do_not_come_with_a_file_of_ones_own(self) -> None:
+        with pytest.raises(DataError, match=r"a\.csv: comes without folds"):
+            datasets.predefined_folds(DatasetSection(path="a.csv"))
+
+
+@pytest.mark.network
+class TestRealData:
+    def test_ml_100k_is_what_was_published(self, ml_100k: datasets.Ratings) -> None:
+        assert (len(ml_100k), ml_100k.n_users, ml_100k.n_items) == (100_000, 943, 1_682)
+        assert ml_100k.fingerprint == (
+            "4aabe1a3a81124ce80c8051d0a867d549080859288059db7ed6c03bea602afbc"
+        )
+        assert ml_100k.scale == (1.0, 5.0)
+        assert np.bincount(ml_100k.users).min() == 20
+
+    def test_the_wheel_holds_the_ratings_to_the_byte(self, tmp_path: Path) -> None:
+        what = replace(CATALOGUE["ml-100k"], url=None)
+        try:
+            found = datasets.sources.fetch(what, tmp_path)
+        except DownloadError as error:
+            pytest.skip(str(error))
+        assert found.identity == "md5:6e47046882bad158b0efbb84cd5cb987"
+        assert found.path.stat().st_size == 1_979_173

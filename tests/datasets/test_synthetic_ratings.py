@@ -1,0 +1,136 @@
+"""Made-up ratings: as many as asked, the same on every machine, with something to learn."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import datasets
+from harness.config.data import SyntheticSection
+from harness.datasets.synthetic import make_up
+
+
+@st.composite
+def sections(draw: st.DrawFn) -> SyntheticSection:
+    n_users, n_items = draw(st.integers(1, 40)), draw(st.integers(1, 40))
+    least = max(n_users, n_items)
+    n_ratings = draw(st.integers(least, max(least, n_users * n_items // 2)))
+    return SyntheticSection(
+        n_users=n_users,
+        n_items=n_items,
+        n_ratings=n_ratings,
+        exponent=draw(st.floats(0, 4)),
+        scale=draw(st.sampled_from([(0.5, 5.0), (1.0, 5.0), (-10.0, 10.0)])),
+        step=draw(st.sampled_from([0.5, None])),
+        seed=draw(st.integers(0, 5)),
+    )
+
+
+@settings(max_examples=200)
+@given(sections())
+def test_what_is_asked_for_is_made(section: SyntheticSection) -> None:
+    made = make_up(section)
+    found = (made.n_users, made.n_items, len(made))
+    assert found == (section.n_users, section.n_items, section.n_ratings)
+    pairs = made.users.astype(np.int64) * made.n_items + made.items
+    assert len(np.unique(pairs)) == len(made)
+    assert np.bincount(made.users).min() >= 1
+    assert np.bincount(made.items).min() >= 1
+    assert made.ratings.min() >= section.scale[0]
+    assert made.ratings.max() <= section.scale[1]
+    if section.step:
+        steps = (made.ratings - section.scale[0]) / section.step
+        np.testing.assert_array_equal(steps, np.round(steps))
+
+
+@given(sections())
+def test_it_passes_its_own_checks(section: SyntheticSection) -> None:
+    made = make_up(section)
+    checked = datasets.Ratings.from_columns(
+        made.user_ids[made.users],
+        made.item_ids[made.items],
+        made.ratings,
+        made.timestamps,
+        scale=made.scale,
+    )
+    assert checked.fingerprint == made.fingerprint
+
+
+SECTION = SyntheticSection(n_users=2_000, n_items=1_000, n_ratings=100_000)
+
+
+def test_it_is_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    prints = set()
+    for n_threads in ("1", "2", "7"):
+        monkeypatch.setenv("HARNESS_THREADS", n_threads)
+        prints.add(make_up(SECTION).fingerprint)
+    assert len(prints) == 1
+
+
+def test_another_seed_gives_other_ratings() -> None:
+    other = SECTION.model_copy(update={"seed": 1})
+    assert make_up(other).fingerprint != make_up(SECTION).fingerprint
+
+
+def test_times_run_forward_for_each_user() -> None:
+    made = make_up(SECTION)
+    assert made.timestamps is not None
+    same_user = np.diff(made.users) == 0
+    assert (np.diff(made.timestamps)[same_user] > 0).all()
+
+
+def counts(exponent: float) -> np.ndarray:
+    made = make_up(SECTION.model_copy(update={"exponent": exponent}))
+    rank = made.item_ids.astype(int) - 1
+    return np.bincount(rank[made.items])
+
+
+def test_ids_are_ranks_of_popularity() -> None:
+    tenths = counts(1.0).reshape(10, 100).sum(axis=1)
+    assert (np.diff(tenths) < 0).all()
+    assert tenths[0] > tenths[1:].sum() / 2
+
+
+def test_popularity_falls_with_the_exponent() -> None:
+    """The counts of ranks 100 to 900, where no user has rated all, fall as rank ** -exponent."""
+    ranks = np.arange(100, 900)
+    slope = np.polyfit(np.log(ranks), np.log(counts(0.8)[ranks - 1] - 1.0 + 1e-9), 1)[0]
+    assert slope == pytest.approx(-0.8, abs=0.1)
+
+
+def test_an_exponent_of_nought_makes_items_alike() -> None:
+    assert counts(0.0).std() < 2 * np.sqrt(100)
+
+
+def test_users_differ_in_what_they_rate_and_how_much() -> None:
+    made = make_up(SECTION)
+    activity = np.bincount(made.users)
+    assert np.percentile(activity, 95) > 5 * np.median(activity)
+
+
+def test_there_is_something_to_learn() -> None:
+    """Biases explain a good part of the variance, and all of it is not explained by them."""
+    made = make_up(SECTION.model_copy(update={"step": None}))
+    centred = made.ratings - made.ratings.mean()
+    by_user = np.bincount(made.users, centred) / np.bincount(made.users)
+    rest = centred - by_user[made.users]
+    by_item = np.bincount(made.items, rest) / np.bincount(made.items)
+    rest -= by_item[made.items]
+    assert 0.4 < rest.var() / centred.var() < 0.8
+
+
+def test_the_name_alone_is_enough() -> None:
+    assert len(datasets.load("synthetic")) == 100_000
+
+
+@pytest.mark.slow
+def test_twenty_five_million_are_made_in_seconds() -> None:
+    make_up(SyntheticSection(n_users=5, n_items=5, n_ratings=10))  # compiled
+    began = time.perf_counter()
+    made = make_up(SyntheticSection(n_users=162_541, n_items=59_047, n_ratings=25_000_095))
+    assert time.perf_counter() - began < 60
+    assert (made.n_users, made.n_items, len(made)) == (162_541, 59_047, 25_000_095)
