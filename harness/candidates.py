@@ -31,6 +31,8 @@ class Asked:
     items : ndarray of int32, shape (n_test,)
     ratings : ndarray of float64, shape (n_test,)
         The test ratings.
+    order : ndarray of int64, shape (n_test,)
+        Place of each in the test set.
     kept : ndarray of bool, shape (n_users,)
         Users whose ranking is evaluated.
     known : ndarray of bool, shape (n_test,)
@@ -44,6 +46,7 @@ class Asked:
     offsets: NDArray[np.int64]
     items: NDArray[np.int32]
     ratings: NDArray[np.float64]
+    order: NDArray[np.int64]
     kept: NDArray[np.bool_]
     known: NDArray[np.bool_]
     extra_offsets: NDArray[np.int64]
@@ -96,6 +99,7 @@ def choose(section: CandidatesSection, split: Split, seed: int) -> Asked:
         offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         items=items[order],
         ratings=values[order],
+        order=order,
         kept=kept,
         known=np.ones(len(items), bool)
         if isinstance(section, Rated)

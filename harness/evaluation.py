@@ -52,7 +52,7 @@ def evaluate(
     exposure : optional
         What training knew of the items, for the metrics beyond accuracy.
     """
-    scores = metrics.score(wanted, rankings, pairs=pairs, exposure=exposure)
+    scores = metrics.score(wanted, rankings, pairs=pairs)
     per_user, means = {}, {}
     for metric, result in scores.items():
         column = result.per_user

@@ -8,10 +8,22 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from harness.algorithms.parameters import KeyPath, check_params
 from harness.errors import AlgorithmError, suggestion
 
-__all__ = ["AlgorithmInfo", "canonical", "check", "create", "describe", "find", "takes_seed"]
+__all__ = [
+    "AlgorithmInfo",
+    "advance",
+    "canonical",
+    "check",
+    "create",
+    "describe",
+    "draws_in_order",
+    "find",
+    "takes_seed",
+]
 
 SURPRISE = {
     "NormalPredictor": "draws from a normal distribution fitted to the training ratings",
@@ -181,22 +193,39 @@ def create(name: str, params: dict[str, Any], seed: int) -> Any:
     return model
 
 
-def takes_seed(name: str) -> bool:
-    """Return whether an algorithm draws random numbers, as far as its constructor tells.
+def draws_in_order(name: str) -> bool:
+    """Return whether an algorithm draws a number for each estimate, one after the other.
 
-    A class of your own counts as random: what it draws cannot be seen from outside.
+    Examples
+    --------
+    >>> draws_in_order("NormalPredictor"), draws_in_order("SVD")
+    (True, False)
+    """
+    return canonical(name) == "NormalPredictor"
+
+
+def advance(model: Any, n_draws: int) -> None:
+    """Let a model that draws in order start after so many draws.
+
+    A script that seeds NumPy once and then cross-validates a NormalPredictor draws one stream
+    through all folds. A `random_state` in the config means that stream, so that such a script can
+    be reproduced.
+    """
+    stream = np.random.RandomState(model.random_state)  # noqa: NPY002 - the script's generator
+    stream.normal(size=n_draws)
+    model.random_state = stream
+
+
+def takes_seed(name: str) -> bool:
+    """Return whether an algorithm can be given a ``random_state``.
 
     Examples
     --------
     >>> takes_seed("SVD"), takes_seed("SlopeOne")
     (True, False)
     """
-    if ":" in name:
-        return True
     kind = find(name)
-    return (
-        kind.__name__ == "NormalPredictor" or "random_state" in inspect.signature(kind).parameters
-    )
+    return draws_in_order(name) or "random_state" in inspect.signature(kind).parameters
 
 
 def describe() -> list[AlgorithmInfo]:

@@ -10,13 +10,13 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from harness import candidates
+from harness import candidates, seeds
 from harness.algorithms import acceleration, registry
 from harness.algorithms.warming import warm_up
 from harness.config.algorithm import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
-from harness.experiment.plan import Cell, depth_of, requested_metrics
+from harness.experiment.plan import Cell, depth_of, global_seed, requested_metrics
 from harness.experiment.scoring import rank, score_pairs
 from harness.experiment.workspace import Workspace
 from harness.results.cells import CellRecord, CellStore
@@ -88,9 +88,12 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
     trainset = workspace.trainset(split)
     _refuse_what_cannot_fit(chosen.name, cell.params, trainset)
     model = registry.create(chosen.name, cell.params, cell.seed)
+    if registry.draws_in_order(chosen.name) and chosen.params.get("random_state") is not None:
+        folds = workspace.splits(cell.dataset, cell.split, cell.seed)[: cell.fold]
+        registry.advance(model, sum(len(fold.test) for fold in folds))
     if experiment.accelerate:
         warm_up(chosen.name, cell.params)
-    with PeakMemory() as peak:
+    with PeakMemory() as peak, seeds.global_generators(global_seed(chosen.name, cell)):
         report("fitting", 0, 0)
         start = time.perf_counter()
         fit_path = acceleration.fit(

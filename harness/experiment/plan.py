@@ -112,6 +112,7 @@ def rekeyed(experiment: Experiment, workspace: Workspace, cell: Cell) -> Cell:
         "sample": (cell.seed, cell.fold) if isinstance(section, Sampled) else None,
         "algorithm": identity(chosen.name),
         "params": cell.params,
+        "global_seed": global_seed(chosen.name, cell),
         "as_surprise": chosen.as_surprise,
         "clip": experiment.clip,
         "accelerate": experiment.accelerate,
@@ -141,6 +142,11 @@ def seeded_params(name: str, params: dict[str, Any], seed: int, fold: int) -> di
     if not registry.takes_seed(name) or params.get("random_state") is not None:
         return dict(params)
     return {**params, "random_state": seeds.derive(seed, "fit", registry.canonical(name), fold)}
+
+
+def global_seed(name: str, cell: Cell) -> int | None:
+    """Return what the global generators start from in a cell of a class of your own."""
+    return seeds.derive(cell.seed, "global", name, cell.fold) if ":" in name else None
 
 
 def identity(name: str) -> str:

@@ -18,7 +18,7 @@ from harness.errors import ResultsError
 from harness.experiment.events import Note, RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.plan import Cell, make_cells, requested_metrics
-from harness.experiment.tuning import tune
+from harness.experiment.tuning import trials_frame, tune
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
 from harness.results.cells import CellRecord, CellStore
@@ -116,6 +116,9 @@ def run(
         if outcome["status"] == "failed"
     }
     described, users = _evaluate(experiment, workspace, cells, store, failures, watch)
+    tuned = [(described[position], search) for position, search in searches.items()]
+    for place, search in tuned:
+        place |= {"n_trials": len(search.trials), "search_seconds": search.seconds}
     finished = Run(
         {
             "schema_version": SCHEMA_VERSION,
@@ -137,13 +140,17 @@ def run(
             "seconds": round(time.perf_counter() - begun, 3),
         },
         users,
+        trials=trials_frame(tuned) if tuned else None,
     )
     return finished if results is None else finished.write(Path(results))
 
 
 def _unique(cells: list[Cell]) -> list[Cell]:
     """Return each key's first cell: a deterministic algorithm is the same under every seed."""
-    return list({cell.key: cell for cell in reversed(cells)}.values())[::-1]
+    first: dict[str, Cell] = {}
+    for cell in cells:
+        first.setdefault(cell.key, cell)
+    return list(first.values())
 
 
 def _whole(store: CellStore, cell: Cell, watch: Watch) -> bool:
@@ -248,15 +255,7 @@ def _notes(workspace: Workspace, cells: list[dict[str, Any]]) -> list[str]:
     notes = [*workspace.notes()]
     for cell in cells:
         notes += cell.get("notes", [])
-    for algorithm in dict.fromkeys(cell["algorithm"] for cell in cells):
-        own = [cell for cell in cells if cell["algorithm"] == algorithm and not cell.get("error")]
-        n_impossible = sum(cell["n_impossible"] for cell in own)
-        if n_impossible:
-            n_test = sum(cell["n_test"] for cell in own)
-            notes.append(
-                f"{algorithm}: {n_impossible:,} of {n_test:,} test estimates were impossible and "
-                "became its default, as in Surprise"
-            )
+    notes += _impossible(cells)
     undefined: dict[str, int] = {}
     for cell in cells:
         for label, score in cell.get("scores", {}).items():
@@ -267,6 +266,27 @@ def _notes(workspace: Workspace, cells: list[dict[str, Any]]) -> list[str]:
         if count
     ]
     return list(dict.fromkeys(notes))
+
+
+def _impossible(cells: list[dict[str, Any]]) -> list[str]:
+    """Say which algorithms could not estimate how many test ratings, those alike together."""
+    counts: dict[str, tuple[int, int]] = {}
+    for cell in cells:
+        if not cell.get("error"):
+            before = counts.get(cell["algorithm"], (0, 0))
+            counts[cell["algorithm"]] = (
+                before[0] + cell["n_impossible"],
+                before[1] + cell["n_test"],
+            )
+    alike: dict[tuple[int, int], list[str]] = {}
+    for algorithm, count in counts.items():
+        if count[0]:
+            alike.setdefault(count, []).append(algorithm)
+    return [
+        f"{', '.join(algorithms)}: {n_impossible:,} of {n_test:,} test estimates were impossible "
+        "and became the model's default, as in Surprise"
+        for (n_impossible, n_test), algorithms in alike.items()
+    ]
 
 
 def _relative(document: Document) -> str | None:

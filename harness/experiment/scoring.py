@@ -1,43 +1,57 @@
-"""A fitted model and what is asked of it become rankings and pairs."""
+"""A fitted model and what is asked of it become pairs and rankings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from harness import rankings
 from harness.algorithms import acceleration
 from harness.candidates import Asked
-from harness.config.candidates import CandidatesSection, Rated, Sampled
+from harness.config.candidates import CandidatesSection, Catalogue, Rated
+from harness.errors import AlgorithmError
 from harness.metrics import Pairs, Rankings
 
-__all__ = ["rank", "score_pairs"]
+__all__ = ["Progress", "rank", "score_pairs"]
 
-BLOCK_BYTES = 64_000_000
+BLOCK_BYTES = 32_000_000
 
 Progress = Callable[[int, int], object]
 
 
-def score_pairs(model: object, asked: Asked, *, clip: bool, accelerate: bool) -> tuple[Pairs, int]:
-    """Estimate every test rating.
+def score_pairs(model: Any, asked: Asked, *, clip: bool, accelerate: bool) -> tuple[Pairs, int]:
+    """Estimate every test rating, in the order of the test set.
 
     Returns
     -------
     pairs : Pairs
         By user, in the order of `asked`.
     n_impossible : int
-        Estimates that Surprise calls impossible and sets to the global mean.
+        Estimates that Surprise calls impossible and sets to its default.
+
+    Raises
+    ------
+    AlgorithmError
+        If an estimate is not a number.
     """
-    users = np.repeat(asked.users, np.diff(asked.offsets))
+    users = np.empty(len(asked.items), dtype=np.int32)
+    items = np.empty_like(users)
+    users[asked.order] = np.repeat(asked.users, np.diff(asked.offsets))
+    items[asked.order] = asked.items
     estimates, impossible = acceleration.estimate(
-        model, users, asked.items, clip=clip, accelerate=accelerate
+        model, users, items, clip=False, accelerate=accelerate
     )
-    pairs = Pairs(offsets=asked.offsets, estimates=estimates, ratings=asked.ratings)
+    _check_and_clip(model, estimates, clip=clip)
+    pairs = Pairs(asked.offsets, estimates[asked.order], asked.ratings)
     return pairs, int(impossible.sum())
 
 
 def rank(
-    model: object,
+    model: Any,
     section: CandidatesSection,
     asked: Asked,
     pairs: Pairs,
@@ -62,11 +76,152 @@ def rank(
         How many items at the top of each list are kept by name.
     progress : callable
         Called with users done and users in all.
+
+    Raises
+    ------
+    AlgorithmError
+        If an estimate is not a number.
     """
+    if isinstance(section, Catalogue):
+        return _rank_catalogue(
+            model, section, asked, clip=clip, accelerate=accelerate, depth=depth, progress=progress
+        )
+    kept = np.flatnonzero(asked.kept)
+    owners = np.repeat(np.arange(asked.n_users), np.diff(asked.offsets))
+    columns = (owners, asked.items, pairs.estimates, asked.ratings)
     if isinstance(section, Rated):
-        return _rank_rated(asked, pairs, depth)
-    if isinstance(section, Sampled):
-        return _rank_sampled(model, asked, pairs, clip=clip, accelerate=accelerate, depth=depth)
-    return _rank_catalogue(
-        model, section, asked, clip=clip, accelerate=accelerate, depth=depth, progress=progress
+        return _rank_listed(kept, *columns, depth=depth)
+    others = np.repeat(np.arange(asked.n_users), np.diff(asked.extra_offsets))
+    guesses, _ = acceleration.estimate(
+        model, asked.users[others], asked.extra_items, clip=False, accelerate=accelerate
     )
+    _check_and_clip(model, guesses, clip=clip)
+    extra = (others, asked.extra_items, guesses, np.zeros(len(others)))
+    listed = [
+        np.concatenate([column[asked.known], more])
+        for column, more in zip(columns, extra, strict=True)
+    ]
+    pool_offsets, pool = _pool(kept, asked, drop_unknown=section.unknown_items == "drop")
+    ranked = _rank_listed(kept, *listed, depth=depth)
+    return replace(ranked, pool_offsets=pool_offsets, pool=pool)
+
+
+def _rank_listed(
+    kept: NDArray[np.int64],
+    owners: NDArray[np.int64],
+    items: NDArray[np.int32],
+    estimates: NDArray[np.float64],
+    relevance: NDArray[np.float64],
+    *,
+    depth: int,
+) -> Rankings:
+    """Rank candidates that are given pair by pair; owners are positions among the test users."""
+    place = np.full(owners.max(initial=-1) + 1, -1)
+    place[kept[kept < len(place)]] = np.arange(len(kept))[kept < len(place)]
+    rows = np.flatnonzero(place[owners] >= 0)
+    rows = rows[np.argsort(place[owners[rows]], kind="stable")]
+    counts = np.bincount(place[owners[rows]], minlength=len(kept))
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    ranked = rankings.from_grouped(Pairs(offsets, estimates[rows], relevance[rows]))
+    if not depth:
+        return ranked
+    order = np.lexsort((-estimates[rows], place[owners[rows]]))
+    rank_of = np.arange(len(rows)) - np.repeat(offsets[:-1], counts)
+    top = rank_of < depth
+    top_items = np.full((len(kept), depth), -1, dtype=np.int32)
+    top_items[place[owners[rows]][top], rank_of[top]] = items[rows][order][top]
+    return replace(ranked, top_items=top_items)
+
+
+def _rank_catalogue(
+    model: Any,
+    section: Catalogue,
+    asked: Asked,
+    *,
+    clip: bool,
+    accelerate: bool,
+    depth: int,
+    progress: Progress,
+) -> Rankings:
+    """Rank every training item for every kept user, a block of users at a time."""
+    trainset = model.trainset
+    kept = np.flatnonzero(asked.kept)
+    inner = trainset.inner_users[asked.users[kept]]
+    block = max(1, BLOCK_BYTES // (8 * max(1, trainset.n_items)))
+    parts = []
+    blocks = acceleration.catalogue(
+        model, asked.users[kept], clip=False, accelerate=accelerate, block=block
+    )
+    for start, stop, estimates in blocks:
+        _check_and_clip(model, estimates, clip=clip)
+        judged = _stretches(asked.offsets, kept[start:stop])
+        judged_columns = trainset.inner_items[asked.items[judged.rows]]
+        known = judged_columns >= 0
+        seen = (
+            _stretches(trainset.user_offsets, inner[start:stop])
+            if section.training_items == "drop"
+            else None
+        )
+        part = rankings.rank_block(
+            estimates,
+            _offsets_of(judged.owners[known], stop - start),
+            judged_columns[known],
+            asked.ratings[judged.rows[known]],
+            excluded_offsets=None if seen is None else seen.offsets,
+            excluded_items=None if seen is None else trainset.user_items[seen.rows],
+            depth=depth,
+        )
+        if part.top_items is not None:
+            codes = np.append(trainset.item_codes, -1).astype(np.int32)
+            part = replace(part, top_items=codes[part.top_items])
+        parts.append(part)
+        progress(stop, len(kept))
+    pool_offsets, pool = _pool(kept, asked, drop_unknown=section.unknown_items == "drop")
+    return replace(Rankings.concatenate(parts), pool_offsets=pool_offsets, pool=pool)
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """The rows that some owners hold in ragged arrays, owner by owner."""
+
+    offsets: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
+def _stretches(offsets: NDArray[np.int64], owners: NDArray[np.int64]) -> _Stretches:
+    """Gather the rows of owners; an owner of -1 holds none."""
+    lengths = np.where(owners >= 0, offsets[owners + 1] - offsets[owners], 0)
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    rows = np.arange(ends[-1]) + np.repeat(offsets[owners] - ends[:-1], lengths)
+    return _Stretches(ends, np.repeat(np.arange(len(owners)), lengths), rows)
+
+
+def _pool(
+    kept: NDArray[np.int64], asked: Asked, *, drop_unknown: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return every kept user's test ratings, falling: the ideal order."""
+    held = _stretches(asked.offsets, kept)
+    counted = asked.known[held.rows] if drop_unknown else np.ones(len(held.rows), dtype=bool)
+    owners, grades = held.owners[counted], asked.ratings[held.rows[counted]]
+    return _offsets_of(owners, len(kept)), grades[np.lexsort((-grades, owners))]
+
+
+def _offsets_of(owners: NDArray[np.int64], n_owners: int) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=n_owners))))
+
+
+def _check_and_clip(model: Any, estimates: NDArray[np.float64], *, clip: bool) -> None:
+    """Clip estimates to the rating scale in place.
+
+    Surprise's own clipping turns an estimate that is not a number into the top of the scale, so
+    it is done here, after a look.
+    """
+    n_bad = int(np.count_nonzero(~np.isfinite(estimates)))
+    if n_bad:
+        raise AlgorithmError(
+            f"{type(model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not numbers; "
+            "the fit diverged: lower the learning rate or raise the regularisation"
+        )
+    if clip:
+        np.clip(estimates, *model.trainset.rating_scale, out=estimates)

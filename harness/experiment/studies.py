@@ -149,9 +149,7 @@ def _draw(values: Any, rng: np.random.Generator) -> Any:
     if values.whole and not values.log:
         return int(rng.integers(int(values.low), int(values.high) + 1))
     # A whole number is the middle of a unit interval, so that both ends are as likely as others.
-    low, high = (
-        (values.low - 0.5, values.high + 0.5) if values.whole else (values.low, values.high)
-    )
+    low, high = (values.low - 0.5, values.high + 0.5) if values.whole else (values.low, values.high)
     if values.log:
         drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
     else:

@@ -80,7 +80,7 @@ def tune(
     cells: list[Cell],
     store: CellStore,
     execute: Execute,
-) -> tuple[list[Cell], dict[str, Search]]:
+) -> tuple[list[Cell], dict[int, Search]]:
     """Search parameters for every cell whose algorithm asks for it.
 
     Trials are cells of their own, kept like others, so a search that was stopped goes on where it
@@ -91,8 +91,8 @@ def tune(
     -------
     cells : list of Cell
         The given ones, with the best parameters found.
-    searches : dict of str to Search
-        By the key of the tuned cell.
+    searches : dict of int to Search
+        By the position of the tuned cell.
     """
     metric = metrics.parse(experiment.tuning.metric)
     searches: dict[int, Search] = {}
@@ -127,7 +127,12 @@ def tune(
             if setting:
                 value = trial_result.value
                 search.study.tell(setting, value if metric.higher_is_better else -value)
-    return _with_best(experiment, workspace, cells, searches, metric.higher_is_better)
+    tuned = list(cells)
+    for position, search in searches.items():
+        best = search.best(metric.higher_is_better)
+        params = search.cell.params if best is None else best.params
+        tuned[position] = rekeyed(experiment, workspace, replace(search.cell, params=params))
+    return tuned, searches
 
 
 def _goes_on(search: Search, experiment: Experiment) -> bool:

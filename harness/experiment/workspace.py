@@ -137,8 +137,8 @@ class Workspace:
             yield from (f"{ratings.name}: {note}" for note in ratings.notes)
             yield from (f"{ratings.name}: {report.describe()}" for report in reports)
         for folds in self._splits.values():
-            for made in folds:
-                yield from (f"{made.name}: {note}" for note in made.notes)
+            where = f"{folds[0].name}, first fold" if len(folds) > 1 else folds[0].name
+            yield from (f"{where}: {note}" for note in folds[0].notes)
         for section in self.experiment.candidates:
             if isinstance(section, Sampled):
                 yield (

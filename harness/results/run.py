@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ __all__ = ["SCHEMA_VERSION", "Run", "find_runs", "read_run"]
 SCHEMA_VERSION = 1
 RUN_FILE = "run.json"
 USERS_FILE = "users.parquet"
+TRIALS_FILE = "trials.parquet"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +41,15 @@ class Run:
         the metric is undefined.
     folder : Path or None
         Where it is on disk.
+    trials : DataFrame or None
+        One row for each setting that a search tried: where, ``trial``, ``params`` (JSON),
+        ``value``, ``seconds``, ``error``; None when nothing was tuned.
     """
 
     info: dict[str, Any]
     users: pd.DataFrame
     folder: Path | None = None
+    trials: pd.DataFrame | None = None
 
     @property
     def name(self) -> str:
@@ -83,13 +88,13 @@ class Run:
         """
         from harness.results.table import to_csv, to_markdown
 
-        users = io.BytesIO()
-        self.users.to_parquet(users, index=False, compression="zstd")
         files = {
             "table.csv": to_csv(self.info).encode(),
             "table.md": to_markdown(self.info).encode(),
-            USERS_FILE: users.getvalue(),
+            USERS_FILE: _parquet(self.users),
         }
+        if self.trials is not None:
+            files[TRIALS_FILE] = _parquet(self.trials)
         info = self.info | {"files": {name: _digest(data) for name, data in files.items()}}
         files[RUN_FILE] = (json.dumps(info, indent=1, ensure_ascii=False) + "\n").encode()
         folder = results / self.name
@@ -100,7 +105,7 @@ class Run:
                 f"{results}: cannot write the results ({error.strerror}); finished cells are kept: "
                 "mend it and run again, or use --results DIR"
             ) from None
-        return Run(info, self.users, folder)
+        return replace(self, info=info, folder=folder)
 
 
 def read_run(folder: Path) -> Run:
@@ -141,7 +146,8 @@ def read_run(folder: Path) -> Run:
             raise ResultsError(
                 f"{folder / name}: changed since it was written; run the config again"
             )
-    return Run(info, pd.read_parquet(folder / USERS_FILE), folder)
+    trials = pd.read_parquet(folder / TRIALS_FILE) if TRIALS_FILE in info["files"] else None
+    return Run(info, pd.read_parquet(folder / USERS_FILE), folder, trials)
 
 
 def find_runs(results: Path) -> list[Path]:
@@ -149,6 +155,12 @@ def find_runs(results: Path) -> list[Path]:
     if not results.is_dir():
         return []
     return sorted(path.parent for path in results.glob(f"*/{RUN_FILE}"))
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    data = io.BytesIO()
+    frame.to_parquet(data, index=False, compression="zstd")
+    return data.getvalue()
 
 
 def _digest(data: bytes) -> str:
