@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from hypothesis import settings
 
 from harness import datasets
 from harness.errors import DownloadError
+
+# A deadline would measure the machine, and the compilation of kernels, instead of the code.
+settings.register_profile("harness", deadline=None)
+settings.load_profile("harness")
 
 USERS_CACHE = os.environ.get("HARNESS_CACHE")
 

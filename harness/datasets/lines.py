@@ -247,7 +247,9 @@ def _fault(line: str, layout: Layout) -> str | None:
                 f"the {role} is not UTF-8; save the file as UTF-8, "
                 "or name its encoding, as encoding: latin-1"
             )
-        if role == "rating" and not (_NUMBER.fullmatch(field) or field.strip().lower() in _NONE):
+        if role == "rating" and not (
+            _NUMBER.fullmatch(field) or field.strip(" \t").lower() in _NONE
+        ):
             return f"the rating {_shown(field)} is not a number; mend the line"
         if role == "timestamp" and not layout.dates and not _NUMBER.fullmatch(field):
             return (

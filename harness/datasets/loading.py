@@ -52,7 +52,7 @@ def load(
 
     Parameters
     ----------
-    source : str, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
+    source : str, Path, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
         A name of the catalogue, a path, the ``dataset`` part of a config, or data at hand.
     cache : Path, optional
         Where downloads are kept; `cache_folder()` when left out.
@@ -79,6 +79,8 @@ def load(
         return Ratings.from_surprise(source)
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         return Ratings.from_frame(source)
+    if isinstance(source, Path):
+        source = {"path": str(source)}
     section = source if isinstance(source, DatasetSection) else _section(source)
     if section.name == "synthetic" or section.synthetic is not None:
         return _make_up(section.synthetic or SyntheticSection())

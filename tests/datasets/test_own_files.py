@@ -242,6 +242,10 @@ class TestPaths:
         with pytest.raises(DataError, match="/dev/zero: not a regular file"):
             datasets.load({"path": "/dev/zero"})
 
+    def test_a_path_object_is_a_path(self, tmp_path: Path) -> None:
+        (tmp_path / "ratings").write_text("1,2,3\n")
+        assert len(datasets.load(tmp_path / "ratings")) == 1
+
     def test_an_unknown_name_is_suggested(self) -> None:
         with pytest.raises(
             DataError, match="no data set is called 'ml-100'; did you mean 'ml-100k'"
