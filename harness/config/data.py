@@ -237,3 +237,15 @@ class DatasetSection(Section):
         if self.path is not None and self.name in ("synthetic", "bundled", "ml-latest-small-2016"):
             raise ValueError(f"{self.name} is not read from a path; leave out name or path")
         return self
+
+    def describe(self) -> str:
+        """Return the short name that plans use.
+
+        Examples
+        --------
+        >>> DatasetSection(path="mine/ratings.csv").describe()
+        'ratings.csv'
+        """
+        if self.path is not None and self.name is None:
+            return self.path.replace("\\", "/").rsplit("/", 1)[-1]
+        return self.name or "synthetic"
