@@ -85,7 +85,7 @@ def _datasets() -> Listing:
             f"{each.n_ratings:,}" if each.n_ratings else "as asked",
             f"{each.n_users:,}" if each.n_users else "",
             f"{each.n_items:,}" if each.n_items else "",
-            each.scale,
+            "{:g} to {:g}".format(*each.scale) if each.scale else "",
             "yes" if each.present else "no",
             each.licence,
         ]

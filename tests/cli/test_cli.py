@@ -1,0 +1,229 @@
+"""The command line: what it prints, where, and how it exits."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from harness.cli import main
+
+TOP = Path(__file__).parents[2]
+CONFIG = """\
+dataset: {synthetic: {n_users: 40, n_items: 30, n_ratings: 600}}
+split: {kind: holdout, test_size: 0.25}
+algorithms: [BaselineOnly, {name: KNNBasic, label: "knn <b>"}, Random]
+metrics: [ndcg@5, rmse]
+"""
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text(CONFIG)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    return run
+
+
+def test_run_prints_the_table_and_writes_it(call, tmp_path):
+    code, out, err = call("run", "small.yaml")
+    assert code == 0
+    assert [line.split("  ")[0] for line in out.splitlines()[4:7]] == [
+        "BaselineOnly",
+        "knn <b>",
+        "Random",
+    ]
+    assert "[3/3] ✓ Random" in err
+    folder = tmp_path / "results" / "small"
+    assert {path.name for path in folder.iterdir()} == {
+        "run.json",
+        "table.csv",
+        "table.md",
+        "users.parquet",
+    }
+    assert "knn &lt;b&gt;" in (folder / "table.md").read_text()
+
+
+def test_quiet_prints_the_table_alone(call):
+    code, out, err = call("run", "small.yaml", "-q")
+    assert (code, err) == (0, "")
+    assert "BaselineOnly" in out
+
+
+def test_a_failing_cell_makes_the_exit_code_1(call, tmp_path, monkeypatch):
+    (tmp_path / "failing_algorithm_for_cli.py").write_text(
+        "import surprise\n"
+        "class Fails(surprise.AlgoBase):\n"
+        "    def fit(self, trainset):\n"
+        "        raise RuntimeError('no fit')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    rows = "algorithms=[BaselineOnly, {name: 'failing_algorithm_for_cli:Fails', label: own}]"
+    code, out, err = call("run", "small.yaml", "--set", rows)
+    assert code == 1
+    assert "RuntimeError: no fit (failing_algorithm_for_cli.py:4)" in out
+    assert "✗ own: RuntimeError: no fit" in err
+
+
+def test_a_bad_config_is_named_line_by_line_with_exit_code_2(call, tmp_path):
+    (tmp_path / "bad.yaml").write_text(CONFIG.replace("rmse", "rsme") + "sed: 1\n")
+    code, out, err = call("run", "small.yaml", "bad.yaml")
+    assert (code, out) == (2, "")
+    assert err.splitlines() == [
+        "bad.yaml:4: metrics[1]: rsme: unknown metric 'rsme'; did you mean 'rmse'?",
+        "bad.yaml:5: sed: unknown key; did you mean 'seed'?",
+    ]
+
+
+def test_check_plans_without_fitting(call, tmp_path):
+    code, out, _ = call("check", "small.yaml", "--set", "split=kfold", "--set", "seed=[0, 1]")
+    assert code == 0
+    assert "30 cells" in out
+    assert not (tmp_path / "results").exists()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_override_reaches_the_run(call, tmp_path):
+    call("run", "small.yaml", "-q", "--set", "split.test_size=0.5", "--results", "elsewhere")
+    info = json.loads((tmp_path / "elsewhere" / "small" / "run.json").read_text())
+    assert info["splits"][0]["n_test"] == 300
+    assert info["config"]["split"][0]["test_size"] == 0.5
+
+
+def test_compare_puts_runs_of_one_split_into_one_table(call):
+    call("run", "small.yaml", "-q")
+    call("run", "small.yaml", "-q", "--set", "name=other", "--set", "algorithms=[SVD, Random]")
+    code, out, _ = call("compare", "small", "other")
+    assert code == 0
+    assert "SVD" in out
+    assert "Random (other)" in out
+
+
+def test_compare_refuses_another_split_unless_told(call):
+    call("run", "small.yaml", "-q")
+    call("run", "small.yaml", "-q", "--set", "name=other", "--set", "split.test_size=0.5")
+    code, _, err = call("compare", "small", "other")
+    assert code == 2
+    assert "another split" in err
+    code, out, _ = call("compare", "small", "other", "--anyway")
+    assert code == 0
+    assert "note: not comparable: other: another split" in out
+
+
+def test_compare_names_a_run_that_is_not_there(call):
+    call("run", "small.yaml", "-q")
+    code, _, err = call("compare", "smal")
+    assert code == 2
+    assert "did you mean 'small'?" in err
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("algorithms", "CoClustering"),
+        ("datasets", "ml-25m"),
+        ("metrics", "ndcg"),
+        ("runs", "no runs here"),
+        ("configs", "no configs here"),
+    ],
+)
+def test_list_shows_what_there_is(call, what, expected):
+    code, out, _ = call("list", what)
+    assert code == 0
+    assert expected in out
+
+
+def test_list_runs_shows_finished_runs(call):
+    call("run", "small.yaml", "-q")
+    _, out, _ = call("list", "runs")
+    assert "small" in out
+    assert "ndcg@5, rmse" in out
+
+
+def test_a_changed_result_file_is_found(call, tmp_path):
+    call("run", "small.yaml", "-q")
+    table = tmp_path / "results" / "small" / "table.csv"
+    table.write_text(table.read_text().replace("0", "1"))
+    code, _, err = call("compare", "small")
+    assert code == 2
+    assert "table.csv: changed since it was written; run the config again" in err
+
+
+def test_the_cache_is_listed_verified_and_pruned(call, tmp_path):
+    call("run", "small.yaml", "-q")
+    assert "3 cells" in call("cache", "size")[1]
+    assert len(call("cache", "list")[1].splitlines()) == 4
+    assert call("cache", "verify")[:2] == (0, "every cell is whole\n")
+    cell = next((tmp_path / "cache" / "cells").glob("*/*.cell"))
+    cell.write_bytes(cell.read_bytes()[:-1])
+    code, out, _ = call("cache", "verify")
+    assert code == 1
+    assert "1 broken cells removed" in out
+    assert call("cache", "prune", "--older-than", "0")[1] == "2 cells removed\n"
+
+
+def test_a_broken_cell_is_computed_again_and_said_to_be(call, tmp_path):
+    _, first, _ = call("run", "small.yaml", "-q")
+    cell = next((tmp_path / "cache" / "cells").glob("*/*.cell"))
+    cell.write_bytes(b"harness-cell-1\n" + b"\0" * 500)
+    code, second, err = call("run", "small.yaml")
+    assert code == 0
+    assert "do not match their checksum; it is computed again" in err
+    numbers = [[line.split()[:4] for line in out.splitlines()[4:7]] for out in (first, second)]
+    assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"]])
+def test_help_comes_at_once(arguments):
+    command = [sys.executable, "-X", "importtime", "-m", "harness", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    heavy = {"numba", "numpy", "pandas", "pyarrow", "surprise", "pydantic", "matplotlib"}
+    assert not loaded & heavy
+
+
+def test_an_unknown_command_says_so(call):
+    code, _, err = call("rum")
+    assert code == 2
+    assert "No such command 'rum'" in err
+
+
+def test_a_missing_config_says_so(call):
+    code, _, err = call("run", "none.yaml")
+    assert code == 2
+    assert "none.yaml: no such file" in err
+
+
+def test_the_committed_configs_plan(call):
+    for path in sorted((TOP / "configs").glob("*.yaml")):
+        code, out, err = call("check", path)
+        assert code == 0, err
+        assert "cells" in out
+
+
+def test_checking_a_bad_config_takes_no_time(tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text("algorithms: [SDV]\n")
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "check", path], capture_output=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+    assert time.perf_counter() - start < 60
+
+
+def test_the_users_file_has_a_column_for_each_metric(call, tmp_path):
+    call("run", "small.yaml", "-q")
+    users = pd.read_parquet(tmp_path / "results" / "small" / "users.parquet")
+    assert {"algorithm", "user", "fold", "seed", "ndcg@5", "rmse"} <= set(users.columns)
