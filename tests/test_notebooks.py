@@ -1,0 +1,36 @@
+"""Every notebook runs from top to bottom and says what its committed outputs say."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+
+
+def texts(notebook):
+    return [
+        output.get("text", output.get("data", {}).get("text/plain"))
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type in ("stream", "execute_result")
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
+def test_a_notebook_runs_and_its_committed_outputs_are_true(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    committed = nbformat.read(path, as_version=4)
+    fresh = nbformat.read(path, as_version=4)
+    resources = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(fresh, timeout=300, resources=resources).execute()
+    assert texts(fresh) == texts(committed)
+
+
+def test_the_worked_example_is_there():
+    assert "worked_ndcg" in {path.stem for path in NOTEBOOKS}
