@@ -1,1 +1,26 @@
-"""statistics"""
+"""How sure a difference is: paired tests, corrections, intervals and letters."""
+
+from harness.statistics.comparison import Comparison, PairedTest, compare
+from harness.statistics.corrections import Correction, adjust, benjamini_hochberg, holm
+from harness.statistics.folds import average_folds
+from harness.statistics.intervals import IntervalMethod, bootstrap_interval
+from harness.statistics.letters import letters
+from harness.statistics.paired import effect_size, paired_t, randomisation, wilcoxon
+
+__all__ = [
+    "Comparison",
+    "Correction",
+    "IntervalMethod",
+    "PairedTest",
+    "adjust",
+    "average_folds",
+    "benjamini_hochberg",
+    "bootstrap_interval",
+    "compare",
+    "effect_size",
+    "holm",
+    "letters",
+    "paired_t",
+    "randomisation",
+    "wilcoxon",
+]

@@ -1,0 +1,248 @@
+"""Algorithms compared by the scores of the same users: with a baseline, and each with each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from harness.errors import ComparisonError, suggestion
+from harness.statistics.corrections import Correction, adjust
+from harness.statistics.intervals import IntervalMethod, bootstrap_interval
+from harness.statistics.letters import letters
+from harness.statistics.paired import effect_size, paired_t, randomisation, wilcoxon
+from harness.statistics.resamples import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Comparison", "PairedTest", "compare"]
+
+PairedTest = Literal["randomisation", "t", "wilcoxon"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What can be said of algorithms that scored the same users.
+
+    Parameters
+    ----------
+    algorithms : DataFrame
+        A row for each algorithm, in the order given: ``algorithm``, ``mean``, the bounds ``low``
+        and ``high`` of its interval, ``n_users`` with a score, and ``letters``: two algorithms
+        share a letter just if they are not told apart.
+    pairs : DataFrame
+        A row for each two algorithms: ``first``, ``second``, the mean ``difference`` of first less
+        second, ``low`` and ``high`` of its interval (of this pair alone, not corrected),
+        ``effect_size`` (Cohen's d_z), ``p``, ``p_adjusted`` among all pairs, ``significant``,
+        ``n_users`` with a score from both and ``n_left_out`` without.
+    baseline : DataFrame or None
+        The same for each algorithm less the baseline, ``p_adjusted`` among these alone.
+    test, correction, interval, n_resamples, confidence, seed
+        How it was found.
+    """
+
+    algorithms: pd.DataFrame
+    pairs: pd.DataFrame
+    baseline: pd.DataFrame | None
+    test: PairedTest
+    correction: Correction
+    interval: IntervalMethod
+    n_resamples: int
+    confidence: float
+    seed: int
+
+    def describe(self) -> str:
+        """Return how the comparison was made, as a sentence for a caption."""
+        test = {
+            "randomisation": f"randomisation test ({self.n_resamples:,} sign flips)",
+            "t": "paired t-test",
+            "wilcoxon": "Wilcoxon's signed-rank test",
+        }[self.test]
+        correction = {
+            "holm": "Holm's correction",
+            "benjamini-hochberg": "Benjamini and Hochberg's correction",
+            "none": "no correction for the number of comparisons",
+        }[self.correction]
+        interval = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap"}[self.interval]
+        return (
+            f"Two-sided {test} over users with {correction}, level {1 - self.confidence:.3g}; "
+            f"{100 * self.confidence:.4g}% intervals by {interval} over users "
+            f"({self.n_resamples:,} resamples). Algorithms that share a letter are not told apart."
+        )
+
+
+def compare(
+    scores: Floats,
+    names: Sequence[str],
+    *,
+    baseline: str | None = None,
+    test: PairedTest = "randomisation",
+    correction: Correction = "holm",
+    interval: IntervalMethod = "bca",
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    higher_is_better: bool = True,
+) -> Comparison:
+    """Compare algorithms by the scores that the same users got.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_users, n_algorithms)
+        One row for each user, who must not occur twice: average the folds of a user first, with
+        `average_folds`. A user whose score is NaN for an algorithm is left out of its mean and of
+        its pairs.
+    names : sequence of str, length n_algorithms
+        Labels, all different.
+    baseline : str, optional
+        The algorithm to compare the others with.
+    test : {"randomisation", "t", "wilcoxon"}
+        Randomisation and t-test keep their level with few and with many users; Wilcoxon's test
+        does not with thousands of them [2]_.
+    correction : {"holm", "benjamini-hochberg", "none"}
+        For the number of comparisons.
+    interval : {"bca", "percentile"}
+        See `bootstrap_interval`.
+    n_resamples : int
+        Of the randomisation test and of the bootstrap.
+    confidence : float
+        In (0, 1), of the intervals; a difference is significant if its adjusted p-value is at most
+        1 - confidence.
+    seed : int
+        What the resamples are drawn from.
+    higher_is_better : bool
+        Whether the highest mean gets the first letter.
+
+    Raises
+    ------
+    ComparisonError
+        If there are fewer than two algorithms, names or scores do not fit, a score is infinite, or
+        two algorithms have no user in common.
+
+    References
+    ----------
+    .. [1] M. D. Smucker, J. Allan, B. Carterette, "A comparison of statistical significance tests
+       for information retrieval evaluation", CIKM 2007, doi:10.1145/1321440.1321528.
+    .. [2] N. Ihemelandu, M. D. Ekstrand, "Inference at scale: significance testing for large search
+       and recommendation experiments", SIGIR 2023, doi:10.48550/arXiv.2305.02461.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> easy = rng.random(200)
+    >>> scores = np.column_stack([easy + 0.1, easy + rng.normal(0, 0.2, 200), easy])
+    >>> found = compare(scores, ["A", "B", "C"], baseline="C")
+    >>> found.algorithms["letters"].tolist()
+    ['a', 'b', 'b']
+    >>> found.baseline[["first", "significant"]].to_numpy().tolist()
+    [['A', True], ['B', False]]
+    """
+    import pandas as pd
+
+    table = np.asarray(scores, np.float64)
+    _check(table, names, baseline, n_resamples, confidence)
+    n = len(names)
+    pairs = list(combinations(range(n), 2))
+    firsts, seconds = (np.array(side) for side in zip(*pairs, strict=True))
+    differences = table[:, firsts] - table[:, seconds]
+    n_common = np.count_nonzero(~np.isnan(differences), axis=0)
+    for place in np.flatnonzero(n_common == 0)[:1]:
+        one, other = names[firsts[place]], names[seconds[place]]
+        raise ComparisonError(
+            f"comparison: no user has a score from both {one!r} and {other!r}; leave one out"
+        )
+    if test == "randomisation":
+        p_values = randomisation(differences, n_resamples, seed)
+    else:
+        p_values = paired_t(differences) if test == "t" else wilcoxon(differences)
+    low, high = bootstrap_interval(
+        np.hstack([table, differences]),
+        confidence=confidence,
+        n_resamples=n_resamples,
+        method=interval,
+        seed=seed,
+    )
+    level = 1 - confidence + 1e-12
+    adjusted = adjust(p_values, correction)
+    found = pd.DataFrame(
+        {
+            "first": [names[place] for place in firsts],
+            "second": [names[place] for place in seconds],
+            "difference": np.nanmean(differences, axis=0),
+            "low": low[n:],
+            "high": high[n:],
+            "effect_size": effect_size(differences),
+            "p": p_values,
+            "p_adjusted": adjusted,
+            "significant": adjusted <= level,
+            "n_users": n_common,
+            "n_left_out": len(table) - n_common,
+        }
+    )
+    different = np.zeros((n, n), bool)
+    different[firsts, seconds] = different[seconds, firsts] = adjusted <= level
+    means = np.nanmean(table, axis=0)
+    order = np.argsort(-means if higher_is_better else means, kind="stable")
+    marks = np.empty(n, object)
+    marks[order] = letters(different[np.ix_(order, order)])
+    algorithms = pd.DataFrame(
+        {
+            "algorithm": list(names),
+            "mean": means,
+            "low": low[:n],
+            "high": high[:n],
+            "n_users": np.count_nonzero(~np.isnan(table), axis=0),
+            "letters": marks.tolist(),
+        }
+    )
+    against = None if baseline is None else _against(found, baseline, correction, level)
+    return Comparison(
+        algorithms, found, against, test, correction, interval, n_resamples, confidence, seed
+    )
+
+
+def _against(
+    pairs: pd.DataFrame, baseline: str, correction: Correction, level: float
+) -> pd.DataFrame:
+    """Return the pairs with the baseline, turned so that it stands second, corrected anew."""
+    rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
+    turned = rows["first"] == baseline
+    rows.loc[turned, ["first", "second"]] = rows.loc[turned, ["second", "first"]].to_numpy()
+    rows.loc[turned, ["low", "high"]] = -rows.loc[turned, ["high", "low"]].to_numpy()
+    for column in ("difference", "effect_size"):
+        rows.loc[turned, column] *= -1
+    rows["p_adjusted"] = adjust(rows["p"], correction)
+    rows["significant"] = rows["p_adjusted"] <= level
+    return rows.reset_index(drop=True)
+
+
+def _check(
+    table: Floats, names: Sequence[str], baseline: str | None, n_resamples: int, confidence: float
+) -> None:
+    if table.ndim != 2 or table.shape[1] != len(names):
+        raise ComparisonError(
+            f"comparison: scores of shape {table.shape} for {len(names)} names; "
+            "give a row for each user and a column for each name"
+        )
+    if len(names) < 2:
+        raise ComparisonError(
+            f"comparison: {len(names)} algorithm{'' if len(names) == 1 else 's'} to compare; "
+            "name two or more"
+        )
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise ComparisonError(f"comparison: {twice!r} stands there twice; rename one")
+    if np.isinf(table).any():
+        raise ComparisonError("comparison: a score is infinite; leave it out as NaN")
+    if baseline is not None and baseline not in names:
+        raise ComparisonError(
+            f"comparison: unknown baseline {baseline!r}; {suggestion(baseline, names)}"
+        )
+    if not 0 < confidence < 1:
+        raise ComparisonError(f"comparison: confidence {confidence}; use one such as 0.95")
+    if n_resamples < 1:
+        raise ComparisonError(f"comparison: {n_resamples} resamples; use 10,000")

@@ -1,0 +1,91 @@
+"""Letters that mark which algorithms cannot be told apart."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from string import ascii_lowercase
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["letters"]
+
+
+def letters(different: NDArray[np.bool_]) -> list[str]:
+    """Give each algorithm letters so that two share one just if they are not told apart.
+
+    Parameters
+    ----------
+    different : ndarray of bool, shape (n, n)
+        Symmetric: whether two algorithms differ significantly. The order, best first, decides who
+        gets the first letters.
+
+    Returns
+    -------
+    list of str, length n
+        As ``a``, ``ab``, ``b``. Should 26 letters not do, ``aa``, ``ab`` follow, and a point stands
+        between any two.
+
+    Notes
+    -----
+    Insert and absorb [1]_: begin with one group of all; for each two that differ, replace every
+    group that holds both by one without the first and one without the second; drop groups that lie
+    within another. In the end drop the groups without which every two that are not told apart
+    still share one.
+
+    References
+    ----------
+    .. [1] H.-P. Piepho, "An algorithm for a letter-based representation of all-pairwise
+       comparisons", Journal of Computational and Graphical Statistics 13(2), 2004,
+       doi:10.1198/1061860043515.
+
+    Examples
+    --------
+    >>> apart = np.zeros((3, 3), bool)
+    >>> apart[0, 2] = apart[2, 0] = True  # the first is better than the third, no more is known
+    >>> letters(apart)
+    ['a', 'ab', 'b']
+    """
+    n = len(different)
+    groups = [frozenset(range(n))] if n else []
+    for one, other in combinations(range(n), 2):
+        if different[one, other]:
+            groups = _insert(groups, one, other)
+    groups = sorted(_needed(groups, different), key=sorted)
+    names = [_name(number) for number in range(len(groups))]
+    between = "." if len(groups) > len(ascii_lowercase) else ""
+    return [
+        between.join(name for name, group in zip(names, groups, strict=True) if member in group)
+        for member in range(n)
+    ]
+
+
+def _insert(groups: list[frozenset[int]], one: int, other: int) -> list[frozenset[int]]:
+    kept = [group for group in groups if not {one, other} <= group]
+    for group in groups:
+        if {one, other} <= group:
+            kept += [group - {one}, group - {other}]
+    distinct = list(dict.fromkeys(kept))
+    return [group for group in distinct if not any(group < larger for larger in distinct)]
+
+
+def _needed(groups: list[frozenset[int]], different: NDArray[np.bool_]) -> list[frozenset[int]]:
+    """Drop groups, the smallest first, whose members share their letters with each other anyway."""
+    left = sorted(groups, key=lambda group: (len(group), sorted(group)))
+    for group in list(left):
+        others = [each for each in left if each is not group]
+        ties = [pair for pair in combinations(sorted(group), 2) if not different[pair]]
+        alone = [(member, member) for member in group]
+        if all(any({*pair} <= each for each in others) for pair in [*ties, *alone]):
+            left = others
+    return left
+
+
+def _name(number: int) -> str:
+    """Return the name of a group: a to z, then aa, ab and so on."""
+    name = ""
+    number += 1
+    while number:
+        number, place = divmod(number - 1, len(ascii_lowercase))
+        name = ascii_lowercase[place] + name
+    return name

@@ -1,0 +1,196 @@
+"""Paired tests of whether two algorithms score the same users alike, many pairs at once.
+
+Each takes the differences of the users' scores, one column for each pair, NaN where a user has no
+score for one of the two, and gives a two-sided p-value for each column. A column without a user,
+or without a difference anywhere, has p = 1: nothing speaks for a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import seeds
+from harness.statistics.resamples import Floats, sign_sums
+
+__all__ = ["effect_size", "paired_t", "randomisation", "wilcoxon"]
+
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
+def paired_t(differences: Floats) -> Floats:
+    """Student's paired t-test.
+
+    Parameters
+    ----------
+    differences : ndarray of float64, shape (n_users, n_pairs)
+        Score of the one less score of the other; NaN where either is undefined.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_pairs,)
+        Two-sided p-values, in [0, 1]; 1 for fewer than two users, 0 for several users who all
+        differ by the same amount.
+
+    Notes
+    -----
+    ``scipy.stats.ttest_1samp`` of the differences, which is ``scipy.stats.ttest_rel`` of the
+    scores.
+
+    Examples
+    --------
+    >>> paired_t(np.array([[1.0], [2.0], [3.0]])).round(4).tolist()
+    [0.0742]
+    """
+    from scipy import stats
+
+    def test(column: Floats) -> float:
+        if np.ptp(column) == 0:
+            return 0.0
+        return float(stats.ttest_1samp(column, 0.0).pvalue)
+
+    return _each(differences, test, fewest=2)
+
+
+def wilcoxon(differences: Floats) -> Floats:
+    """Wilcoxon's signed-rank test; users without a difference are left out.
+
+    Not advised with thousands of users, for whom it rejects equal algorithms too often [1]_.
+
+    Parameters
+    ----------
+    differences : ndarray of float64, shape (n_users, n_pairs)
+        Score of the one less score of the other; NaN where either is undefined.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_pairs,)
+        Two-sided p-values of ``scipy.stats.wilcoxon``, in [0, 1].
+
+    References
+    ----------
+    .. [1] N. Ihemelandu, M. D. Ekstrand, "Inference at scale: significance testing for large search
+       and recommendation experiments", SIGIR 2023, doi:10.48550/arXiv.2305.02461.
+
+    Examples
+    --------
+    >>> wilcoxon(np.array([[1.0], [2.0], [3.0]])).tolist()
+    [0.25]
+    """
+    from scipy import stats
+
+    return _each(differences, lambda column: float(stats.wilcoxon(column).pvalue), fewest=1)
+
+
+def randomisation(differences: Floats, n_resamples: int = 10_000, seed: int = 0) -> Floats:
+    """Fisher's randomisation test of the mean difference: signs flipped at random, user by user.
+
+    Under the null hypothesis the labels of the two algorithms could be exchanged for any user, so
+    each difference is as likely to have the other sign. The p-value is the share of sign vectors
+    whose mean is at least as far from 0 as the observed one.
+
+    Parameters
+    ----------
+    differences : ndarray of float64, shape (n_users, n_pairs)
+        Score of the one less score of the other; NaN where either is undefined.
+    n_resamples : int
+        B, the number of random sign vectors, the same for all pairs. A pair with so few differing
+        users that there are no more than B vectors at all is tested exactly, over all of them.
+    seed : int
+        What the signs are drawn from.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_pairs,)
+        Two-sided p-values: (b + 1) / (B + 1) with b the vectors at least as extreme, which counts
+        the observed one and never gives 0 [2]_; b / 2^n where all 2^n are enumerated.
+
+    References
+    ----------
+    .. [1] M. D. Smucker, J. Allan, B. Carterette, "A comparison of statistical significance tests
+       for information retrieval evaluation", CIKM 2007, doi:10.1145/1321440.1321528.
+    .. [2] B. Phipson, G. K. Smyth, "Permutation p-values should never be zero", Statistical
+       Applications in Genetics and Molecular Biology 9(1), 2010, doi:10.2202/1544-6115.1585.
+
+    Examples
+    --------
+    >>> randomisation(np.array([[1.0], [2.0], [3.0]])).tolist()  # 2 of 8 sign vectors
+    [0.25]
+    """
+    filled = np.nan_to_num(differences)
+    sizes = np.abs(filled).sum(axis=0)
+    # Sums that are equal but for the rounding of n additions count as equal.
+    least = np.abs(filled.sum(axis=0)) - _EPSILON * (len(filled) + 8) * sizes
+    n_differing = np.count_nonzero(filled, axis=0)
+    p_values = np.ones(differences.shape[1])
+    exact = n_differing <= np.log2(n_resamples)
+    for column in np.flatnonzero(exact & (n_differing > 0)):
+        values = filled[filled[:, column] != 0, column]
+        extreme = np.abs(_all_sign_sums(values)) >= least[column]
+        p_values[column] = np.count_nonzero(extreme) / len(extreme)
+    drawn = np.flatnonzero(~exact)
+    if len(drawn):
+        n_extreme = np.zeros(len(drawn), np.int64)
+        rng = seeds.generator(seed, "randomisation")
+        for sums in sign_sums(np.ascontiguousarray(filled[:, drawn]), n_resamples, rng):
+            n_extreme += np.count_nonzero(np.abs(sums) >= least[drawn], axis=0)
+        p_values[drawn] = (n_extreme + 1) / (n_resamples + 1)
+    return p_values
+
+
+def _all_sign_sums(values: Floats) -> Floats:
+    """Return the sums under every sign vector."""
+    sums = np.zeros(1)
+    for value in values.tolist():
+        sums = np.concatenate([sums + value, sums - value])
+    return sums
+
+
+def effect_size(differences: Floats) -> Floats:
+    """Return Cohen's d_z: the mean difference in standard deviations of the differences.
+
+    Parameters
+    ----------
+    differences : ndarray of float64, shape (n_users, n_pairs)
+        Score of the one less score of the other; NaN where either is undefined.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_pairs,)
+        mean / sd, sd with n - 1; 0 where there is no difference at all, infinite where all users
+        differ by the same amount, NaN for fewer than two users.
+
+    References
+    ----------
+    .. [1] D. Lakens, "Calculating and reporting effect sizes to facilitate cumulative science",
+       Frontiers in Psychology 4:863, 2013, doi:10.3389/fpsyg.2013.00863.
+
+    Examples
+    --------
+    >>> effect_size(np.array([[1.0], [2.0], [3.0]])).tolist()
+    [2.0]
+    """
+    sizes = np.full(differences.shape[1], np.nan)
+    for number, column in enumerate(differences.T):
+        known = column[~np.isnan(column)]
+        if len(known) < 2:
+            continue
+        mean = float(known.mean())
+        if np.ptp(known) == 0:
+            sizes[number] = 0.0 if known[0] == 0 else np.copysign(np.inf, mean)
+        else:
+            sizes[number] = mean / known.std(ddof=1)
+    return sizes
+
+
+def _each(differences: Floats, test: Callable[[Any], float], fewest: int) -> NDArray[np.float64]:
+    """Apply a test to the known part of each column that has something to test."""
+    p_values = np.ones(differences.shape[1])
+    for number, column in enumerate(differences.T):
+        known = column[~np.isnan(column)]
+        if len(known) >= fewest and known.any():
+            p_values[number] = test(known)
+    return p_values
