@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.algorithms.acceleration.memory import memory
+from harness.algorithms.acceleration.capacity import memory
 
 if TYPE_CHECKING:
     from harness.algorithms.acceleration.dispatch import (

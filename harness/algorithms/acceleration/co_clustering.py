@@ -23,8 +23,6 @@ from harness.kernels import kernel
 
 __all__ = ["CoClustering"]
 
-WORTH_A_THREAD = 64
-
 
 class CoClusteringScorer(Scorer):
     """The crossing's mean plus how user and item depart from their clusters."""
@@ -79,10 +77,10 @@ class CoClustering(Accelerator):
         for epoch in range(model.n_epochs):
             average(*by_user, cltr_u, cltr_i, mean, *averages)
             users = (*by_user, user_mean, item_mean, *averages, cltr_i, True, cltr_u)
-            in_blocks(assign, trainset.n_users, WORTH_A_THREAD, *users)
+            in_blocks(assign, trainset.n_users, trainset.n_ratings * model.n_cltr_u, *users)
             crossed = np.ascontiguousarray(avg_cross.T)
             items = (*by_item, item_mean, user_mean, avg_i, avg_u, crossed, cltr_u, False, cltr_i)
-            in_blocks(assign, trainset.n_items, WORTH_A_THREAD, *items)
+            in_blocks(assign, trainset.n_items, trainset.n_ratings * model.n_cltr_i, *items)
             progress(epoch + 1, model.n_epochs)
         average(*by_user, cltr_u, cltr_i, mean, *averages)
         model.cltr_u, model.cltr_i = cltr_u, cltr_i

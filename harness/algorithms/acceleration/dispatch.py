@@ -157,7 +157,7 @@ def estimate(
     >>> estimates.round(3).tolist(), impossible.tolist()
     ([3.0, 3.667], [False, True])
     """
-    asked_users, asked_items = np.asarray(users), np.asarray(items)
+    asked_users, asked_items = _codes(users), _codes(items)
     scorer = _scorer(model) if accelerate else None
     if scorer is not None:
         try:
@@ -209,7 +209,7 @@ def catalogue(
     ...     print(start, stop, estimates.tolist())
     0 2 [[5.0, 3.0], [4.0, 2.0]]
     """
-    asked = np.asarray(users)
+    asked = _codes(users)
     trainset = _columns(model)
     scorer = _scorer(model) if accelerate else None
     size = block or (scorer.users_at_once() if scorer else 16)
@@ -228,6 +228,11 @@ def scoring_path(model: Any) -> Path:
     """
     accelerator = _accelerator(model)
     return "accelerated" if accelerator and accelerator.may_score(model) else "surprise"
+
+
+def _codes(given: npt.ArrayLike) -> npt.NDArray[Any]:
+    codes = np.asarray(given)
+    return codes if codes.size else codes.astype(np.int32)
 
 
 def _accelerator(model: Any) -> Accelerator | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,6 +11,9 @@ import numba
 from harness.parallel import each_block
 
 __all__ = ["in_blocks", "summing_kernel"]
+
+WORTH_A_THREAD = 2_000_000
+"""Steps that take about as long as starting a thread and waiting for it."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +34,7 @@ def summing_kernel(function: F) -> F:
 
 
 def in_blocks(
-    kernel: Callable[..., None], n: int, smallest: int, *arguments: Any, start: int = 0
+    kernel: Callable[..., None], n: int, steps: float, *arguments: Any, start: int = 0
 ) -> None:
     """Call ``kernel(first, last, *arguments)`` for blocks of ``range(start, n)``, on threads.
 
@@ -40,8 +44,8 @@ def in_blocks(
         Works on its own part of the output, from `first` up to `last`.
     n : int
         End of the range.
-    smallest : int
-        Fewest elements that are worth a thread.
+    steps : float
+        About how often the innermost loops run in all; a short run is not worth threads.
     *arguments : object
         Passed on.
     start : int
@@ -52,8 +56,11 @@ def in_blocks(
     >>> squares = [0, 0, 0]
     >>> def square(first, last, out):
     ...     out[first:last] = [i * i for i in range(first, last)]
-    >>> in_blocks(square, 3, 1, squares)
+    >>> in_blocks(square, 3, 3, squares)
     >>> squares
     [0, 1, 4]
     """
-    each_block(lambda a, b: kernel(start + a, start + b, *arguments), n - start, smallest)
+    smallest = (n - start) * WORTH_A_THREAD / max(steps, 1)
+    each_block(
+        lambda a, b: kernel(start + a, start + b, *arguments), n - start, math.ceil(smallest)
+    )

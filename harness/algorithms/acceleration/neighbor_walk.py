@@ -48,18 +48,21 @@ def average_catalogue(
     n_x = similarities.shape[1]
     n_y = means.shape[1]
     sums = np.empty((n_y, 3))  # neighbours, weights, weighted values
-    group_of = np.full(n_x, -1, np.int32)
-    ends = np.empty(n_x, np.int64)
-    tied = np.empty(len(y_xs), np.int64)
-    tied_y = np.empty(len(y_xs), np.int32)
-    divide = len(spreads) > 0
+    # Group 0 is for those who are by themselves, or have no positive similarity at all.
+    group_of = np.zeros(n_x, np.uint32)
+    steps = np.ones(n_x + 1, np.uint32)
+    steps[0] = 0
+    heads = np.zeros(n_x + 1, np.uint32)
+    tied = np.empty(len(y_xs) + 1, np.uint32)
+    tied_y = np.empty(len(y_xs) + 1, np.uint32)
     for place in range(len(similarities)):
         similarity = similarities[place]
         order = orders[place]
         sums[:] = 0.0
         # Number the groups of equal similarity and make room for their ratings.
         n_positive = 0
-        n_tied = 0
+        n_groups = 0
+        n_tied = 1
         while n_positive < n_x and similarity[order[n_positive]] > 0.0:
             first = n_positive
             value = similarity[order[first]]
@@ -67,46 +70,48 @@ def average_catalogue(
             while n_positive < n_x and similarity[order[n_positive]] == value:
                 n_positive += 1
             if n_positive - first > 1:
-                ends[first] = n_tied
+                n_groups += 1
+                heads[n_groups] = n_tied
                 for member in order[first:n_positive]:
-                    group_of[member] = first
+                    group_of[member] = n_groups
                     n_tied += x_offsets[member + 1] - x_offsets[member]
         # Collect the ratings of each group in the order of the lists.
-        if n_tied:
+        if n_groups:
             for y in range(n_y):
                 for row in range(y_offsets[y], y_offsets[y + 1]):
                     group = group_of[np.uint32(y_xs[row])]
-                    if group >= 0:
-                        tied[ends[group]] = row
-                        tied_y[ends[group]] = y
-                        ends[group] += 1
+                    head = heads[group]
+                    tied[head] = row
+                    tied_y[head] = y
+                    heads[group] = head + steps[group]
         # Walk the neighbours.
         nearest = 0
-        start = 0
+        start = np.uint32(1)
         while nearest < n_positive:
             member = order[nearest]
             weight = similarity[member]
-            if group_of[member] < 0:
-                spread = spreads[member] if divide else 1.0
+            group = group_of[member]
+            if group == 0:
                 for row in range(x_offsets[member], x_offsets[member + 1]):
                     s = sums[np.uint32(x_ys[row])]
                     if s[0] < k:
+                        value = weight * x_values[row]
                         s[0] += 1.0
                         s[1] += weight
-                        s[2] += weight * x_values[row] / spread
+                        s[2] += value / spreads[member] if len(spreads) else value
                 nearest += 1
                 continue
-            for t in range(start, ends[nearest]):
-                s = sums[np.uint32(tied_y[t])]
+            for t in range(start, heads[group]):
+                s = sums[tied_y[t]]
                 if s[0] < k:
                     row = tied[t]
-                    spread = spreads[y_xs[row]] if divide else 1.0
+                    value = weight * y_values[row]
                     s[0] += 1.0
                     s[1] += weight
-                    s[2] += weight * y_values[row] / spread
-            start = ends[nearest]
+                    s[2] += value / spreads[y_xs[row]] if len(spreads) else value
+            start = heads[group]
             while nearest < n_positive and similarity[order[nearest]] == weight:
-                group_of[order[nearest]] = -1
+                group_of[order[nearest]] = 0
                 nearest += 1
         for y in range(n_y):
             count, weights, weighted = sums[y]

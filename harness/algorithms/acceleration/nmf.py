@@ -15,16 +15,16 @@ from harness.algorithms.acceleration.accelerator import (
     are_integers,
     are_numbers,
 )
-from harness.algorithms.acceleration.loops import in_blocks, summing_kernel
+from harness.algorithms.acceleration.loops import in_blocks
 from harness.algorithms.acceleration.svd import FactorScorer
 from harness.algorithms.quiet_surprise import surprise
 from harness.algorithms.trainset import ColumnTrainset, Lists
+from harness.kernels import kernel
 
 __all__ = ["NMF"]
 
 LANES = 8
 """Factors are padded with zeros to whole vectors of 8 doubles; zeros stay zero in every step."""
-WORTH_A_THREAD = 64
 
 
 class NMF(Accelerator):
@@ -61,15 +61,16 @@ class NMF(Accelerator):
         mean, reg_pu, reg_qi = float(trainset.global_mean), float(model.reg_pu), float(model.reg_qi)
         rates = np.array([model.lr_bu, model.lr_bi, model.reg_bu, model.reg_bi], np.float64)
         products = np.empty(trainset.n_ratings)
+        steps = trainset.n_ratings * pu.shape[1] / LANES
         pu_next, qi_next = np.empty_like(pu), np.empty_like(qi)
         for epoch in range(model.n_epochs):
-            in_blocks(multiply, trainset.n_users, WORTH_A_THREAD, *by_user[:2], pu, qi, products)
+            in_blocks(multiply, trainset.n_users, steps, *by_user[:2], pu, qi, products)
             if model.biased:
                 add_biases(*by_user, mean, rates, bu, bi, products)
             users = (*by_user, products, reg_pu, pu, qi, pu_next)
-            in_blocks(step, trainset.n_users, WORTH_A_THREAD, *users)
+            in_blocks(step, trainset.n_users, steps, *users)
             items = (*by_item, products[places], reg_qi, qi, pu, qi_next)
-            in_blocks(step, trainset.n_items, WORTH_A_THREAD, *items)
+            in_blocks(step, trainset.n_items, steps, *items)
             pu, pu_next, qi, qi_next = pu_next, pu, qi_next, qi
             progress(epoch + 1, model.n_epochs)
         model.bu, model.bi = bu, bi
@@ -83,7 +84,7 @@ def _padded(factors: Floats) -> Floats:
     return padded
 
 
-@summing_kernel
+@kernel
 def multiply(
     first: int,
     last: int,
@@ -104,7 +105,7 @@ def multiply(
             products[row] = dot
 
 
-@summing_kernel
+@kernel
 def add_biases(
     offsets: Offsets,
     items: Codes,
@@ -126,7 +127,7 @@ def add_biases(
             bi[item] += lr_bi * (error - reg_bi * bi[item])
 
 
-@summing_kernel
+@kernel
 def step(
     first: int,
     last: int,

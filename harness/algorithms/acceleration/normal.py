@@ -33,7 +33,7 @@ class NormalScorer(Scorer):
 
     def draw(self, *shape: int) -> Floats:
         """Draw from the model's own generator, or NumPy's global one where it has none."""
-        rng = getattr(self.model, "draws", None) or surprise.utils.get_rng(None)
+        rng = _own_generator(self.model) or surprise.utils.get_rng(None)
         draws: Floats = rng.normal(self.trainset.global_mean, self.model.sigma, shape)
         return draws
 
@@ -61,13 +61,13 @@ def seed_draws(model: Any) -> None:
     """
     seeded = getattr(model, "random_state", None) is not None
     if seeded and isinstance(model, surprise.NormalPredictor):
-        model.draws = surprise.utils.get_rng(model.random_state)
+        model.generator = surprise.utils.get_rng(model.random_state)
 
 
 @contextmanager
 def borrowed_generator(model: Any) -> Iterator[None]:
     """Let calls of ``model.predict`` draw from the model's generator, if it has one."""
-    own = getattr(model, "draws", None)
+    own = _own_generator(model)
     if own is None:
         yield
         return
@@ -78,3 +78,9 @@ def borrowed_generator(model: Any) -> Iterator[None]:
     finally:
         own.set_state(np.random.get_state())  # noqa: NPY002
         np.random.set_state(before)  # noqa: NPY002
+
+
+def _own_generator(model: Any) -> np.random.RandomState | None:
+    if isinstance(model, surprise.NormalPredictor):
+        return getattr(model, "generator", None)
+    return None

@@ -16,7 +16,7 @@ from harness.algorithms.acceleration.accelerator import (
     are_numbers,
 )
 from harness.algorithms.acceleration.baselines import accepts_baselines
-from harness.algorithms.acceleration.memory import fits_densely
+from harness.algorithms.acceleration.capacity import fits_densely
 from harness.algorithms.trainset import ColumnTrainset, Lists
 from harness.kernels import kernel
 from harness.parallel import each_block

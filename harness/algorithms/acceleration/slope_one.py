@@ -22,9 +22,8 @@ from harness.kernels import kernel
 
 __all__ = ["SlopeOne"]
 
-WORTH_A_THREAD = 16
 ROWS_BETWEEN_REPORTS = 1024
-PAIRS_WORTH_A_THREAD = 4096
+LANES = 8  # doubles that a vector instruction adds at once
 
 
 class SlopeOneScorer(Scorer):
@@ -40,7 +39,8 @@ class SlopeOneScorer(Scorer):
         deviations = np.empty(len(asked_users))
         lists = self.trainset.by_user[:2]
         pairs = (asked_users, asked_items, *lists, self.model.dev, deviations)
-        in_blocks(average_pairs, len(deviations), PAIRS_WORTH_A_THREAD, *pairs)
+        steps = len(deviations) * self.trainset.n_ratings / self.trainset.n_users
+        in_blocks(average_pairs, len(deviations), steps, *pairs)
         estimates = np.full(len(users), float(self.model.default_prediction()))
         estimates[known] = self.means[asked_users] + deviations
         return estimates, ~known
@@ -48,9 +48,8 @@ class SlopeOneScorer(Scorer):
     def rows(self, users: Codes) -> Floats:
         estimates = np.zeros((len(users), self.trainset.n_items))
         lists = self.trainset.by_user[:2]
-        in_blocks(
-            average_rows, len(users), WORTH_A_THREAD, users, *lists, self.model.dev, estimates
-        )
+        steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
+        in_blocks(average_rows, len(users), steps, users, *lists, self.model.dev, estimates)
         estimates += self.means[users][:, None]
         estimates[users < 0] = self.model.default_prediction()
         return estimates
@@ -74,9 +73,10 @@ class SlopeOne(Accelerator):
         model.freq = np.empty((n_items, n_items), np.intp)
         model.dev = np.empty((n_items, n_items))
         columns = (*by_item, *by_user, model.dev, model.freq)
+        steps = float(np.sum(np.diff(by_user.offsets) ** 2))
         for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
             stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
-            in_blocks(deviate, stop, WORTH_A_THREAD, *columns, start=start)
+            in_blocks(deviate, stop, steps * (stop - start) / n_items, *columns, start=start)
             progress(stop, n_items)
         model.user_mean = list(mean_of_each(trainset.by_user))
 

@@ -1,0 +1,367 @@
+"""Which way a model goes, and that every way leads to Surprise's numbers."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from harness.algorithms import acceleration
+from harness.algorithms.acceleration import capacity
+from harness.algorithms.acceleration.similarities import Similarities
+from harness.algorithms.quiet_surprise import surprise
+from harness.errors import AlgorithmError
+
+# Surprise's dump and load leave their files to the garbage collector.
+DUMPING = pytest.mark.filterwarnings(
+    "ignore:unclosed file:ResourceWarning",
+    "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning",
+)
+
+ROWS = [
+    (user, item, float((3 * user + 5 * item + user * item) % 9 + 1) / 2)
+    for user in range(12)
+    for item in range(9)
+    if (user * 7 + item * 3) % 4
+]
+NEIGHBORS = [
+    surprise.KNNBasic,
+    surprise.KNNWithMeans,
+    surprise.KNNWithZScore,
+    surprise.KNNBaseline,
+]
+EVERY = [
+    surprise.SVD,
+    surprise.SVDpp,
+    surprise.NMF,
+    surprise.SlopeOne,
+    surprise.CoClustering,
+    surprise.BaselineOnly,
+    *NEIGHBORS,
+]
+
+
+def create(kind, **options):
+    if kind in (surprise.SVD, surprise.SVDpp, surprise.NMF, surprise.CoClustering):
+        options.setdefault("random_state", 1)
+    elif kind not in (surprise.SlopeOne, surprise.NormalPredictor):
+        options.setdefault("verbose", False)
+    return kind(**options)
+
+
+def every_pair(both):
+    users = np.repeat(np.arange(both.n_users), both.n_items)
+    return users, np.tile(np.arange(both.n_items), both.n_users)
+
+
+def predictions(model, both, **options):
+    return [
+        model.predict(f"u{user}", f"i{item}", **options).est
+        for user, item in zip(*every_pair(both), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+def test_without_acceleration_everything_goes_through_surprise(twins, kind):
+    both = twins(ROWS)
+    theirs, ours = create(kind).fit(both.plain()), create(kind)
+    assert acceleration.fit(ours, both.columns(), accelerate=False) == "surprise"
+    estimates, _ = acceleration.estimate(ours, *every_pair(both), accelerate=False)
+    assert estimates.tolist() == predictions(theirs, both)
+    blocks = list(acceleration.catalogue(ours, [3, 0], accelerate=False))
+    rows = np.concatenate([estimates for _, _, estimates in blocks])
+    expected = [
+        [theirs.predict(f"u{user}", theirs.trainset.to_raw_iid(i)).est for i in range(9)]
+        for user in (3, 0)
+    ]
+    assert rows.tolist() == expected
+
+
+@DUMPING
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+def test_a_fitted_model_is_surprise_s_own_and_can_be_dumped_loaded_and_asked(twins, kind, tmp_path):
+    both = twins(ROWS)
+    model = create(kind)
+    assert acceleration.fit(model, both.columns(), as_surprise=True) == "accelerated"
+    assert type(model) is kind
+    expected = predictions(create(kind).fit(both.plain()), both)
+    surprise.dump.dump(tmp_path / "model", algo=model)
+    _, loaded = surprise.dump.load(tmp_path / "model")
+    np.testing.assert_allclose(predictions(model, both), expected, rtol=1e-9)
+    np.testing.assert_allclose(predictions(loaded, both), expected, rtol=1e-9)
+    found, _ = acceleration.estimate(loaded, *every_pair(both))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+def test_a_training_set_that_surprise_made_is_accepted(twins, kind):
+    both = twins(ROWS)
+    model = create(kind)
+    assert acceleration.fit(model, both.plain(), as_surprise=True) == "accelerated"
+    expected = create(kind).fit(both.plain())
+    for user, item in [("u1", "i1"), ("u3", "i8"), ("nobody", "i2"), ("u2", "nothing")]:
+        assert model.predict(user, item).est == pytest.approx(expected.predict(user, item).est)
+
+
+class OwnEstimate(surprise.SVD):
+    def estimate(self, u, i):
+        return 2.0 if isinstance(u, str) else 3.0 + u / 100
+
+
+class OwnDefault(surprise.KNNBasic):
+    def default_prediction(self):
+        return 4.25
+
+
+class OwnFit(surprise.SVD):
+    def fit(self, trainset):
+        super().fit(trainset)
+        self.bi += 0.25
+        return self
+
+
+class OwnSimilarities(surprise.KNNBasic):
+    def compute_similarities(self):
+        return np.ones((self.n_x, self.n_x))
+
+
+class OwnBaselines(surprise.BaselineOnly):
+    def compute_baselines(self):
+        return np.zeros(self.trainset.n_users), np.ones(self.trainset.n_items)
+
+
+class Constant(surprise.AlgoBase):
+    def estimate(self, u, i):
+        if isinstance(i, str):
+            raise surprise.PredictionImpossible("unknown item")
+        return 3.0, {"note": "constant"}
+
+
+class Plain(surprise.SVD):
+    """Changes nothing that matters."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "fit_path", "scoring_path"),
+    [
+        (OwnEstimate, "accelerated", "surprise"),
+        (OwnDefault, "accelerated", "surprise"),
+        (OwnFit, "surprise", "accelerated"),
+        (OwnSimilarities, "surprise", "accelerated"),
+        (OwnBaselines, "surprise", "accelerated"),
+        (Constant, "surprise", "surprise"),
+        (Plain, "accelerated", "accelerated"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_what_a_subclass_does_itself_is_left_to_it(twins, kind, fit_path, scoring_path):
+    both = twins(ROWS)
+    options = {"random_state": 1} if issubclass(kind, surprise.SVD) else {}
+    if hasattr(kind(), "verbose"):
+        options["verbose"] = False
+    theirs, ours = kind(**options).fit(both.plain()), kind(**options)
+    assert acceleration.fit(ours, both.columns()) == fit_path
+    assert acceleration.scoring_path(ours) == scoring_path
+    users, items = every_pair(both)
+    for clip in (True, False):
+        estimates, impossible = acceleration.estimate(ours, users, items, clip=clip)
+        expected = [
+            theirs.predict(f"u{u}", f"i{i}", clip=clip) for u, i in zip(users, items, strict=True)
+        ]
+        np.testing.assert_allclose(estimates, [each.est for each in expected], rtol=1e-9)
+        assert impossible.tolist() == [each.details["was_impossible"] for each in expected]
+
+
+def test_a_method_set_on_the_model_itself_is_called(twins):
+    both = twins(ROWS)
+    model = create(surprise.SVD)
+    acceleration.fit(model, both.columns())
+    model.estimate = lambda u, i: 1.25
+    assert acceleration.scoring_path(model) == "surprise"
+    assert acceleration.estimate(model, [0], [0])[0].tolist() == [1.25]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (surprise.SVD, {"n_factors": 3.0}),
+        (surprise.SVD, {"lr_all": "fast"}),
+        (surprise.SVDpp, {"n_epochs": 2.0}),
+        (surprise.NMF, {"reg_pu": None}),
+        (surprise.CoClustering, {"n_cltr_u": 0}),
+        (surprise.KNNBasic, {"sim_options": {"name": "jaccard"}}),
+        (surprise.KNNBasic, {"sim_options": {"min_support": "1"}}),
+        (surprise.KNNBaseline, {"bsl_options": {"method": "lbfgs"}}),
+        (surprise.BaselineOnly, {"bsl_options": {"n_epochs": 1.5}}),
+        (surprise.BaselineOnly, {"bsl_options": {"reg_u": "15"}}),
+        (surprise.SVD, {"random_state": "seed"}),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_unusual_parameters_end_as_they_do_in_surprise(twins, kind, options):
+    both = twins(ROWS)
+    try:
+        theirs = create(kind, **options).fit(both.plain())
+    except Exception as error:
+        with pytest.raises(type(error)):
+            acceleration.fit(create(kind, **options), both.columns())
+    else:
+        ours = create(kind, **options)
+        assert acceleration.fit(ours, both.columns()) == "surprise"
+        estimates, _ = acceleration.estimate(ours, *every_pair(both))
+        np.testing.assert_allclose(estimates, predictions(theirs, both), rtol=1e-9)
+
+
+@DUMPING
+@pytest.mark.parametrize("kind", NEIGHBORS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("user_based", [True, False])
+def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
+    twins, kind, user_based, monkeypatch, tmp_path
+):
+    both = twins(ROWS)
+    options = {"name": "pearson_baseline", "user_based": user_based, "shrinkage": 3}
+    theirs = create(kind, sim_options=dict(options)).fit(both.plain())
+    monkeypatch.setattr(capacity, "DENSE_LIMIT", 0)
+    ours = create(kind, sim_options=dict(options))
+    acceleration.fit(ours, both.columns())
+    assert isinstance(ours.sim, Similarities)
+    assert ours.sim.shape == theirs.sim.shape
+    assert len(ours.sim) == len(theirs.sim)
+    assert ours.sim[2].tolist() == theirs.sim[2].tolist()
+    assert ours.sim[2, 5] == theirs.sim[2, 5]
+    assert ours.sim[:, 3].tolist() == theirs.sim[:, 3].tolist()
+    assert ours.sim[1:3].tolist() == theirs.sim[1:3].tolist()
+    assert ours.get_neighbors(0, 4) == theirs.get_neighbors(0, 4)
+    expected = predictions(theirs, both)
+    np.testing.assert_allclose(predictions(ours, both), expected, rtol=1e-9)
+    surprise.dump.dump(tmp_path / "model", algo=ours)
+    _, loaded = surprise.dump.load(tmp_path / "model")
+    for model in (ours, loaded):
+        estimates, _ = acceleration.estimate(model, *every_pair(both))
+        np.testing.assert_allclose(estimates, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", NEIGHBORS, ids=lambda kind: kind.__name__)
+def test_similarities_without_an_order_are_left_to_surprise(twins, kind):
+    both = twins(ROWS)
+    theirs, ours = create(kind).fit(both.plain()), create(kind)
+    acceleration.fit(ours, both.columns())
+    for model in (theirs, ours):
+        model.sim[0, 3] = model.sim[3, 0] = np.nan
+    estimates, _ = acceleration.estimate(ours, *every_pair(both))
+    np.testing.assert_allclose(estimates, predictions(theirs, both), rtol=1e-9)
+    rows = next(acceleration.catalogue(ours, [0]))[2]
+    expected = [theirs.predict("u0", theirs.trainset.to_raw_iid(i)).est for i in range(9)]
+    np.testing.assert_allclose(rows[0], expected, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+def test_standard_scores_of_equal_ratings_are_left_to_surprise(twins):
+    both = twins([(user, item, 3.0) for user in range(3) for item in range(3)])
+    theirs, ours = create(surprise.KNNWithZScore).fit(both.plain()), create(surprise.KNNWithZScore)
+    acceleration.fit(ours, both.columns())
+    estimates, _ = acceleration.estimate(ours, *every_pair(both))
+    np.testing.assert_array_equal(estimates, predictions(theirs, both))
+
+
+def test_progress_rises_to_its_end_in_long_fits(twins):
+    both = twins(ROWS)
+    for kind in EVERY:
+        calls = []
+        acceleration.fit(
+            create(kind), both.columns(), progress=lambda *call, to=calls: to.append(call)
+        )
+        assert calls, kind
+        assert calls == sorted(calls)
+        assert calls[-1][0] == calls[-1][1]
+
+
+def test_a_random_generator_is_used_up_as_surprise_uses_it(twins):
+    both = twins(ROWS)
+    ends = []
+    for fit in (
+        lambda model: model.fit(both.plain()),
+        lambda model: acceleration.fit(model, both.columns()),
+    ):
+        rng = np.random.RandomState(5)
+        for kind in (surprise.SVD, surprise.SVDpp, surprise.NMF, surprise.CoClustering):
+            fit(kind(random_state=rng, n_epochs=2))
+        ends.append(rng.random_sample())
+    assert ends[0] == ends[1]
+
+
+def test_blocks_cover_the_users_that_are_asked_for_in_order(twins):
+    both = twins(ROWS)
+    model = create(surprise.SVD)
+    acceleration.fit(model, both.columns())
+    users = [5, 1, 1, 13, 0]
+    blocks = list(acceleration.catalogue(model, users, block=2))
+    assert [(start, stop) for start, stop, _ in blocks] == [(0, 2), (2, 4), (4, 5)]
+    whole = next(acceleration.catalogue(model, users))[2]
+    np.testing.assert_array_equal(np.concatenate([rows for _, _, rows in blocks]), whole)
+    np.testing.assert_array_equal(whole[1], whole[2])
+    assert list(acceleration.catalogue(model, [])) == []
+
+
+def test_nothing_asked_is_nothing_answered(twins):
+    both = twins(ROWS)
+    for kind in EVERY:
+        model = create(kind)
+        acceleration.fit(model, both.columns())
+        estimates, impossible = acceleration.estimate(model, [], [])
+        assert estimates.tolist() == impossible.tolist() == []
+
+
+def test_a_model_that_surprise_fitted_is_told_how_to_be_fitted(twins):
+    model = surprise.SVD(n_epochs=1).fit(twins(ROWS).plain())
+    with pytest.raises(AlgorithmError, match=r"SVD: the model was not fitted .*acceleration\.fit"):
+        acceleration.estimate(model, [0], [0])
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "least", "most"),
+    [
+        ("SVD", {}, 0.8e9, 1.5e9),
+        ("SVD", {"n_factors": 200}, 1.2e9, 2e9),
+        ("SlopeOne", {}, 56e9, 60e9),
+        ("KNNBasic", {}, 1e9, 4e9),
+        ("Popularity", {}, 0.5e9, 1.5e9),
+        (OwnFit, {}, 0.8e9, 1.5e9),
+        (Constant, {}, 5e9, 9e9),
+    ],
+    ids=str,
+)
+def test_memory_is_of_the_size_of_what_is_kept(name, params, least, most):
+    assert least < acceleration.memory(name, params, 162_541, 59_047, 25_000_095) < most
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    code = """
+import hashlib, numpy as np
+from harness.algorithms import acceleration
+from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.trainset import ColumnTrainset
+rng = np.random.default_rng(0)
+users, items = rng.integers(0, 200, 6000), rng.integers(0, 150, 6000)
+ids = [str(code) for code in range(200)]
+columns = ColumnTrainset.from_columns(users, items, rng.integers(1, 11, 6000) / 2,
+                                      user_ids=ids, item_ids=ids, scale=(0.5, 5))
+digest = hashlib.sha256()
+for model in (surprise.NMF(random_state=0, n_epochs=3), surprise.CoClustering(random_state=0),
+              surprise.KNNWithMeans(verbose=False), surprise.SlopeOne()):
+    acceleration.fit(model, columns)
+    digest.update(acceleration.estimate(model, users, items)[0].tobytes())
+    for _, _, rows in acceleration.catalogue(model, range(200)):
+        digest.update(rows.tobytes())
+print(digest.hexdigest())
+"""
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", f"import os; os.environ['HARNESS_THREADS'] = '{n}'\n{code}"],
+            check=True,
+            capture_output=True,
+            timeout=300,
+        ).stdout
+        for n in (1, 3)
+    }
+    assert len(digests) == 1

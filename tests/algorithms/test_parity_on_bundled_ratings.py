@@ -1,0 +1,121 @@
+"""Fits and estimates on the bundled half-star ratings, against Surprise on the same."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from harness import datasets
+from harness.algorithms import acceleration
+from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.trainset import ColumnTrainset
+
+MODELS = {
+    "SVD": (surprise.SVD, {"random_state": 0}),
+    "SVD unbiased": (surprise.SVD, {"random_state": 0, "biased": False}),
+    "SVDpp": (surprise.SVDpp, {"random_state": 0, "n_epochs": 3}),
+    "NMF": (surprise.NMF, {"random_state": 0}),
+    "NMF biased": (surprise.NMF, {"random_state": 0, "biased": True}),
+    "BaselineOnly": (surprise.BaselineOnly, {"verbose": False}),
+    "BaselineOnly sgd": (
+        surprise.BaselineOnly,
+        {"verbose": False, "bsl_options": {"method": "sgd"}},
+    ),
+    "SlopeOne": (surprise.SlopeOne, {}),
+    "CoClustering": (surprise.CoClustering, {"random_state": 0}),
+}
+for kind in (surprise.KNNBasic, surprise.KNNWithMeans, surprise.KNNWithZScore):
+    MODELS[kind.__name__] = (kind, {"verbose": False})
+for name in ("msd", "cosine", "pearson", "pearson_baseline"):
+    for user_based in (True, False):
+        options = {"name": name, "user_based": user_based, "min_support": 2}
+        MODELS[f"KNNBaseline {name} {'users' if user_based else 'items'}"] = (
+            surprise.KNNBaseline,
+            {"verbose": False, "sim_options": options},
+        )
+LEARNED = (
+    "bu",
+    "bi",
+    "pu",
+    "qi",
+    "yj",
+    "sim",
+    "means",
+    "sigmas",
+    "dev",
+    "freq",
+    "cltr_u",
+    "cltr_i",
+)
+
+
+@pytest.fixture(scope="module")
+def halves():
+    """Three quarters to fit on, in both forms, and the rest."""
+    ratings = datasets.load("bundled")
+    order = np.random.default_rng(0).permutation(len(ratings.users))
+    cut = 3 * len(order) // 4
+    train, test = order[:cut], order[cut:]
+    columns = ColumnTrainset.from_columns(
+        ratings.users[train],
+        ratings.items[train],
+        ratings.ratings[train],
+        user_ids=ratings.user_ids,
+        item_ids=ratings.item_ids,
+        scale=ratings.scale,
+    )
+    frame = pd.DataFrame(
+        {
+            "user": ratings.user_ids[ratings.users[train]],
+            "item": ratings.item_ids[ratings.items[train]],
+            "rating": ratings.ratings[train],
+        }
+    )
+    reader = surprise.Reader(rating_scale=ratings.scale)
+    plain = surprise.Dataset.load_from_df(frame, reader).build_full_trainset()
+    return columns, plain, ratings.users[test], ratings.items[test]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_parameters_and_estimates_are_surprise_s(halves, name):
+    columns, plain, users, items = halves
+    kind, options = MODELS[name]
+    theirs, ours = kind(**options).fit(plain), kind(**options)
+    assert acceleration.fit(ours, columns, as_surprise=True) == "accelerated"
+    for learned in LEARNED:
+        expected = getattr(theirs, learned, None)
+        if expected is not None:
+            # An entry near 0 is compared with the size of the others.
+            scale = np.abs(np.nan_to_num(expected)).max(initial=0)
+            np.testing.assert_allclose(
+                getattr(ours, learned), expected, rtol=1e-9, atol=1e-12 * scale, err_msg=learned
+            )
+    part = slice(0, 1500)
+    asked = zip(columns.raw_users(users[part]), columns.raw_items(items[part]), strict=True)
+    expected = [theirs.predict(user, item) for user, item in asked]
+    estimates, impossible = acceleration.estimate(ours, users[part], items[part])
+    np.testing.assert_allclose(estimates, [each.est for each in expected], rtol=1e-9)
+    assert impossible.tolist() == [each.details["was_impossible"] for each in expected]
+    everyone = np.flatnonzero(columns.inner_users >= 0)
+    for start, _, rows in acceleration.catalogue(ours, everyone):
+        for place in (0, len(rows) - 1):
+            (user,) = columns.raw_users(everyone[[start + place]])
+            chosen = slice(place, None, 40)
+            expected = [
+                theirs.predict(user, item).est
+                for item in columns.raw_items(columns.item_codes[chosen])
+            ]
+            np.testing.assert_allclose(rows[place, chosen], expected, rtol=1e-9)
+
+
+def test_true_half_stars_change_what_slope_one_and_co_clustering_estimate(halves):
+    columns, _, users, items = halves
+    for kind, options in (MODELS["SlopeOne"], MODELS["CoClustering"]):
+        true, cut = kind(**options), kind(**options)
+        acceleration.fit(true, columns)
+        acceleration.fit(cut, columns, as_surprise=True)
+        differences = np.abs(
+            acceleration.estimate(true, users, items)[0]
+            - acceleration.estimate(cut, users, items)[0]
+        )
+        assert differences.max() > 0.05
