@@ -74,9 +74,8 @@ def choose(section: CandidatesSection, split: Split, seed: int) -> Asked:
         If no test user is left, or nobody has an item to be sampled.
     """
     ratings = split.ratings
-    codes, items, values = (
-        column[split.test] for column in (ratings.users, ratings.items, ratings.ratings)
-    )
+    codes, items = ratings.users[split.test], ratings.items[split.test]
+    values = ratings.ratings[split.test]
     order = np.argsort(codes, kind="stable")
     users, counts = np.unique(codes, return_counts=True)
     in_training = np.zeros(ratings.n_items, dtype=bool)

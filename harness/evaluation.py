@@ -36,7 +36,6 @@ def evaluate(
     rankings: Rankings,
     pairs: Pairs,
     kept: NDArray[np.bool_],
-    exposure: Any = None,
 ) -> CellScores:
     """Score every user of a cell by every metric.
 
@@ -49,8 +48,6 @@ def evaluate(
         Every test pair, of all users.
     kept : ndarray of bool, shape (n_users,)
         Which users the rankings are of.
-    exposure : optional
-        What training knew of the items, for the metrics beyond accuracy.
     """
     scores = metrics.score(wanted, rankings, pairs=pairs)
     per_user, means = {}, {}

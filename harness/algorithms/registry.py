@@ -211,7 +211,7 @@ def advance(model: Any, n_draws: int) -> None:
     through all folds. A `random_state` in the config means that stream, so that such a script can
     be reproduced.
     """
-    stream = np.random.RandomState(model.random_state)  # noqa: NPY002 - the script's generator
+    stream = np.random.RandomState(model.random_state)
     stream.normal(size=n_draws)
     model.random_state = stream
 

@@ -24,7 +24,8 @@ class Display(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    def __call__(self, event: Event) -> None: ...
+    def __call__(self, event: Event) -> None:
+        """Take in what happened."""
 
 
 def display(quiet: bool) -> Display:

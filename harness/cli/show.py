@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 __all__ = ["compare_command", "list_command"]
+
+Listing = tuple[list[str], list[list[str]], list[str]]
+"""Columns, rows, and the columns that hold words."""
 
 _results = click.option(
     "--results",
@@ -43,21 +47,19 @@ def list_command(what: str, results: Path) -> int:
     """List what there is to choose from."""
     from harness.cli.screen import show_table
 
-    columns, rows, left = {
+    listings: dict[str, Callable[[], Listing]] = {
         "algorithms": _algorithms,
         "datasets": _datasets,
         "metrics": _metrics,
         "configs": _configs,
         "runs": lambda: _runs(results),
-    }[what]()
+    }
+    columns, rows, left = listings[what]()
     if rows:
         show_table(columns, rows, left)
     else:
         click.echo(f"no {what} here")
     return 0
-
-
-Listing = tuple[list[str], list[list[str]], list[str]]
 
 
 def _algorithms() -> Listing:

@@ -58,7 +58,7 @@ class Experiment(Section):
         list[SplitSection],
         Field(min_length=1),
         BeforeValidator(_as_list, json_schema_input_type=SplitSection | list[SplitSection]),
-    ] = Field(default_factory=lambda: [Holdout()])
+    ] = Field(default=[Holdout()])
     """How ratings are divided into training and test."""
     candidates: Annotated[
         list[CandidatesSection],
@@ -66,7 +66,7 @@ class Experiment(Section):
         BeforeValidator(
             _as_list, json_schema_input_type=CandidatesSection | list[CandidatesSection]
         ),
-    ] = Field(default_factory=lambda: [Rated()])
+    ] = Field(default=[Rated()])
     """Which items each test user is asked about."""
     algorithms: list[AlgorithmSection] = Field(min_length=1)
     """The rows of the table."""

@@ -15,6 +15,7 @@ from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.datasets import Ratings
 from harness.errors import ResultsError
+from harness.experiment.cell import Outcome
 from harness.experiment.events import Note, RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.plan import Cell, make_cells, requested_metrics
@@ -185,13 +186,7 @@ def _evaluate(
             continue
         watch(Stage(cell.title, "metrics"))
         begun = time.perf_counter()
-        scores = evaluation.evaluate(
-            wanted,
-            record.rankings,
-            record.pairs,
-            record.kept,
-            workspace.exposure(cell) if any(m.needs_items for m in wanted) else None,
-        )
+        scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept)
         seconds = time.perf_counter() - begun
         described.append(
             place

@@ -88,21 +88,23 @@ def rank(
         )
     kept = np.flatnonzero(asked.kept)
     owners = np.repeat(np.arange(asked.n_users), np.diff(asked.offsets))
-    columns = (owners, asked.items, pairs.estimates, asked.ratings)
     if isinstance(section, Rated):
-        return _rank_listed(kept, *columns, depth=depth)
+        return _rank_listed(kept, owners, asked.items, pairs.estimates, asked.ratings, depth=depth)
     others = np.repeat(np.arange(asked.n_users), np.diff(asked.extra_offsets))
     guesses, _ = acceleration.estimate(
         model, asked.users[others], asked.extra_items, clip=False, accelerate=accelerate
     )
     _check_and_clip(model, guesses, clip=clip)
-    extra = (others, asked.extra_items, guesses, np.zeros(len(others)))
-    listed = [
-        np.concatenate([column[asked.known], more])
-        for column, more in zip(columns, extra, strict=True)
-    ]
+    known = asked.known
+    ranked = _rank_listed(
+        kept,
+        np.concatenate([owners[known], others]),
+        np.concatenate([asked.items[known], asked.extra_items]),
+        np.concatenate([pairs.estimates[known], guesses]),
+        np.concatenate([asked.ratings[known], np.zeros(len(others))]),
+        depth=depth,
+    )
     pool_offsets, pool = _pool(kept, asked, drop_unknown=section.unknown_items == "drop")
-    ranked = _rank_listed(kept, *listed, depth=depth)
     return replace(ranked, pool_offsets=pool_offsets, pool=pool)
 
 

@@ -69,7 +69,7 @@ class Workspace:
         return self._splits[place]
 
     def split(self, cell: Cell) -> Split:
-        """Return what a cell is fitted on and scored on; for a trial, parts of the training part."""
+        """Return what a cell is fitted and scored on; for a trial, parts of the training part."""
         outer = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
         if not cell.inner:
             return outer

@@ -143,7 +143,7 @@ def test_a_deterministic_algorithm_is_computed_once_for_all_seeds(tmp_path):
     assert started == ["SVD · seed 0", "KNNBasic · seed 0", "SVD · seed 1", "SVD · seed 2"]
 
 
-MODULE = '''
+MODULE = """
 import surprise
 
 class Fails(surprise.AlgoBase):
@@ -161,7 +161,7 @@ class Constant(surprise.AlgoBase):
 class NotANumber(surprise.AlgoBase):
     def estimate(self, u, i):
         return float("nan")
-'''
+"""
 
 
 @pytest.fixture
@@ -203,9 +203,7 @@ def test_data_at_hand_can_be_run(tmp_path):
     from_surprise = harness.run(
         config, ratings=harness.load(SMALL["dataset"]).to_surprise(), results=None
     )
-    assert from_frame.table["rmse"].tolist() == pytest.approx(
-        from_surprise.table["rmse"].tolist()
-    )
+    assert from_frame.table["rmse"].tolist() == pytest.approx(from_surprise.table["rmse"].tolist())
     assert "given from Python" in json.dumps(from_frame.info["config"])
 
 

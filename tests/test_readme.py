@@ -1,0 +1,60 @@
+"""What the README says is what happens."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.algorithms import registry
+from harness.cli import _COMMANDS
+from harness.config.document import parse
+from harness.config.load import load
+
+TOP = Path(__file__).parents[1]
+PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language):
+    return [
+        pytest.param(code, id=f"{page.relative_to(TOP)}-{number}")
+        for page in PAGES
+        for number, (kind, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
+        if kind == language
+    ]
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_a_python_block_runs(code, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "block", "exec"), {"__name__": "block"})
+    assert "print" not in code or capsys.readouterr().out
+
+
+@pytest.mark.parametrize("code", blocks("yaml"))
+def test_a_yaml_block_is_a_config(code):
+    load(parse(code).data, check_algorithm=registry.check)
+
+
+def test_every_command_it_names_is_there_and_every_command_is_named():
+    named = set(re.findall(r"`harness (\w+)", (TOP / "README.md").read_text(encoding="utf-8")))
+    assert named <= set(_COMMANDS)
+    assert {"run", "check", "compare", "list", "cache"} <= named
+
+
+def test_its_tables_are_those_of_the_results():
+    script = TOP / "scripts" / "readme_tables.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_local_link_leads_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
