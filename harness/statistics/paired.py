@@ -48,7 +48,7 @@ def paired_t(differences: Floats) -> Floats:
     from scipy import stats
 
     def test(column: Floats) -> float:
-        if np.ptp(column) == 0:
+        if _is_constant(column):
             return 0.0
         return float(stats.ttest_1samp(column, 0.0).pvalue)
 
@@ -179,11 +179,16 @@ def effect_size(differences: Floats) -> Floats:
         if len(known) < 2:
             continue
         mean = float(known.mean())
-        if np.ptp(known) == 0:
+        if _is_constant(known):
             sizes[number] = 0.0 if known[0] == 0 else np.copysign(np.inf, mean)
         else:
             sizes[number] = mean / known.std(ddof=1)
     return sizes
+
+
+def _is_constant(values: Floats) -> bool:
+    """Tell whether all values are the same but for rounding."""
+    return bool(np.ptp(values) <= 50 * _EPSILON * np.abs(values).max())
 
 
 def _each(differences: Floats, test: Callable[[Any], float], fewest: int) -> NDArray[np.float64]:

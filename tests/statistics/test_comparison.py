@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from harness.errors import ComparisonError
 from harness.statistics import adjust, compare, effect_size, letters, randomisation
@@ -93,6 +94,15 @@ def test_the_same_seed_gives_the_same_bits(scores):
     assert first.algorithms.equals(again.algorithms)
     other = compare(scores, NAMES, n_resamples=1000, seed=5)
     assert not first.algorithms.equals(other.algorithms)
+
+
+def test_the_number_of_threads_changes_no_bit(scores):
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(compare(scores, NAMES, n_resamples=1000))
+    assert found[0].pairs.equals(found[1].pairs)
+    assert found[0].algorithms.equals(found[1].algorithms)
 
 
 def test_the_same_scores_twice_share_a_letter_and_have_no_effect(scores):

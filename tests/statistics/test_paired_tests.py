@@ -103,6 +103,10 @@ def test_where_nothing_differs_nothing_is_significant(test):
 def test_the_same_difference_for_everybody_is_certain_for_the_t_test():
     assert paired_t(np.full((5, 1), 0.1)).tolist() == [0.0]
     assert paired_t(np.full((1, 1), 0.1)).tolist() == [1.0]
+    rounded = 0.1 + np.arange(5)[:, None] / 3 - np.arange(5)[:, None] / 3
+    assert 0 < np.ptp(rounded) < 1e-15
+    assert paired_t(rounded).tolist() == [0.0]
+    assert effect_size(rounded).tolist() == [np.inf]
 
 
 def test_draws_depend_on_the_seed_and_not_on_the_size_of_blocks(monkeypatch):
@@ -137,3 +141,10 @@ def null_differences(n_users, n_draws, seed):
 def test_the_same_algorithm_under_two_labels_differs_in_five_of_a_hundred_draws(test):
     p_values = test(null_differences(100, 1000, seed=7))
     assert abs(np.mean(p_values <= 0.05) - 0.05) <= 0.015
+
+
+def test_with_thousands_of_users_the_signed_rank_test_takes_skewness_for_a_difference():
+    differences = np.random.default_rng(2).exponential(size=(2000, 200)) - 1.0  # the mean is 0
+    assert np.mean(wilcoxon(differences) <= 0.05) > 0.9
+    for test in (paired_t, randomisation):
+        assert np.mean(test(differences) <= 0.05) < 0.10
