@@ -16,13 +16,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.metrics.arrays import Pairs, Rankings, Scores
+from harness.metrics.exposure import Exposure
 from harness.metrics.labels import Metric, describe, parse, parse_many
 
-__all__ = ["Metric", "Pairs", "Rankings", "Scores", "describe", "parse", "parse_many", "score"]
+__all__ = [
+    "Exposure",
+    "Metric",
+    "Pairs",
+    "Rankings",
+    "Scores",
+    "describe",
+    "parse",
+    "parse_many",
+    "score",
+]
 
 
 def score(
-    wanted: Iterable[Metric], rankings: Rankings | None = None, pairs: Pairs | None = None
+    wanted: Iterable[Metric],
+    rankings: Rankings | None = None,
+    pairs: Pairs | None = None,
+    exposure: Exposure | None = None,
 ) -> dict[Metric, Scores]:
     """Compute metrics.
 
@@ -33,6 +47,8 @@ def score(
         What ranking metrics are computed from.
     pairs : Pairs, optional
         What rmse and its kin are computed from.
+    exposure : Exposure, optional
+        What training showed, for metrics of which items are recommended.
 
     Returns
     -------
@@ -46,4 +62,4 @@ def score(
     """
     from harness.metrics.scoring import score as compute
 
-    return compute(wanted, rankings, pairs)
+    return compute(wanted, rankings, pairs, exposure)

@@ -221,8 +221,14 @@ def _cut(label: str, definition: Definition, written: str | None) -> int | None:
 
 
 def _check_together(label: str, metric: Metric) -> None:
-    """Refuse values that exclude each other, and leave out those that cannot make a difference."""
+    """Refuse values that exclude each other."""
     params = metric.params
+    if metric.k is None and str(params.get("denominator")) == "k":
+        raise MetricError(
+            f"{label}: there is no rank to divide by; write {label}@10 or another denominator"
+        )
+    if metric.k is None and str(params.get("ideal")) == "full":
+        raise MetricError(f"{label}: ideal=full fills k ranks; write {label}@10")
     ideal, gain = str(params.get("ideal", "")), params.get("gain")
     binary = gain is not None and gain.word == "binary"
     if ideal == "full" and not binary:

@@ -141,6 +141,12 @@ NEGATIVE = Parameter(
     Value("error"),
     _words("error", "zero", "keep"),
 )
+NEGATIVE_OR_ZERO = Parameter(
+    "negative",
+    "what a negative relevance is: an error, or zero",
+    Value("error"),
+    _words("error", "zero"),
+)
 GRADES = Parameter(
     "grades",
     "whether relevances keep their fractions, or lose them as in software that stores integers",
@@ -230,3 +236,16 @@ PERSISTENCE = Parameter(
     numeric=True,
 )
 MAX = Parameter("max", "highest relevance that can be given", Value("5"), above=0.0, numeric=True)
+POOLING = Parameter(
+    "pooling",
+    "how users come together in the table value: mean counts, each over the users who have any, "
+    "as Surprise; or all pairs alike",
+    Value("surprise"),
+    _words("surprise", "pairs"),
+)
+OF = Parameter(
+    "of",
+    "what an item's ratings are a share of: the training users, or the training ratings",
+    Value("users"),
+    _words("users", "ratings"),
+)

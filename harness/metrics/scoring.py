@@ -3,44 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import numpy as np
 
 from harness.errors import MetricError
-from harness.metrics import discounted
+from harness.metrics import average_precision, cascade, discounted, hits
 from harness.metrics.arrays import Floats, Ints, Pairs, Rankings, Scores
 from harness.metrics.estimates import PAIRED
+from harness.metrics.exposure import Exposure
 from harness.metrics.grammar import Value
 from harness.metrics.labels import Metric
+from harness.metrics.recommended import RECOMMENDED
 
 __all__ = ["score"]
 
+T = TypeVar("T")
 Family = Callable[[dict[str, Value], Ints, Rankings, str], Floats]
 
 RANKING: dict[str, Family] = {
     "ndcg": discounted.score_ndcg,
     "dcg": discounted.score_dcg,
     "idcg": discounted.score_idcg,
+    "precision": hits.score_precision,
+    "recall": hits.score_recall,
+    "fbeta": hits.score_fbeta,
+    "ap": average_precision.score_ap,
+    "rr": cascade.score_rr,
+    "hit": cascade.score_hit,
+    "hitrate_ndcg": cascade.score_hitrate_ndcg,
+    "err": cascade.score_err,
+    "rbp": hits.score_rbp,
+    "auc": hits.score_auc,
+    "user_coverage": hits.score_user_coverage,
 }
 """What computes each ranking metric at several ranks; nan where nothing is relevant."""
 
 
 def score(
-    wanted: Iterable[Metric], rankings: Rankings | None = None, pairs: Pairs | None = None
+    wanted: Iterable[Metric],
+    rankings: Rankings | None = None,
+    pairs: Pairs | None = None,
+    exposure: Exposure | None = None,
 ) -> dict[Metric, Scores]:
     """Compute metrics; see `harness.metrics.score`."""
     metrics = list(dict.fromkeys(wanted))
     found: dict[Metric, Scores] = {}
-    for group in _alike(m for m in metrics if not m.needs_pairs and not m.needs_items):
-        if rankings is None:
-            raise MetricError(f"{group[0]}: there are no rankings; give them, or leave it out")
-        found.update(_score_lists(group, rankings))
-    for metric in (m for m in metrics if m.needs_pairs):
-        if pairs is None:
-            raise MetricError(f"{metric}: there are no pairs; give them, or leave it out")
-        per_user, pooled = PAIRED[metric.name](pairs)
-        found[metric] = Scores(per_user, pooled, int(np.isnan(per_user).sum()))
+    for group in _alike(metrics):
+        first = group[0]
+        if first.needs_pairs:
+            found[first] = _score_pairs(first, _given(first, "pairs of estimate and rating", pairs))
+            continue
+        lists = _given(first, "rankings", rankings)
+        if first.needs_items:
+            found |= _score_items(group, lists, _given(first, "exposure", exposure))
+        else:
+            found |= _score_lists(group, lists)
     return {metric: found[metric] for metric in metrics}
+
+
+def _given(metric: Metric, what: str, value: T | None) -> T:
+    if value is None:
+        raise MetricError(f"{metric}: it needs {what}, but there are none; leave the metric out")
+    return value
 
 
 def _alike(metrics: Iterable[Metric]) -> Iterator[list[Metric]]:
@@ -51,16 +76,41 @@ def _alike(metrics: Iterable[Metric]) -> Iterator[list[Metric]]:
     return iter(groups.values())
 
 
+def _cuts(group: list[Metric], rankings: Rankings) -> tuple[Ints, Ints]:
+    """Return the ranks of a group, rising, and which of them each metric has."""
+    cuts = [rankings.longest if metric.k is None else metric.k for metric in group]
+    return np.unique(np.array(cuts, dtype=np.int64), return_inverse=True)
+
+
 def _score_lists(group: list[Metric], rankings: Rankings) -> dict[Metric, Scores]:
     """Score metrics that differ in k alone."""
-    cuts = [rankings.longest if metric.k is None else metric.k for metric in group]
-    ks, where = np.unique(np.array(cuts, dtype=np.int64), return_inverse=True)
-    params = group[0].params
-    values = RANKING[group[0].name](params, ks, rankings, str(group[0]))
-    scores = {}
-    for metric, column in zip(group, where, strict=True):
-        scores[metric] = _apply_rules(metric, values[:, column], rankings)
-    return scores
+    ks, column = _cuts(group, rankings)
+    values = RANKING[group[0].name](
+        group[0].params, ks, rankings, str(Metric(group[0].name, group[0].chosen))
+    )
+    return {
+        metric: _apply_rules(metric, values[:, column[i]], rankings)
+        for i, metric in enumerate(group)
+    }
+
+
+def _score_items(
+    group: list[Metric], rankings: Rankings, exposure: Exposure
+) -> dict[Metric, Scores]:
+    """Score metrics of which items are shown that differ in k alone."""
+    ks, column = _cuts(group, rankings)
+    values = RECOMMENDED[group[0].name](group[0].params, ks, rankings, exposure, group[0].name)
+    if not group[0].per_user:
+        nobody = np.full(rankings.n_users, np.nan)
+        return {
+            metric: Scores(nobody, float(values[column[i]]), 0) for i, metric in enumerate(group)
+        }
+    return {metric: summarize(values[:, column[i]]) for i, metric in enumerate(group)}
+
+
+def _score_pairs(metric: Metric, pairs: Pairs) -> Scores:
+    per_user, pooled = PAIRED[metric.name](metric.params, pairs)
+    return Scores(per_user, pooled, int(np.isnan(per_user).sum()))
 
 
 def _apply_rules(metric: Metric, values: Floats, rankings: Rankings) -> Scores:

@@ -12,7 +12,7 @@ from harness.kernels import kernel
 from harness.metrics.arrays import Rankings
 from harness.metrics.grammar import Value, number
 
-__all__ = ["Worth", "make_worth", "relevant_from", "worth_of"]
+__all__ = ["Worth", "binary_worth", "make_worth", "relevant_from", "worth_of"]
 
 _EXP2, _LINEAR, _BINARY, _TABLE = range(4)
 _KINDS = {"exp2": _EXP2, "linear": _LINEAR, "binary": _BINARY, "table": _TABLE}
@@ -93,6 +93,17 @@ def relevant_from(params: dict[str, Value]) -> float:
     """Return the least relevance that makes an item relevant."""
     threshold = params["threshold"].as_number
     return LEAST_POSITIVE if threshold is None else threshold
+
+
+def binary_worth(threshold: float) -> Worth:
+    """Return the gain of 1 from a threshold on, else 0.
+
+    Examples
+    --------
+    >>> worth_of(3.0, binary_worth(4.0)), worth_of(4.0, binary_worth(4.0))
+    (0.0, 1.0)
+    """
+    return Worth(_BINARY, threshold, 0.0, False, False, np.zeros(0))
 
 
 @kernel

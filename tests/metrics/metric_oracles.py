@@ -7,12 +7,11 @@ that the ties allow.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
 
 NAN = math.nan
 
 
-def orders(estimates: Sequence[float]) -> Iterator[list[int]]:
+def orders(estimates):
     """Yield every order of the positions by falling estimate, ties permuted."""
     levels = sorted(set(estimates), reverse=True)
     groups = [[i for i, e in enumerate(estimates) if e == level] for level in levels]
@@ -20,31 +19,29 @@ def orders(estimates: Sequence[float]) -> Iterator[list[int]]:
         yield [i for group in choice for i in group]
 
 
-def averaged(
-    function: Callable[[list[float]], float], estimates: Sequence[float], relevance: Sequence[float]
-) -> float:
+def averaged(function, estimates, relevance):
     """Return the mean of a function over every order of equal estimates."""
     values = [function([relevance[i] for i in order]) for order in orders(estimates)]
     return math.fsum(values) / len(values)
 
 
-def exp2(relevance: float) -> float:
+def exp2(relevance):
     return 2**relevance - 1
 
 
-def linear(relevance: float) -> float:
+def linear(relevance):
     return relevance
 
 
-def binary(threshold: float | None = None) -> Callable[[float], float]:
+def binary(threshold=None):
     return lambda relevance: float(relevance > 0 if threshold is None else relevance >= threshold)
 
 
-def log2_discount(rank: int) -> float:
+def log2_discount(rank):
     return math.log2(rank + 1)
 
 
-def jarvelin_discount(base: float) -> Callable[[int], float]:
+def jarvelin_discount(base):
     return lambda rank: 1.0 if rank < base else math.log(rank, base)
 
 
@@ -62,3 +59,89 @@ def ndcg(ranked, pool, k, gain=exp2, discount=log2_discount, ideal="judged"):
         return NAN
     whole = dcg(best, k, gain, discount)
     return dcg(ranked, k, gain, discount) / whole if whole else 0.0
+
+
+def n_relevant(pool, threshold):
+    return sum(1 for rel in pool if rel >= threshold)
+
+
+def hits(ranked, k, threshold):
+    return sum(1 for rel in ranked[:k] if rel >= threshold)
+
+
+def precision(ranked, pool, k, threshold, denominator="k"):
+    relevant = n_relevant(pool, threshold)
+    if not relevant:
+        return NAN
+    by = {"k": k, "list": min(k, max(len(ranked), 1)), "achievable": min(k, relevant)}
+    return hits(ranked, k, threshold) / by[denominator]
+
+
+def recall(ranked, pool, k, threshold, denominator="relevant"):
+    relevant = n_relevant(pool, threshold)
+    if not relevant:
+        return NAN
+    by = {"relevant": relevant, "achievable": min(k, relevant)}
+    return hits(ranked, k, threshold) / by[denominator]
+
+
+def fbeta(ranked, pool, k, threshold, beta=1.0, denominator="k"):
+    p = precision(ranked, pool, k, threshold, denominator)
+    r = recall(ranked, pool, k, threshold)
+    return 0.0 if p == r == 0 else (1 + beta**2) * p * r / (beta**2 * p + r)
+
+
+def average_precision(ranked, pool, k, threshold, denominator="relevant"):
+    relevant = n_relevant(pool, threshold)
+    if not relevant:
+        return NAN
+    total = math.fsum(
+        hits(ranked, i, threshold) / i
+        for i, rel in enumerate(ranked[:k], start=1)
+        if rel >= threshold
+    )
+    listed = min(k, max(len(ranked), 1))
+    by = {
+        "relevant": relevant,
+        "hits": hits(ranked, k, threshold) or 1,
+        "list": listed,
+        "achievable": min(k, relevant),
+        "retrievable": min(listed, relevant),
+        "k": k,
+    }
+    return total / by[denominator]
+
+
+def first_relevant(ranked, pool, k, threshold, form):
+    if not n_relevant(pool, threshold):
+        return NAN
+    for i, rel in enumerate(ranked[:k], start=1):
+        if rel >= threshold:
+            return form(i)
+    return 0.0
+
+
+def expected_reciprocal_rank(ranked, pool, k, most):
+    if not any(rel > 0 for rel in pool):
+        return NAN
+    total, going_on = 0.0, 1.0
+    for i, rel in enumerate(ranked[:k], start=1):
+        stops = (2**rel - 1) / 2**most
+        total += going_on * stops / i
+        going_on *= 1 - stops
+    return total
+
+
+def rank_biased_precision(ranked, pool, k, threshold, p):
+    if not n_relevant(pool, threshold):
+        return NAN
+    terms = (p ** (i - 1) for i, rel in enumerate(ranked[:k], start=1) if rel >= threshold)
+    return (1 - p) * math.fsum(terms)
+
+
+def auc(ranked, threshold):
+    relevant = [i for i, rel in enumerate(ranked) if rel >= threshold]
+    other = [i for i, rel in enumerate(ranked) if rel < threshold]
+    if not relevant or not other:
+        return NAN
+    return sum(1 for i in relevant for j in other if i < j) / (len(relevant) * len(other))

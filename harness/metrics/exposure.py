@@ -1,0 +1,76 @@
+"""What the training ratings show of users and items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.errors import MetricError
+
+__all__ = ["Exposure"]
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Exposure:
+    """What the training ratings show of items and users, as metrics beyond accuracy need it.
+
+    Parameters
+    ----------
+    users, items : array_like of int, shape (n_ratings,)
+        Codes of the training ratings.
+    list_users : array_like of int, shape (n_lists,)
+        Code of the user of each ranked list; -1 for one whom training has not seen.
+    n_items : int, optional
+        Number of item codes; by default one more than the greatest.
+
+    Raises
+    ------
+    MetricError
+        If the lengths differ, a code is out of range, or there is no rating.
+
+    Examples
+    --------
+    >>> exposure = Exposure([0, 0, 1], [0, 2, 2], [0, 1])
+    >>> exposure.popularity.tolist(), exposure.n_users, exposure.n_catalogue
+    ([1, 0, 2], 2, 2)
+    """
+
+    users: NDArray[np.int32]
+    items: NDArray[np.int32]
+    list_users: NDArray[np.int32]
+    popularity: NDArray[np.int64]
+
+    def __init__(
+        self,
+        users: ArrayLike,
+        items: ArrayLike,
+        list_users: ArrayLike,
+        n_items: int | None = None,
+    ) -> None:
+        for name, value in (("users", users), ("items", items), ("list_users", list_users)):
+            object.__setattr__(self, name, np.ascontiguousarray(value, dtype=np.int32))
+        if len(self.users) != len(self.items) or not len(self.items):
+            raise MetricError(
+                f"exposure: {len(self.users)} users and {len(self.items)} items; "
+                "give one of each for every training rating"
+            )
+        n_items = int(self.items.max()) + 1 if n_items is None else n_items
+        if min(self.users.min(), self.items.min()) < 0 or self.items.max() >= n_items:
+            raise MetricError(
+                f"exposure: item codes from {self.items.min()} to {self.items.max()}; "
+                f"use codes from 0 to {n_items - 1}"
+            )
+        counts = np.bincount(self.items, minlength=n_items)
+        object.__setattr__(self, "popularity", counts.astype(np.int64))
+
+    @property
+    def n_users(self) -> int:
+        """How many users gave a training rating."""
+        return len(np.unique(self.users))
+
+    @property
+    def n_catalogue(self) -> int:
+        """How many items have a training rating: what could be recommended."""
+        return int((self.popularity > 0).sum())
