@@ -2,7 +2,7 @@
 
 >>> import harness
 >>> harness.ndcg([(4.5, 5), (3.5, 1), (2.5, 4)], k=2)
-0.7297...
+0.7817...
 """
 
 from __future__ import annotations

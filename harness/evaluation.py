@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness import metrics
 from harness.metrics import Metric, Pairs, Rankings
 
-__all__ = ["CellScores", "evaluate"]
+__all__ = ["CellScores", "bounds", "evaluate", "tied_share"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,3 +63,60 @@ def evaluate(
             "n_undefined": int(result.n_undefined),
         }
     return CellScores(per_user, means)
+
+
+def bounds(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, float | None]]:
+    """Return what the best order and, on average, a random order of the same lists would score.
+
+    Parameters
+    ----------
+    wanted : sequence of Metric
+        Those that are not computed from ranked lists are passed over.
+    rankings : Rankings
+        Of any model: only which items stand in the lists matters.
+
+    Returns
+    -------
+    dict of str to dict
+        By label: ``best`` and ``random``, the exact mean over all orders.
+    """
+    owners = np.repeat(np.arange(rankings.n_users), np.diff(rankings.offsets))
+    order = np.lexsort((-rankings.relevance, owners))
+    rank = (np.arange(len(order)) - rankings.offsets[owners] + 1).astype(np.int32)
+    best = replace(
+        rankings, relevance=rankings.relevance[order], rank=rank, tie_low=rank, tie_high=rank
+    )
+    shuffled = replace(
+        rankings,
+        rank=rank,
+        tie_low=np.ones_like(rank),
+        tie_high=rankings.n_ranked[owners].astype(np.int32),
+    )
+    found: dict[str, dict[str, float | None]] = {}
+    for metric in wanted:
+        if metric.needs_pairs or metric.needs_items:
+            continue
+        averaged = Metric(metric.name, tuple(c for c in metric.chosen if c[0] != "ties"), metric.k)
+        values = {
+            "best": metrics.score([metric], best)[metric].mean,
+            "random": metrics.score([averaged], shuffled)[averaged].mean,
+        }
+        found[str(metric)] = {
+            name: None if np.isnan(value) else float(value) for name, value in values.items()
+        }
+    return found
+
+
+def tied_share(rankings: Rankings, k: int) -> float:
+    """Return the share of users for whom a tie decides which judged items stand above rank `k`.
+
+    Examples
+    --------
+    >>> lists = Rankings(np.array([0, 1]), np.array([3.0]), np.array([1]), np.array([1]),
+    ...                  np.array([4]), np.array([5]))
+    >>> tied_share(lists, 2), tied_share(lists, 4)
+    (1.0, 0.0)
+    """
+    straddles = (rankings.tie_low <= k) & (rankings.tie_high > k)
+    owners = np.repeat(np.arange(rankings.n_users), np.diff(rankings.offsets))
+    return len(np.unique(owners[straddles])) / max(1, rankings.n_users)

@@ -9,9 +9,11 @@ from pydantic import BeforeValidator, Field, model_validator
 from harness.config.algorithm import AlgorithmSection
 from harness.config.candidates import CandidatesSection, Rated
 from harness.config.data import DatasetSection
+from harness.config.inference import Inference
 from harness.config.section import Section
 from harness.config.splitting import FilterSection, Holdout, SplitSection
 from harness.config.tuning import Tuning
+from harness.errors import suggestion
 
 __all__ = ["Execution", "Experiment"]
 
@@ -80,12 +82,40 @@ class Experiment(Section):
     """The run's seed, or several; every random choice is derived from it by name."""
     tuning: Tuning = Field(default_factory=lambda: Tuning(trials=20))
     """How algorithms with a `search` are tuned: the same budget for each."""
+    floors: bool = True
+    """Whether `Random` and `Popularity` are added where they are not among the algorithms."""
+    statistics: Inference | None = Field(default=Inference())
+    """Intervals and tests over users; null for none."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True
     """Whether compiled fitting and scoring stand in for Surprise's where they give the same."""
     execution: Execution = Field(default_factory=Execution)
     """How the run is carried out: workers and time limits."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_floors(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or data.get("floors", True) is not True:
+            return data
+        rows = data.get("algorithms")
+        if not isinstance(rows, list) or not rows:
+            return data
+        named = {row.get("name") if isinstance(row, dict) else row for row in rows}
+        return {
+            **data,
+            "algorithms": [*rows, *(f for f in ("Random", "Popularity") if f not in named)],
+        }
+
+    @model_validator(mode="after")
+    def _baseline_is_there(self) -> Self:
+        baseline = self.statistics.baseline if self.statistics else None
+        titles = [algorithm.title for algorithm in self.algorithms]
+        if baseline is not None and baseline not in titles:
+            raise ValueError(f"statistics.baseline is {baseline!r}; {suggestion(baseline, titles)}")
+        if baseline is not None and len(titles) < 2:
+            raise ValueError("statistics.baseline needs a second algorithm; add one to compare")
+        return self
 
     @model_validator(mode="after")
     def _labels_differ(self) -> Self:

@@ -142,7 +142,7 @@ def reason(error: BaseException) -> str:
 
     Examples
     --------
-    >>> reason(AlgorithmError("SVD: no; yes"))
+    >>> reason(HarnessError("SVD: no; yes"))
     'SVD: no; yes'
     """
     if isinstance(error, HarnessError):

@@ -8,25 +8,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import datasets, evaluation
+from harness import datasets
 from harness.algorithms import registry
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import load
-from harness.datasets import Ratings
 from harness.errors import ResultsError
 from harness.experiment.cell import Outcome
 from harness.experiment.events import Note, RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.plan import Cell, make_cells, requested_metrics
+from harness.experiment.remarks import remarks
+from harness.experiment.scores import Scored, score_cells
 from harness.experiment.tuning import trials_frame, tune
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
-from harness.results.cells import CellRecord, CellStore
+from harness.results.cells import CellStore
+from harness.results.inference import infer
 from harness.results.run import SCHEMA_VERSION, Run
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 __all__ = ["run"]
 
@@ -76,14 +78,14 @@ def run(
     --------
     >>> done = run(
     ...     {
-    ...         "dataset": {"name": "synthetic", "n_users": 50, "n_items": 40, "n_ratings": 800},
+    ...         "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
     ...         "algorithms": ["BaselineOnly", "Random"],
     ...         "metrics": ["ndcg@10"],
     ...     },
     ...     results=None,
     ... )
-    >>> done.table["algorithm"].tolist()
-    ['BaselineOnly', 'Random']
+    >>> done.table["algorithm"].tolist()[:3]
+    ['BaselineOnly', 'Random', 'Popularity']
     """
     begun = time.perf_counter()
     started = datetime.now(UTC)
@@ -116,8 +118,8 @@ def run(
         for cell, outcome in carry_out(missing)
         if outcome["status"] == "failed"
     }
-    described, users = _evaluate(experiment, workspace, cells, store, failures, watch)
-    tuned = [(described[position], search) for position, search in searches.items()]
+    scored = score_cells(experiment, workspace, cells, store, failures, watch)
+    tuned = [(scored.cells[position], search) for position, search in searches.items()]
     for place, search in tuned:
         place |= {"n_trials": len(search.trials), "search_seconds": search.seconds}
     finished = Run(
@@ -132,15 +134,17 @@ def run(
             "config_file": _relative(document),
             "datasets": workspace.describe_data(),
             "splits": workspace.describe_splits(),
-            "notes": _notes(workspace, described),
-            "cells": described,
+            "notes": remarks(experiment, workspace, scored),
+            "cells": scored.cells,
+            "bounds": scored.bounds,
+            "statistics": _statistics(experiment, scored),
             "versions": provenance.versions(),
             "machine": provenance.machine(),
             "commit": provenance.commit(),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - begun, 3),
         },
-        users,
+        scored.users,
         trials=trials_frame(tuned) if tuned else None,
     )
     return finished if results is None else finished.write(Path(results))
@@ -164,124 +168,12 @@ def _whole(store: CellStore, cell: Cell, watch: Watch) -> bool:
         return False
 
 
-def _evaluate(
-    experiment: Experiment,
-    workspace: Workspace,
-    cells: list[Cell],
-    store: CellStore,
-    failures: dict[str, str],
-    watch: Watch,
-) -> tuple[list[dict[str, Any]], pd.DataFrame]:
-    """Score every finished cell and describe every cell."""
-    import pandas as pd
-
-    wanted = requested_metrics(experiment)
-    described, frames = [], []
-    for cell in cells:
-        place = _place(experiment, workspace, cell)
-        record = None if cell.key in failures else store.get(cell.key)
-        if record is None:
-            error = failures.get(cell.key, "not computed")
-            described.append(place | {"error": error})
-            continue
-        watch(Stage(cell.title, "metrics"))
-        begun = time.perf_counter()
-        scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept)
-        seconds = time.perf_counter() - begun
-        described.append(
-            place
-            | record.meta
-            | {
-                "metric_seconds": seconds,
-                "n_users": int(record.kept.sum()),
-                "scores": scores.means,
-            }
-        )
-        frames.append(_frame(workspace, cell, place, record, scores.per_user))
-    columns = ["dataset", "split", "candidates", "algorithm", "seed", "fold", "user"]
-    empty = pd.DataFrame(columns=[*columns, *(str(m) for m in wanted)])
-    return described, pd.concat(frames, ignore_index=True) if frames else empty
-
-
-def _place(experiment: Experiment, workspace: Workspace, cell: Cell) -> dict[str, Any]:
-    split = workspace.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
-    return {
-        "dataset": workspace.ratings(cell.dataset)[0].name,
-        "split": split.name,
-        "candidates": experiment.candidates[cell.candidates].describe(),
-        "algorithm": experiment.algorithms[cell.algorithm].title,
-        "seed": cell.seed,
-        "fold": cell.fold,
-        "n_folds": cell.n_folds,
-        "key": cell.key,
-        "split_fingerprint": split.fingerprint,
-        "params": cell.params,
-    }
-
-
-def _frame(
-    workspace: Workspace,
-    cell: Cell,
-    place: dict[str, Any],
-    record: CellRecord,
-    per_user: dict[str, Any],
-) -> pd.DataFrame:
-    import pandas as pd
-
-    ratings: Ratings = workspace.ratings(cell.dataset)[0]
-    n_users = len(record.users)
-    same = {
-        key: pd.Categorical([place[key]] * n_users)
-        for key in ("dataset", "split", "candidates", "algorithm")
-    }
-    return pd.DataFrame(
-        {
-            **{key: values.astype(str) for key, values in same.items()},
-            "seed": place["seed"],
-            "fold": place["fold"],
-            "user": ratings.user_ids[record.users].astype(str),
-            **per_user,
-        }
-    )
-
-
-def _notes(workspace: Workspace, cells: list[dict[str, Any]]) -> list[str]:
-    """Return what a reader of the table has to know, each thing once."""
-    notes = [*workspace.notes()]
-    for cell in cells:
-        notes += cell.get("notes", [])
-    notes += _impossible(cells)
-    undefined: dict[str, int] = {}
-    for cell in cells:
-        for label, score in cell.get("scores", {}).items():
-            undefined[label] = max(undefined.get(label, 0), score["n_undefined"])
-    notes += [
-        f"{label}: up to {count:,} users a cell are undefined"
-        for label, count in undefined.items()
-        if count
-    ]
-    return list(dict.fromkeys(notes))
-
-
-def _impossible(cells: list[dict[str, Any]]) -> list[str]:
-    """Say which algorithms could not estimate how many test ratings, those alike together."""
-    counts: dict[str, tuple[int, int]] = {}
-    for cell in cells:
-        if not cell.get("error"):
-            before = counts.get(cell["algorithm"], (0, 0))
-            counts[cell["algorithm"]] = (
-                before[0] + cell["n_impossible"],
-                before[1] + cell["n_test"],
-            )
-    alike: dict[tuple[int, int], list[str]] = {}
-    for algorithm, count in counts.items():
-        if count[0]:
-            alike.setdefault(count, []).append(algorithm)
-    return [
-        f"{', '.join(algorithms)}: {n_impossible:,} of {n_test:,} test estimates were impossible "
-        "and became the model's default, as in Surprise"
-        for (n_impossible, n_test), algorithms in alike.items()
-    ]
+def _statistics(experiment: Experiment, scored: Scored) -> list[dict[str, Any]]:
+    if experiment.statistics is None:
+        return []
+    labels = [str(metric) for metric in requested_metrics(experiment)]
+    order = [algorithm.title for algorithm in experiment.algorithms]
+    return infer(scored.users, labels, order, experiment.statistics, experiment.seed[0])
 
 
 def _relative(document: Document) -> str | None:

@@ -131,6 +131,10 @@ class Workspace:
             for made in folds
         ]
 
+    def dataset_names(self) -> list[str]:
+        """Return the names of the data sets that were loaded."""
+        return [ratings.name for ratings, _ in self._ratings.values()]
+
     def notes(self) -> Iterator[str]:
         """Yield what a reader of the table has to know of data, splits and candidates."""
         for ratings, reports in self._ratings.values():

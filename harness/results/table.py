@@ -6,7 +6,6 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ __all__ = ["GROUP", "TIMES", "tabulate", "to_csv", "to_frame_for_people", "to_ma
 
 GROUP = ("dataset", "split", "candidates")
 TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
+BOUNDS = {"best possible order": "best", "random order, expected": "random"}
+"""Rows under each table that are computed from the lists alone."""
 
 
 def tabulate(info: dict[str, Any]) -> pd.DataFrame:
@@ -30,31 +31,93 @@ def tabulate(info: dict[str, Any]) -> pd.DataFrame:
     -------
     DataFrame
         ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its label, the mean
-        over folds and seeds, and ``<label>_sd``, their standard deviation where there are several;
+        over folds and seeds, with ``<label>_sd``, their standard deviation where there are
+        several, and, where users were compared, ``<label>_low`` and ``<label>_high``, the interval
+        over users, and ``<label>_letters``, one in common where two algorithms are not told apart;
         ``fit_seconds``, ``score_seconds``, ``metric_seconds``: mean seconds a cell; ``peak_mb``,
-        the largest; ``n_users``; ``n_cells``; ``error``, empty when every cell ended well.
+        the largest; ``n_users``; ``n_cells``; ``error``, empty when every cell ended well. The
+        last rows of each data set, split and candidates are what the best order and, on average, a
+        random order of the same items would score.
     """
     import pandas as pd
 
+    by_row = grouped(info)
+    several = any(len(cells) > 1 for cells in by_row.values())
+    compared = _compared(info)
     rows = []
-    for place, cells in grouped(info).items():
+    for place, cells in by_row.items():
         good = [cell for cell in cells if not cell.get("error")]
         row: dict[str, Any] = {"algorithm": place[-1], **dict(zip(GROUP, place, strict=False))}
-        several = any(len(others) > 1 for others in grouped(info).values())
         for label in info["metrics"]:
             values = [_number(cell["scores"][label]["mean"]) for cell in good]
-            row[label] = fmean(values) if values else math.nan
-            if several:
-                row[f"{label}_sd"] = stdev(values) if len(values) > 1 else math.nan
+            row |= _averaged(label, values, several)
+            if (*place[:-1], label) in compared:
+                sure = compared[*place[:-1], label].get(place[-1], {})
+                row[f"{label}_low"] = _number(sure.get("low"))
+                row[f"{label}_high"] = _number(sure.get("high"))
+                row[f"{label}_letters"] = sure.get("letters", "")
         for column in TIMES:
-            row[column] = fmean(cell[column] for cell in good) if good else math.nan
+            row[column] = _mean([cell[column] for cell in good])
         row["peak_mb"] = max((cell["peak_mb"] for cell in good), default=math.nan)
         row["n_users"] = max((cell["n_users"] for cell in good), default=0)
         row["n_cells"] = len(good)
         errors = [f"{_where(cell)}{cell['error']}" for cell in cells if cell.get("error")]
         row["error"] = "; ".join(dict.fromkeys(errors))
         rows.append(row)
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    limits = pd.DataFrame(_bounds(info, several), columns=table.columns)
+    if limits.empty:
+        return table
+    limits["n_users"], limits["n_cells"], limits["error"] = 0, 0, ""
+    for column in table.columns:
+        if column.endswith("_letters"):
+            limits[column] = ""
+    both = pd.concat([table, limits.astype(table.dtypes.to_dict())], ignore_index=True)
+    # Bounds stand under the rows that they bound.
+    places = list(dict.fromkeys(place[:-1] for place in by_row))
+    keys = [places.index(tuple(row)) for row in both[list(GROUP)].itertuples(index=False)]
+    return both.iloc[sorted(range(len(both)), key=keys.__getitem__)].reset_index(drop=True)
+
+
+def _averaged(label: str, values: list[float], several: bool) -> dict[str, float]:
+    found = {label: _mean(values)}
+    if several:
+        mean = found[label]
+        squares = [(value - mean) ** 2 for value in values]
+        found[f"{label}_sd"] = (
+            math.sqrt(sum(squares) / (len(values) - 1)) if len(values) > 1 else math.nan
+        )
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def _compared(info: dict[str, Any]) -> dict[tuple[str, ...], dict[str, dict[str, Any]]]:
+    """Return what is known of each algorithm's mean, by data set, split, candidates and metric."""
+    return {
+        (*(each[key] for key in GROUP), each["metric"]): {
+            row["algorithm"]: row for row in each["algorithms"]
+        }
+        for each in info.get("statistics", [])
+    }
+
+
+def _bounds(info: dict[str, Any], several: bool) -> list[dict[str, Any]]:
+    """Return the rows of the best and of a random order, averaged over folds and seeds."""
+    places: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for bound in info.get("bounds", []):
+        places.setdefault(tuple(bound[key] for key in GROUP), []).append(bound["scores"])
+    rows = []
+    for place, found in places.items():
+        for title, name in BOUNDS.items():
+            row: dict[str, Any] = {"algorithm": title, **dict(zip(GROUP, place, strict=True))}
+            for label in info["metrics"]:
+                values = [_number(scores.get(label, {}).get(name)) for scores in found]
+                row |= _averaged(label, values, several)
+            rows.append(row)
+    return rows
 
 
 def grouped(info: dict[str, Any]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
@@ -89,14 +152,21 @@ def to_frame_for_people(info: dict[str, Any]) -> pd.DataFrame:
             shown[column] = table[column].tolist()
     for label in info["metrics"]:
         spread = table.get(f"{label}_sd")
-        shown[label] = [
+        numbers = [
             _rounded(value, None if spread is None else spread.iloc[row])
             for row, value in enumerate(table[label])
         ]
+        letters = table.get(f"{label}_letters")
+        if letters is not None:  # padded, so that the numbers stay under each other
+            width = max(map(len, letters))
+            numbers = [
+                f"{number} {marks:<{width}}" for number, marks in zip(numbers, letters, strict=True)
+            ]
+        shown[label] = numbers
     for column, name in zip(TIMES, ("fit s", "score s", "metric s"), strict=True):
         shown[name] = ["" if math.isnan(v) else f"{v:.2f}" for v in table[column]]
     shown["peak MB"] = ["" if math.isnan(v) else f"{v:.0f}" for v in table["peak_mb"]]
-    shown["users"] = [str(n) for n in table["n_users"]]
+    shown["users"] = [str(n) if n else "" for n in table["n_users"]]
     if any(table["error"]):
         shown["error"] = table["error"].tolist()
     return pd.DataFrame(shown)
@@ -155,7 +225,7 @@ def _cell(column: str, value: Any) -> str:
 
 def _rounded(value: float, spread: float | None) -> str:
     if math.isnan(value):
-        return "undefined"
+        return ""
     if spread is None or math.isnan(spread):
         return f"{value:.4f}"
     return f"{value:.4f} ± {spread:.4f}"

@@ -17,6 +17,7 @@ dataset: {synthetic: {n_users: 40, n_items: 30, n_ratings: 600}}
 split: {kind: holdout, test_size: 0.25}
 algorithms: [BaselineOnly, {name: KNNBasic, label: "knn <b>"}, Random]
 metrics: [ndcg@5, rmse]
+floors: false
 """
 
 
@@ -81,7 +82,7 @@ def test_a_bad_config_is_named_line_by_line_with_exit_code_2(call, tmp_path):
     assert (code, out) == (2, "")
     assert err.splitlines() == [
         "bad.yaml:4: metrics[1]: rsme: unknown metric 'rsme'; did you mean 'rmse'?",
-        "bad.yaml:5: sed: unknown key; did you mean 'seed'?",
+        "bad.yaml:6: sed: unknown key; did you mean 'seed'?",
     ]
 
 

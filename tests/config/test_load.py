@@ -8,12 +8,12 @@ from harness.algorithms import registry
 from harness.config.load import load
 from harness.errors import ConfigError
 
-SMALL = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"]}
+SMALL = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"], "floors": False}
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 
 
 def faults(config, **options):
-    with pytest.raises(ConfigError, match="") as caught:
+    with pytest.raises(ConfigError, match=r"config: ") as caught:
         load(config, check_algorithm=registry.check, **options)
     return {fault.key: fault.message for fault in caught.value.faults}
 
@@ -128,6 +128,17 @@ def test_an_override_sets_one_key(override, look, value):
 def test_an_override_that_leads_nowhere_says_so(override, message):
     with pytest.raises(ConfigError, match=message):
         load(SMALL, overrides=[override])
+
+
+def test_floors_are_added_where_they_are_not_named():
+    rows = ["SVD", {"name": "Random", "label": "chance"}]
+    experiment, _ = load(SMALL | {"floors": True, "algorithms": rows})
+    assert [row.title for row in experiment.algorithms] == ["SVD", "chance", "Popularity"]
+
+
+def test_a_baseline_has_to_be_a_row():
+    found = faults(SMALL | {"statistics": {"baseline": "SVDD"}})
+    assert "did you mean 'SVD'?" in " ".join(found.values())
 
 
 def test_an_experiment_passes_through_unchanged():

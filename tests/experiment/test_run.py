@@ -11,6 +11,8 @@ import surprise
 from surprise.model_selection import KFold, train_test_split
 
 import harness
+import harness.config.load
+import harness.splits
 from harness.datasets import Ratings
 from harness.errors import ConfigError
 
@@ -19,7 +21,14 @@ SMALL = {
     "split": {"kind": "holdout", "test_size": 0.25, "random_state": 7},
     "algorithms": ["SVD", "KNNBasic", "SlopeOne", "Popularity"],
     "metrics": ["ndcg(ties=first)@5", "ndcg@5", "rmse", "mae"],
+    "floors": False,
+    "statistics": None,
 }
+
+
+def fitted(table):
+    """The rows of algorithms, without the bounds below them."""
+    return table[table["n_cells"] > 0]
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +100,7 @@ def test_the_table_has_the_promised_columns(tmp_path):
         "error",
     ]
     assert set(promised) <= set(written.columns)
-    assert written["algorithm"].tolist() == SMALL["algorithms"]
+    assert fitted(written)["algorithm"].tolist() == SMALL["algorithms"]
     assert written["ndcg@5"].round(6).tolist() == done.table["ndcg@5"].round(6).tolist()
 
 
@@ -203,7 +212,8 @@ def test_data_at_hand_can_be_run(tmp_path):
     from_surprise = harness.run(
         config, ratings=harness.load(SMALL["dataset"]).to_surprise(), results=None
     )
-    assert from_frame.table["rmse"].tolist() == pytest.approx(from_surprise.table["rmse"].tolist())
+    expected = fitted(from_surprise.table)["rmse"].tolist()
+    assert fitted(from_frame.table)["rmse"].tolist() == pytest.approx(expected)
     assert "given from Python" in json.dumps(from_frame.info["config"])
 
 
@@ -220,7 +230,8 @@ def test_acceleration_can_be_turned_off_without_changing_a_number(tmp_path):
     fast = harness.run(config, results=None)
     slow = harness.run(config | {"accelerate": False}, results=None)
     for label in SMALL["metrics"]:
-        assert fast.table[label].tolist() == pytest.approx(slow.table[label].tolist(), abs=1e-9)
+        expected = fitted(slow.table)[label].tolist()
+        assert fitted(fast.table)[label].tolist() == pytest.approx(expected, abs=1e-9)
     assert {cell["fit_path"] for cell in fast.info["cells"]} == {"accelerated"}
     assert {cell["fit_path"] for cell in slow.info["cells"]} == {"surprise"}
 
@@ -228,8 +239,101 @@ def test_acceleration_can_be_turned_off_without_changing_a_number(tmp_path):
 def test_per_user_scores_average_to_the_table(tmp_path):
     done = harness.run(SMALL, results=tmp_path)
     means = done.users.groupby("algorithm")["ndcg@5"].mean()
-    for name, value in zip(done.table["algorithm"], done.table["ndcg@5"], strict=True):
+    table = fitted(done.table)
+    for name, value in zip(table["algorithm"], table["ndcg@5"], strict=True):
         assert means[name] == pytest.approx(value, abs=1e-12)
+
+
+def test_floors_and_bounds_stand_in_every_table(tmp_path):
+    config = SMALL | {"floors": True, "metrics": ["ndcg@5", "rmse"], "algorithms": ["SVD"]}
+    table = harness.run(config, results=tmp_path).table.set_index("algorithm")
+    assert table.index.tolist() == [
+        "SVD",
+        "Random",
+        "Popularity",
+        "best possible order",
+        "random order, expected",
+    ]
+    assert table.loc["best possible order", "ndcg@5"] == 1.0
+    assert math.isnan(table.loc["best possible order", "rmse"])
+    assert table.loc["random order, expected", "ndcg@5"] < table.loc["SVD", "ndcg@5"]
+
+
+def test_the_expected_random_order_is_the_mean_of_many_random_ones(tmp_path):
+    config = SMALL | {"algorithms": ["Random"], "metrics": ["ndcg@5"], "seed": list(range(40))}
+    table = harness.run(config, results=tmp_path).table.set_index("algorithm")
+    sampled = table.loc["Random"]
+    error = sampled["ndcg@5_sd"] / math.sqrt(40)
+    assert abs(sampled["ndcg@5"] - table.loc["random order, expected", "ndcg@5"]) < 4 * error
+
+
+def test_algorithms_are_compared_over_users(tmp_path):
+    config = SMALL | {
+        "algorithms": ["SVD", {"name": "SVD", "label": "twin"}, "Random"],
+        "metrics": ["ndcg@5", "rmse"],
+        "statistics": {"baseline": "Random", "resamples": 1000},
+    }
+    done = harness.run(config, results=tmp_path)
+    table = done.table.set_index("algorithm")
+    assert table.loc["SVD", "ndcg@5_letters"] == table.loc["twin", "ndcg@5_letters"]
+    assert table.loc["SVD", "ndcg@5_letters"] != table.loc["Random", "ndcg@5_letters"]
+    row = table.loc["SVD"]
+    assert row["ndcg@5_low"] < row["ndcg@5"] < row["ndcg@5_high"]
+    assert "rmse_low" not in table.columns  # pooled: not a mean over users
+    against = done.info["statistics"][0]["baseline"]
+    assert {each["first"] for each in against} == {"SVD", "twin"}
+
+
+SPY = """
+import surprise
+
+shown = []
+
+class Spy(surprise.AlgoBase):
+    def fit(self, trainset):
+        surprise.AlgoBase.fit(self, trainset)
+        shown.append({
+            (trainset.to_raw_uid(u), trainset.to_raw_iid(i)) for u, i, _ in trainset.all_ratings()
+        })
+
+    def estimate(self, u, i):
+        return 3.0
+"""
+
+
+@pytest.mark.parametrize(
+    "split", ["holdout", "kfold", "leave-n-out", "user-fraction", "global-time", "user-holdout"]
+)
+def test_no_test_rating_is_ever_shown_to_fit_or_tuning(tmp_path, monkeypatch, split):
+    (tmp_path / "spying_algorithm.py").write_text(SPY)
+    monkeypatch.syspath_prepend(tmp_path)
+    import spying_algorithm
+
+    config = SMALL | {
+        "split": split,
+        "algorithms": [{"name": "spying_algorithm:Spy", "search": {}}],
+        "metrics": ["rmse"],
+        "tuning": {"metric": "rmse", "trials": 2},
+    }
+    harness.run(config, results=tmp_path)
+    experiment, _ = harness.config.load.load(config)
+    ratings = harness.load(SMALL["dataset"])
+    tests = [
+        set(
+            zip(
+                ratings.user_ids[ratings.users[made.test]],
+                ratings.item_ids[ratings.items[made.test]],
+                strict=True,
+            )
+        )
+        for made in harness.splits.make(experiment.split[0], ratings, 0)
+    ]
+    assert len(spying_algorithm.shown) == 2 * len(tests)  # a trial and the final fit for each
+    trials, finals = spying_algorithm.shown[: len(tests)], spying_algorithm.shown[len(tests) :]
+    for trial, final, test in zip(trials, finals, tests, strict=True):
+        assert not final & test
+        assert trial < final
+    sys.modules.pop("spying_algorithm")
 
 
 def test_tuning_finds_at_least_the_written_setting_and_tests_it_once(tmp_path):

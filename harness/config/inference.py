@@ -1,0 +1,31 @@
+"""How sure a difference between two algorithms has to be."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.config.section import Section
+
+__all__ = ["Inference"]
+
+
+class Inference(Section):
+    """Intervals and tests over users, for every metric that is a mean of users' scores.
+
+    A user's scores in several folds or seeds are averaged first: they are not independent.
+    """
+
+    baseline: str | None = None
+    """Label of the algorithm that the others are compared with, beside all against all."""
+    test: Literal["randomisation", "t", "wilcoxon"] = "randomisation"
+    """Paired test: sign-flip randomisation, Student's t or Wilcoxon's signed ranks."""
+    correction: Literal["holm", "benjamini-hochberg", "none"] = "holm"
+    """For the number of comparisons."""
+    interval: Literal["bca", "percentile"] = "bca"
+    """How bootstrap intervals are drawn from the resamples."""
+    resamples: int = Field(default=10_000, ge=100, le=1_000_000)
+    """Of the randomisation test and of the bootstrap."""
+    confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
+    """Of the intervals; a difference is significant at one minus this."""

@@ -1,0 +1,100 @@
+"""What a careful reviewer would say of a run, made from the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.algorithms import registry
+from harness.config.experiment import Experiment
+from harness.config.spaces import RECOMMENDED
+from harness.experiment.scores import Scored
+from harness.experiment.workspace import Workspace
+
+__all__ = ["remarks"]
+
+TIED_SHARE = 0.05
+"""More users than this share tied at the cut are worth a remark."""
+
+
+def remarks(experiment: Experiment, workspace: Workspace, scored: Scored) -> list[str]:
+    """Return what a careful reviewer would say of a run, each thing once.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    workspace : Workspace
+        Knows what data and splits have to say for themselves.
+    scored : Scored
+    """
+    cells = scored.cells
+    notes = [*workspace.notes()]
+    for cell in cells:
+        notes += cell.get("notes", [])
+    notes += _impossible(cells)
+    undefined: dict[str, int] = {}
+    for cell in cells:
+        for label, score in cell.get("scores", {}).items():
+            undefined[label] = max(undefined.get(label, 0), score["n_undefined"])
+    notes += [
+        f"{label}: up to {count:,} users a cell are undefined"
+        for label, count in undefined.items()
+        if count
+    ]
+    notes += [*_ties(cells), *_untuned(experiment), *_caveats(workspace)]
+    return list(dict.fromkeys(notes))
+
+
+def _ties(cells: list[dict[str, Any]]) -> Iterator[str]:
+    """Name the algorithms whose scores lean on the order of equal estimates."""
+    affected: dict[str, dict[str, float]] = {}
+    for cell in cells:
+        for label, share in cell.get("tied_at_cut", {}).items():
+            if share > TIED_SHARE:
+                worst = affected.setdefault(label, {})
+                worst[cell["algorithm"]] = max(worst.get(cell["algorithm"], 0.0), share)
+    for label, shares in affected.items():
+        named = ", ".join(f"{name} ({share:.0%})" for name, share in shares.items())
+        yield f"{label}: ties at the cut decide the score of many users: {named}"
+
+
+def _untuned(experiment: Experiment) -> Iterator[str]:
+    """Warn of an algorithm left at its defaults beside tuned ones."""
+    tuned = [each.title for each in experiment.algorithms if each.search is not None]
+    left = [
+        each.title
+        for each in experiment.algorithms
+        if each.search is None and RECOMMENDED.get(registry.canonical(each.name))
+    ]
+    if tuned and left:
+        yield f"not tuned, beside tuned algorithms: {', '.join(left)}"
+
+
+def _caveats(workspace: Workspace) -> Iterator[str]:
+    names = workspace.dataset_names()
+    if any(name.startswith("ml-") for name in names):
+        yield (
+            "MovieLens ratings were given to what MovieLens recommended, mostly in a few sittings; "
+            "an order that fits them need not fit other users (doi:10.1145/3675163)"
+        )
+
+
+def _impossible(cells: list[dict[str, Any]]) -> list[str]:
+    """Say which algorithms could not estimate how many test ratings, those alike together."""
+    counts: dict[str, tuple[int, int]] = {}
+    for cell in cells:
+        if not cell.get("error"):
+            before = counts.get(cell["algorithm"], (0, 0))
+            counts[cell["algorithm"]] = (
+                before[0] + cell["n_impossible"],
+                before[1] + cell["n_test"],
+            )
+    alike: dict[tuple[int, int], list[str]] = {}
+    for algorithm, count in counts.items():
+        if count[0]:
+            alike.setdefault(count, []).append(algorithm)
+    return [
+        f"{', '.join(algorithms)}: {n_impossible:,} of {n_test:,} test estimates were impossible "
+        "and became the model's default, as in Surprise"
+        for (n_impossible, n_test), algorithms in alike.items()
+    ]
