@@ -7,8 +7,8 @@ from harness.config.tuning import Range, SearchSpace
 __all__ = ["RECOMMENDED"]
 
 _FACTORS: SearchSpace = {
-    "n_factors": Range(low=5, high=200, log=True),
-    "n_epochs": Range(low=5, high=100, log=True),
+    "n_factors": Range(low=5, high=150, log=True),
+    "n_epochs": Range(low=5, high=60, log=True),
 }
 _DESCENT: SearchSpace = _FACTORS | {
     "lr_all": Range(low=0.001, high=0.03, log=True),
