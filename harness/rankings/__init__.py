@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from harness.rankings.catalogue import rank_block
 from harness.rankings.columns import from_grouped, from_pairs, group_pairs
+from harness.rankings.files import Evidence, read
 from harness.rankings.predictions import from_predictions, ndcg, pairs_of
+from harness.rankings.recommendations import from_lists, from_matrix, from_recommendations
 
 __all__ = [
+    "Evidence",
     "from_grouped",
+    "from_lists",
+    "from_matrix",
     "from_pairs",
     "from_predictions",
+    "from_recommendations",
     "group_pairs",
     "ndcg",
     "pairs_of",
     "rank_block",
+    "read",
 ]
