@@ -64,11 +64,12 @@ class Lines:
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunPlanned):
             self.done, self.total = event.n_found, event.n_cells
-            found = f", {event.n_found} found finished" if event.n_found else ""
+            found = f", {event.n_found} finished" if event.n_found else ""
             self.say(f"{event.n_cells} cells{found}")
         elif isinstance(event, CellFinished):
             self.done += 1
-            self.say(f"[{self.done}/{self.total}] {ending(event)}")
+            if not event.found:
+                self.say(f"[{self.done}/{self.total}] {ending(event)}")
         elif isinstance(event, Note):
             self.say(event.message)
 
@@ -133,8 +134,9 @@ class Live:
                 self.progress.update(self.run, description=title)
             case CellFinished():
                 self.progress.advance(self.run)
-                style = "red" if event.error else "default"
-                self.console.print(Text(ending(event), style=style))
+                if not event.found:
+                    style = "red" if event.error else "default"
+                    self.console.print(Text(ending(event), style=style))
             case Note(message):
                 self.console.print(Text(message, style="yellow"))
 
@@ -143,5 +145,4 @@ def ending(event: CellFinished) -> str:
     """Return the line for a cell that ended."""
     if event.error:
         return f"✗ {event.cell}: {event.error}"
-    how = "found finished" if event.found else f"{event.seconds:.2f} s"
-    return f"✓ {event.cell}: {how}"
+    return f"✓ {event.cell}: {event.seconds:.2f} s"

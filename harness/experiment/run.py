@@ -20,7 +20,7 @@ from harness.experiment.execute import execute
 from harness.experiment.plan import Cell, make_cells, requested_metrics
 from harness.experiment.remarks import remarks
 from harness.experiment.scores import Scored, score_cells
-from harness.experiment.tuning import trials_frame, tune
+from harness.experiment.tuning import n_planned, trials_frame, tune
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
 from harness.results.cells import CellStore
@@ -107,9 +107,12 @@ def run(
     def carry_out(todo: Iterable[Cell]) -> Iterator[tuple[Cell, Outcome]]:
         return execute(todo, workspace, store, n_workers, watch)
 
-    cells, searches = tune(experiment, workspace, cells, store, carry_out)
+    n_trials = n_planned(experiment, cells)
+    if n_trials:
+        watch(RunPlanned(len(cells) + n_trials, 0))
+    cells, searches = tune(experiment, workspace, cells, store, carry_out, watch)
     missing = [cell for cell in _unique(cells) if fresh or not _whole(store, cell, watch)]
-    watch(RunPlanned(len(cells), len(cells) - len(missing)))
+    watch(RunPlanned(len(cells) + n_trials, len(cells) - len(missing) + n_trials))
     if fresh:
         for cell in missing:
             store.discard(cell.key)

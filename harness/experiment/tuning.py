@@ -15,12 +15,13 @@ from harness.config.experiment import Experiment
 from harness.config.spaces import RECOMMENDED
 from harness.config.tuning import SearchSpace
 from harness.experiment.cell import Outcome
+from harness.experiment.events import CellFinished, Watch
 from harness.experiment.plan import Cell, rekeyed
 from harness.experiment.studies import Setting, Study, make_study, with_params
 from harness.experiment.workspace import Workspace
 from harness.results.cells import CellStore
 
-__all__ = ["Search", "Trial", "space_of", "tune"]
+__all__ = ["Search", "Trial", "n_planned", "space_of", "trials_frame", "tune"]
 
 Execute = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
 
@@ -80,6 +81,7 @@ def tune(
     cells: list[Cell],
     store: CellStore,
     execute: Execute,
+    watch: Watch,
 ) -> tuple[list[Cell], dict[int, Search]]:
     """Search parameters for every cell whose algorithm asks for it.
 
@@ -120,7 +122,7 @@ def tune(
                 ),
             )
             asked.append((search, setting, trial))
-        errors = _carry_out([cell for _, _, cell in asked], store, execute)
+        errors = _carry_out([cell for _, _, cell in asked], store, execute, watch)
         for search, setting, cell in asked:
             trial_result = _judge(cell, store, metric, errors.get(cell.key))
             search.trials.append(trial_result)
@@ -147,9 +149,26 @@ def _goes_on(search: Search, experiment: Experiment) -> bool:
     return budget.seconds is None or search.seconds < budget.seconds
 
 
-def _carry_out(cells: list[Cell], store: CellStore, execute: Execute) -> dict[str, str]:
+def n_planned(experiment: Experiment, cells: Iterable[Cell]) -> int:
+    """Return how many trials the searches of cells have at the most, seconds aside."""
+    budget = experiment.tuning.trials or 1
+    return sum(
+        budget if space_of(experiment.algorithms[cell.algorithm]) else 1
+        for cell in cells
+        if experiment.algorithms[cell.algorithm].search is not None
+    )
+
+
+def _carry_out(
+    cells: list[Cell], store: CellStore, execute: Execute, watch: Watch
+) -> dict[str, str]:
     """Do the trials that are not on disk; return what went wrong, by key."""
-    missing = {cell.key: cell for cell in cells if not store.is_whole(cell.key)}
+    missing: dict[str, Cell] = {}
+    for cell in cells:
+        if store.is_whole(cell.key):
+            watch(CellFinished(cell.title, 0.0, found=True))
+        else:
+            missing[cell.key] = cell
     return {
         cell.key: outcome["error"]
         for cell, outcome in execute(missing.values())
