@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics
-from harness.metrics import Metric, Pairs, Rankings
+from harness.metrics import Exposure, Metric, Pairs, Rankings
 
 __all__ = ["CellScores", "bounds", "evaluate", "tied_share"]
 
@@ -36,6 +36,7 @@ def evaluate(
     rankings: Rankings,
     pairs: Pairs,
     kept: NDArray[np.bool_],
+    exposure: Exposure | None = None,
 ) -> CellScores:
     """Score every user of a cell by every metric.
 
@@ -48,8 +49,10 @@ def evaluate(
         Every test pair, of all users.
     kept : ndarray of bool, shape (n_users,)
         Which users the rankings are of.
+    exposure : Exposure, optional
+        What training showed, for the metrics of which items are recommended.
     """
-    scores = metrics.score(wanted, rankings, pairs=pairs)
+    scores = metrics.score(wanted, rankings, pairs=pairs, exposure=exposure)
     per_user, means = {}, {}
     for metric, result in scores.items():
         column = result.per_user

@@ -30,7 +30,15 @@ SURPRISE_README = {
     "NormalPredictor": (1.518, 1.219),
 }
 # Surprise SVD deep dive notebook of Microsoft's Recommenders.
-MICROSOFT = {"rmse": 0.948771, "mae": 0.747003, "ndcg(gain=binary, ties=first)@10": 0.110465}
+MICROSOFT = {
+    "rmse": 0.948771,
+    "mae": 0.747003,
+    "r2": 0.288045,
+    "ndcg(gain=binary, ties=first)@10": 0.110465,
+    "ap(denominator=achievable, ties=first)@10": 0.051501,
+    "precision(ties=first)@10": 0.100425,
+    "recall(ties=first)@10": 0.035267,
+}
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ _COMMANDS = {
     "run": ("harness.cli.run", "run_command"),
     "check": ("harness.cli.run", "check_command"),
     "compare": ("harness.cli.show", "compare_command"),
+    "evaluate": ("harness.cli.evaluate", "evaluate_command"),
     "list": ("harness.cli.show", "list_command"),
     "cache": ("harness.cli.cache", "cache_command"),
 }

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness import evaluation
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
@@ -13,8 +15,10 @@ from harness.evaluation import tied_share
 from harness.experiment.events import Stage, Watch
 from harness.experiment.plan import Cell, requested_metrics
 from harness.experiment.workspace import Workspace
+from harness.metrics import Exposure
 from harness.results.cells import CellRecord, CellStore
 from harness.results.table import GROUP
+from harness.splits import Split
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +69,7 @@ def score_cells(
     import pandas as pd
 
     wanted = requested_metrics(experiment)
+    needs_items = any(metric.needs_items for metric in wanted)
     described: list[dict[str, Any]] = []
     bounds: dict[tuple[Any, ...], dict[str, Any]] = {}
     frames = []
@@ -77,7 +82,8 @@ def score_cells(
             continue
         watch(Stage(cell.title, "metrics"))
         begun = time.perf_counter()
-        scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept)
+        exposure = _exposure(workspace.split(cell), record) if needs_items else None
+        scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)
         seconds = time.perf_counter() - begun
         described.append(
             place
@@ -102,6 +108,20 @@ def score_cells(
     empty = pd.DataFrame(columns=[*columns, *(str(m) for m in wanted)])
     users = pd.concat(frames, ignore_index=True) if frames else empty
     return Scored(described, list(bounds.values()), users)
+
+
+def _exposure(split: Split, record: CellRecord) -> Exposure:
+    """Return what training showed of the items that stand in a cell's lists."""
+    ratings = split.ratings
+    listed = record.users[record.kept]
+    trained = np.zeros(ratings.n_users, dtype=bool)
+    trained[ratings.users[split.train]] = True
+    return Exposure(
+        ratings.users[split.train],
+        ratings.items[split.train],
+        np.where(trained[listed], listed, -1),
+        n_items=ratings.n_items,
+    )
 
 
 def _place(experiment: Experiment, workspace: Workspace, cell: Cell) -> dict[str, Any]:

@@ -108,6 +108,8 @@ def _bounds(info: dict[str, Any], several: bool) -> list[dict[str, Any]]:
     """Return the rows of the best and of a random order, averaged over folds and seeds."""
     places: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for bound in info.get("bounds", []):
+        if not bound["scores"]:
+            continue
         places.setdefault(tuple(bound[key] for key in GROUP), []).append(bound["scores"])
     rows = []
     for place, found in places.items():

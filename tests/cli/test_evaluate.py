@@ -1,0 +1,80 @@
+"""``harness evaluate``: another program's output, scored like a model's."""
+
+import pandas as pd
+import pytest
+
+from harness.cli import main
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    return run
+
+
+def test_predictions_give_the_worked_example(call, tmp_path):
+    rows = zip(
+        range(10),
+        [2.5, 4.5, 4.5, 1.5, 1.5, 3.5, 3.5, 5.5, 4.5, 4.5],
+        [3, 4, 5, 1, 2, 3, 4, 5, 5, 4],
+        strict=True,
+    )
+    text = "user,item,estimate,rating\n" + "".join(f"1,{i},{e},{r}\n" for i, e, r in rows)
+    (tmp_path / "predictions.csv").write_text(text)
+    code, out, _ = call("evaluate", "predictions.csv", "--metrics", "ndcg(ties=first)@10,5,mae")
+    assert code == 0
+    assert out.splitlines()[1].split()[:4] == [
+        "predictions.csv",
+        "0.961845",
+        "0.959091",
+        "0.500000",
+    ]
+
+
+def test_a_trec_run_is_judged_by_its_qrels(call, tmp_path):
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 3.0 x\nq1 Q0 d2 2 2.0 x\nq2 Q0 d9 1 1.0 x\n")
+    (tmp_path / "truth.qrels").write_text("q1 0 d2 1\nq2 0 d9 1\n")
+    code, out, err = call(
+        "evaluate",
+        "a.run",
+        "--truth",
+        "truth.qrels",
+        "--metrics",
+        "rr,hit@1",
+        "--per-user",
+        "u.csv",
+    )
+    assert code == 0, err
+    assert out.splitlines()[1].split()[:3] == ["a.run", "0.750000", "0.500000"]
+    assert pd.read_csv(tmp_path / "u.csv")["rr"].tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "message"),
+    [
+        ("user,item\n1,2\n", "ndcg@5", "estimate"),
+        ("user,item,estimate,rating\n1,2,nan,3\n", "ndcg@5", "not finite|missing|nan"),
+        ("user,item,estimate,rating\n1,2,3,3\n", "ndgc@5", "did you mean 'ndcg'"),
+        ("user,item,estimate,rating\n1,2,3,3\n", "novelty@5", "leave the metric out"),
+        ("", "ndcg@5", "Empty"),
+    ],
+)
+def test_a_file_that_cannot_be_scored_says_why(call, tmp_path, text, labels, message):
+    (tmp_path / "p.csv").write_text(text)
+    code, out, err = call("evaluate", "p.csv", "--metrics", labels)
+    assert (code, out) == (2, "")
+    assert any(part in err for part in message.split("|")), err
+    assert "Traceback" not in err
+
+
+def test_a_missing_file_says_so(call):
+    code, _, err = call("evaluate", "none.csv", "--metrics", "ndcg@5")
+    assert code == 2
+    assert "none.csv" in err
