@@ -1,0 +1,182 @@
+"""The same colour, marker and line for an algorithm in every plot, table and run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+__all__ = [
+    "COLOURS",
+    "FAINT",
+    "INK",
+    "MUTED",
+    "RULE",
+    "Look",
+    "looks",
+    "plain",
+    "shortened",
+    "style",
+]
+
+STYLE = Path(__file__).with_name("style.mplstyle")
+
+COLOURS = {
+    "blue": ("#0072b2", "#4aa8e0"),
+    "orange": ("#b57400", "#e69f00"),
+    "green": ("#008a65", "#2fc79b"),
+    "red": ("#c8501a", "#f0834f"),
+    "pink": ("#b3568f", "#de8fbe"),
+    "sky": ("#3c8fc4", "#8cc9f2"),
+    "grey": ("#6b7079", "#a3a9b3"),
+}
+"""Hues after Okabe and Ito (2008), by name: for a light and for a dark page. Each has a contrast
+of three to one or more with its page; marker and line tell apart what a colour does not."""
+
+INK, MUTED, FAINT, RULE = "#1b1e23", "#4a4f57", "#8a9099", "#d9dce1"
+"""Text, lesser text, axes and grid lines, as `style.mplstyle` has them."""
+
+FONTS = ("Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one algorithm is drawn.
+
+    Parameters
+    ----------
+    hue : str
+        A key of `COLOURS`.
+    marker, line : str
+        As Matplotlib names them.
+    filled : bool
+        Whether the marker is filled.
+    """
+
+    hue: str
+    marker: str
+    line: str = "-"
+    filled: bool = True
+
+    @property
+    def colour(self) -> str:
+        """The colour on a light page, as ``#rrggbb``."""
+        return COLOURS[self.hue][0]
+
+    @property
+    def face(self) -> str:
+        """What fills the marker."""
+        return self.colour if self.filled else "white"
+
+
+_KNOWN = {
+    "svd": Look("blue", "o"),
+    "svdpp": Look("blue", "s", "--", filled=False),
+    "nmf": Look("green", "s"),
+    "coclustering": Look("green", "D", "--", filled=False),
+    "knnbasic": Look("orange", "^"),
+    "knnwithmeans": Look("orange", "v", "--", filled=False),
+    "knnwithzscore": Look("red", "<", "--", filled=False),
+    "knnbaseline": Look("red", ">"),
+    "slopeone": Look("pink", "D"),
+    "baselineonly": Look("sky", "p"),
+    "normalpredictor": Look("grey", "h", ":", filled=False),
+    "itemmean": Look("grey", "o", "-."),
+    "popularity": Look("grey", "s", ":"),
+    "random": Look("grey", "X", ":", filled=False),
+}
+_OTHERS = [
+    Look(hue, marker, line, filled=filled)
+    for marker, line, filled in (
+        ("P", "-", True),
+        ("*", "--", True),
+        ("H", "-.", False),
+        ("d", ":", False),
+    )
+    for hue in ("pink", "blue", "red", "green", "orange", "sky")
+]
+
+
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """Return how each algorithm is drawn.
+
+    Algorithms of Surprise and the floors have looks of their own. Any other label gets one of 24
+    by its hash, so that it keeps it from run to run; only where two labels in one plot meet does
+    the later one move on.
+
+    Examples
+    --------
+    >>> both = looks(["SVD++", "mine"])
+    >>> both["SVD++"] == looks(["SVDpp"])["SVDpp"], both["mine"] == looks(["mine", "SVD"])["mine"]
+    (True, True)
+    """
+    found: dict[str, Look] = {}
+    taken: set[Look] = set()
+    for name in names:
+        look = _KNOWN.get(_folded(name))
+        if look is None:
+            start = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+            turn = [_OTHERS[(start + step) % len(_OTHERS)] for step in range(len(_OTHERS))]
+            look = next((each for each in turn if each not in taken), turn[0])
+            taken.add(look)
+        found[name] = look
+    return found
+
+
+@contextmanager
+def style(**settings: object) -> Iterator[None]:
+    """Draw as the report does inside a ``with`` block; nothing changes outside of it.
+
+    Parameters
+    ----------
+    **settings
+        Settings of Matplotlib with ``_`` for ``.``, as ``svg_fonttype="none"``.
+    """
+    import matplotlib as mpl
+    import matplotlib.style
+
+    own = {key.replace("_", ".", 1): value for key, value in settings.items()}
+    with mpl.style.context([STYLE, {"font.family": list(_fonts())} | own]):
+        yield
+
+
+def plain(text: object) -> str:
+    r"""Return text on one line, without characters that cannot be printed.
+
+    Examples
+    --------
+    >>> plain("a\nb\x00c")
+    'a bc'
+    """
+    return " ".join("".join(c for c in str(text) if c.isprintable() or c.isspace()).split())
+
+
+def shortened(name: str, width: int = 22) -> str:
+    """Return a name that fits beside a plot, its middle left out where it is too long.
+
+    Examples
+    --------
+    >>> shortened("KNNWithZScore"), shortened("a very long label of somebody's algorithm", 20)
+    ('KNNWithZScore', 'a very lon…algorithm')
+    """
+    text = plain(name)
+    if len(text) <= width:
+        return text
+    end = (width - 1) // 2
+    return f"{text[: width - 1 - end]}…{text[-end:]}"
+
+
+@cache
+def _fonts() -> tuple[str, ...]:
+    """Return the families that are here; the last comes with Matplotlib."""
+    from matplotlib.font_manager import fontManager
+
+    here = {font.name for font in fontManager.ttflist}
+    return tuple(font for font in FONTS[:-1] if font in here)[:1] + FONTS[-1:]
+
+
+def _folded(name: str) -> str:
+    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())

@@ -1,0 +1,218 @@
+"""A run's numbers as the report tells them: places, rows, evidence for each metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from harness import metrics
+from harness.errors import ResultsError, suggestion
+from harness.report.appearance import Look, looks
+from harness.report.evidence import Evidence, gather
+from harness.results.rounding import column_decimals
+from harness.results.run import Run
+from harness.results.table import GROUP
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Digest", "Place", "digest"]
+
+BASELINES = ("BaselineOnly", "ItemMean", "Popularity", "Random")
+"""What the other algorithms are compared with, where neither config nor reader names one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """One table: a data set, a split and a kind of candidates.
+
+    Parameters
+    ----------
+    key : tuple of str
+        Data set, split, candidates.
+    title : str
+        What tells it from the other places of the run.
+    rows : DataFrame
+        Its algorithms, as `Run.table` has them.
+    bounds : DataFrame
+        What the best and a random order would score, in the same columns; may be empty.
+    users : DataFrame
+        Its rows of `Run.users`.
+    cells : list of dict
+        Its finished cells.
+    evidence : dict of str to Evidence
+        By metric, where users were compared.
+    """
+
+    key: tuple[str, str, str]
+    title: str
+    rows: pd.DataFrame
+    bounds: pd.DataFrame
+    users: pd.DataFrame
+    cells: list[dict[str, Any]]
+    evidence: dict[str, Evidence]
+
+    def best(self, label: str) -> list[str]:
+        """Return the algorithms with the best value of a metric: one, or several that are equal."""
+        values = self.rows[label].dropna()
+        if values.empty:
+            return []
+        top = values.max() if metrics.parse(label).higher_is_better else values.min()
+        return [str(name) for name in self.rows.loc[values.index[values == top], "algorithm"]]
+
+    def ranked(self, label: str) -> list[str]:
+        """Return the algorithms that have a value of a metric, best first."""
+        ascending = not metrics.parse(label).higher_is_better
+        rows = self.rows.dropna(subset=[label])
+        rows = rows.sort_values(label, ascending=ascending, kind="stable")
+        return [str(name) for name in rows["algorithm"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """A run, ready to be told.
+
+    Parameters
+    ----------
+    run : Run
+    places : list of Place
+        In the order of the config.
+    baseline : str
+        What the other algorithms are compared with.
+    """
+
+    run: Run
+    places: list[Place]
+    baseline: str
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What ``run.json`` holds."""
+        return self.run.info
+
+    @property
+    def labels(self) -> list[str]:
+        """The metrics, as the config orders them."""
+        return list(self.info["metrics"])
+
+    @cached_property
+    def primary(self) -> str:
+        """The metric that headline and plots begin with: nDCG at 10, or what is nearest to it."""
+        parsed = [metrics.parse(label) for label in self.labels]
+        wanted = (
+            [m for m in parsed if m.name == "ndcg" and m.k == 10]
+            or [m for m in parsed if m.name == "ndcg"]
+            or [m for m in parsed if not m.needs_pairs]
+            or parsed
+        )
+        return str(wanted[0])
+
+    @cached_property
+    def decimals(self) -> dict[str, int]:
+        """By label, how many decimals its numbers get."""
+        return column_decimals(self.info)
+
+    @cached_property
+    def algorithms(self) -> list[str]:
+        """Every row's label, once."""
+        return list(dict.fromkeys(cell["algorithm"] for cell in self.info["cells"]))
+
+    @cached_property
+    def looks(self) -> dict[str, Look]:
+        """How each algorithm is drawn."""
+        return looks(self.algorithms)
+
+    def metric(self, label: str | None) -> str:
+        """Return a label of this run, the primary one for None.
+
+        Raises
+        ------
+        ResultsError
+            If the run has no such metric.
+        """
+        if label is not None and label not in self.labels:
+            raise ResultsError(
+                f"{self.run.name}: no metric {label!r}; {suggestion(label, self.labels)}"
+            )
+        return label or self.primary
+
+    def place(self, number: int) -> Place:
+        """Return a place by its number, from 1.
+
+        Raises
+        ------
+        ResultsError
+            If there are fewer.
+        """
+        if not 1 <= number <= len(self.places):
+            known = "; ".join(f"{i}: {each.title}" for i, each in enumerate(self.places, 1))
+            raise ResultsError(f"{self.run.name}: no table {number}; use one of {known}")
+        return self.places[number - 1]
+
+
+def digest(run: Run | Digest, *, baseline: str | None = None) -> Digest:
+    """Prepare a run to be told.
+
+    Parameters
+    ----------
+    run : Run or Digest
+        A digest is given back as it is.
+    baseline : str, optional
+        The algorithm to compare the others with; left out, the config's, else the first of
+        BaselineOnly, ItemMean, Popularity and Random that the run has, else its first algorithm.
+
+    Raises
+    ------
+    ResultsError
+        If the run has no such baseline, or no cells.
+    """
+    if isinstance(run, Digest):
+        return run
+    info = run.info
+    if not info["cells"] or not info["metrics"]:
+        raise ResultsError(f"{run.name}: holds no cells; run the config again")
+    names = list(dict.fromkeys(cell["algorithm"] for cell in info["cells"]))
+    if baseline is not None and baseline not in names:
+        raise ResultsError(f"{run.name}: no baseline {baseline!r}; {suggestion(baseline, names)}")
+    table = run.table
+    is_bound = (table["n_cells"] == 0) & (table["error"] == "")
+    evidence = gather(info)
+    keys = list(dict.fromkeys(tuple(cell[part] for part in GROUP) for cell in info["cells"]))
+    places = []
+    for key, title in zip(keys, _titles(keys), strict=True):
+        here = (table[list(GROUP)] == list(key)).all(axis=1)
+        users = run.users
+        for column, value in zip(GROUP, key, strict=True):
+            users = users[users[column] == value]
+        places.append(
+            Place(
+                key,
+                title,
+                table[here & ~is_bound].reset_index(drop=True),
+                table[here & is_bound].reset_index(drop=True),
+                users,
+                [
+                    cell
+                    for cell in info["cells"]
+                    if tuple(cell[part] for part in GROUP) == key and not cell.get("error")
+                ],
+                {label: each for (*place, label), each in evidence.items() if tuple(place) == key},
+            )
+        )
+    return Digest(run, places, baseline or _default_baseline(info, names))
+
+
+def _default_baseline(info: dict[str, Any], names: Sequence[str]) -> str:
+    settings = (info.get("config") or {}).get("statistics") or {}
+    wanted = (settings.get("baseline"), *BASELINES)
+    return next((str(each) for each in wanted if each in names), names[0])
+
+
+def _titles(keys: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the parts of each key that differ between keys, all of them where there is one."""
+    if len(keys) == 1:
+        return [" · ".join(keys[0])]
+    varying = [part for part in range(3) if len({key[part] for key in keys}) > 1]
+    return [" · ".join(key[part] for part in varying) for key in keys]

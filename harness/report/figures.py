@@ -1,0 +1,206 @@
+"""A plot as files and as a part of the page: drawing, text alternative, data."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from harness.report import series
+from harness.report.appearance import COLOURS, FAINT, INK, MUTED, RULE, style
+from harness.report.digest import Digest
+from harness.report.plots import KINDS, figure_size
+from harness.report.sentences import describe_plot
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Figure", "data_behind", "draw", "render"]
+
+CAPTIONS = {
+    "tradeoff": "Quality against time. Bars: intervals over users. Steps: no other algorithm is "
+    "both faster and better than these.",
+    "ndcg-over-k": "Quality over the cut-off rank. Bands: intervals over users; where two bands "
+    "overlap, the difference of the two may still be sure.",
+    "distribution": "Users. Bar: the middle half. Line: nine in ten. Notch: median. Diamond: mean.",
+    "differences": "Differences to the baseline, user by user. Line: its interval. Filled: "
+    "significant after correction.",
+    "spread": "Folds and seeds. Each mark is one cell, the line their mean.",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot on the page.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page; part of every id inside.
+    kind : str
+        A key of `plots.KINDS`.
+    label : str
+        The metric.
+    place : int
+        Number of the table, from 1.
+    svg : str
+        The drawing, to stand inside HTML.
+    caption, alternative : str
+        What the marks mean, and what they show, in words.
+    csv : str
+        What was drawn.
+    """
+
+    name: str
+    kind: str
+    label: str
+    place: int
+    svg: str
+    caption: str
+    alternative: str
+    csv: str
+
+
+def draw(told: Digest, kind: str, label: str, place: int, number: int) -> Figure:
+    """Draw a plot for the page.
+
+    Parameters
+    ----------
+    told : Digest
+    kind : str
+        A key of `plots.KINDS`.
+    label : str
+    place : int
+        Number of the table, from 1.
+    number : int
+        Of the figure on the page.
+
+    Raises
+    ------
+    ResultsError
+        If the run has nothing to show of this kind.
+    """
+    data = data_behind(told, kind, label, place)
+    name = f"plot{number}"
+    drawn = render(told, kind, label, place, "svg", svg_fonttype="none").decode()
+    return Figure(
+        name,
+        kind,
+        label,
+        place,
+        _for_page(drawn, name),
+        CAPTIONS[kind],
+        describe_plot(told, kind, label, place, data),
+        data.to_csv(index=False, float_format="%.8g", lineterminator="\n"),
+    )
+
+
+def render(
+    told: Digest, kind: str, label: str | None, place: int, form: str, **settings: object
+) -> bytes:
+    """Return a plot as the bytes of a file.
+
+    Parameters
+    ----------
+    told : Digest
+    kind : str
+        A key of `plots.KINDS`.
+    label : str or None
+    place : int
+        Number of the table, from 1.
+    form : {"svg", "png"}
+    **settings
+        Of Matplotlib, as `style` takes them.
+
+    Raises
+    ------
+    ResultsError
+        If the run has nothing to show of this kind.
+    """
+    from matplotlib.figure import Figure as Canvas
+
+    n_rows = len(told.place(place).rows)
+    file = io.BytesIO()
+    with style(**settings), warnings.catch_warnings():
+        # A name may hold what no font here can show, as an emoji: a box stands in its place.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        canvas = Canvas(figsize=figure_size(kind, n_rows))
+        KINDS[kind](told, label, place=place, ax=canvas.subplots())
+        metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
+        canvas.savefig(file, format=form, metadata=metadata)
+    return file.getvalue()
+
+
+def data_behind(told: Digest, kind: str, label: str | None, place: int) -> pd.DataFrame:
+    """Return what a plot draws.
+
+    Parameters
+    ----------
+    told : Digest
+    kind : str
+        A key of `plots.KINDS`.
+    label : str or None
+    place : int
+        Number of the table, from 1.
+    """
+    chosen, where = told.metric(label), told.place(place)
+    if kind == "tradeoff":
+        return series.over_time(where, chosen)
+    if kind == "spread":
+        return series.over_cells(where, chosen)
+    of_digest = {
+        "ndcg-over-k": series.over_k,
+        "distribution": series.over_users,
+        "differences": series.to_baseline,
+    }
+    return of_digest[kind](told, where, chosen)
+
+
+def _for_page(svg: str, name: str) -> str:
+    """Return a drawing without what a page has already, in colours that follow the page."""
+    root = ElementTree.fromstring(svg)  # noqa: S314 - Matplotlib wrote it a moment ago
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.rpartition("}")[2] in ("metadata", "style"):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = tag = element.tag.rpartition("}")[2]
+        element.attrib = {
+            key.rpartition("}")[2]: _follow_page(value, name)
+            for key, value in element.attrib.items()
+            if tag != "g" or key != "id"
+        }
+        if tag != "text":
+            element.text = None
+        element.tail = None
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-labelledby": f"{name}-says",
+    }
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _follow_page(value: str, name: str) -> str:
+    """Return an attribute with the page's colours and font, and ids that no other drawing has."""
+    # Marks and clips are known by ids: p or m and eleven digits of a hash.
+    value = re.sub(r"^(#?)(?=[a-z]+[0-9a-f]{10}$)", rf"\g<1>{name}-", value)
+    value = value.replace("url(#", f"url(#{name}-")
+    value = re.sub(r"(\d\.\d{2})\d+", r"\g<1>", value)
+    value = re.sub(r"font: ([\d.]+px)[^;]*", r"font-size: \g<1>", value)
+    for colour, variable in _VARIABLES.items():
+        value = value.replace(colour, f"var(--{variable})")
+    return " ".join(value.split())
+
+
+_VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
+    INK: "ink",
+    MUTED: "muted",
+    RULE: "rule",
+    FAINT: "faint",
+    "#ffffff": "paper",
+}
+"""Colours of a drawing, and what the page calls them."""

@@ -1,0 +1,172 @@
+"""Where names go in a plot, so that none covers another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.report.appearance import FAINT
+
+__all__ = ["place_names", "spread"]
+
+Box = tuple[float, float, float, float]
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move positions on a line as little as it takes to keep them apart.
+
+    Parameters
+    ----------
+    wanted : sequence of float
+        Where each would stand.
+    gap : float
+        Least distance between two; less where there is no room.
+    low, high : float
+        Between which all stand.
+
+    Returns
+    -------
+    list of float
+        In the order given.
+
+    Examples
+    --------
+    >>> spread([1.0, 1.0, 5.0], 1.0, 0.0, 10.0)
+    [0.5, 1.5, 5.0]
+    """
+    n = len(wanted)
+    if not n:
+        return []
+    gap = min(gap, (high - low) / max(n - 1, 1))
+    order = sorted(range(n), key=lambda i: wanted[i])
+    # Pool adjacent violators: neighbours that are too close become one block about their mean.
+    blocks: list[list[float]] = []
+    for step, index in enumerate(order):
+        blocks.append([wanted[index] - gap * step, 1.0])
+        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+            value, weight = blocks.pop()
+            before, count = blocks[-1]
+            blocks[-1] = [(before * count + value * weight) / (count + weight), count + weight]
+    starts = [value for value, weight in blocks for _ in range(int(weight))]
+    placed = [0.0] * n
+    for step, (index, start) in enumerate(zip(order, starts, strict=True)):
+        placed[index] = min(max(start, low), high - gap * (n - 1)) + gap * step
+    return placed
+
+
+def place_names(
+    axes: Any,
+    xs: Sequence[float],
+    ys: Sequence[float],
+    names: Sequence[str],
+    size: float,
+    bars: Sequence[tuple[float, float]] = (),
+) -> None:
+    """Write a name beside each point, none over a point, another name or the edge.
+
+    Parameters
+    ----------
+    axes : Axes
+        Drawn to its limits already; each name is tried at several places about its point, near
+        ones first, and joined to it by a thin line where it stands off.
+    xs, ys : sequence of float
+        In data coordinates.
+    names : sequence of str
+    size : float
+        Of the font, in points.
+    bars : sequence of (float, float)
+        Lower and upper end of a bar through each point, which names keep clear of; NaN for none.
+    """
+    figure = axes.figure
+    figure.draw_without_rendering()
+    scale = figure.dpi / 72
+    points = axes.transData.transform(np.column_stack([xs, ys]))
+    reach = 3.5 * scale
+    taken: list[Box] = [(x - reach, y - reach, x + reach, y + reach) for x, y in points]
+    for x, (low, high) in zip(xs, bars, strict=False):
+        if np.isfinite(low) and np.isfinite(high):
+            (left, bottom), (_, top) = axes.transData.transform([(x, low), (x, high)])
+            taken.append((left - scale, bottom, left + scale, top))
+    frame = tuple(axes.get_window_extent().extents)
+    texts = [
+        axes.annotate(
+            name, (x, y), xytext=(0, 0), textcoords="offset points", fontsize=size, zorder=5
+        )
+        for x, y, name in zip(xs, ys, names, strict=True)
+    ]
+    # The outermost first: they have most room beside them, the crowd takes what is left.
+    centre = points.mean(axis=0)
+    for i in sorted(range(len(texts)), key=lambda i: -float(np.hypot(*(points[i] - centre)))):
+        extent = texts[i].get_window_extent()
+        options = [
+            _box(points[i], dx * scale, dy * scale, align, extent.width, extent.height)
+            for dx, dy, align in _OFFSETS
+        ]
+        costs = [
+            _cost(box, taken, frame) + _doubt(box, points, i, scale) + rank * scale**2
+            for rank, box in enumerate(options)
+        ]
+        best = int(np.argmin(costs))
+        dx, dy, align = _OFFSETS[best]
+        texts[i].set(position=(dx, dy), ha=align, va="center")
+        texts[i].set_in_layout(False)
+        taken.append(options[best])
+        if abs(dy) > 5:
+            _join(axes, points[i], options[best], scale)
+
+
+def _join(axes: Any, point: Any, box: Box, scale: float) -> None:
+    """Draw a thin line from a point to the nearest place of its name."""
+    end = np.clip(point, (box[0], box[1] + 2 * scale), (box[2], box[3] - 2 * scale))
+    length = float(np.hypot(*(end - point)))
+    if length < 5 * scale:
+        return
+    start = point + (end - point) * 3.5 * scale / length
+    line = axes.transData.inverted().transform([start, end])
+    axes.plot(line[:, 0], line[:, 1], color=FAINT, linewidth=0.5, zorder=1)
+
+
+def _doubt(box: Box, points: Any, own: int, scale: float) -> float:
+    """Return a cost for a name that stands nearer to another point than to its own."""
+    gaps = np.hypot(
+        np.maximum(0, np.maximum(box[0] - points[:, 0], points[:, 0] - box[2])),
+        np.maximum(0, np.maximum(box[1] - points[:, 1], points[:, 1] - box[3])),
+    )
+    others = np.delete(gaps, own)
+    return float(np.maximum(0, gaps[own] + 2 * scale - others).sum()) * 6 * scale
+
+
+_OFFSETS = [
+    (6, 0, "left"),
+    (-6, 0, "right"),
+    (0, 8, "center"),
+    (0, -8, "center"),
+    (6, 6, "left"),
+    (6, -6, "left"),
+    (-6, 6, "right"),
+    (-6, -6, "right"),
+    *((dx, dy, align) for dy in (16, -16, 25, -25, 34, -34) for dx, align in (
+        (4, "left"), (0, "center"), (-4, "right"))),
+]  # fmt: skip
+
+
+def _box(point: Any, dx: float, dy: float, align: str, width: float, height: float) -> Box:
+    left = point[0] + dx - {"left": 0.0, "center": width / 2, "right": width}[align]
+    bottom = point[1] + dy - height / 2
+    return (left, bottom, left + width, bottom + height)
+
+
+def _cost(box: Box, taken: Sequence[Box], frame: Box) -> float:
+    """Return the area that a name would share with others, and what of it lies outside."""
+    covered = sum(
+        max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
+        * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
+        for other in taken
+    )
+    inside = max(0.0, min(box[2], frame[2]) - max(box[0], frame[0])) * max(
+        0.0, min(box[3], frame[3]) - max(box[1], frame[1])
+    )
+    outside = (box[2] - box[0]) * (box[3] - box[1]) - inside
+    return covered + 10 * outside

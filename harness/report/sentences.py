@@ -1,0 +1,194 @@
+"""What the numbers say, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from harness import metrics
+from harness.report.appearance import plain
+from harness.report.digest import Digest, Place
+from harness.report.series import rows_of
+from harness.results.rounding import decimals, rounded
+from harness.results.table import TIMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["describe_plot", "headline", "joined", "seconds_text"]
+
+
+def headline(told: Digest) -> list[str]:
+    """Return what came out of a run, a sentence or two for each table.
+
+    Parameters
+    ----------
+    told : Digest
+    """
+    sentences = [_headline_of(told, place) for place in told.places]
+    failed = [cell for cell in told.info["cells"] if cell.get("error")]
+    if failed:
+        names = joined(list(dict.fromkeys(plain(cell["algorithm"]) for cell in failed)))
+        sentences.append(f"{_count(len(failed), 'cell')} failed: {names}.")
+    return sentences
+
+
+def describe_plot(told: Digest, kind: str, label: str, place: int, data: pd.DataFrame) -> str:
+    """Return what a plot shows, for those who do not see it.
+
+    Parameters
+    ----------
+    told : Digest
+    kind : str
+        A key of `plots.KINDS`.
+    label : str
+    place : int
+        Number of the table, from 1.
+    data : DataFrame
+        What is drawn.
+    """
+    digits = told.decimals[label]
+    where = told.place(place)
+    if kind == "tradeoff":
+        front = data[data["front"]].sort_values("seconds")
+        points = [
+            f"{plain(row.algorithm)} ({seconds_text(row.seconds)}, {rounded(row.value, digits)})"
+            for row in rows_of(front)
+        ]
+        return (
+            f"{label} against seconds to fit and score of {_count(len(data), 'algorithm')}. "
+            f"Nothing is both faster and better than {joined(points)}."
+        )
+    if kind == "ndcg-over-k":
+        ks = sorted(data["k"].unique())
+        name = where.ranked(label)[0]
+        rows = data[data["algorithm"] == name].sort_values("k")
+        first, last = (rounded(rows["value"].iloc[i], digits) for i in (0, -1))
+        return (
+            f"{label.partition('@')[0]} at ranks {joined([str(k) for k in ks])}. "
+            f"{plain(name)}, best by {label}, goes from {first} at {ks[0]} to {last} at {ks[-1]}."
+        )
+    if kind == "distribution":
+        row = data.iloc[0]
+        return (
+            f"{label} of {row['n_users']:,} users. For {plain(row['algorithm'])}, the best on "
+            f"average, the middle half of the users lies between {rounded(row['q25'], digits)} and "
+            f"{rounded(row['q75'], digits)}, the median at {rounded(row['median'], digits)}."
+        )
+    if kind == "differences":
+        sure = data[data["significant"]]
+        sign = 1 if metrics.parse(label).higher_is_better else -1
+        n_better = int((sign * sure["difference"] > 0).sum())
+        return (
+            f"{label} less that of {plain(told.baseline)}. Of "
+            f"{_count(len(data), 'algorithm')}, {n_better} significantly better, "
+            f"{len(sure) - n_better} significantly worse, {len(data) - len(sure)} not told apart."
+        )
+    width = data.groupby("algorithm", sort=False)["value"].agg(
+        lambda values: values.max() - values.min()
+    )
+    return (
+        f"{label} of {_count(len(data), 'cell')}. Between a row's folds and seeds the values "
+        f"differ by {rounded(width.min(), digits)} to {rounded(width.max(), digits)}."
+    )
+
+
+def seconds_text(value: float) -> str:
+    """Return a time as a reader says it.
+
+    Examples
+    --------
+    >>> seconds_text(0.0042), seconds_text(1.234), seconds_text(93.0), seconds_text(7300.0)
+    ('4 ms', '1.2 s', '93 s', '122 min')
+    """
+    if value < 0.95:
+        return f"{max(value * 1000, 1):.0f} ms"
+    if value < 9.95:
+        return f"{value:.1f} s"
+    return f"{value:.0f} s" if value < 600 else f"{value / 60:.0f} min"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return a list as English writes it.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a"])
+    ('a, b and c', 'a')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _headline_of(told: Digest, place: Place) -> str:
+    label = told.primary
+    ranked = place.ranked(label)
+    where = _where(told, place)
+    if not ranked:
+        return f"{where}, no algorithm came to an end."
+    best = place.best(label)
+    digits = told.decimals[label]
+    row = place.rows[place.rows["algorithm"] == best[0]].iloc[0]
+    value = rounded(float(row[label]), digits)
+    evidence = place.evidence.get(label)
+    standing = evidence.standing(best[0]) if evidence else None
+    sure = (
+        f" ({_percent(1 - evidence.level)} interval {rounded(standing.low, digits)} to "
+        f"{rounded(standing.high, digits)})"
+        if evidence and standing
+        else ""
+    )
+    sentence = (
+        f"{where}, {joined([plain(name) for name in best])} "
+        f"{'reaches' if len(best) == 1 else 'reach'} the best {label}, {value}{sure}"
+    )
+    rest = [name for name in ranked if name not in best]
+    if rest:
+        sentence += _beside(told, place, best[0], rest)
+    seconds = float(row[TIMES[0]] + row[TIMES[1]])
+    return f"{sentence}. {plain(best[0])} takes {seconds_text(seconds)} to fit and score."
+
+
+def _beside(told: Digest, place: Place, best: str, rest: Sequence[str]) -> str:
+    """Return who is not told apart from the best, and by how much the next is behind."""
+    evidence = place.evidence.get(told.primary)
+    if evidence is None:
+        return f", ahead of {plain(rest[0])}"
+    level = evidence.level
+    pairs = {name: evidence.between(best, name) for name in rest}
+    equal = [n for n, pair in pairs.items() if pair and pair["p_adjusted"] > level]
+    behind = [n for n, pair in pairs.items() if pair and pair["p_adjusted"] <= level]
+    parts = []
+    if equal:
+        shown = [plain(name) for name in equal[:4]] + (
+            [f"{len(equal) - 4} more"] if len(equal) > 4 else []
+        )
+        parts.append(f", not told apart from {joined(shown)}")
+    if behind:
+        pair = pairs[behind[0]]
+        assert pair is not None
+        digits = decimals([abs(pair["high"] - pair["low"]) / 3.92])
+        word = " but significantly ahead of" if equal else ", significantly ahead of"
+        parts.append(
+            f"{word} {plain(behind[0])} by {rounded(abs(pair['difference']), digits)} "
+            f"(p = {_p(pair['p_adjusted'])} after correction)"
+        )
+    return "".join(parts)
+
+
+def _where(told: Digest, place: Place) -> str:
+    data, split, candidates = (plain(part) for part in place.key)
+    return f"On {data} ({split}; candidates: {candidates})"
+
+
+def _p(value: float) -> str:
+    return f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}".replace("e-0", "e-")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g}%"
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"

@@ -1,0 +1,88 @@
+"""How many decimals a number deserves: one rule for screen, Markdown, page and LaTeX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["DEFAULT_DECIMALS", "column_decimals", "decimals", "rounded"]
+
+DEFAULT_DECIMALS = 4
+"""Where nothing is known of a number's uncertainty."""
+
+MOST_DECIMALS = 7
+ERRORS_IN_INTERVAL = 2 * 1.96
+"""Standard errors between the ends of a 95% interval."""
+
+
+def decimals(errors: Iterable[float], default: int = DEFAULT_DECIMALS) -> int:
+    """Return how many decimals the numbers of a column get.
+
+    Parameters
+    ----------
+    errors : iterable of float
+        A standard error for each number; 0 and NaN say nothing.
+    default : int
+        Where nothing is said.
+
+    Returns
+    -------
+    int
+        As many as show the smallest standard error with two digits, from 0 to 7: no number is
+        written coarser than it is known, and a column has one width.
+
+    Examples
+    --------
+    >>> decimals([0.0043, 0.02]), decimals([0.3]), decimals([12.0]), decimals([])
+    (4, 2, 0, 4)
+    """
+    told = [each for each in errors if math.isfinite(each) and each > 0]
+    if not told:
+        return default
+    # The error as it is written with two digits decides: 0.0996 becomes 0.10, not 0.100.
+    exponent = int(f"{min(told):.1e}".partition("e")[2])
+    return min(max(1 - exponent, 0), MOST_DECIMALS)
+
+
+def column_decimals(info: dict[str, Any]) -> dict[str, int]:
+    """Return the decimals of each metric of a run.
+
+    Parameters
+    ----------
+    info : dict
+        What ``run.json`` holds.
+
+    Returns
+    -------
+    dict of str to int
+        By label: from the intervals over users where there are some, else 4.
+
+    Examples
+    --------
+    >>> row = {"algorithm": "SVD", "low": 0.60, "high": 0.80}
+    >>> column_decimals({"metrics": ["ndcg@5", "rmse"],
+    ...                  "statistics": [{"metric": "ndcg@5", "algorithms": [row]}]})
+    {'ndcg@5': 3, 'rmse': 4}
+    """
+    errors: dict[str, list[float]] = {label: [] for label in info["metrics"]}
+    for entry in info.get("statistics", []):
+        for row in entry["algorithms"]:
+            if entry["metric"] in errors and None not in (row["low"], row["high"]):
+                width = row["high"] - row["low"]
+                errors[entry["metric"]].append(width / ERRORS_IN_INTERVAL)
+    return {label: decimals(found) for label, found in errors.items()}
+
+
+def rounded(value: float | None, places: int) -> str:
+    """Return a number as text, nothing where there is none.
+
+    Examples
+    --------
+    >>> rounded(0.91249, 3), rounded(-0.0001, 2), rounded(None, 2)
+    ('0.912', '0.00', '')
+    """
+    if value is None or math.isnan(value):
+        return ""
+    text = f"{value:.{places}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")
