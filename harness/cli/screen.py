@@ -38,10 +38,11 @@ def show_table(
         from rich.text import Text
 
         table = Table(box=None, pad_edge=False, header_style="bold")
-        for column in columns:
+        for place, column in enumerate(columns):
+            padded = any(row[place].endswith(" ") for row in rows)  # aligned already
             table.add_column(
                 Text(column),
-                justify="left" if column in left else "right",
+                justify="left" if column in left or padded else "right",
                 no_wrap=column != "error",
                 overflow="fold",
             )

@@ -160,9 +160,10 @@ def to_frame_for_people(info: dict[str, Any]) -> pd.DataFrame:
         ]
         letters = table.get(f"{label}_letters")
         if letters is not None:  # padded, so that the numbers stay under each other
-            width = max(map(len, letters))
+            widths = max(map(len, numbers)), max(map(len, letters))
             numbers = [
-                f"{number} {marks:<{width}}" for number, marks in zip(numbers, letters, strict=True)
+                f"{number:>{widths[0]}} {marks:<{widths[1]}}"
+                for number, marks in zip(numbers, letters, strict=True)
             ]
         shown[label] = numbers
     for column, name in zip(TIMES, ("fit s", "score s", "metric s"), strict=True):

@@ -363,7 +363,6 @@ def test_tuning_finds_at_least_the_written_setting_and_tests_it_once(tmp_path):
 
 @pytest.mark.parametrize("method", ["random", "tpe"])
 def test_a_search_is_the_same_every_time(tmp_path, monkeypatch, method):
-    pytest.importorskip("optuna")
     config = SMALL | {
         "algorithms": [{"name": "SVD", "search": {"n_factors": {"low": 2, "high": 20}}}],
         "tuning": {"method": method, "trials": 6, "metric": "ndcg@5"},
