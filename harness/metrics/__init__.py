@@ -16,15 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.metrics.arrays import Pairs, Rankings, Scores
+from harness.metrics.conventions import Convention, conventions
 from harness.metrics.exposure import Exposure
 from harness.metrics.labels import Metric, describe, parse, parse_many
 
 __all__ = [
+    "Convention",
     "Exposure",
     "Metric",
     "Pairs",
     "Rankings",
     "Scores",
+    "conventions",
     "describe",
     "parse",
     "parse_many",

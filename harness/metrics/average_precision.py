@@ -43,9 +43,10 @@ def score_ap(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str)
     relevant = count_relevant(rankings, threshold)[:, np.newaxis]
     settled = settle(rankings, params["ties"])
     by_hits = params["denominator"].word == "hits"
+    together = params["ties"].word == "together"
     sums = np.empty((rankings.n_users, len(ks)))
     each_block(
-        lambda a, b: _precisions(settled, threshold, cuts, by_hits, a, b, sums),
+        lambda a, b: _precisions(settled, threshold, cuts, by_hits, together, a, b, sums),
         rankings.n_users,
         SMALLEST_BLOCK,
     )
@@ -66,7 +67,14 @@ def score_ap(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str)
 
 @kernel
 def _precisions(
-    settled: Settled, threshold: float, ks: Ints, by_hits: bool, start: int, stop: int, out: Floats
+    settled: Settled,
+    threshold: float,
+    ks: Ints,
+    by_hits: bool,
+    together: bool,
+    start: int,
+    stop: int,
+    out: Floats,
 ) -> None:
     """Sum the precisions at relevant ranks, divided by the hits where asked for.
 
@@ -88,6 +96,11 @@ def _precisions(
                     r += relevance[entry] >= threshold
                     entry += 1
                 if r == 0:
+                    continue
+                if together:
+                    if high <= k:
+                        hits += r
+                        total += r * (float(hits) / high)
                     continue
                 n, c = high - low + 1, low - 1
                 inside = min(n, k - c)

@@ -60,7 +60,7 @@ class Definition:
         return {each.name: each for each in self.parameters}
 
 
-_GRADED = (p.GAIN, p.OFFSET, p.NEGATIVE, p.GRADES)
+_GRADED = (p.GAIN, p.LEAST, p.OFFSET, p.NEGATIVE, p.GRADES)
 _DISCOUNTED = (*_GRADED, p.BASE, p.DISCOUNT)
 _LISTS = (p.TIES, p.UNDEFINED, p.EMPTY, p.SHORT)
 
@@ -121,7 +121,7 @@ _RANKING = (
         "sum over relevant ranks i <= k of precision@i, divided by |R|",
         "Buckley and Voorhees 2000, doi:10.1145/345508.345543; average ties from McSherry and "
         "Najork 2008, doi:10.1007/978-3-540-78646-7_38",
-        parameters=(p.THRESHOLD, p.AP_DENOMINATOR, *_LISTS),
+        parameters=(p.THRESHOLD, p.AP_DENOMINATOR, p.AP_TIES, *_LISTS[1:]),
     ),
     Definition(
         "rr",

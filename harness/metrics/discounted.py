@@ -32,7 +32,7 @@ def score_dcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str
     """
     worth = make_worth(params, rankings, label)
     cuts = np.minimum(ks, rankings.longest)
-    settled = settle(rankings, params["ties"])
+    settled = settle(rankings, params["ties"], worth.offset)
     return accumulate(settled, worth, discount_weights(params, cuts), cuts)
 
 
@@ -57,7 +57,9 @@ def score_idcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: st
     cuts = np.minimum(ks, rankings.longest)
     weights = discount_weights(params, cuts)
     if ideal == "retrieved":
-        return _split_retrieved(settle(rankings, params["ties"]), worth, weights, cuts)[1]
+        return _split_retrieved(
+            settle(rankings, params["ties"], worth.offset), worth, weights, cuts
+        )[1]
     out = np.zeros((rankings.n_users, len(ks)))
     offsets, pool = rankings.pool_offsets, rankings.pool
     each_block(
@@ -85,7 +87,9 @@ def score_ndcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: st
     if params["ideal"].word == "retrieved":
         cuts = np.minimum(ks, rankings.longest)
         worth, weights = make_worth(params, rankings, label), discount_weights(params, cuts)
-        ratio = _split_retrieved(settle(rankings, params["ties"]), worth, weights, cuts)[0]
+        ratio = _split_retrieved(
+            settle(rankings, params["ties"], worth.offset), worth, weights, cuts
+        )[0]
         nothing = score_idcg(params | {"ideal": Value("judged")}, ks, rankings, label) == 0
         return np.where(nothing, np.nan, ratio)
     found = score_dcg(params, ks, rankings, label)

@@ -231,6 +231,17 @@ def _check_together(label: str, metric: Metric) -> None:
         raise MetricError(f"{label}: ideal=full fills k ranks; write {label}@10")
     ideal, gain = str(params.get("ideal", "")), params.get("gain")
     binary = gain is not None and gain.word == "binary"
+    if binary and params["threshold"].word != "none":
+        raise MetricError(
+            f"{label}: a binary gain has its own threshold; "
+            f"write gain=binary({params['threshold']})"
+        )
+    threshold, negative = str(params.get("threshold")), str(params.get("negative"))
+    if negative == "keep" and threshold not in ("None", "none"):
+        raise MetricError(
+            f"{label}: threshold={threshold} takes the gain of negative relevances away, which "
+            "negative=keep keeps; leave one out"
+        )
     if ideal == "full" and not binary:
         raise MetricError(
             f"{label}: ideal=full means k relevant items, which a gain of {gain} does not define; "

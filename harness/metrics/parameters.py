@@ -132,6 +132,13 @@ GAIN = Parameter(
     Value("exp2"),
     {**_words("exp2", "linear"), "binary": (0, 1), "table": (1, None)},
 )
+LEAST = Parameter(
+    "threshold",
+    "relevance below it has no gain; by default none is left out",
+    Value("none"),
+    _words("none"),
+    numeric=True,
+)
 OFFSET = Parameter(
     "offset", "subtracted from each relevance before its gain", Value("0"), numeric=True
 )
@@ -190,7 +197,7 @@ UNDEFINED = Parameter(
 )
 EMPTY = Parameter(
     "empty",
-    "score of a user with relevant items but nothing recommended",
+    "score of a user with relevant items but nothing recommended; nan also without such items",
     Value("0"),
     _words("nan", "0", "1"),
 )
@@ -206,6 +213,12 @@ THRESHOLD = Parameter(
     Value("positive"),
     _words("positive"),
     numeric=True,
+)
+AP_TIES = Parameter(
+    "ties",
+    TIES.summary + "; or counted together, each group at its last rank",
+    Value("average"),
+    {**TIES.words, **_words("together")},
 )
 PRECISION_DENOMINATOR = Parameter(
     "denominator",

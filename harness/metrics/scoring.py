@@ -121,9 +121,11 @@ def _apply_rules(metric: Metric, values: Floats, rankings: Rankings) -> Scores:
     if "undefined" in params and params["undefined"].word != "nan":
         values[undefined] = params["undefined"].as_number
     if "empty" in params:
-        nothing = (rankings.n_ranked == 0) & ~undefined
-        empty = params["empty"].as_number
-        values[nothing] = np.nan if empty is None else empty
+        nothing = rankings.n_ranked == 0
+        if params["empty"].word == "nan":
+            values[nothing] = np.nan
+        else:
+            values[nothing & ~undefined] = params["empty"].as_number
     if "short" in params and params["short"].word == "skipped" and metric.k is not None:
         values[rankings.n_ranked < metric.k] = np.nan
     return summarize(values)

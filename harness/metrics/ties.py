@@ -31,14 +31,16 @@ class Settled(NamedTuple):
     high: Ranks
 
 
-def settle(rankings: Rankings, ties: Value) -> Settled:
+def settle(rankings: Rankings, ties: Value, zero: float = 0.0) -> Settled:
     """Apply a tie rule.
 
     Parameters
     ----------
     rankings : Rankings
     ties : Value
-        ``average`` keeps the groups, every other word orders them.
+        ``average`` (and ``together``) keeps the groups, every other word orders them.
+    zero : float
+        What an unjudged item counts as among relevances, for the best and the worst order.
 
     Examples
     --------
@@ -47,7 +49,7 @@ def settle(rankings: Rankings, ties: Value) -> Settled:
     [2, 3]
     """
     r = rankings
-    if ties.word == "average":
+    if ties.word in ("average", "together"):
         return Settled(r.offsets, r.relevance, r.tie_low, r.tie_high)
     if ties.word == "first":
         return Settled(r.offsets, r.relevance, r.rank, r.rank)
@@ -57,8 +59,8 @@ def settle(rankings: Rankings, ties: Value) -> Settled:
 
     def block(start: int, stop: int) -> None:
         _settle(
-            r.offsets, r.relevance, r.rank, r.tie_low, r.tie_high, order, seed, start, stop,
-            relevance, rank,
+            r.offsets, r.relevance, r.rank, r.tie_low, r.tie_high, order, seed, zero, start,
+            stop, relevance, rank,
         )  # fmt: skip
 
     each_block(block, r.n_users, SMALLEST_BLOCK)
@@ -74,6 +76,7 @@ def _settle(
     high: Ranks,
     order: int,
     seed: np.uint64,
+    zero: float,
     start: int,
     stop: int,
     out: Floats,
@@ -94,17 +97,17 @@ def _settle(
                 state = _draw(relevance, a, b, low[a], high[a], state, out, out_rank)
             else:
                 out[a:b] = np.sort(relevance[a:b])
-                _extremes(out, a, b, low[a], high[a], order == _BEST, out_rank)
+                _extremes(out, a, b, low[a], high[a], order == _BEST, zero, out_rank)
             a = b
 
 
 @kernel
 def _extremes(
-    out: Floats, a: int, b: int, low: int, high: int, best: bool, out_rank: Ranks
+    out: Floats, a: int, b: int, low: int, high: int, best: bool, zero: float, out_rank: Ranks
 ) -> None:
     """Rank a rising group: what is above zero to one end, what is below zero to the other."""
     n_negative = 0
-    while a + n_negative < b and out[a + n_negative] < 0.0:
+    while a + n_negative < b and out[a + n_negative] < zero:
         n_negative += 1
     if best:
         out[a:b] = out[a:b][::-1].copy()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.errors import MetricError
 from harness.kernels import kernel
-from harness.metrics.arrays import Rankings
+from harness.metrics.arrays import Floats, Rankings
 from harness.metrics.grammar import Value, number
 
 __all__ = ["Worth", "binary_worth", "make_worth", "relevant_from", "worth_of"]
@@ -25,11 +24,11 @@ class Worth(NamedTuple):
     """The gain of a relevance, in the form that kernels take."""
 
     kind: int
-    threshold: float
+    least: float
     offset: float
     whole: bool
     clip: bool
-    table: NDArray[np.float64]
+    table: Floats
 
 
 def make_worth(params: dict[str, Value], rankings: Rankings, label: str) -> Worth:
@@ -38,7 +37,7 @@ def make_worth(params: dict[str, Value], rankings: Rankings, label: str) -> Wort
     Parameters
     ----------
     params : dict of str to Value
-        With ``gain``, ``offset``, ``negative`` and ``grades``.
+        With ``gain``, ``offset``, ``negative``, ``grades`` and perhaps ``threshold``.
     rankings : Rankings
     label : str
         Starts the message of an error.
@@ -52,41 +51,54 @@ def make_worth(params: dict[str, Value], rankings: Rankings, label: str) -> Wort
     offset = params["offset"].as_number or 0.0
     worth = Worth(
         kind=_KINDS[gain.word],
-        threshold=gain.numbers[0] if gain.word == "binary" and gain.numbers else LEAST_POSITIVE,
+        least=_least(params),
         offset=offset,
         whole=params["grades"].word == "whole",
         clip=negative == "zero",
         table=np.array(gain.numbers if gain.word == "table" else (), dtype=np.float64),
     )
-    if not len(rankings.pool):
+    if worth.kind == _BINARY or not len(rankings.pool):
         return worth
-    least, most = float(rankings.pool.min()) - offset, float(rankings.pool.max()) - offset
-    if worth.kind == _BINARY:
-        return worth
-    if least < 0 and negative == "error":
+    # The table has to hold every grade; for the rest the extremes tell all, without a sort.
+    if worth.kind == _TABLE or worth.least > -np.inf:
+        grades = np.unique(rankings.pool)
+    else:
+        grades = np.array([rankings.pool.min(), rankings.pool.max()])
+    grades = np.trunc(grades) if worth.whole else grades
+    grades = grades[grades >= worth.least] - offset
+    _check(label, worth, np.maximum(grades, 0) if worth.clip else grades, negative)
+    return worth
+
+
+def _check(label: str, worth: Worth, grades: Floats, negative: str) -> None:
+    """Refuse grades, rising, that have no gain."""
+    if len(grades) and grades[0] < 0 and negative == "error":
         raise MetricError(
-            f"{label}: a relevance of {number(least)}"
-            + (f" after the offset of {number(offset)}" if offset else "")
-            + "; add negative=zero or negative=keep, or move the scale with "
-            f"offset={number(least + offset)}"
+            f"{label}: a relevance of {number(grades[0])}"
+            + (f" after the offset of {number(worth.offset)}" if worth.offset else "")
+            + "; add negative=zero, or move the scale with "
+            f"offset={number(grades[0] + worth.offset)}"
         )
     if worth.kind == _TABLE:
-        grades = np.unique(rankings.pool) - offset
-        if worth.whole:
-            grades = np.trunc(grades)
-        if worth.clip:
-            grades = np.maximum(grades, 0)
         unlisted = grades[(grades < 0) | (grades >= len(worth.table)) | (grades % 1 != 0)]
         if len(unlisted):
             raise MetricError(
                 f"{label}: no gain for a relevance of {number(unlisted[0])}; the table has those "
                 f"of 0 to {len(worth.table) - 1}: lengthen it, or move the scale with offset"
             )
-    if worth.kind == _EXP2 and most > 1000:
+    if worth.kind == _EXP2 and len(grades) and grades[-1] > 1000:
         raise MetricError(
-            f"{label}: 2**{number(most)} is beyond what a float holds; use gain=linear"
+            f"{label}: 2**{number(grades[-1])} is beyond what a float holds; use gain=linear"
         )
-    return worth
+
+
+def _least(params: dict[str, Value]) -> float:
+    """Return the least relevance with a gain."""
+    gain = params["gain"]
+    if gain.word == "binary":
+        return gain.numbers[0] if gain.numbers else LEAST_POSITIVE
+    threshold = params["threshold"].as_number if "threshold" in params else None
+    return -np.inf if threshold is None else threshold
 
 
 def relevant_from(params: dict[str, Value]) -> float:
@@ -115,11 +127,12 @@ def worth_of(relevance: float, worth: Worth) -> float:
     >>> worth_of(3.0, Worth(0, 0.0, 0.0, False, False, np.zeros(0)))
     7.0
     """
-    grade = relevance - worth.offset
-    if worth.whole:
-        grade = np.trunc(grade)
     if worth.kind == _BINARY:
-        return 1.0 if grade >= worth.threshold else 0.0
+        return 1.0 if relevance >= worth.least else 0.0
+    grade = np.trunc(relevance) if worth.whole else relevance
+    if grade < worth.least:
+        return 0.0
+    grade -= worth.offset
     if worth.clip and grade < 0.0:
         grade = 0.0
     if worth.kind == _LINEAR:
