@@ -1,0 +1,116 @@
+"""A Spark session on this machine, with messages that say what to install where it cannot start."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.errors import AlgorithmError
+from harness.parallel import n_threads
+
+__all__ = ["LEAST_JAVA", "find_java", "local_session"]
+
+LEAST_JAVA = 17
+PATIENCE = 20.0
+INSTALL_JAVA = (
+    f"install a Java runtime of version {LEAST_JAVA} or later "
+    f"(Debian, Ubuntu: apt install openjdk-{LEAST_JAVA}-jre-headless; "
+    f"macOS: brew install openjdk@{LEAST_JAVA}; conda: conda install openjdk), or set JAVA_HOME"
+)
+
+
+def find_java(who: str = "Spark") -> Path:
+    """Return the Java program that Spark would start.
+
+    Parameters
+    ----------
+    who : str
+        Starts the message.
+
+    Raises
+    ------
+    AlgorithmError
+        If there is none, or it is too old; the message names the package to install.
+    """
+    home = os.environ.get("JAVA_HOME")
+    path = str(Path(home) / "bin" / "java") if home else "java"
+    program = shutil.which(path)
+    if program is None:
+        found = f"JAVA_HOME is {home}, and {path} is no program" if home else "there is no Java"
+        raise AlgorithmError(f"{who}: {found}; {INSTALL_JAVA}")
+    try:
+        told = subprocess.run(  # noqa: S603 - a fixed argument, no shell
+            [program, "-version"], capture_output=True, text=True, timeout=PATIENCE, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise AlgorithmError(f"{who}: {program} does not run ({error}); {INSTALL_JAVA}") from None
+    version = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    if version and int(version[1]) < LEAST_JAVA:
+        raise AlgorithmError(f"{who}: {program} is Java {version[1]}; {INSTALL_JAVA}")
+    return Path(program)
+
+
+def local_session(who: str = "Spark", settings: dict[str, str] | None = None) -> Any:
+    """Return the Spark session of this process; one that uses this machine alone if there is none.
+
+    It takes as many threads as `harness.parallel.n_threads`, half of the memory that is free, and
+    no port that other machines could reach.
+
+    Parameters
+    ----------
+    who : str
+        Starts messages.
+    settings : dict of str to str, optional
+        Settings of a new session, beside or in place of these.
+
+    Returns
+    -------
+    pyspark.sql.SparkSession
+
+    Raises
+    ------
+    AlgorithmError
+        If PySpark or Java is missing; the message names the package to install.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise AlgorithmError(
+            f"{who}: needs PySpark; pip install 'surprise-harness[spark]'"
+        ) from None
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    find_java(who)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(f"local[{n_threads()}]").appName("surprise-harness")
+    chosen = {
+        "spark.driver.memory": f"{_half_of_free_memory()}m",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        **(settings or {}),
+    }
+    for key, value in chosen.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        raise AlgorithmError(
+            f"{who}: Spark did not start ({type(error).__name__}: {error}); "
+            f"see whether {find_java(who)} runs and memory is free"
+        ) from error
+
+
+def _half_of_free_memory() -> int:
+    """Return megabytes, one gigabyte at least."""
+    import psutil
+
+    return max(1024, int(psutil.virtual_memory().available / 2**20) // 2)

@@ -1,0 +1,204 @@
+"""Metrics over Spark data frames are the local ones, however the rows are spread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import harness.spark
+from harness import metrics, rankings
+from harness.errors import MetricError
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+LABELS = [
+    "ndcg@5",
+    "ndcg(ties=first)@10",
+    "ndcg(ties=last)@3",
+    "ndcg(gain=binary(4), undefined=0)@10",
+    "precision(threshold=4)@5",
+    "recall(threshold=4)@5",
+    "ap(threshold=4)",
+    "auc(threshold=4)",
+    "rmse",
+    "mae",
+]
+
+Columns = dict[str, list[Any]]
+
+
+def draw(n_rows: int, n_users: int, seed: int = 0) -> Columns:
+    """Return rows with many equal estimates, and users without anything relevant."""
+    rng = np.random.default_rng(seed)
+    users = rng.integers(0, n_users, n_rows)
+    ratings = np.where(users % 5 == 0, 0, rng.integers(0, 6, n_rows)).astype(float)
+    return {
+        "user": users.tolist(),
+        "item": list(range(n_rows)),
+        "estimate": (rng.integers(0, 8, n_rows) / 2).tolist(),
+        "rating": ratings.tolist(),
+    }
+
+
+def frame(spark: Any, columns: Columns, n_partitions: int = 3) -> Any:
+    """Return the columns as a Spark frame that keeps their order."""
+    rows = list(zip(*columns.values(), strict=True))
+    return spark.createDataFrame(spark.sparkContext.parallelize(rows, n_partitions), list(columns))
+
+
+def scores_here(columns: Columns, labels: list[str]) -> tuple[np.ndarray, dict[str, Any]]:
+    pairs, ids = rankings.group_pairs(columns["user"], columns["estimate"], columns["rating"])
+    found = metrics.score(metrics.parse_many(labels), rankings.from_grouped(pairs, ids), pairs)
+    return ids, {str(metric): scores for metric, scores in found.items()}
+
+
+def assert_as_local(scored: Any, columns: Columns, labels: list[str]) -> None:
+    rows = {row["user"]: row for row in scored.collect()}
+    ids, expected = scores_here(columns, labels)
+    assert set(rows) == set(ids.tolist())
+    for label in labels:
+        got = [rows[user][label] for user in ids.tolist()]
+        nothing = [value is None for value in got]
+        np.testing.assert_array_equal(nothing, np.isnan(expected[label].per_user))
+        np.testing.assert_allclose(
+            np.array([np.nan if value is None else value for value in got]),
+            expected[label].per_user,
+            rtol=0,
+            atol=1e-12,
+        )
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3, 50])
+def test_scores_are_the_local_ones_however_the_rows_are_spread(
+    spark: Any, n_partitions: int
+) -> None:
+    columns = draw(5_000, 120)
+    df = frame(spark, columns, n_partitions)
+    scored = harness.spark.evaluate(df, LABELS, partitions=n_partitions)
+    assert_as_local(scored, columns, LABELS)
+
+
+def test_the_draw_has_ties_and_undefined_users() -> None:
+    _, expected = scores_here(draw(5_000, 120), LABELS)
+    assert expected["auc(threshold=4)"].n_undefined > 0
+    first, last = (expected[label].per_user for label in LABELS[1:3])
+    assert not np.allclose(first[~np.isnan(first)], last[~np.isnan(last)])
+
+
+def test_a_user_with_a_million_rows_is_scored_beside_small_ones(spark: Any) -> None:
+    from pyspark.sql import functions as f
+
+    n_rows = 1_000_000
+    giant = spark.range(n_rows, numPartitions=4).select(
+        f.lit(7).cast("long").alias("user"),
+        f.col("id").alias("item"),
+        ((f.col("id") * 7919) % 1000 / 10).alias("estimate"),
+        ((f.col("id") * 31) % 6).cast("double").alias("rating"),
+    )
+    small = {"user": [1, 1, 2], "item": [1, 2, 1], "estimate": [1.0, 2.0, 1.0]}
+    small["rating"] = [5.0, 3.0, 0.0]
+    df = giant.unionByName(frame(spark, small))
+    ids = np.arange(n_rows)
+    columns: Columns = {
+        "user": [*([7] * n_rows), *small["user"]],
+        "estimate": np.concatenate([ids * 7919 % 1000 / 10, small["estimate"]]),
+        "rating": np.concatenate([ids * 31 % 6, small["rating"]]),
+    }
+    labels = ["ndcg@10", "ndcg(ties=first)@100", "rmse"]
+    assert_as_local(harness.spark.evaluate(df, labels), columns, labels)
+
+
+def test_means_are_the_local_ones_with_pooled_metrics_over_all_rows(spark: Any) -> None:
+    columns = draw(4_000, 90, seed=1)
+    found = harness.spark.mean(frame(spark, columns), LABELS)
+    ids, expected = scores_here(columns, LABELS)
+    assert list(found) == LABELS
+    for label, value in found.items():
+        assert value.mean == pytest.approx(expected[label].mean, abs=1e-12)
+        assert (value.n_users, value.n_undefined) == (len(ids), expected[label].n_undefined)
+
+
+def test_users_may_be_text_and_columns_have_other_names(spark: Any) -> None:
+    df = spark.createDataFrame(
+        [("böb", "x", 1.5, 3), ("böb", "y", 2.5, 5), ("ann", "x", 1.0, 4)],
+        ["who is it", "item", "my.guess", "stars"],
+    )
+    scored = harness.spark.evaluate(
+        df, "ndcg@1", user="who is it", estimate="my.guess", rating="stars"
+    )
+    assert scored.columns == ["who is it", "ndcg@1"]
+    assert sorted(map(tuple, scored.collect())) == [("ann", 1.0), ("böb", 1.0)]
+
+
+def test_nothing_runs_before_the_result_is_used(spark: Any) -> None:
+    broken = frame(spark, {"user": [1], "item": [1], "estimate": [np.nan], "rating": [1.0]})
+    scored = harness.spark.evaluate(broken, "ndcg@1")
+    from pyspark.errors import PythonException
+
+    with pytest.raises(PythonException, match="user 1: estimate nan is not finite"):
+        scored.collect()
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("estimate", float("nan"), "user 1: estimate nan is not finite"),
+        ("estimate", None, "user 1: estimate nan is not finite"),
+        ("rating", float("inf"), "user 1: rating inf is not finite"),
+        ("user", None, "spark: a row has no user"),
+    ],
+)
+def test_a_missing_value_is_refused_in_the_words_of_the_engine(
+    spark: Any, column: str, value: object, message: str
+) -> None:
+    row = {"user": 1, "item": 1, "estimate": 1.0, "rating": 1.0, column: value}
+    schema = "user long, item long, estimate double, rating double"
+    with pytest.raises(MetricError, match=f"^{message}"):
+        harness.spark.mean(spark.createDataFrame([row], schema), "ndcg@1")
+
+
+@pytest.mark.parametrize("column", ["user", "estimate", "rating"])
+def test_a_frame_without_a_column_is_refused_by_name(spark: Any, column: str) -> None:
+    df = frame(spark, draw(10, 2)).withColumnRenamed(column, column + "s")
+    with pytest.raises(MetricError, match=f"has no column '{column}'.*did you mean '{column}s'"):
+        harness.spark.evaluate(df, "ndcg@5")
+
+
+def test_a_column_of_text_where_numbers_belong_is_refused(spark: Any) -> None:
+    df = spark.createDataFrame([(1, 1, "4", 3.0)], ["user", "item", "estimate", "rating"])
+    with pytest.raises(MetricError, match="column 'estimate' is string, not a number; cast it"):
+        harness.spark.evaluate(df, "ndcg@5")
+
+
+def test_users_that_are_lists_are_refused(spark: Any) -> None:
+    df = spark.createDataFrame([([1], 1, 1.0, 3.0)], ["user", "item", "estimate", "rating"])
+    with pytest.raises(MetricError, match="column 'user' is array<bigint>; give ids"):
+        harness.spark.evaluate(df, "ndcg@5")
+
+
+def test_a_frame_of_pandas_is_refused() -> None:
+    import pandas as pd
+
+    with pytest.raises(MetricError, match="found DataFrame, not a Spark data frame"):
+        harness.spark.evaluate(pd.DataFrame(draw(10, 2)), "ndcg@5")  # type: ignore[arg-type]
+
+
+def test_random_ties_are_refused(spark: Any) -> None:
+    with pytest.raises(MetricError, match="ties=random draws by a user's place among all users"):
+        harness.spark.evaluate(frame(spark, draw(10, 2)), "ndcg(ties=random)@5")
+
+
+def test_a_pooled_metric_that_does_not_follow_from_users_has_no_mean(spark: Any) -> None:
+    with pytest.raises(MetricError, match="r2: its value over all rows does not follow"):
+        harness.spark.mean(frame(spark, draw(10, 2)), "r2")
+
+
+def test_an_empty_frame_has_no_mean(spark: Any) -> None:
+    with pytest.raises(MetricError, match="there is no row"):
+        harness.spark.mean(frame(spark, draw(10, 2)).limit(0), "ndcg@5")
