@@ -9,6 +9,21 @@ from harness.kernels import kernel
 
 __all__ = ["average_catalogue", "average_pairs"]
 
+HALF = np.uint64(32)
+
+
+@kernel
+def admit(y: np.uint32, weight: float, k: int, counts: Codes, sums: Floats) -> float:
+    """Count a neighbour of y and return its weight, 0 if y is full.
+
+    To add 0 is faster than a branch that the processor cannot foresee.
+    """
+    count = counts[y]
+    weight = weight if count < k else 0.0
+    counts[y] = count + (count < k)
+    sums[y, 0] += weight
+    return weight
+
 
 @kernel
 def average_catalogue(
@@ -47,17 +62,20 @@ def average_catalogue(
     """
     n_x = similarities.shape[1]
     n_y = means.shape[1]
-    sums = np.empty((n_y, 3))  # neighbours, weights, weighted values
-    # Group 0 is for those who are by themselves, or have no positive similarity at all.
+    counts = np.zeros(n_y, np.int32)
+    sums = np.zeros((n_y, 2))  # weights, weighted values
+    divide = len(spreads) > 0
+    # Group 0 is for those who are by themselves, or have no positive similarity at all: their
+    # ratings are written to place 0, which is never read.
     group_of = np.zeros(n_x, np.uint32)
     steps = np.ones(n_x + 1, np.uint32)
     steps[0] = 0
     heads = np.zeros(n_x + 1, np.uint32)
-    tied = np.empty(len(y_xs) + 1, np.uint32)
-    tied_y = np.empty(len(y_xs) + 1, np.uint32)
+    tied = np.empty(len(y_xs) + 1, np.uint64)  # y in the upper half, the row in the lower
     for place in range(len(similarities)):
         similarity = similarities[place]
         order = orders[place]
+        counts[:] = 0
         sums[:] = 0.0
         # Number the groups of equal similarity and make room for their ratings.
         n_positive = 0
@@ -65,9 +83,9 @@ def average_catalogue(
         n_tied = 1
         while n_positive < n_x and similarity[order[n_positive]] > 0.0:
             first = n_positive
-            value = similarity[order[first]]
+            highest = similarity[order[first]]
             n_positive += 1
-            while n_positive < n_x and similarity[order[n_positive]] == value:
+            while n_positive < n_x and similarity[order[n_positive]] == highest:
                 n_positive += 1
             if n_positive - first > 1:
                 n_groups += 1
@@ -78,11 +96,11 @@ def average_catalogue(
         # Collect the ratings of each group in the order of the lists.
         if n_groups:
             for y in range(n_y):
+                upper = np.uint64(y) << HALF
                 for row in range(y_offsets[y], y_offsets[y + 1]):
                     group = group_of[np.uint32(y_xs[row])]
                     head = heads[group]
-                    tied[head] = row
-                    tied_y[head] = y
+                    tied[head] = upper | np.uint64(row)
                     heads[group] = head + steps[group]
         # Walk the neighbours.
         nearest = 0
@@ -91,31 +109,33 @@ def average_catalogue(
             member = order[nearest]
             weight = similarity[member]
             group = group_of[member]
-            if group == 0:
+            if group == 0 and not divide:
                 for row in range(x_offsets[member], x_offsets[member + 1]):
-                    s = sums[np.uint32(x_ys[row])]
-                    if s[0] < k:
-                        value = weight * x_values[row]
-                        s[0] += 1.0
-                        s[1] += weight
-                        s[2] += value / spreads[member] if len(spreads) else value
-                nearest += 1
-                continue
-            for t in range(start, heads[group]):
-                s = sums[tied_y[t]]
-                if s[0] < k:
-                    row = tied[t]
-                    value = weight * y_values[row]
-                    s[0] += 1.0
-                    s[1] += weight
-                    s[2] += value / spreads[y_xs[row]] if len(spreads) else value
-            start = heads[group]
-            while nearest < n_positive and similarity[order[nearest]] == weight:
-                group_of[order[nearest]] = 0
-                nearest += 1
+                    own = np.uint32(x_ys[row])
+                    sums[own, 1] += admit(own, weight, k, counts, sums) * x_values[row]
+            elif group == 0:
+                spread = spreads[member]
+                for row in range(x_offsets[member], x_offsets[member + 1]):
+                    own = np.uint32(x_ys[row])
+                    sums[own, 1] += admit(own, weight, k, counts, sums) * x_values[row] / spread
+            elif not divide:
+                for t in range(start, heads[group]):
+                    shared, source = np.uint32(tied[t] >> HALF), np.uint32(tied[t])
+                    sums[shared, 1] += admit(shared, weight, k, counts, sums) * y_values[source]
+            else:
+                for t in range(start, heads[group]):
+                    shared, source = np.uint32(tied[t] >> HALF), np.uint32(tied[t])
+                    value = admit(shared, weight, k, counts, sums) * y_values[source]
+                    sums[shared, 1] += value / spreads[y_xs[source]]
+            nearest += 1
+            if group:
+                start = heads[group]
+                group_of[member] = 0
+                while nearest < n_positive and group_of[order[nearest]] == group:
+                    group_of[order[nearest]] = 0
+                    nearest += 1
         for y in range(n_y):
-            count, weights, weighted = sums[y]
-            means[place, y] = weighted / weights if count >= least else missing
+            means[place, y] = sums[y, 1] / sums[y, 0] if counts[y] >= least else missing
 
 
 @kernel
