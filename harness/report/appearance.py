@@ -180,3 +180,32 @@ def _fonts() -> tuple[str, ...]:
 
 def _folded(name: str) -> str:
     return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
+
+
+@cache
+def symbol(look: Look) -> str:
+    """Return a marker as an SVG path in a box of 2 by 2 about the origin.
+
+    Examples
+    --------
+    >>> symbol(Look("blue", "s"))
+    'M-.7,.7L.7,.7L.7,-.7L-.7,-.7Z'
+    """
+    from matplotlib.markers import MarkerStyle
+
+    marker = MarkerStyle(look.marker)
+    path = marker.get_path().transformed(marker.get_transform())
+    size = max(abs(path.vertices).max(), 1e-9)
+    letters = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
+    parts = []
+    for points, code in path.iter_segments(curves=True, simplify=False):
+        letter = letters[int(code)]
+        pairs = [] if letter == "Z" else zip(points[::2], points[1::2], strict=True)
+        shown = (f"{_short(0.7 * x / size)},{_short(-0.7 * y / size)}" for x, y in pairs)
+        parts.append(letter + " ".join(shown))
+    return "".join(parts)
+
+
+def _short(value: float) -> str:
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return {"-0": "0", "": "0"}.get(text, text.replace("0.", ".", 1))

@@ -115,6 +115,11 @@ class Digest:
         return column_decimals(self.info)
 
     @cached_property
+    def several(self) -> bool:
+        """Whether a row is a mean over several cells."""
+        return len({(cell["seed"], cell["fold"]) for cell in self.info["cells"]}) > 1
+
+    @cached_property
     def algorithms(self) -> list[str]:
         """Every row's label, once."""
         return list(dict.fromkeys(cell["algorithm"] for cell in self.info["cells"]))

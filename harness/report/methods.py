@@ -1,0 +1,365 @@
+"""What was done, in sentences that could stand in a paper, with the literature they cite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harness import metrics
+from harness.config.quantities import written
+from harness.datasets.catalogue import CATALOGUE
+from harness.report.appearance import plain
+from harness.report.sentences import joined
+from harness.report.sources import Source, cited_in, source
+
+__all__ = ["Methods", "methods"]
+
+_BY_ALGORITHM = {
+    "svd": "koren2009matrix",
+    "svdpp": "koren2008factorization",
+    "nmf": "luo2014efficient",
+    "slopeone": "lemire2005slope",
+    "coclustering": "george2005scalable",
+    "knnbaseline": "koren2010factor",
+    "baselineonly": "koren2010factor",
+}
+_FLOORS = ("random", "popularity", "itemmean")
+_TESTS = {
+    "randomisation": ("Fisher's randomisation test of paired differences", "smucker2007comparison"),
+    "t": ("Student's paired t-test", "smucker2007comparison"),
+    "wilcoxon": ("Wilcoxon's signed-rank test", ""),
+}
+_CORRECTIONS = {
+    "holm": (", with Holm's correction", "holm1979simple"),
+    "benjamini-hochberg": (
+        ", with Benjamini and Hochberg's correction",
+        "benjamini1995controlling",
+    ),
+    "none": (", without a correction for the number of comparisons", ""),
+}
+_SEARCHES = {
+    "random": ("random search", "bergstra2012random"),
+    "grid": ("grid search", ""),
+    "tpe": ("tree-structured Parzen estimators", "bergstra2011algorithms"),
+}
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The account of one run.
+
+    Parameters
+    ----------
+    paragraphs : tuple of (str, str)
+        Heading and text, citations as ``(Koren 2008)``.
+    sources : tuple of Source
+        What is cited, in that order.
+    """
+
+    paragraphs: tuple[tuple[str, str], ...]
+    sources: tuple[Source, ...]
+
+    @property
+    def bibtex(self) -> str:
+        """The entries of everything that is cited."""
+        return "\n\n".join(each.bibtex for each in self.sources) + "\n"
+
+
+def methods(info: dict[str, Any]) -> Methods:
+    """Tell what a run did.
+
+    Parameters
+    ----------
+    info : dict
+        What ``run.json`` holds.
+    """
+    telling = _Telling(info)
+    parts = (
+        ("Data", telling.data()),
+        ("Split", telling.split()),
+        ("Candidates", telling.candidates()),
+        ("Metrics", telling.metrics()),
+        ("Algorithms", telling.algorithms()),
+        ("Tuning", telling.tuning()),
+        ("Inference", telling.inference()),
+        ("Computation", telling.computation()),
+    )
+    paragraphs = tuple((heading, " ".join(text)) for heading, each in parts if (text := list(each)))
+    return Methods(paragraphs, tuple(telling.cited.values()))
+
+
+class _Telling:
+    """Collects what is cited while it tells."""
+
+    def __init__(self, info: dict[str, Any]) -> None:
+        self.info = info
+        self.config: dict[str, Any] = info["config"]
+        self.cited: dict[str, Source] = {}
+
+    def cite(self, *keys: str) -> str:
+        """Return `` (Koren 2008)``, nothing for no key, and remember what was cited."""
+        entries = [source(key) for key in dict.fromkeys(keys) if key]
+        self.cited |= {each.key: each for each in entries}
+        return f" ({'; '.join(each.cite for each in entries)})" if entries else ""
+
+    def data(self) -> Iterator[str]:
+        for data in self.info["datasets"]:
+            known = CATALOGUE.get(data["name"])
+            title = known.title.partition(" (")[0] if known else plain(data["name"])
+            cited = self.cite(*(each.key for each in cited_in([known.citation])) if known else ())
+            low, high = data["scale"]
+            filters = f" after {joined(data['filters'])}" if data["filters"] else ""
+            yield (
+                f"{title}{cited} holds {data['n_ratings']:,} ratings of {data['n_items']:,} items "
+                f"by {data['n_users']:,} users on a scale from {low:g} to {high:g}{filters}."
+            )
+
+    def split(self) -> Iterator[str]:
+        for section in self.config["split"]:
+            yield _split_sentence(section)
+        sizes = {
+            key: sorted({each[key] for each in self.info["splits"]})
+            for key in ("n_train", "n_test")
+        }
+        seeds = [str(seed) for seed in self.info["seeds"]]
+        yield (
+            f"Training parts hold {_span(sizes['n_train'])} ratings, test parts "
+            f"{_span(sizes['n_test'])}. Every random choice derives from the "
+            f"seed{'s' if len(seeds) > 1 else ''} {joined(seeds)} unless it has one of its own."
+        )
+
+    def candidates(self) -> Iterator[str]:
+        for section in self.config["candidates"]:
+            yield _candidates_sentence(section)
+            if section["kind"] == "sampled":
+                yield (
+                    "Metrics over sampled candidates are biased"
+                    + self.cite("krichene2020sampled")
+                    + "."
+                )
+        clip = "are clipped" if self.config.get("clip", True) else "are not clipped"
+        yield f"Candidates are ordered by the estimated rating; estimates {clip} to the scale."
+
+    def metrics(self) -> Iterator[str]:
+        families: dict[tuple[Any, ...], list[metrics.Metric]] = {}
+        for label in self.info["metrics"]:
+            metric = metrics.parse(label)
+            families.setdefault((metric.name, metric.chosen), []).append(metric)
+        for family in families.values():
+            metric = family[0]
+            labels = joined([str(each) for each in family])
+            cited = self.cite(*(each.key for each in cited_in([metric.definition.source])))
+            formula = " = ".join([metric.name, metric.definition.formula])
+            yield f"{labels}: {metric.definition.summary.rstrip('.')}{cited}, {formula}."
+            if metric.name == "ndcg":
+                yield _ndcg_sentence(metric)
+            elif metric.chosen:
+                chosen = [f"{name}={value}" for name, value in metric.chosen]
+                yield f"Here with {joined(chosen)}."
+        yield (
+            "Table values are means over users, then over folds and seeds, except for metrics of "
+            "all pairs or all lists at once, as rmse, which are computed per fold."
+        )
+
+    def algorithms(self) -> Iterator[str]:
+        versions = self.info.get("versions", {})
+        known = " ".join(["scikit-surprise", versions.get("scikit-surprise", "")]).strip()
+        groups: dict[str, list[str]] = {}
+        for row in self.config["algorithms"]:
+            folded = "".join(c for c in row["name"].casefold().replace("+", "p") if c.isalnum())
+            params = ", ".join(f"{key}={_value(value)}" for key, value in row["params"].items())
+            settings = [params] if params else []
+            if row.get("search"):
+                settings.append("tuned")
+            if row.get("label") and row["label"] != row["name"]:
+                settings.insert(0, f"shown as {plain(row['label'])}")
+            told = f" [{'; '.join(settings)}]" if settings else ""
+            group = "own" if ":" in row["name"] else "floor" if folded in _FLOORS else "surprise"
+            groups.setdefault(group, []).append(
+                f"{plain(row['name'])}{self.cite(_BY_ALGORITHM.get(folded, ''))}{told}"
+            )
+        if "surprise" in groups:
+            yield (
+                f"Models of {known}{self.cite('hug2020surprise')}, with its defaults unless said "
+                f"otherwise: {joined(groups['surprise'])}."
+            )
+        if "own" in groups:
+            yield f"Models of other code: {joined(groups['own'])}."
+        if "floor" in groups:
+            yield f"What any model should beat: {joined(groups['floor'])}."
+        if self.config.get("accelerate", True):
+            yield (
+                "Fitting and scoring ran in compiled loops that give the same numbers, where there "
+                "are such."
+            )
+
+    def tuning(self) -> Iterator[str]:
+        tuned = [row for row in self.config["algorithms"] if row.get("search")]
+        if not tuned:
+            return
+        tuning = self.config["tuning"]
+        method, key = _SEARCHES[tuning["method"]]
+        budget = [f"{tuning['trials']:,} settings"] if tuning.get("trials") else []
+        budget += [f"{tuning['seconds']:g} seconds"] if tuning.get("seconds") else []
+        names = joined([plain(row.get("label") or row["name"]) for row in tuned])
+        yield (
+            f"Parameters of {names} were tuned by {method}{self.cite(key)}, each with a budget of "
+            f"{' and '.join(budget)} a fold, for {plain(tuning['metric'])} on a validation part of "
+            "the training ratings; the best setting was fitted to the whole training part and "
+            "tested once."
+        )
+
+    def inference(self) -> Iterator[str]:
+        settings = self.config.get("statistics")
+        if not settings or not self.info.get("statistics"):
+            return
+        test, test_key = _TESTS[settings["test"]]
+        correction, correction_key = _CORRECTIONS[settings["correction"]]
+        interval = "BCa " if settings["interval"] == "bca" else "percentile "
+        interval_key = "efron1987better" if settings["interval"] == "bca" else ""
+        level = 1 - settings["confidence"]
+        yield (
+            f"Algorithms were compared by {test} over users{self.cite(test_key)}{correction}"
+            f"{self.cite(correction_key)} at level {level:.3g}; a user's scores in several folds "
+            "or seeds were averaged first. "
+            f"{100 * settings['confidence']:.4g}% intervals are {interval}bootstrap intervals over "
+            f"users{self.cite(interval_key)}, from {settings['resamples']:,} resamples. Algorithms "
+            f"that share a letter are not told apart{self.cite('piepho2004algorithm')}."
+        )
+
+    def computation(self) -> Iterator[str]:
+        machine = self.info.get("machine")
+        versions = self.info.get("versions", {})
+        if not machine:
+            return
+        workers = self.config.get("execution", {}).get("workers", 1)
+        packages = joined([f"{name} {number}" for name, number in versions.items()])
+        yield (
+            f"Times are wall clock, {workers} cell{'' if workers == 1 else 's'} at a time, on "
+            f"{machine['system']}, {plain(machine['processor'])}, {machine['cores']} cores, "
+            f"{machine['memory_gb']:g} GB, with {packages}."
+        )
+
+
+def _split_sentence(section: dict[str, Any]) -> str:
+    kind = section["kind"]
+    drawn = "drawn at random" if section.get("choose", "random") == "random" else "the latest"
+    if kind == "holdout":
+        test, train = section.get("test_size"), section.get("train_size")
+        share = f"{written(test)} of the ratings" if test is not None else (
+            f"all ratings but {written(train or 0)}"
+        )  # fmt: skip
+        how = "drawn at random" if section.get("shuffle", True) else "in the order of the data"
+        like = "scikit-learn" if section.get("like") == "sklearn" else "Surprise"
+        own = _own_seed(section)
+        return f"{share[0].upper() + share[1:]}, {how} as by {like}{own}, are the test part."
+    if kind in ("kfold", "repeated-kfold"):
+        repeats = f", {section['n_repeats']} times over" if kind == "repeated-kfold" else ""
+        return (
+            f"The ratings were divided at random into {section['n_splits']} folds{repeats}"
+            f"{_own_seed(section)}, each the test part once."
+        )
+    if kind == "leave-n-out":
+        n = section["n"]
+        return f"{n} rating{'s' if n > 1 else ''} of each user, {drawn}, are the test part."
+    if kind == "user-fraction":
+        return f"{written(section['fraction'])} of each user's ratings, {drawn}, are the test part."
+    if kind == "global-time":
+        if section.get("date") is not None:
+            return (
+                f"Ratings from {section['date']} on are the test part, those before are training."
+            )
+        return (
+            f"The test part begins at the moment that {written(section['quantile'])} of the "
+            "ratings come before."
+        )
+    if kind == "user-holdout":
+        return (
+            f"Of {written(section['users'])} of the users, {written(section['given'])} of their "
+            f"ratings are given and the others, {drawn}, are the test part; all other users are "
+            "training."
+        )
+    return "Training and test parts were divided beforehand and read from files."
+
+
+def _own_seed(section: dict[str, Any]) -> str:
+    state = section.get("random_state")
+    return "" if state is None else f" (random_state {state})"
+
+
+def _candidates_sentence(section: dict[str, Any]) -> str:
+    kind = section["kind"]
+    known = (
+        " Users without a training rating are left out."
+        if section.get("unknown_users") == "drop"
+        else ""
+    )
+    unknown = {
+        "count": " Test items that training never saw cannot be ranked but count in the ideal.",
+        "drop": " Test items that training never saw are left out.",
+    }.get(section.get("unknown_items", ""), "")
+    if kind == "rated":
+        return f"Each user's own test ratings are put in order.{known}"
+    if kind == "catalogue":
+        own = "included" if section.get("training_items") == "keep" else "left out"
+        return (
+            "Every item of the training part is ranked for every test user, those that the user "
+            f"rated in training {own}; an item without a test rating has relevance 0."
+            f"{unknown}{known}"
+        )
+    return (
+        f"Each user's test ratings are ranked among {section['n']} items drawn at random from "
+        f"those without a rating of the user, which have relevance 0.{unknown}{known}"
+    )
+
+
+def _ndcg_sentence(metric: metrics.Metric) -> str:
+    """Return gain, discount, ties and empty users of an nDCG, as it is computed."""
+    params = metric.params
+    gain = params["gain"]
+    worth = {
+        "exp2": "2^rel − 1",
+        "linear": "rel",
+        "table": f"{gain}",
+        "binary": f"1 from relevance {gain.numbers[0]:g} on" if gain.numbers else "1 or 0",
+    }[gain.word]
+    base = str(params["base"])
+    log = "ln" if base == "e" else f"log{base}"
+    discount = {
+        "log": f"{log}(i + 1)",
+        "jarvelin": f"max(1, {log}(i))",
+        "reciprocal": "i",
+        "none": "1",
+    }[str(params["discount"])]
+    ties = {
+        "average": "the mean over all orders of equal estimates",
+        "first": "equal estimates in input order",
+        "last": "equal estimates in reversed input order",
+        "best": "equal estimates in the best order",
+        "worst": "equal estimates in the worst order",
+    }.get(params["ties"].word, "equal estimates in random order")
+    empty = {
+        "nan": "left out of the mean",
+    }.get(str(params["undefined"]), f"counted as {params['undefined']}")
+    others = [
+        f"{name}={value}"
+        for name, value in metric.chosen
+        if name not in ("gain", "base", "discount", "ties", "undefined")
+    ]
+    also = f" Also {joined(others)}." if others else ""
+    return (
+        f"There dcg@k = sum over ranks i ≤ k of gain / {discount} with gain {worth}, rel the true "
+        f"rating; idcg@k is that of the best order; the value is {ties}; users without a relevant "
+        f"item are {empty}.{also}"
+    )
+
+
+def _span(sizes: list[int]) -> str:
+    return f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_value(each)}" for key, each in value.items()) + "}"
+    return plain(value)

@@ -1,0 +1,306 @@
+"""The report page: one file, no network, made from results alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import ResultsError
+from harness.files import write_whole
+from harness.report.appearance import COLOURS, plain, symbol
+from harness.report.digest import Digest, Place, digest
+from harness.report.figures import Figure, draw
+from harness.report.joining import join
+from harness.report.methods import methods
+from harness.report.plots import KINDS
+from harness.report.provenance import command, describe_cells, describe_run, to_yaml
+from harness.report.sentences import headline
+from harness.results.rounding import decimals, rounded
+from harness.results.run import Run
+from harness.results.table import TIMES
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = ["build_page", "environment", "write_page"]
+
+ASSETS = Path(__file__).with_name("assets")
+MOST_FIGURES = 60
+"""More plots than these are left to ``harness plot``: the page stays small."""
+
+TITLES = {
+    "tradeoff": "Quality against time",
+    "ndcg-over-k": "Quality over k",
+    "distribution": "Users",
+    "differences": "Differences to the baseline",
+    "spread": "Folds and seeds",
+}
+
+
+def write_page(
+    runs: Sequence[Run], path: Path, *, baseline: str | None = None, anyway: bool = False
+) -> Path:
+    """Write the page of one run, or of several side by side.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    path : Path
+        The file; its folder is made when it is missing.
+    baseline : str, optional
+        The algorithm that the others are compared with.
+    anyway : bool
+        Join even runs that cannot be compared; a warning then says why not.
+
+    Raises
+    ------
+    ResultsError
+        If there is nothing to show, or the file cannot be written.
+    """
+    page = build_page(runs, baseline=baseline, anyway=anyway)
+    try:
+        write_whole(path, page.encode())
+    except OSError as error:
+        raise ResultsError(
+            f"{path}: cannot be written ({error.strerror}); use --output FILE"
+        ) from None
+    return path
+
+
+def build_page(runs: Sequence[Run], *, baseline: str | None = None, anyway: bool = False) -> str:
+    """Return the page as HTML; see `write_page`."""
+    told = digest(join(runs, anyway=anyway), baseline=baseline)
+    figures, left_out = _figures(told)
+    template = environment().get_template("page.html")
+    return template.render(
+        name=plain(told.run.name),
+        description=plain(told.info.get("description") or ""),
+        headlines=headline(told),
+        told=told,
+        facts=_facts(told, runs),
+        tables=[_table(told, place, number) for number, place in enumerate(told.places, 1)],
+        ks=sorted({k for label in told.labels if (k := _rank(label))}),
+        figures={
+            kind: of_kind
+            for kind in KINDS
+            if (of_kind := [figure for figure in figures if figure.kind == kind])
+        },
+        titles=TITLES | {"differences": f"Differences to {plain(told.baseline)}"},
+        left_out=left_out,
+        evidence=[
+            (place.title, each.method) for place in told.places for each in place.evidence.values()
+        ][:1],
+        extra_tables=[*_tie_tables(told), *told.info.get("tables", [])],
+        notes=[plain(note) for note in told.info["notes"]],
+        failures=[cell for cell in told.info["cells"] if cell.get("error")],
+        accounts=[(plain(run.name), methods(run.info)) for run in runs],
+        origins=[
+            {
+                "name": plain(run.name),
+                "about": describe_run(run.info),
+                "cells": describe_cells(run.info),
+                "yaml": to_yaml(run.info),
+                "command": command(run.info),
+            }
+            for run in runs
+        ],
+        **_assets(),
+    )
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates, every value in them escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"plain": plain, "linked": linked, "rank": _rank, "symbol": symbol}
+    return made
+
+
+def linked(text: str) -> Markup:
+    """Return text as HTML, escaped, with its DOIs as links.
+
+    Examples
+    --------
+    >>> print(linked("<b> (doi:10.1145/2827872)"))
+    &lt;b&gt; (<a href="https://doi.org/10.1145/2827872">doi:10.1145/2827872</a>)
+    """
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"(doi:10\.\d{4,9}/[^\s;,)]*[^\s;,).])", text)
+    return Markup("").join(
+        Markup('<a href="https://doi.org/{}">{}</a>').format(part[4:], part)
+        if number % 2
+        else escape(part)
+        for number, part in enumerate(parts)
+    )
+
+
+def _figures(told: Digest) -> tuple[list[Figure], bool]:
+    """Return every plot that has something to show, and whether some are left out."""
+    wanted = [
+        (kind, label, number)
+        for number in range(1, len(told.places) + 1)
+        for label in [told.primary, *(each for each in told.labels if each != told.primary)]
+        for kind in KINDS
+    ]
+    if len(wanted) > MOST_FIGURES:
+        wanted = [each for each in wanted if each[1] == told.primary]
+    drawn: list[Figure] = []
+    families: set[tuple[str, int]] = set()
+    for kind, label, number in wanted[:MOST_FIGURES]:
+        if kind == "ndcg-over-k":
+            family = (label.partition("@")[0], number)
+            if family in families or "@" not in label:
+                continue
+            families.add(family)
+        try:
+            drawn.append(draw(told, kind, label, number, len(drawn) + 1))
+        except ResultsError:
+            continue  # nothing of this kind to show, as the spread of a single fold
+    n_all = len(told.places) * len(told.labels) * len(KINDS)
+    return drawn, len(wanted[:MOST_FIGURES]) < n_all
+
+
+def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
+    """Return what the template shows of one table."""
+    best = {label: set(place.best(label)) for label in told.labels}
+    rows = []
+    for row in place.rows.to_dict(orient="records"):
+        name = str(row["algorithm"])
+        rows.append(
+            {
+                "name": name,
+                "look": told.looks[name],
+                "scores": [
+                    _score(told, place, label, name, row, name in best[label])
+                    for label in told.labels
+                ],
+                "others": _others(row),
+                "error": plain(row["error"]),
+            }
+        )
+    bounds = [
+        {
+            "name": row["algorithm"],
+            "scores": [rounded(row[label], told.decimals[label]) for label in told.labels],
+        }
+        for row in place.bounds.to_dict(orient="records")
+    ]
+    return {"number": number, "place": place, "rows": rows, "bounds": bounds}
+
+
+def _score(
+    told: Digest, place: Place, label: str, name: str, row: dict[Any, Any], best: bool
+) -> dict[str, Any]:
+    digits = told.decimals[label]
+    evidence = place.evidence.get(label)
+    standing = evidence.standing(name) if evidence else None
+    spread = row.get(f"{label}_sd", math.nan)
+    return {
+        "text": rounded(row[label], digits),
+        "value": "" if math.isnan(row[label]) else f"{row[label]:.10g}",
+        "best": best,
+        "letters": standing.letters if standing else "",
+        "low": rounded(standing.low, digits) if standing else "",
+        "high": rounded(standing.high, digits) if standing else "",
+        "spread": rounded(spread, digits),
+    }
+
+
+def _others(row: dict[Any, Any]) -> list[tuple[str, str]]:
+    """Return time, memory and users of a row: as text, and as a value to sort by."""
+    if not row["n_cells"]:
+        return [("", "")] * 4
+    numbers = [row[TIMES[0]], row[TIMES[1]], row["peak_mb"], row["n_users"]]
+    texts = [f"{numbers[0]:.2f}", f"{numbers[1]:.2f}", f"{numbers[2]:.0f}", f"{numbers[3]}"]
+    return [(text, f"{number:.10g}") for text, number in zip(texts, numbers, strict=True)]
+
+
+def _tie_tables(told: Digest) -> list[dict[str, Any]]:
+    """Return, for each table, the share of users whose score hangs on the order of ties."""
+    tables = []
+    for place in told.places:
+        shares: dict[tuple[str, str], float] = {}
+        for cell in place.cells:
+            for label, share in cell.get("tied_at_cut", {}).items():
+                where = (cell["algorithm"], label)
+                shares[where] = max(shares.get(where, 0.0), share)
+        labels = [
+            each for each in told.labels if any(shares.get((a, each)) for a in told.algorithms)
+        ]
+        names = [
+            name for name in told.algorithms if any(shares.get((name, each)) for each in labels)
+        ]
+        if not labels:
+            continue
+        digits = decimals([], default=1)
+        tables.append(
+            {
+                "title": "Ties at the cut" + (f", {place.title}" if len(told.places) > 1 else ""),
+                "caption": "Percent of users for whom a tie among estimates decides which of "
+                "their judged items stand above rank k; the largest of the folds and seeds.",
+                "columns": ["algorithm", *labels],
+                "rows": [
+                    [
+                        name,
+                        *(rounded(100 * shares.get((name, each), 0.0), digits) for each in labels),
+                    ]
+                    for name in names
+                ],
+            }
+        )
+    return tables
+
+
+def _facts(told: Digest, runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Return the few facts under the title."""
+    parts = zip(*(place.key for place in told.places), strict=True)
+    data, split, candidates = (", ".join(dict.fromkeys(map(plain, part))) for part in parts)
+    seeds = ", ".join(str(seed) for seed in told.info["seeds"])
+    made = ", ".join(dict.fromkeys(run.info["started"][:10] for run in runs))
+    seconds = sum(run.info["seconds"] for run in runs)
+    return [
+        ("Data", data),
+        ("Split", split),
+        ("Candidates", candidates),
+        ("Seed" if len(told.info["seeds"]) == 1 else "Seeds", seeds),
+        ("Made", f"{made}, in {seconds:.0f} s" if seconds >= 1 else made),
+    ]
+
+
+@cache
+def _assets() -> dict[str, Any]:
+    """Return style sheet and script, and the hash by which the page allows its own script."""
+    from markupsafe import Markup
+
+    style = (ASSETS / "page.css").read_text(encoding="utf-8")
+    light = "".join(f"--{hue}: {both[0]}; " for hue, both in COLOURS.items())
+    dark = "".join(f"--{hue}: {both[1]}; " for hue, both in COLOURS.items())
+    style = style.replace("/* light hues */", light).replace("/* dark hues */", dark)
+    script = (ASSETS / "page.js").read_text(encoding="utf-8")
+    digest_of = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return {
+        "style": Markup(style),  # noqa: S704 - a file of this package
+        "script": Markup(script),  # noqa: S704
+        "script_hash": digest_of,
+    }
+
+
+def _rank(label: str) -> str:
+    """Return the rank of a label as text, nothing where it has none."""
+    return label.rpartition("@")[2] if "@" in label else ""
