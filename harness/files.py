@@ -1,12 +1,15 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and locks that die with their holder."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 
-__all__ = ["write_whole"]
+__all__ = ["hold", "leftovers", "sync_folder", "write_whole"]
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -31,7 +34,7 @@ def write_whole(path: Path, data: bytes) -> None:
     ['a.txt']
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -42,9 +45,53 @@ def write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    sync_folder(path.parent)
+
+
+def leftovers(path: Path) -> list[Path]:
+    """Return what writers of a file left beside it when they were killed."""
+    return list(path.parent.glob(f".{escape(path.name)}.*.part"))
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk, where the system can."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def hold(path: Path, patience: float = -1.0) -> Iterator[None]:
+    """Hold a lock that one process at a time can have, and that ends with its process.
+
+    The lock's file stays where it is, empty: one that is removed could be held twice, by a process
+    that had opened it before and by another that makes it anew.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is made when it is missing.
+    patience : float
+        Seconds to wait for another holder; for as long as it takes when negative.
+
+    Raises
+    ------
+    filelock.Timeout
+        If another process has held it for longer than `patience`.
+    OSError
+        If the file cannot be made.
+
+    Examples
+    --------
+    >>> with hold(getfixture("tmp_path") / ".lock"):
+    ...     pass
+    """
+    from filelock import FileLock
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path, timeout=patience):
+        yield

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from harness import candidates, seeds
 from harness.algorithms import acceleration, registry
@@ -21,7 +22,7 @@ from harness.experiment.scoring import rank, score_pairs
 from harness.experiment.workspace import Workspace
 from harness.results.cells import CellRecord, CellStore
 
-__all__ = ["Outcome", "Report", "compute", "finish", "reason"]
+__all__ = ["WAITING", "Outcome", "Report", "compute", "finish", "reason"]
 
 Report = Callable[[str, int, int], object]
 """Called with the stage, the steps done and the steps in all."""
@@ -29,11 +30,21 @@ Report = Callable[[str, int, int], object]
 Outcome = dict[str, Any]
 """``status`` (computed, found, busy or failed), ``seconds`` and, when it failed, ``error``."""
 
+WAITING = "waiting"
+"""The stage before a cell begins, while another run is computing it."""
+
 SHARE_OF_MEMORY = 0.9
+LONGEST_REASON = 500
 
 
 def finish(
-    cell: Cell, workspace: Workspace, store: CellStore, report: Report, *, wait: bool = True
+    cell: Cell,
+    workspace: Workspace,
+    store: CellStore,
+    report: Report,
+    *,
+    wait: bool = True,
+    fresh: bool = False,
 ) -> Outcome:
     """Compute a cell and store it, unless it is there or somebody else is at it.
 
@@ -45,6 +56,8 @@ def finish(
     report : callable
     wait : bool
         Whether to wait for another run that is computing the same cell.
+    fresh : bool
+        Compute it even if it is there.
 
     Returns
     -------
@@ -54,19 +67,31 @@ def finish(
     started = time.perf_counter()
     outcome: Outcome = {"status": "computed"}
     try:
-        lock_path = store.path(cell.key).with_suffix(".lock")
-        _make_folder(lock_path.parent)
-        with FileLock(lock_path, timeout=-1 if wait else 0):
-            if store.path(cell.key).exists():
+        with _turn(cell, store, report, wait=wait):
+            started = time.perf_counter()
+            if not fresh and store.is_whole(cell.key):
                 outcome["status"] = "found"
             else:
-                store.put(cell.key, compute(cell, workspace, report).to_bytes())
-        Path(lock_path).unlink(missing_ok=True)
+                store.put(cell.key, compute(cell, workspace, report))
     except Timeout:
         outcome["status"] = "busy"
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         outcome |= {"status": "failed", "error": reason(error)}
     return outcome | {"seconds": time.perf_counter() - started}
+
+
+@contextmanager
+def _turn(cell: Cell, store: CellStore, report: Report, *, wait: bool) -> Iterator[None]:
+    """Hold a cell's lock; say so when somebody else has it and is waited for."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(store.lock(cell.key, patience=0.0))
+        except Timeout:
+            if not wait:
+                raise
+            report(WAITING, 0, 0)
+            held.enter_context(store.lock(cell.key))
+        yield
 
 
 def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
@@ -145,13 +170,18 @@ def reason(error: BaseException) -> str:
     >>> reason(HarnessError("SVD: no; yes"))
     'SVD: no; yes'
     """
-    if isinstance(error, HarnessError):
-        return " ".join(str(error).split())
     if isinstance(error, MemoryError):
         return "out of memory; use fewer workers, a smaller data set or fewer factors"
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return " ".join(f"{type(error).__name__}: {error}{where}".split())
+    try:
+        text = str(error)
+    except Exception:  # a class of somebody else's whose message cannot be made
+        text = "without a message"
+    if not isinstance(error, HarnessError):
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+        text = f"{type(error).__name__}: {text}{where}"
+    shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return shown if len(shown) <= LONGEST_REASON else f"{shown[:LONGEST_REASON]} …"
 
 
 def _notes(chosen: AlgorithmConfig, trainset: Any, fit_path: str) -> list[str]:
@@ -180,13 +210,3 @@ def _refuse_what_cannot_fit(name: str, params: dict[str, Any], trainset: Any) ->
             f"{trainset.n_items:,} items, and {free / 1e9:.1f} GB are free; "
             "filter the data, sample users, or leave it out"
         )
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise HarnessError(
-            f"{folder}: cannot be made ({error.strerror}); "
-            "set HARNESS_CACHE to a folder you may write"
-        ) from None

@@ -3,94 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
+import re
+import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from harness.datasets import cache_folder
 from harness.errors import ResultsError
-from harness.files import write_whole
-from harness.metrics import Pairs, Rankings
+from harness.files import hold, leftovers, write_whole
+from harness.results.record import CellRecord
 
-__all__ = ["CellRecord", "CellStore", "key_of"]
-
-MAGIC = b"harness-cell-1\n"
-DIGEST_BYTES = 32
-
-
-@dataclass(frozen=True, eq=False)
-class CellRecord:
-    """Everything that one fitted and scored cell leaves behind.
-
-    Parameters
-    ----------
-    meta : dict
-        Plain data: timings, memory, paths taken, notes, counts.
-    users : ndarray of int32, shape (n_users,)
-        Codes of the test users.
-    kept : ndarray of bool, shape (n_users,)
-        Users whose ranking is evaluated; `rankings` has one list for each of them.
-    rankings : Rankings
-    pairs : Pairs
-        Estimate and true rating of every test pair, by user.
-    """
-
-    meta: dict[str, Any]
-    users: NDArray[np.int32]
-    kept: NDArray[np.bool_]
-    rankings: Rankings
-    pairs: Pairs
-
-    def to_bytes(self) -> bytes:
-        """Return the record as one file's bytes, checksum included."""
-        arrays: dict[str, NDArray[Any]] = {"users": self.users, "kept": self.kept}
-        for prefix, part in (("rankings.", self.rankings), ("pairs.", self.pairs)):
-            for field in fields(part):
-                value = getattr(part, field.name)
-                if value is not None:
-                    arrays[prefix + field.name] = value
-        body = io.BytesIO()
-        meta = np.frombuffer(json.dumps(self.meta).encode(), dtype=np.uint8)
-        np.savez(body, allow_pickle=False, meta=meta, **arrays)
-        content = body.getvalue()
-        return MAGIC + hashlib.sha256(content).digest() + content
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> CellRecord:
-        """Read a record back.
-
-        Raises
-        ------
-        ResultsError
-            If the bytes are not a whole record.
-        """
-        start = len(MAGIC) + DIGEST_BYTES
-        if not data.startswith(MAGIC) or len(data) <= start:
-            raise ResultsError("not a finished cell, or written by another version")
-        content = data[start:]
-        if hashlib.sha256(content).digest() != data[len(MAGIC) : start]:
-            raise ResultsError("the bytes do not match their checksum")
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        parts: dict[str, dict[str, Any]] = {"rankings": {}, "pairs": {}}
-        for name, array in arrays.items():
-            prefix, dot, field = name.partition(".")
-            if dot:
-                parts[prefix][field] = array
-        return cls(
-            meta=json.loads(arrays["meta"].tobytes()),
-            users=arrays["users"],
-            kept=arrays["kept"],
-            rankings=Rankings(**parts["rankings"]),
-            pairs=Pairs(**parts["pairs"]),
-        )
+__all__ = ["CellRecord", "CellStore", "Entry", "key_of"]
 
 
 def key_of(description: dict[str, Any]) -> str:
@@ -135,13 +63,28 @@ class CellStore:
         """Return where the cell of a key is, or would be."""
         return self.folder / key[:2] / f"{key}.cell"
 
+    def lock(self, key: str, patience: float = -1.0) -> AbstractContextManager[None]:
+        """Return a lock on a cell, so that one process at a time computes it.
+
+        There are at most 4,096 lock files, shared by the keys that begin alike: two cells of one
+        lock are computed after each other, which is rare and harms nothing.
+
+        Raises
+        ------
+        filelock.Timeout
+            On entry, if somebody else has held it for longer than `patience` seconds.
+        OSError
+            On entry, if its file cannot be made.
+        """
+        return hold(self.folder / "locks" / f"{key[:3]}.lock", patience)
+
     def get(self, key: str) -> CellRecord | None:
         """Return a finished cell, or None where there is none.
 
         Raises
         ------
         ResultsError
-            If there is a file that is not a whole cell; it names the file.
+            If there is a file that is not that cell, whole; it names the file.
         """
         path = self.path(key)
         try:
@@ -149,21 +92,23 @@ class CellStore:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
+            raise ResultsError(f"{path}: {_why(error)}; check its permissions") from None
         try:
-            return CellRecord.from_bytes(data)
+            return CellRecord.from_bytes(data, key)
         except ResultsError as error:
             raise ResultsError(f"{path}: {error}; it is computed again") from None
 
     def is_whole(self, key: str) -> bool:
-        """Return whether a cell is there; a broken file is removed, to be computed again."""
-        if self.fault(key) is not None:
-            self.discard(key)
+        """Return whether a cell is there that can be read; a broken one is to be computed again."""
+        try:
+            return self.get(key) is not None
+        except ResultsError:
             return False
-        return self.path(key).exists()
 
-    def put(self, key: str, data: bytes) -> Path:
+    def put(self, key: str, record: CellRecord) -> Path:
         """Write a cell to a temporary name, sync it, and give it its own name.
+
+        To be called by the holder of the cell's lock.
 
         Raises
         ------
@@ -172,22 +117,57 @@ class CellStore:
         """
         path = self.path(key)
         try:
-            write_whole(path, data)
+            for part in leftovers(path):
+                part.unlink(missing_ok=True)
+            write_whole(path, record.to_bytes(key))
         except OSError as error:
             raise ResultsError(
-                f"{path.parent}: cannot write a finished cell ({error.strerror}); "
+                f"{path.parent}: cannot write a finished cell ({_why(error)}); "
                 "free space, mend permissions or set HARNESS_CACHE to another folder"
             ) from None
         return path
 
+    def check_writable(self) -> None:
+        """Make the folder, and see that a file can be written there.
+
+        Raises
+        ------
+        ResultsError
+            If it cannot.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder) as probe:
+                probe.write(b"room for a cell")
+        except OSError as error:
+            raise ResultsError(
+                f"{self.folder}: finished cells cannot be kept there ({_why(error)}); "
+                "mend it or set HARNESS_CACHE to another folder"
+            ) from None
+
     def discard(self, key: str) -> None:
-        """Remove a cell, if it is there."""
-        self.path(key).unlink(missing_ok=True)
+        """Remove a cell, if it is there.
+
+        Raises
+        ------
+        ResultsError
+            If it is there and cannot be removed.
+        """
+        path = self.path(key)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise ResultsError(f"{path}: cannot be removed ({_why(error)}); mend it") from None
 
     def entries(self) -> Iterator[Entry]:
         """Yield every file of the store, by key."""
         for path in sorted(self.folder.glob("??/*.cell")):
-            status = path.stat()
+            if not re.fullmatch("[0-9a-f]{64}", path.stem) or path.parent.name != path.stem[:2]:
+                continue
+            try:
+                status = path.stat()
+            except FileNotFoundError:  # removed by another process since it was listed
+                continue
             yield Entry(path.stem, status.st_size, datetime.fromtimestamp(status.st_mtime))
 
     def fault(self, key: str) -> str | None:
@@ -212,8 +192,11 @@ class CellStore:
         ]
         for entry in old:
             self.discard(entry.key)
-        for pattern in ("??/.*.part", "??/*.lock"):
-            for path in self.folder.glob(pattern):
-                if now - path.stat().st_mtime > 86_400:
-                    path.unlink(missing_ok=True)
+        for path in self.folder.glob("*/.*.part"):
+            if now - path.stat().st_mtime > 86_400:
+                path.unlink(missing_ok=True)
         return len(old)
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or str(error) or type(error).__name__).lower()

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import os
-import shutil
-import tempfile
-from dataclasses import dataclass, replace
+import time
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import ResultsError, suggestion
-from harness.files import write_whole
+from harness.results.folders import replace_folder, restore_folder
+from harness.results.frames import Kind, check_file, read_frame, to_parquet
+from harness.results.schema import SCHEMA_VERSION, read_description
+from harness.results.table import GROUP
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["SCHEMA_VERSION", "Run", "find_runs", "read_run"]
 
-SCHEMA_VERSION = 1
 RUN_FILE = "run.json"
 USERS_FILE = "users.parquet"
 TRIALS_FILE = "trials.parquet"
+PLACE: dict[str, Kind] = {
+    **dict.fromkeys((*GROUP, "algorithm"), "word"),
+    **dict.fromkeys(("seed", "fold"), "count"),
+}
+"""Columns that say which cell a row is of."""
+TRIAL: dict[str, Kind] = {
+    "trial": "count",
+    "params": "word",
+    "value": "number",
+    "seconds": "number",
+    "error": "word",
+}
+LET_WRITERS_END = 0.2
+"""Seconds after which a run that seemed broken is looked at again: it may have been replaced."""
 
 
-@dataclass(frozen=True, eq=False)
 class Run:
     """One experiment, done.
 
@@ -35,21 +46,28 @@ class Run:
     ----------
     info : dict
         What ``run.json`` holds: config, data, splits, seeds, versions, machine, cells.
-    users : DataFrame
+    users : DataFrame, optional
         One row for each cell and test user: ``dataset``, ``split``, ``candidates``,
         ``algorithm``, ``seed``, ``fold``, ``user`` and a column for each metric label, NaN where
-        the metric is undefined.
-    folder : Path or None
+        the metric is undefined. Read from the folder when it is first asked for.
+    folder : Path, optional
         Where it is on disk.
-    trials : DataFrame or None
+    trials : DataFrame, optional
         One row for each setting that a search tried: where, ``trial``, ``params`` (JSON),
         ``value``, ``seconds``, ``error``; None when nothing was tuned.
     """
 
-    info: dict[str, Any]
-    users: pd.DataFrame
-    folder: Path | None = None
-    trials: pd.DataFrame | None = None
+    def __init__(
+        self,
+        info: dict[str, Any],
+        users: pd.DataFrame | None = None,
+        folder: Path | None = None,
+        trials: pd.DataFrame | None = None,
+    ) -> None:
+        self.info = info
+        self.folder = folder
+        self._users = users
+        self._trials = trials
 
     @property
     def name(self) -> str:
@@ -62,6 +80,26 @@ class Run:
         from harness.results.table import tabulate
 
         return tabulate(self.info)
+
+    @cached_property
+    def users(self) -> pd.DataFrame:
+        """One row for each cell and test user."""
+        if self._users is not None:
+            return self._users
+        scores: dict[str, Kind] = dict.fromkeys(self.info["metrics"], "number")
+        return self._read(USERS_FILE, {**PLACE, "user": "word", **scores})
+
+    @cached_property
+    def trials(self) -> pd.DataFrame | None:
+        """One row for each setting that a search tried, None when nothing was tuned."""
+        if self._trials is not None or TRIALS_FILE not in self.info.get("files", {}):
+            return self._trials
+        return self._read(TRIALS_FILE, PLACE | TRIAL)
+
+    def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
+        if self.folder is None or name not in self.info.get("files", {}):
+            raise ResultsError(f"{self.name}: has no {name}; run the config again")
+        return read_frame(self.folder / name, self.info["files"][name], columns)
 
     @property
     def failed(self) -> list[dict[str, Any]]:
@@ -91,21 +129,21 @@ class Run:
         files = {
             "table.csv": to_csv(self.info).encode(),
             "table.md": to_markdown(self.info).encode(),
-            USERS_FILE: _parquet(self.users),
+            USERS_FILE: to_parquet(self.users),
         }
         if self.trials is not None:
-            files[TRIALS_FILE] = _parquet(self.trials)
+            files[TRIALS_FILE] = to_parquet(self.trials)
         info = self.info | {"files": {name: _digest(data) for name, data in files.items()}}
         files[RUN_FILE] = (json.dumps(info, indent=1, ensure_ascii=False) + "\n").encode()
         folder = results / self.name
         try:
-            _replace_folder(folder, files)
+            replace_folder(folder, files)
         except OSError as error:
             raise ResultsError(
-                f"{results}: cannot write the results ({error.strerror}); finished cells are kept: "
-                "mend it and run again, or use --results DIR"
+                f"{results}: cannot write the results ({(error.strerror or str(error)).lower()}); "
+                "finished cells are kept: mend it and run again, or use --results DIR"
             ) from None
-        return replace(self, info=info, folder=folder)
+        return Run(info, self.users, folder, self.trials)
 
 
 def read_run(folder: Path) -> Run:
@@ -121,85 +159,35 @@ def read_run(folder: Path) -> Run:
     ResultsError
         If there is no run, a file is missing or changed, or another version wrote it.
     """
-    import pandas as pd
+    try:
+        return _read_run(folder)
+    except ResultsError:
+        time.sleep(LET_WRITERS_END)
+        return _read_run(folder)
 
-    _restore(folder)
+
+def _read_run(folder: Path) -> Run:
+    restore_folder(folder)
     path = folder / RUN_FILE
     if not path.is_file():
         known = [each.name for each in find_runs(folder.parent)]
         hint = suggestion(folder.name, known) if known else "run a config first"
         raise ResultsError(f"{folder}: no run there; {hint}")
-    try:
-        info = json.loads(path.read_text(encoding="utf-8"))
-        version = info["schema_version"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ResultsError(f"{path}: not a run's description; run the config again") from None
-    if version != SCHEMA_VERSION:
-        raise ResultsError(
-            f"{path}: written in format {version}, this is format {SCHEMA_VERSION}; "
-            "run the config again"
-        )
+    info = read_description(path)
     for name, digest in info["files"].items():
         if Path(name).name != name or not (folder / name).is_file():
             raise ResultsError(f"{folder / name}: missing; run the config again")
-        if _digest((folder / name).read_bytes()) != digest:
-            raise ResultsError(
-                f"{folder / name}: changed since it was written; run the config again"
-            )
-    trials = pd.read_parquet(folder / TRIALS_FILE) if TRIALS_FILE in info["files"] else None
-    return Run(info, pd.read_parquet(folder / USERS_FILE), folder, trials)
+        check_file(folder / name, digest)
+    return Run(info, folder=folder)
 
 
 def find_runs(results: Path) -> list[Path]:
     """Return the run folders in a results folder, by name."""
     if not results.is_dir():
         return []
-    return sorted(path.parent for path in results.glob(f"*/{RUN_FILE}"))
-
-
-def _parquet(frame: pd.DataFrame) -> bytes:
-    data = io.BytesIO()
-    frame.to_parquet(data, index=False, compression="zstd")
-    return data.getvalue()
+    found = (path for path in results.glob(f"*/{RUN_FILE}") if path.is_file())
+    return sorted(path.parent for path in found if not path.parent.name.startswith("."))
 
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _aside(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.old")
-
-
-def _replace_folder(folder: Path, files: dict[str, bytes]) -> None:
-    """Put a new folder in the place of an old one; a kill in between is mended by `_restore`."""
-    from filelock import FileLock
-
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = folder.with_name(f".{folder.name}.lock")
-    with FileLock(lock):
-        _restore(folder)
-        fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-        try:
-            for name, data in files.items():
-                write_whole(fresh / name, data)
-            fresh.chmod(0o755)
-            if folder.exists():
-                folder.replace(_aside(folder))
-            fresh.replace(folder)
-        except BaseException:
-            shutil.rmtree(fresh, ignore_errors=True)
-            _restore(folder)
-            raise
-        shutil.rmtree(_aside(folder), ignore_errors=True)
-    lock.unlink(missing_ok=True)
-
-
-def _restore(folder: Path) -> None:
-    """Bring back the old folder if a writer died between moving it away and replacing it."""
-    aside = _aside(folder)
-    if aside.is_dir() and os.access(folder.parent, os.W_OK):
-        if folder.exists():
-            shutil.rmtree(aside, ignore_errors=True)
-        else:
-            aside.replace(folder)

@@ -1,0 +1,108 @@
+"""Tables on disk as Parquet, read back only if they are what was written."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness.errors import ResultsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Kind", "check_file", "read_frame", "to_parquet"]
+
+Kind = Literal["word", "count", "number"]
+"""What a column holds."""
+
+SHARE_OF_MEMORY = 0.5
+BYTES_PER_VALUE = 16
+"""What a value takes at most while a table is read: itself and its copy for pandas."""
+
+
+def to_parquet(frame: pd.DataFrame) -> bytes:
+    """Return a table as the bytes of a Parquet file.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> to_parquet(pd.DataFrame({"user": ["u"], "rmse": [0.5]}))[:4]
+    b'PAR1'
+    """
+    data = io.BytesIO()
+    frame.to_parquet(data, index=False, compression="zstd")
+    return data.getvalue()
+
+
+def check_file(path: Path, digest: str) -> None:
+    """Compare a file with the SHA-256 that was noted when it was written.
+
+    Raises
+    ------
+    ResultsError
+        If it is another, or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
+    if found != digest:
+        raise ResultsError(f"{path}: changed since it was written; run the config again")
+
+
+def read_frame(path: Path, digest: str, columns: Mapping[str, Kind]) -> pd.DataFrame:
+    """Read a table back.
+
+    Parameters
+    ----------
+    path : Path
+    digest : str
+        SHA-256 of the file.
+    columns : mapping of str to Kind
+        What has to be there; other columns are left out.
+
+    Raises
+    ------
+    ResultsError
+        If the file was changed, lacks a column, or would take more memory than there is.
+    """
+    import psutil
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    check_file(path, digest)
+    try:
+        with pq.ParquetFile(path) as file:
+            needed = BYTES_PER_VALUE * file.metadata.num_rows * len(columns)
+            if needed > SHARE_OF_MEMORY * psutil.virtual_memory().available:
+                raise ResultsError(f"{path}: would take {needed / 1e9:.0f} GB; free memory first")
+            schema = file.schema_arrow
+            for name, kind in columns.items():
+                if schema.names.count(name) != 1 or not _holds(schema.field(name).type, kind):
+                    raise ResultsError(f"{path}: no column {name!r}; run the config again")
+            table = file.read(columns=list(columns))
+            # What the file says of pandas is not needed, and may be anything.
+            frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
+        raise ResultsError(f"{path}: not a table ({reason}); run the config again") from None
+    return frame[list(columns)]
+
+
+def _holds(found: Any, kind: Kind) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_null(found):  # nothing in it
+        return True
+    if types.is_dictionary(found):
+        found = found.value_type
+    if kind == "word":
+        return bool(types.is_string(found) or types.is_large_string(found))
+    if kind == "count":
+        return bool(types.is_integer(found))
+    return bool(types.is_floating(found))

@@ -1,0 +1,195 @@
+"""What of ``run.json`` is relied on: checked when it is read, since anybody may have written it.
+
+Keys that nothing computes with pass through as they are; what is computed with, compared or put
+into a table is declared here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import from_json
+
+from harness import metrics
+from harness.config.experiment import NAME
+from harness.config.faults import dotted
+from harness.errors import MetricError, ResultsError
+
+__all__ = ["SCHEMA_VERSION", "read_description"]
+
+SCHEMA_VERSION = 1
+MOST_BYTES = 64_000_000
+
+Text = Annotated[str, Field(max_length=10_000)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class _Place(_Part):
+    dataset: Text
+    split: Text
+    candidates: Text
+
+
+class _Score(_Part):
+    mean: Number | None
+    n_undefined: Count
+
+
+class _Failed(_Place):
+    algorithm: Text
+    seed: Count
+    fold: Count
+    n_folds: Count
+    params: dict[str, Any]
+    error: Text | None = None
+
+
+class _Finished(_Failed):
+    fit_seconds: Amount
+    score_seconds: Amount
+    metric_seconds: Amount
+    peak_mb: Amount
+    n_users: Count
+    n_test: Count
+    n_impossible: Count
+    notes: list[Text]
+    scores: dict[str, _Score]
+
+
+def _kind(cell: Any) -> str:
+    return "failed" if isinstance(cell, dict) and cell.get("error") else "finished"
+
+
+_Cell = Annotated[
+    Annotated[_Failed, Tag("failed")] | Annotated[_Finished, Tag("finished")], Discriminator(_kind)
+]
+
+
+class _Bound(_Place):
+    scores: dict[str, dict[str, Number | None]]
+
+
+class _Standing(_Part):
+    algorithm: Text
+    mean: Number | None
+    low: Number | None
+    high: Number | None
+    letters: Text
+    n_users: Count
+
+
+class _Pair(_Part):
+    first: Text
+    second: Text
+    difference: Number | None
+    low: Number | None
+    high: Number | None
+    effect_size: Number | None
+    p: Share | None
+    p_adjusted: Share | None
+    significant: bool
+    n_users: Count
+
+
+class _Compared(_Place):
+    metric: Text
+    method: Text
+    algorithms: list[_Standing]
+    pairs: list[_Pair]
+
+
+class _Settings(_Part):
+    baseline: Text | None = None
+    correction: Text = "holm"
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+
+
+class _Config(_Part):
+    clip: bool
+    statistics: _Settings | None = None
+
+
+class _Data(_Part):
+    name: Text
+    fingerprint: Text
+
+
+class _Split(_Part):
+    fingerprint: Text
+
+
+class _Description(_Part):
+    name: Annotated[str, Field(pattern=NAME)]
+    description: Text
+    metrics: Annotated[list[Text], Field(min_length=1)]
+    seeds: list[Count]
+    config: _Config
+    datasets: list[_Data]
+    splits: list[_Split]
+    notes: list[Text]
+    cells: list[_Cell]
+    bounds: list[_Bound] = []
+    statistics: list[_Compared] = []
+    started: Text
+    files: dict[str, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]]
+
+    @model_validator(mode="after")
+    def _every_metric_has_scores(self) -> Self:
+        for label in self.metrics:
+            metrics.parse(label)
+            for cell in self.cells:
+                if isinstance(cell, _Finished) and label not in cell.scores:
+                    raise ValueError(f"a cell of {cell.algorithm} has no {label}")
+        return self
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """Return what a ``run.json`` holds.
+
+    Raises
+    ------
+    ResultsError
+        If it cannot be read, or is not what a run of this version writes.
+    """
+    again = "run the config again"
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ResultsError(f"{path}: larger than {MOST_BYTES:,} bytes; {again}")
+        info = from_json(path.read_bytes(), allow_inf_nan=False)
+        version = info["schema_version"]
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
+    except (ValueError, LookupError, TypeError):
+        raise ResultsError(f"{path}: not a run's description; {again}") from None
+    if version != SCHEMA_VERSION or not isinstance(version, int):
+        raise ResultsError(
+            f"{path}: written in another format than this version's, {SCHEMA_VERSION}; {again}"
+        )
+    try:
+        _Description.model_validate(info)
+    except MetricError as error:
+        raise ResultsError(f"{path}: metrics: {error}; {again}") from None
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = dotted(tuple(part for part in first["loc"] if part not in ("failed", "finished")))
+        found = first["msg"].removeprefix("Value error, ")
+        raise ResultsError(f"{path}: {place or 'the run'}: {found}; {again}") from None
+    described: dict[str, Any] = info
+    return described
