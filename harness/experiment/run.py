@@ -87,8 +87,7 @@ def run(
     >>> done.table["algorithm"].tolist()[:3]
     ['BaselineOnly', 'Random', 'Popularity']
     """
-    begun = time.perf_counter()
-    started = datetime.now(UTC)
+    begun, started = time.perf_counter(), datetime.now(UTC)
     given = None if ratings is None else datasets.load(ratings)
     if given is not None and isinstance(config, Mapping):
         config = {"dataset": "bundled", **config}
@@ -99,23 +98,19 @@ def run(
         given=given,
         progress=lambda done, total: watch(Stage("", "loading", done, total)),
     )
-    watch(Stage("", "loading"))
-    cells = list(make_cells(experiment, workspace))
     store = CellStore.default()
-    n_workers = workers or experiment.execution.workers
 
     def carry_out(todo: Iterable[Cell]) -> Iterator[tuple[Cell, Outcome]]:
-        return execute(todo, workspace, store, n_workers, watch)
+        return execute(todo, workspace, store, workers or experiment.execution.workers, watch)
 
+    watch(Stage("", "loading"))
+    cells = list(make_cells(experiment, workspace))
     n_trials = n_planned(experiment, cells)
     if n_trials:
         watch(RunPlanned(len(cells) + n_trials, 0))
     cells, searches = tune(experiment, workspace, cells, store, carry_out, watch)
-    missing = [cell for cell in _unique(cells) if fresh or not _whole(store, cell, watch)]
+    missing = _missing(cells, store, watch, fresh=fresh)
     watch(RunPlanned(len(cells) + n_trials, len(cells) - len(missing) + n_trials))
-    if fresh:
-        for cell in missing:
-            store.discard(cell.key)
     failures = {
         cell.key: outcome["error"]
         for cell, outcome in carry_out(missing)
@@ -125,32 +120,46 @@ def run(
     tuned = [(scored.cells[position], search) for position, search in searches.items()]
     for place, search in tuned:
         place |= {"n_trials": len(search.trials), "search_seconds": search.seconds}
-    finished = Run(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "name": experiment.name,
-            "description": experiment.description,
-            "metrics": [str(metric) for metric in requested_metrics(experiment)],
-            "seeds": experiment.seed,
-            "config": experiment.model_dump(mode="json")
-            | ({} if given is None else {"dataset": [f"given from Python: {given.name}"]}),
-            "config_file": _relative(document),
-            "datasets": workspace.describe_data(),
-            "splits": workspace.describe_splits(),
-            "notes": remarks(experiment, workspace, scored),
-            "cells": scored.cells,
-            "bounds": scored.bounds,
-            "statistics": _statistics(experiment, scored),
-            "versions": provenance.versions(),
-            "machine": provenance.machine(),
-            "commit": provenance.commit(),
-            "started": started.isoformat(timespec="seconds"),
-            "seconds": round(time.perf_counter() - begun, 3),
-        },
-        scored.users,
-        trials=trials_frame(tuned) if tuned else None,
-    )
+    info = _described(experiment, workspace, scored) | {
+        "config_file": _relative(document),
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": round(time.perf_counter() - begun, 3),
+    }
+    finished = Run(info, scored.users, trials=trials_frame(tuned) if tuned else None)
     return finished if results is None else finished.write(Path(results))
+
+
+def _missing(cells: list[Cell], store: CellStore, watch: Watch, *, fresh: bool) -> list[Cell]:
+    """Return the cells to be computed; with `fresh`, all of them, their files removed."""
+    todo = _unique(cells)
+    if not fresh:
+        return [cell for cell in todo if not _whole(store, cell, watch)]
+    for cell in todo:
+        store.discard(cell.key)
+    return todo
+
+
+def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> dict[str, Any]:
+    """Return what ``run.json`` says of a run, its times aside."""
+    given = workspace.given
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "name": experiment.name,
+        "description": experiment.description,
+        "metrics": [str(metric) for metric in requested_metrics(experiment)],
+        "seeds": experiment.seed,
+        "config": experiment.model_dump(mode="json")
+        | ({} if given is None else {"dataset": [f"given from Python: {given.name}"]}),
+        "datasets": workspace.describe_data(),
+        "splits": workspace.describe_splits(),
+        "notes": remarks(experiment, workspace, scored),
+        "cells": scored.cells,
+        "bounds": scored.bounds,
+        "statistics": _statistics(experiment, scored),
+        "versions": provenance.versions(),
+        "machine": provenance.machine(),
+        "commit": provenance.commit(),
+    }
 
 
 def _unique(cells: list[Cell]) -> list[Cell]:
