@@ -1,0 +1,180 @@
+"""Published and computed side by side, with a verdict on each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from harness.reproduce.computed import compute
+from harness.reproduce.published import Quantity, is_nan, leaves, published
+
+__all__ = ["Band", "Finding", "NotRun", "reproduce"]
+
+Run = Callable[[Quantity], Any]
+
+EXACT = 1e-12
+TIMES = ("runtime_s",)
+
+
+@dataclass(frozen=True)
+class Band:
+    """The range of a value over seeds, for a source that set none.
+
+    Parameters
+    ----------
+    low, high : float
+    """
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.low:.4g} to {self.high:.4g}"
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """Why a value was not computed.
+
+    Parameters
+    ----------
+    why : str
+    """
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One published value beside ours.
+
+    Parameters
+    ----------
+    source : str
+        Key of the source.
+    quantity : str
+    published : object
+        As printed; nan where the source has none.
+    here : object
+        The value here, a `Band`, or None when it was not run.
+    difference : float or None
+        Here less published; None where that means nothing.
+    verdict : str
+        ``equal`` (to 1e-12), ``equal as printed``, ``truncated`` (by the source), ``within the
+        band``, ``erratum``, ``another machine``, ``refused here``, ``named here``, ``differs``
+        or ``not run``.
+    note : str
+    """
+
+    source: str
+    quantity: str
+    published: Any
+    here: Any
+    difference: float | None
+    verdict: str
+    note: str = ""
+
+
+def reproduce(
+    source: str | None = None, runs: Mapping[tuple[str, str], Run] | None = None
+) -> list[Finding]:
+    """Compute published values and compare them.
+
+    Parameters
+    ----------
+    source : str, optional
+        Key of a source; all without it.
+    runs : mapping of (source, what) to callable, optional
+        For quantities that need training: each takes the quantity and returns its value or values
+        in the form of ``expected``, with a `Band` or a `NotRun` in place of any.
+
+    Returns
+    -------
+    list of Finding
+        One for each single value, in the order of the sources.
+
+    Raises
+    ------
+    ResultsError
+        If there is no such source.
+
+    Examples
+    --------
+    >>> for finding in reproduce("seed-003"):
+    ...     print(finding.quantity, finding.published, finding.verdict, sep=" | ")
+    IDCG | 45.64 | equal as printed
+    NDCG score | 0.801 | truncated
+    a sample of another length than the reference list | 0.0 | refused here
+    """
+    found = []
+    for quantity in published(source):
+        run = (runs or {}).get((quantity.source, quantity.what), compute)
+        found += compare(quantity, run(quantity))
+    return found
+
+
+def compare(quantity: Quantity, here: Any) -> list[Finding]:
+    """Set each single value of a quantity beside ours.
+
+    Parameters
+    ----------
+    quantity : Quantity
+    here : object
+        In the form of ``quantity.expected``; None or a `NotRun` when it was not run.
+
+    Examples
+    --------
+    >>> [finding] = compare(Quantity("s", "x", {}, 0.25), 0.2512)
+    >>> finding.verdict, round(finding.difference, 4)
+    ('equal as printed', 0.0012)
+    """
+    ours = {} if here is None or isinstance(here, NotRun) else dict(leaves(quantity, here))
+    missing = here if isinstance(here, NotRun) else NotRun("it needs a run")
+    return [
+        _judge(quantity, name, printed, ours.get(name, missing))
+        for name, printed in leaves(quantity, quantity.expected)
+    ]
+
+
+def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
+    what = f"{quantity.what} {name}".strip().replace("@k @", "@")
+    note = quantity.note
+    printed = float("nan") if printed is None else printed
+    if isinstance(here, NotRun):
+        return Finding(quantity.source, what, printed, None, None, "not run", here.why)
+    if name in quantity.errata:
+        wrong, why = quantity.errata[name]
+        sound = _verdict(printed, here) in ("equal", "equal as printed")
+        verdict = "erratum" if sound else "differs"
+        return Finding(quantity.source, what, wrong, here, here - wrong, verdict, why)
+    if name in TIMES:
+        return Finding(quantity.source, what, printed, here, None, "another machine", note)
+    numeric = isinstance(printed, (int, float)) and isinstance(here, (int, float))
+    difference = float(here - printed) if numeric and not is_nan(here) else None
+    verdict = _verdict(printed, here)
+    if difference is not None and verdict == "differs" and note.startswith("the source truncates"):
+        verdict = "truncated" if 0 < difference < _unit(printed) else verdict
+    return Finding(quantity.source, what, printed, here, difference, verdict, note)
+
+
+def _verdict(printed: Any, here: Any) -> str:
+    if isinstance(here, Band):
+        return "within the band" if here.low <= printed <= here.high else "differs"
+    if isinstance(printed, str):
+        return "named here"
+    if isinstance(here, str):
+        return "refused here"
+    if not isinstance(printed, (int, float)):
+        return "equal" if printed == here else "differs"
+    if is_nan(printed) or is_nan(here):
+        return "equal" if is_nan(printed) and is_nan(here) else "differs"
+    if abs(here - printed) <= EXACT * max(1.0, abs(printed)):
+        return "equal"
+    return "equal as printed" if abs(here - printed) <= _unit(printed) / 2 else "differs"
+
+
+def _unit(printed: float) -> float:
+    """Return one unit of the last digit that was printed."""
+    return float(10.0 ** int(Decimal(repr(printed)).as_tuple().exponent))
