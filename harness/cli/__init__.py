@@ -17,6 +17,8 @@ _COMMANDS = {
     "check": ("harness.cli.run", "check_command"),
     "compare": ("harness.cli.show", "compare_command"),
     "evaluate": ("harness.cli.evaluate", "evaluate_command"),
+    "conventions": ("harness.cli.evaluate", "conventions_command"),
+    "reproduce": ("harness.cli.evaluate", "reproduce_command"),
     "list": ("harness.cli.show", "list_command"),
     "cache": ("harness.cli.cache", "cache_command"),
 }

@@ -1,13 +1,14 @@
-"""``harness evaluate``: the same table for what another program predicted or recommended."""
+"""``harness evaluate``, ``conventions`` and ``reproduce``: other programs, other definitions."""
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
 import click
 
-__all__ = ["evaluate_command"]
+__all__ = ["conventions_command", "evaluate_command", "reproduce_command"]
 
 _file = click.Path(path_type=Path, dir_okay=False)
 
@@ -44,7 +45,9 @@ def evaluate_command(
 
     wanted = metrics.parse_many(labels)
     columns = ["file", *(str(metric) for metric in wanted), "users", "seconds"]
-    rows, frames, undefined = [], [], {}
+    rows: list[list[str]] = []
+    frames: list[pd.DataFrame] = []
+    undefined: dict[tuple[str, str], int] = {}
     for path in files:
         begun = time.perf_counter()
         evidence = rankings.read(path, truth, training)
@@ -67,3 +70,88 @@ def evaluate_command(
     if per_user is not None:
         pd.concat(frames).to_csv(per_user, index=False)
     return 0
+
+
+@click.command("conventions")
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="Folder that holds the runs.",
+)
+@click.option("--metric", "role", default="ndcg", show_default=True, help="Or ap, recall, rr, ...")
+@click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="Cut-off rank.")
+@click.option("--threshold", type=float, help="Least rating of a relevant item, where it matters.")
+def conventions_command(run: str, results: Path, role: str, k: int, threshold: float | None) -> int:
+    """Show one run as each library would score it.
+
+    The same lists, the same ratings: what differs between the rows is the definition alone.
+    """
+    from harness.cli.screen import show_table
+    from harness.results.cells import CellStore
+    from harness.results.compare import open_run
+    from harness.results.conventions import under_conventions
+
+    table = under_conventions(
+        open_run(run, results), CellStore.default(), role=role, k=k, threshold=threshold
+    )
+    for place, rows in table.groupby(["dataset", "split", "candidates"], sort=False):
+        where = ", ".join(str(part) for part in place) if isinstance(place, tuple) else str(place)
+        click.echo(f"\n{run} · {role}@{k} · {where}\n")
+        shown = rows.drop(columns=["dataset", "split", "candidates"]).dropna(axis=1, how="all")
+        cells = [[_rounded(value) for value in row] for row in shown.itertuples(index=False)]
+        show_table(list(shown.columns), cells, ["convention", "label", "note"])
+    return 0
+
+
+@click.command("reproduce")
+@click.argument("source", required=False)
+@click.option("--quiet", "-q", is_flag=True, help="Print the table alone.")
+@click.option("--no-runs", is_flag=True, help="Only what needs no data and no training.")
+def reproduce_command(source: str | None, quiet: bool, no_runs: bool) -> int:
+    """Compute published numbers again and set them beside the source.
+
+    SOURCE is one of seed-000 to seed-004, microsoft and surprise; all of them without it. The exit
+    code is 1 if a number differs that no note explains.
+    """
+    from harness.cli.progress import display
+    from harness.cli.screen import show_table
+    from harness.reproduce import reproduce
+    from harness.reproduce.trained import trained_runs
+
+    with display(quiet) as watch:
+        findings = reproduce(source, {} if no_runs else trained_runs(watch))
+    columns = ["source", "quantity", "published", "here", "difference", "verdict", "note"]
+    rows = [
+        [
+            finding.source,
+            finding.quantity,
+            _short(finding.published),
+            _short(finding.here),
+            "" if finding.difference is None else f"{finding.difference:.1e}",
+            finding.verdict,
+            finding.note if finding.verdict not in ("equal", "equal as printed") else "",
+        ]
+        for finding in findings
+    ]
+    show_table(columns, rows, ["source", "quantity", "verdict", "note"])
+    counts: dict[str, int] = {}
+    for finding in findings:
+        counts[finding.verdict] = counts.get(finding.verdict, 0) + 1
+    click.echo("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return 1 if counts.get("differs") else 0
+
+
+def _rounded(value: object) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4f}"
+    return str(value)
+
+
+def _short(value: object) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

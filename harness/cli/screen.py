@@ -39,10 +39,10 @@ def show_table(
 
         table = Table(box=None, pad_edge=False, header_style="bold")
         for place, column in enumerate(columns):
-            padded = any(row[place].endswith(" ") for row in rows)  # aligned already
+            aligned = any(row[place].endswith(" ") for row in rows)
             table.add_column(
                 Text(column),
-                justify="left" if column in left or padded else "right",
+                justify="left" if column in left or aligned else "right",
                 no_wrap=column != "error",
                 overflow="fold",
             )

@@ -63,8 +63,8 @@ class Finding:
         Here less published; None where that means nothing.
     verdict : str
         ``equal`` (to 1e-12), ``equal as printed``, ``truncated`` (by the source), ``within the
-        band``, ``erratum``, ``another machine``, ``refused here``, ``named here``, ``differs``
-        or ``not run``.
+        band`` or ``outside the band`` (of our seeds, where the source set none), ``erratum``,
+        ``another machine``, ``refused here``, ``named here``, ``differs`` or ``not run``.
     note : str
     """
 
@@ -161,7 +161,7 @@ def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
 
 def _verdict(printed: Any, here: Any) -> str:
     if isinstance(here, Band):
-        return "within the band" if here.low <= printed <= here.high else "differs"
+        return "within the band" if here.low <= printed <= here.high else "outside the band"
     if isinstance(printed, str):
         return "named here"
     if isinstance(here, str):

@@ -71,7 +71,7 @@ def test_a_run_is_asked_for_its_quantity_alone():
         (0.93, math.nan, "differs"),
         (None, math.nan, "equal"),
         (0.047, Band(0.046, 0.05), "within the band"),
-        (0.047, Band(0.048, 0.05), "differs"),
+        (0.047, Band(0.048, 0.05), "outside the band"),
         ([1, 2], [1, 3], "differs"),
     ],
 )

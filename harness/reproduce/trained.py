@@ -1,0 +1,130 @@
+"""Published values that need training: each source's config is run, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import harness
+from harness.errors import DataError
+from harness.experiment import run
+from harness.experiment.events import Watch, ignore
+from harness.reproduce.findings import Band, NotRun
+from harness.reproduce.findings import Run as Reproduction
+from harness.reproduce.published import Quantity, published
+
+__all__ = ["config_path", "trained_runs"]
+
+FULL_CATALOGUE = "ndcg(gain=linear, undefined=0)@10"
+MICROSOFT = {
+    "rmse": "rmse",
+    "mae": "mae",
+    "r2": "r2",
+    "map_at_10": "ap(denominator=achievable, ties=first)@10",
+    "ndcg_at_10": "ndcg(gain=binary, ties=first)@10",
+    "precision_at_10": "precision(ties=first)@10",
+    "recall_at_10": "recall(ties=first)@10",
+}
+LASTFM = (
+    "needs Last.fm 360K (569 MB), which is trained on in Spark: "
+    "harness run configs/lastfm-implicit.yaml"
+)
+
+Cells = list[dict[str, Any]]
+
+
+def config_path(name: str) -> Path:
+    """Return a config that ships with the project, installed or in a clone.
+
+    Examples
+    --------
+    >>> config_path("microsoft-svd").name
+    'microsoft-svd.yaml'
+    """
+    package = Path(harness.__file__).parent
+    installed = package / "configs" / f"{name}.yaml"
+    return installed if installed.exists() else package.parent / "configs" / f"{name}.yaml"
+
+
+def trained_runs(watch: Watch = ignore, **options: Any) -> dict[tuple[str, str], Reproduction]:
+    """Return how each published value that needs training is computed.
+
+    Parameters
+    ----------
+    watch : callable
+        Told what the runs do.
+    **options
+        Handed to `harness.run`, as `ratings` or `overrides`.
+
+    Returns
+    -------
+    dict of (str, str) to callable
+        By source and quantity, as `reproduce` takes them. A run whose data cannot be had gives a
+        `NotRun` that says why.
+    """
+
+    @cache
+    def cells(config: str) -> Cells | NotRun:
+        try:
+            done = run(
+                config_path(config),
+                results=None,
+                watch=watch,
+                **{"overrides": ["statistics=null", "floors=false"], **options},
+            )
+        except DataError as error:
+            return NotRun(str(error).splitlines()[0])
+        found: Cells = done.info["cells"]
+        return found
+
+    def through(config: str, read: Callable[[Quantity, Cells], Any]) -> Reproduction:
+        def reproduce(quantity: Quantity) -> Any:
+            found = cells(config)
+            return found if isinstance(found, NotRun) else read(quantity, found)
+
+        return reproduce
+
+    runs: dict[tuple[str, str], Reproduction] = {}
+    for quantity in published():
+        place = (quantity.source, quantity.what)
+        if quantity.source == "surprise":
+            runs[place] = through("surprise-readme", _errors)
+        elif quantity.source == "microsoft":
+            runs[place] = through("microsoft-svd", _notebook)
+        elif quantity.what.startswith("explicit table"):
+            runs[place] = through("seed-full-catalogue", _catalogue)
+        elif quantity.what.startswith("implicit table"):
+            runs[place] = lambda quantity: NotRun(LASTFM)
+    return runs
+
+
+def _of(quantity: Quantity, cells: Cells) -> Cells:
+    """Return the cells of the algorithm that a quantity is about."""
+    name = quantity.what.rpartition(": ")[2].replace("SVDpp", "SVD++")
+    return [cell for cell in cells if cell["algorithm"] == name]
+
+
+def _scores(cells: Cells, label: str) -> list[float]:
+    return [float(cell["scores"][label]["mean"]) for cell in cells]
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _errors(quantity: Quantity, cells: Cells) -> dict[str, float]:
+    return {label: _mean(_scores(_of(quantity, cells), label)) for label in ("rmse", "mae")}
+
+
+def _notebook(quantity: Quantity, cells: Cells) -> dict[str, float]:
+    return {name: _scores(cells, label)[0] for name, label in MICROSOFT.items()}
+
+
+def _catalogue(quantity: Quantity, cells: Cells) -> dict[str, Any]:
+    own = _of(quantity, cells)
+    scores = _scores(own, FULL_CATALOGUE)
+    low, high = min(scores), max(scores)
+    seconds = _mean([cell["fit_seconds"] + cell["score_seconds"] for cell in own])
+    return {"ndcg": low if low == high else Band(low, high), "runtime_s": seconds}
