@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 __all__ = [
     "COLOURS",
     "FAINT",
@@ -195,7 +197,7 @@ def symbol(look: Look) -> str:
 
     marker = MarkerStyle(look.marker)
     path = marker.get_path().transformed(marker.get_transform())
-    size = max(abs(path.vertices).max(), 1e-9)
+    size = float(np.abs(np.asarray(path.vertices)).max())
     letters = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
     parts = []
     for points, code in path.iter_segments(curves=True, simplify=False):

@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["Figure", "data_behind", "draw", "render"]
 
 CAPTIONS = {
-    "tradeoff": "Quality against time. Bars: intervals over users. Steps: no other algorithm is "
-    "both faster and better than these.",
-    "ndcg-over-k": "Quality over the cut-off rank. Bands: intervals over users; where two bands "
-    "overlap, the difference of the two may still be sure.",
-    "distribution": "Users. Bar: the middle half. Line: nine in ten. Notch: median. Diamond: mean.",
-    "differences": "Differences to the baseline, user by user. Line: its interval. Filled: "
-    "significant after correction.",
-    "spread": "Folds and seeds. Each mark is one cell, the line their mean.",
+    "tradeoff": "Bars: intervals over users. Steps join the algorithms that no other is both "
+    "faster and better than.",
+    "ndcg-over-k": "Bands: intervals over users. Where two overlap, the difference may still be "
+    "sure.",
+    "distribution": "Bar: the middle half of the users. Line: nine in ten. Notch: median. "
+    "Diamond: mean.",
+    "differences": "User by user. Line: interval of the difference. Filled: significant after "
+    "correction.",
+    "spread": "Each mark is one cell, the line their mean.",
 }
+"""What the marks of each kind mean."""
 
 
 @dataclass(frozen=True)

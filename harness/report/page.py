@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import metrics
 from harness.errors import ResultsError
 from harness.files import write_whole
 from harness.report.appearance import COLOURS, plain, symbol
@@ -21,9 +22,10 @@ from harness.report.methods import methods
 from harness.report.plots import KINDS
 from harness.report.provenance import command, describe_cells, describe_run, to_yaml
 from harness.report.sentences import headline
+from harness.report.tables import latex
 from harness.results.rounding import decimals, rounded
 from harness.results.run import Run
-from harness.results.table import TIMES
+from harness.results.table import TIMES, to_csv, to_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -86,7 +88,7 @@ def build_page(runs: Sequence[Run], *, baseline: str | None = None, anyway: bool
         told=told,
         facts=_facts(told, runs),
         tables=[_table(told, place, number) for number, place in enumerate(told.places, 1)],
-        ks=sorted({k for label in told.labels if (k := _rank(label))}),
+        ks=sorted({int(k) for label in told.labels if (k := _rank(label))}),
         figures={
             kind: of_kind
             for kind in KINDS
@@ -94,9 +96,10 @@ def build_page(runs: Sequence[Run], *, baseline: str | None = None, anyway: bool
         },
         titles=TITLES | {"differences": f"Differences to {plain(told.baseline)}"},
         left_out=left_out,
-        evidence=[
-            (place.title, each.method) for place in told.places for each in place.evidence.values()
-        ][:1],
+        csv=to_csv(told.info),
+        markdown=to_markdown(told.info),
+        higher={label: metrics.parse(label).higher_is_better for label in told.labels},
+        how=next((e.method for place in told.places for e in place.evidence.values()), ""),
         extra_tables=[*_tie_tables(told), *told.info.get("tables", [])],
         notes=[plain(note) for note in told.info["notes"]],
         failures=[cell for cell in told.info["cells"] if cell.get("error")],
@@ -132,22 +135,24 @@ def environment() -> Environment:
 
 
 def linked(text: str) -> Markup:
-    """Return text as HTML, escaped, with its DOIs as links.
+    """Return text as HTML, escaped, with DOIs as links and what stands in backticks as code.
 
     Examples
     --------
-    >>> print(linked("<b> (doi:10.1145/2827872)"))
-    &lt;b&gt; (<a href="https://doi.org/10.1145/2827872">doi:10.1145/2827872</a>)
+    >>> print(linked("<b> `k: 1` (doi:10.1145/2827872)"))
+    &lt;b&gt; <code>k: 1</code> (<a href="https://doi.org/10.1145/2827872">doi:10.1145/2827872</a>)
     """
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(doi:10\.\d{4,9}/[^\s;,)]*[^\s;,).])", text)
-    return Markup("").join(
-        Markup('<a href="https://doi.org/{}">{}</a>').format(part[4:], part)
-        if number % 2
-        else escape(part)
-        for number, part in enumerate(parts)
-    )
+    shown = Markup("")
+    for part in re.split(r"(doi:10\.\d{4,9}/[^\s;,)]*[^\s;,).]|`[^`]+`)", text):
+        if part.startswith("doi:10."):
+            shown += Markup('<a href="https://doi.org/{}">{}</a>').format(part[4:], part)
+        elif part.startswith("`") and part.endswith("`") and len(part) > 2:
+            shown += Markup("<code>{}</code>").format(part[1:-1])
+        else:
+            shown += escape(part)
+    return shown
 
 
 def _figures(told: Digest) -> tuple[list[Figure], bool]:
@@ -178,10 +183,12 @@ def _figures(told: Digest) -> tuple[list[Figure], bool]:
 
 def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
     """Return what the template shows of one table."""
+    rows: list[dict[str, Any]] = []
     best = {label: set(place.best(label)) for label in told.labels}
-    rows = []
-    for row in place.rows.to_dict(orient="records"):
-        name = str(row["algorithm"])
+    ranked = place.ranked(told.primary)
+    records = {str(row["algorithm"]): row for row in place.rows.to_dict(orient="records")}
+    for name in [*ranked, *(name for name in records if name not in ranked)]:
+        row = records[name]
         rows.append(
             {
                 "name": name,
@@ -201,7 +208,15 @@ def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
         }
         for row in place.bounds.to_dict(orient="records")
     ]
-    return {"number": number, "place": place, "rows": rows, "bounds": bounds}
+    widest = max((len(each["letters"]) for row in rows for each in row["scores"]), default=0)
+    return {
+        "number": number,
+        "place": place,
+        "rows": rows,
+        "bounds": bounds,
+        "widest": widest,
+        "latex": latex(told, place=number),
+    }
 
 
 def _score(
@@ -269,8 +284,10 @@ def _tie_tables(told: Digest) -> list[dict[str, Any]]:
 
 def _facts(told: Digest, runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Return the few facts under the title."""
-    parts = zip(*(place.key for place in told.places), strict=True)
-    data, split, candidates = (", ".join(dict.fromkeys(map(plain, part))) for part in parts)
+    keys = [place.key for place in told.places]
+    data, split, candidates = (
+        ", ".join(dict.fromkeys(plain(key[part]) for key in keys)) for part in range(3)
+    )
     seeds = ", ".join(str(seed) for seed in told.info["seeds"])
     made = ", ".join(dict.fromkeys(run.info["started"][:10] for run in runs))
     seconds = sum(run.info["seconds"] for run in runs)

@@ -1,0 +1,156 @@
+"""Open report pages in headless Chromium and check what a reader would run into.
+
+    python scripts/check_page.py results/quickstart/report.html --shots shots/
+
+Needs Playwright (`pip install playwright`), a Chromium (Debian: `apt-get install chromium`) and
+axe-core (`npm install axe-core`; name its folder with --axe if it is not in ./node_modules).
+Exits with 1 and a line for each fault. The screenshots are to be looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+WIDTHS = (360, 768, 1280)
+SCHEMES = ("light", "dark")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu")
+
+
+def main() -> int:
+    """Check the pages named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="+", type=Path)
+    parser.add_argument("--shots", type=Path, help="folder for screenshots")
+    parser.add_argument("--axe", type=Path, default=Path("node_modules/axe-core"))
+    parser.add_argument("--chromium", default=shutil.which("chromium"))
+    arguments = parser.parse_args()
+    axe = arguments.axe / "axe.min.js"
+    if arguments.chromium is None or not axe.is_file():
+        parser.error("needs chromium on the path and axe-core (npm install axe-core, or --axe DIR)")
+
+    from playwright.sync_api import sync_playwright
+
+    faults: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=arguments.chromium, args=list(FLAGS), headless=True
+        )
+        for path in arguments.pages:
+            found = list(check(browser, path.resolve(), axe, arguments.shots))
+            faults += [f"{path}: {fault}" for fault in found]
+            print(f"{path}: {len(found)} faults", flush=True)
+        browser.close()
+    print("\n".join(faults))
+    return 1 if faults else 0
+
+
+def check(browser: Any, path: Path, axe: Path, shots: Path | None) -> Iterator[str]:
+    """Yield what is wrong with one page, at every width and in both colour schemes."""
+    if path.stat().st_size > 2_000_000:
+        yield f"{path.stat().st_size:,} bytes; 2,000,000 are allowed"
+    for scheme in SCHEMES:
+        for width in WIDTHS:
+            context = browser.new_context(
+                viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=False
+            )
+            page = context.new_page()
+            said: list[str] = []
+            page.on("console", lambda m, said=said: said.append(f"console {m.type}: {m.text}"))
+            page.on("pageerror", lambda error, said=said: said.append(f"error: {error}"))
+            page.on(
+                "request",
+                lambda request, said=said: (
+                    None
+                    if request.url.startswith(("file:", "data:", "blob:"))
+                    else said.append(f"request to {request.url}")
+                ),
+            )
+            page.goto(path.as_uri())
+            page.wait_for_timeout(150)
+            where = f"{width} px, {scheme}"
+            if shots:
+                shots.mkdir(parents=True, exist_ok=True)
+                page.screenshot(path=shots / f"{path.stem}-{width}-{scheme}.png", full_page=True)
+            over = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            if over > 0:
+                yield f"{where}: {over} px wider than the window"
+            if width == max(WIDTHS) and page.query_selector(".results"):
+                yield from (f"{where}: {fault}" for fault in use(page))
+            yield from (f"{where}: {each}" for each in said)
+            yield from (f"{where}: {each}" for each in ask_axe(page, axe))
+            context.close()
+
+
+def use(page: Any) -> Iterator[str]:
+    """Sort, filter, hide rows, pick a metric and open data; yield what does not work."""
+    rows = "document.querySelector('.place:not([hidden]) .results')"
+    for column in page.query_selector_all(".place:not([hidden]) thead th[data-sort=number]"):
+        if not column.is_visible():
+            continue
+        column.query_selector("button").click()
+        way = column.get_attribute("aria-sort")
+        values = page.evaluate(
+            f"""(th) => [...{rows}.tBodies[0].rows]
+                .map((row) => row.children[[...th.parentElement.children].indexOf(th)])
+                .map((cell) => cell.dataset.value).filter((v) => v !== "").map(Number)""",
+            column,
+        )
+        if values != sorted(values, reverse=way == "descending"):
+            yield f"sorting by {column.inner_text()!r} {way} gives {values}"
+    box = page.query_selector("input[data-row]")
+    count = f"[...{rows}.tBodies[0].rows].filter((row) => !row.hidden).length"
+    before = page.evaluate(count)
+    page.query_selector(".rows summary").click()
+    box.click()
+    if page.evaluate(count) != before - 1:
+        yield "a row that is unticked stays"
+    page.query_selector("#all-rows").click()
+    if page.evaluate(count) != before:
+        yield "Show all does not show all"
+    page.query_selector(".rows summary").click()
+    ranks = page.query_selector_all("#pick-k option")
+    if ranks:
+        rank = ranks[-1].inner_text()
+        page.select_option("#pick-k", label=rank)
+        shown = page.evaluate(
+            f"[...{rows}.tHead.rows[0].cells].filter((c) => !c.hidden && c.dataset.k)"
+            ".map((c) => c.dataset.k)"
+        )
+        if set(shown) != {rank}:
+            yield f"k = {rank} shows {shown}"
+        page.select_option("#pick-k", value="")
+    places = page.query_selector_all("#pick-place option")
+    if places:
+        page.select_option("#pick-place", index=len(places) - 1)
+        if len([each for each in page.query_selector_all(".place") if each.is_visible()]) != 1:
+            yield "picking a table does not show it alone"
+        page.select_option("#pick-place", index=0)
+    details = page.query_selector("figure:not([hidden]) details")
+    details.query_selector("summary").click()
+    if "," not in details.query_selector("pre").inner_text():
+        yield "no data behind the first plot"
+    with page.expect_download() as download:
+        details.query_selector("[data-save]").click()
+    if not download.value.path().stat().st_size:
+        yield "the saved data are empty"
+
+
+def ask_axe(page: Any, axe: Path) -> Iterator[str]:
+    """Yield the serious and critical faults that axe-core finds."""
+    page.evaluate(axe.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    for fault in found["violations"]:
+        if fault["impact"] in ("serious", "critical"):
+            nodes = ", ".join(" ".join(node["target"]) for node in fault["nodes"][:3])
+            yield f"axe {fault['id']} ({fault['impact']}): {fault['help']}: {nodes}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
