@@ -11,11 +11,14 @@ import sys
 from pathlib import Path
 
 from harness.results import read_run
-from harness.results.table import to_markdown
+from harness.results.table import to_frame_for_people, to_markdown
 
 TOP = Path(__file__).parents[1]
 README = TOP / "README.md"
-MARKER = re.compile(r"<!-- table: (?P<run>\S+) -->\n(?:\n\|(?:.*\n)+?(?=\n))?")
+MARKER = re.compile(
+    r"(?P<marker><!-- (?P<kind>table|grid): (?P<run>\S+)(?: (?P<label>\S+))? -->)\n"
+    r"(?:\n\|(?:.*\n)+?(?=\n))?"
+)
 
 
 def table(run: str) -> str:
@@ -24,9 +27,31 @@ def table(run: str) -> str:
     return "\n".join(line for line in lines if line.startswith("|"))
 
 
+def grid(run: str, label: str) -> str:
+    """Return one metric of a run: a row for each algorithm, a column for each table."""
+    frame = to_frame_for_people(read_run(TOP / run).info)
+    places = list(dict.fromkeys(zip(frame["split"], frame["candidates"], strict=True)))
+    values = frame.set_index(["algorithm", "split", "candidates"])[label]
+    lines = [
+        "| algorithm | " + " | ".join(", ".join(place) for place in places) + " |",
+        "| --- |" + " ---: |" * len(places),
+    ]
+    for algorithm in dict.fromkeys(frame["algorithm"]):
+        row = [" ".join(values[(algorithm, *place)].split()) for place in places]
+        lines.append(f"| {algorithm} | " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
 def written(text: str) -> str:
     """Return the README with every marked table as `results/` has it."""
-    return MARKER.sub(lambda m: f"<!-- table: {m['run']} -->\n\n{table(m['run'])}\n", text)
+
+    def fill(match: re.Match[str]) -> str:
+        made = (
+            table(match["run"]) if match["kind"] == "table" else grid(match["run"], match["label"])
+        )
+        return f"{match['marker']}\n\n{made}\n"
+
+    return MARKER.sub(fill, text)
 
 
 def main() -> int:
