@@ -168,7 +168,7 @@ def _cascade(
     for user in range(start, stop):
         reached = 1.0  # expected probability that the reader comes this far
         entry, end = offsets[user], offsets[user + 1]
-        cut = 0
+        total, cut = 0.0, 0
         while entry < end and lows[entry] <= last and reached > 0.0:
             low, high = lows[entry], highs[entry]
             n_tied = high - low + 1
@@ -191,9 +191,9 @@ def _cascade(
             for t in range(1, n_seen + 1):
                 rank = low + t - 1
                 while ks[cut] < rank:
+                    out[user, cut] = total
                     cut += 1
-                stops = reached * (going_on[t - 1] - going_on[t])
-                out[user, cut] += stops * weights[rank]
+                total += reached * (going_on[t - 1] - going_on[t]) * weights[rank]
             reached *= beyond
-        for later in range(1, n_k):
-            out[user, later] += out[user, later - 1]
+        for rest in range(cut, n_k):
+            out[user, rest] = total

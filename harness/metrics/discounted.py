@@ -165,34 +165,34 @@ def _accumulate(
     stop: int,
     out: Floats,
 ) -> None:
+    """Keep one running total per user, so that a score does not depend on the other ranks."""
     offsets, relevance, lows, highs = settled
     n_k = len(ks)
-    partial = np.zeros(n_k)
     for user in range(start, stop):
-        partial[:] = 0.0
-        for entry in range(offsets[user], offsets[user + 1]):
+        entry, end = offsets[user], offsets[user + 1]
+        total, cut = 0.0, 0
+        while entry < end and lows[entry] <= ks[n_k - 1]:
             low, high = lows[entry], highs[entry]
-            if low > ks[n_k - 1]:
-                break
-            gain = worth_of(relevance[entry], worth)
-            if gain == 0.0:
-                continue
-            cut = 0
             while ks[cut] < low:
+                out[user, cut] = total
                 cut += 1
+            gains = worth_of(relevance[entry], worth)
+            entry += 1
             if low == high:
-                out[user, cut] += gain * weights[low]
+                total += gains * weights[low]
                 continue
-            n_tied = high - low + 1
+            while entry < end and lows[entry] == low:
+                gains += worth_of(relevance[entry], worth)
+                entry += 1
+            mean = gains / (high - low + 1)
             while cut < n_k and ks[cut] < high:  # the group crosses this cut
-                partial[cut] += gain * (prefix[ks[cut]] - prefix[low - 1]) / n_tied
+                out[user, cut] = total + mean * (prefix[ks[cut]] - prefix[low - 1])
                 cut += 1
-            if cut < n_k:
-                out[user, cut] += gain * (prefix[high] - prefix[low - 1]) / n_tied
-        for cut in range(1, n_k):
-            out[user, cut] += out[user, cut - 1]
-        for cut in range(n_k):
-            out[user, cut] += partial[cut]
+            if cut == n_k:
+                break
+            total += mean * (prefix[high] - prefix[low - 1])
+        for rest in range(cut, n_k):
+            out[user, rest] = total
 
 
 @kernel
