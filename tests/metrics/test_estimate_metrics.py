@@ -1,0 +1,116 @@
+"""rmse, mae, r2, fcp and their kin against scikit-learn, Surprise and plain loops."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from surprise import accuracy
+from surprise.prediction_algorithms.predictions import Prediction
+
+from harness import metrics, rankings
+from harness.errors import MetricError
+
+NAMES = ("rmse", "mae", "mse", "r2", "explained_variance", "fcp")
+
+
+@st.composite
+def rows(draw):
+    n = draw(st.integers(1, 30))
+    users = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    estimates = draw(st.lists(st.sampled_from([1.0, 2.5, 3.0, 4.5]), min_size=n, max_size=n))
+    ratings = draw(st.lists(st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0]), min_size=n, max_size=n))
+    return np.array(users), np.array(estimates), np.array(ratings)
+
+
+def scored(label, columns):
+    pairs, users = rankings.group_pairs(*columns)
+    (scores,) = metrics.score([metrics.parse(label)], pairs=pairs).values()
+    return scores, users
+
+
+def by_formula(name, estimates, ratings):
+    errors = ratings - estimates
+    spread = ((ratings - ratings.mean()) ** 2).mean()
+    if name in ("r2", "explained_variance") and spread == 0:
+        return math.nan
+    return {
+        "rmse": lambda: math.sqrt((errors**2).mean()),
+        "mae": lambda: abs(errors).mean(),
+        "mse": lambda: (errors**2).mean(),
+        "r2": lambda: 1 - (errors**2).mean() / spread,
+        "explained_variance": lambda: 1 - errors.var() / spread,
+    }[name]()
+
+
+@pytest.mark.parametrize("name", NAMES[:5])
+@settings(max_examples=150, deadline=None)
+@given(columns=rows())
+def test_errors_follow_their_formula_per_user_and_over_everything(name, columns):
+    scores, users = scored(name, columns)
+    assert scores.mean == pytest.approx(by_formula(name, *columns[1:]), rel=1e-12, nan_ok=True)
+    for user, found in zip(users, scores.per_user, strict=True):
+        mine = columns[0] == user
+        expected = by_formula(name, columns[1][mine], columns[2][mine])
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
+    assert scores.n_undefined == np.isnan(scores.per_user).sum()
+
+
+@settings(max_examples=150, deadline=None)
+@given(columns=rows())
+def test_pooled_values_equal_surprise(columns):
+    predictions = [Prediction(u, i, r, e, {}) for i, (u, e, r) in enumerate(zip(*columns))]  # noqa: B905
+    for name in ("rmse", "mae", "mse"):
+        expected = getattr(accuracy, name)(predictions, verbose=False)
+        assert scored(name, columns)[0].mean == pytest.approx(expected, rel=1e-12)
+    try:
+        expected = accuracy.fcp(predictions, verbose=False)
+    except ValueError:
+        expected = math.nan
+    assert scored("fcp", columns)[0].mean == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+def count_order(estimates, ratings):
+    """Count concordant and discordant pairs the slow way."""
+    n = range(len(ratings))
+    worse = [(i, j) for i in n for j in n if ratings[i] < ratings[j]]
+    concordant = sum(1 for i, j in worse if estimates[i] < estimates[j])
+    return concordant, len(worse) - concordant
+
+
+@settings(max_examples=150, deadline=None)
+@given(columns=rows())
+def test_fcp_counts_each_pair_once_and_ties_as_discordant(columns):
+    scores, users = scored("fcp(pooling=pairs)", columns)
+    totals = np.zeros(2)
+    for user, found in zip(users, scores.per_user, strict=True):
+        mine = columns[0] == user
+        counts = count_order(columns[1][mine], columns[2][mine])
+        totals += counts
+        expected = counts[0] / sum(counts) if sum(counts) else math.nan
+        assert found == pytest.approx(expected, nan_ok=True)
+    expected = totals[0] / totals.sum() if totals.sum() else math.nan
+    assert scores.mean == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_large_user_is_counted_exactly():
+    rng = np.random.default_rng(5)
+    estimates, ratings = rng.integers(0, 300, 3000) / 10, rng.integers(1, 11, 3000) / 2
+    scores, _ = scored("fcp(pooling=pairs)", (np.zeros(3000, int), estimates, ratings))
+    above = (ratings[:, None] > ratings) & (estimates[:, None] > estimates)
+    differ = ratings[:, None] > ratings
+    assert scores.mean == above.sum() / differ.sum()
+
+
+def test_pairs_of_different_lengths_are_refused():
+    with pytest.raises(MetricError, match=r"2 estimates, 1 ratings.*give one rating for each"):
+        metrics.Pairs([0, 2], [1.0, 2.0], [1.0])
+    with pytest.raises(MetricError, match="offsets that end at 3"):
+        metrics.Pairs([0, 3], [1.0, 2.0], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pairs_are_needed_and_asked_for(name):
+    with pytest.raises(MetricError, match=f"{name}: it needs pairs of estimate and rating"):
+        metrics.score([metrics.parse(name)])

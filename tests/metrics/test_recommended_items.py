@@ -1,0 +1,186 @@
+"""Metrics of which items are recommended, against plain loops over sets and dictionaries."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import metrics
+from harness.errors import MetricError
+from harness.metrics import Exposure, Rankings
+
+N_ITEMS = 8
+CUTS = (1, 2, 4)
+
+
+@st.composite
+def cases(draw):
+    """Draw training pairs, lists of different items, relevant items and the lists' users."""
+    cells = [(user, item) for user in range(5) for item in range(N_ITEMS)]
+    seen = draw(st.lists(st.sampled_from(cells), min_size=1, max_size=25, unique=True))
+    lists = draw(
+        st.lists(
+            st.lists(st.integers(0, N_ITEMS - 1), max_size=5, unique=True), min_size=1, max_size=5
+        )
+    )
+    relevant = draw(st.lists(st.integers(0, N_ITEMS - 1), max_size=4, unique=True))
+    users = draw(st.lists(st.integers(-1, 5), min_size=len(lists), max_size=len(lists)))
+    return seen, lists, set(relevant), users
+
+
+def arrays_of(seen, lists, relevant, users):
+    entries = [[rank for rank, item in enumerate(each, 1) if item in relevant] for each in lists]
+    ranks = [rank for each in entries for rank in each]
+    top = np.full((len(lists), 5), -1)
+    for row, each in enumerate(lists):
+        top[row, : len(each)] = each
+    rankings = Rankings(
+        np.cumsum([0, *map(len, entries)]),
+        np.ones(len(ranks)),
+        ranks,
+        ranks,
+        ranks,
+        [len(each) for each in lists],
+        top_items=top,
+    )
+    return rankings, Exposure(*zip(*seen, strict=True), users, n_items=N_ITEMS)
+
+
+def mean(values):
+    values = list(values)
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def cosine(seen, i, j):
+    raters = [{user for user, item in seen if item == each} for each in (i, j)]
+    if not all(raters):
+        return 0.0
+    return len(raters[0] & raters[1]) / math.sqrt(len(raters[0]) * len(raters[1]))
+
+
+def oracle(name, seen, lists, relevant, users, k):
+    """Return the values per list, or one value for what has none per list."""
+    cut = [each[:k] for each in lists]
+    catalogue = {item for _, item in seen}
+    popularity = Counter(item for _, item in seen)
+    shown = Counter(item for each in cut for item in each if item in catalogue)
+    total = sum(shown.values())
+    n_users = len({user for user, _ in seen})
+    if name == "item_coverage":
+        return len(shown) / len(catalogue)
+    if name == "gini":
+        counts = [shown[item] for item in catalogue]
+        pairs = sum(abs(a - b) for a in counts for b in counts)
+        return pairs / (2 * len(counts) * total) if total else math.nan
+    if name == "entropy":
+        return -sum(n / total * math.log2(n / total) for n in shown.values()) if total else math.nan
+    if name == "popularity":
+        return [mean(popularity[item] for item in each) for each in cut]
+    if name.startswith("novelty"):
+        n = len(seen) if "ratings" in name else n_users
+        return [mean(-math.log2(max(popularity[item], 1) / n) for item in each) for each in cut]
+    if name == "diversity":
+        pairs = [itertools.combinations(each, 2) for each in cut]
+        return [1 - mean(cosine(seen, i, j) for i, j in each) for each in pairs]
+    histories = [[item for owner, item in seen if owner == user] for user in users]
+    return [
+        mean(
+            (1 - mean(cosine(seen, item, old) for old in history)) if item in relevant else 0.0
+            for item in each
+        )
+        if history
+        else math.nan
+        for each, history in zip(cut, histories, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", ["item_coverage", "gini", "entropy"])
+@settings(max_examples=150, deadline=None)
+@given(case=cases())
+def test_what_is_shown_as_a_whole(name, case):
+    found = metrics.score([metrics.parse(f"{name}@{k}") for k in CUTS], *_given(case))
+    for k, scores in zip(CUTS, found.values(), strict=True):
+        expected = oracle(name, *case, k)
+        assert scores.mean == pytest.approx(expected, rel=1e-12, abs=1e-15, nan_ok=True)
+        assert np.isnan(scores.per_user).all()
+        assert scores.n_undefined == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["popularity", "novelty", "novelty(of=ratings)", "diversity", "serendipity"]
+)
+@settings(max_examples=150, deadline=None)
+@given(case=cases())
+def test_what_each_user_is_shown(name, case):
+    found = metrics.score([metrics.parse(f"{name}@{k}") for k in CUTS], *_given(case))
+    for k, scores in zip(CUTS, found.values(), strict=True):
+        expected = oracle(name, *case, k)
+        assert scores.per_user.tolist() == pytest.approx(
+            expected, rel=1e-12, abs=1e-12, nan_ok=True
+        )
+        defined = [each for each in expected if not math.isnan(each)]
+        assert scores.mean == pytest.approx(mean(defined), rel=1e-12, abs=1e-12, nan_ok=True)
+        assert scores.n_undefined == len(expected) - len(defined)
+
+
+def _given(case):
+    rankings, exposure = arrays_of(*case)
+    return rankings, None, exposure
+
+
+def test_a_user_is_covered_by_a_list_that_is_long_enough():
+    lists = Rankings([0, 0, 0, 0], [], [], [], [], [5, 2, 0])
+    found = metrics.score(metrics.parse_many("user_coverage@1,3"), lists)
+    assert [scores.mean for scores in found.values()] == pytest.approx([2 / 3, 1 / 3])
+
+
+LISTS = Rankings([0, 0], [], [], [], [], [9], top_items=[[0, 1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("exposure", "label", "message"),
+    [
+        (None, "gini@3", "gini@3: it needs exposure, but there are none; leave the metric out"),
+        (
+            Exposure([0], [0], [0], n_items=9),
+            "novelty@10",
+            "novelty@10: of each list only the first 3 items.*depth of 10",
+        ),
+        (
+            Exposure([0], [0], [0]),
+            "gini@3",
+            "item 2 is recommended.*codes below 1; set its n_items",
+        ),
+        (
+            Exposure([0], [0], [0, 1], n_items=9),
+            "popularity@3",
+            "1 lists, but the exposure names 2 users",
+        ),
+    ],
+)
+def test_what_is_missing_is_named(exposure, label, message):
+    with pytest.raises(MetricError, match=message):
+        metrics.score([metrics.parse(label)], LISTS, exposure=exposure)
+
+
+def test_lists_without_known_items_are_refused():
+    bare = Rankings([0, 0], [], [], [], [], [9])
+    with pytest.raises(MetricError, match="only the first 0 items are known by name"):
+        metrics.score([metrics.parse("gini@3")], bare, exposure=Exposure([0], [0], [0]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0], [0]), "2 users and 1 items; give one of each"),
+        (([], [], [0]), "0 users and 0 items"),
+        (([0], [5], [0], 3), "item codes from 5 to 5; use codes from 0 to 2"),
+    ],
+)
+def test_training_ratings_have_to_be_codes(arguments, message):
+    with pytest.raises(MetricError, match=message):
+        Exposure(*arguments)
