@@ -1,1 +1,39 @@
-"""Results that people look at: page, tables and plots, made from results alone."""
+"""Results that people look at: page, tables and plots, made from results alone.
+
+>>> from harness import report
+>>> report.latex
+<function latex at ...>
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["build_page", "join", "latex", "plots", "style", "write_index", "write_page"]
+
+if TYPE_CHECKING:
+    from harness.report import plots
+    from harness.report.index import write_index
+    from harness.report.joining import join
+    from harness.report.page import build_page, write_page
+    from harness.report.tables import latex, style
+
+_HOMES = {
+    "build_page": "harness.report.page",
+    "join": "harness.report.joining",
+    "latex": "harness.report.tables",
+    "style": "harness.report.tables",
+    "write_index": "harness.report.index",
+    "write_page": "harness.report.page",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    from importlib import import_module
+
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name == "plots":
+        return import_module("harness.report.plots")
+    raise AttributeError(f"module 'harness.report' has no attribute {name!r}")

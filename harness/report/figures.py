@@ -6,9 +6,12 @@ import io
 import re
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from harness.errors import ResultsError
+from harness.files import write_whole
 from harness.report import series
 from harness.report.appearance import COLOURS, FAINT, INK, MUTED, RULE, style
 from harness.report.digest import Digest
@@ -18,7 +21,7 @@ from harness.report.sentences import describe_plot
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Figure", "data_behind", "draw", "render"]
+__all__ = ["Figure", "data_behind", "draw", "render", "write_plot"]
 
 CAPTIONS = {
     "tradeoff": "Bars: intervals over users. Steps join the algorithms that no other is both "
@@ -206,3 +209,38 @@ _VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
     "#ffffff": "paper",
 }
 """Colours of a drawing, and what the page calls them."""
+
+
+def write_plot(
+    told: Digest, kind: str, label: str | None, place: int, form: str, folder: Path
+) -> Path:
+    """Write a plot into a folder, named by what it shows.
+
+    Parameters
+    ----------
+    told : Digest
+    kind : str
+        A key of `plots.KINDS`.
+    label : str or None
+        None for the run's primary metric.
+    place : int
+        Number of the table, from 1.
+    form : {"svg", "png"}
+    folder : Path
+        Made when it is missing.
+
+    Raises
+    ------
+    ResultsError
+        If the run has nothing to show of this kind, or the folder cannot be written.
+    """
+    chosen = told.metric(label)
+    words = [kind, chosen, *([str(place)] if len(told.places) > 1 else [])]
+    name = "".join(c if c.isalnum() or c in "@.-" else "-" for c in "-".join(words))
+    path = folder / f"{name}.{form}"
+    drawn = render(told, kind, chosen, place, form)
+    try:
+        write_whole(path, drawn)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror}); use --output") from None
+    return path

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["build_page", "environment", "write_page"]
+__all__ = ["build_page", "environment", "style_sheet", "write_page"]
 
 ASSETS = Path(__file__).with_name("assets")
 MOST_FIGURES = 60
@@ -114,7 +114,9 @@ def build_page(runs: Sequence[Run], *, baseline: str | None = None, anyway: bool
             }
             for run in runs
         ],
-        **_assets(),
+        style=style_sheet(),
+        script=_script()[0],
+        script_hash=_script()[1],
     )
 
 
@@ -301,21 +303,25 @@ def _facts(told: Digest, runs: Sequence[Run]) -> list[tuple[str, str]]:
 
 
 @cache
-def _assets() -> dict[str, Any]:
-    """Return style sheet and script, and the hash by which the page allows its own script."""
+def style_sheet() -> Markup:
+    """Return the style sheet of all pages, with the colours of the plots in it."""
     from markupsafe import Markup
 
     style = (ASSETS / "page.css").read_text(encoding="utf-8")
     light = "".join(f"--{hue}: {both[0]}; " for hue, both in COLOURS.items())
     dark = "".join(f"--{hue}: {both[1]}; " for hue, both in COLOURS.items())
     style = style.replace("/* light hues */", light).replace("/* dark hues */", dark)
+    return Markup(style)  # noqa: S704 - a file of this package
+
+
+@cache
+def _script() -> tuple[Markup, str]:
+    """Return the script, and the hash by which the page allows it and no other."""
+    from markupsafe import Markup
+
     script = (ASSETS / "page.js").read_text(encoding="utf-8")
     digest_of = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return {
-        "style": Markup(style),  # noqa: S704 - a file of this package
-        "script": Markup(script),  # noqa: S704
-        "script_hash": digest_of,
-    }
+    return Markup(script), digest_of  # noqa: S704 - a file of this package
 
 
 def _rank(label: str) -> str:

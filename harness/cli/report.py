@@ -1,0 +1,151 @@
+"""``harness report``, ``harness plot`` and ``harness table``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from harness.results.run import Run
+
+__all__ = ["plot_command", "report_command", "table_command"]
+
+KINDS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "spread")
+
+_runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+_results = click.option(
+    "--results",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="Folder that holds the runs.",
+)
+_anyway = click.option("--anyway", is_flag=True, help="Show runs that cannot be compared.")
+_baseline = click.option(
+    "--baseline", metavar="LABEL", help="The algorithm that the others are compared with."
+)
+
+
+@click.command("report")
+@_runs
+@_results
+@_baseline
+@_anyway
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file; by default report.html in the run's folder, comparison.html for several runs.",
+)
+def report_command(
+    runs: tuple[str, ...], results: Path, baseline: str | None, anyway: bool, output: Path | None
+) -> int:
+    """Write a page about a run, or about several runs side by side.
+
+    RUN is a folder, or the name of a run in the results folder. The page is one file that loads
+    nothing from elsewhere; index.html beside the runs lists them all.
+    """
+    from harness.report import write_index, write_page
+
+    opened = _open(runs, results)
+    path = output
+    if path is None and len(opened) == 1:
+        path = (opened[0].folder or results / opened[0].name) / "report.html"
+    written = write_page(
+        opened, path or results / "comparison.html", baseline=baseline, anyway=anyway
+    )
+    click.echo(f"written to {written}")
+    if output is None:
+        folders = {run.folder.parent for run in opened if run.folder is not None}
+        for folder in sorted(folders):
+            click.echo(f"written to {write_index(folder)}")
+    return 0
+
+
+@click.command("plot")
+@_runs
+@_results
+@_baseline
+@_anyway
+@click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice((*KINDS, "all")),
+    multiple=True,
+    default=("all",),
+    show_default=True,
+    help="What to plot; may be given again.",
+)
+@click.option("--metric", metavar="LABEL", help="As ndcg@10, which is the default.")
+@click.option("--table", "place", default=1, show_default=True, help="Which table of the run.")
+@click.option(
+    "--format", "form", type=click.Choice(["png", "svg"]), default="svg", show_default=True
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the files; by default plots in the run's folder.",
+)
+def plot_command(
+    runs: tuple[str, ...],
+    results: Path,
+    baseline: str | None,
+    anyway: bool,
+    kinds: tuple[str, ...],
+    metric: str | None,
+    place: int,
+    form: str,
+    output: Path | None,
+) -> int:
+    """Draw plots of a run, or of several runs together, one column of a paper wide."""
+    from harness.errors import ResultsError
+    from harness.report.digest import digest
+    from harness.report.figures import write_plot
+    from harness.report.joining import join
+
+    told = digest(join(_open(runs, results), anyway=anyway), baseline=baseline)
+    folder = output or (told.run.folder or results) / "plots"
+    chosen = KINDS if "all" in kinds else kinds
+    for kind in dict.fromkeys(chosen):
+        try:
+            click.echo(f"written to {write_plot(told, kind, metric, place, form, folder)}")
+        except ResultsError as error:
+            if kind in kinds:
+                raise
+            click.echo(f"no {kind}: {error}", err=True)
+    return 0
+
+
+@click.command("table")
+@_runs
+@_results
+@_anyway
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "csv", "latex"]),
+    default="text",
+    show_default=True,
+)
+def table_command(runs: tuple[str, ...], results: Path, anyway: bool, form: str) -> int:
+    """Print the table of a run, or of several runs together."""
+    from harness.cli.screen import show_run
+    from harness.report import join, latex
+    from harness.results.table import to_csv, to_markdown
+
+    run = join(_open(runs, results), anyway=anyway)
+    if form == "text":
+        show_run(run)
+    else:
+        text = latex(run) if form == "latex" else {"csv": to_csv, "markdown": to_markdown}[form](
+            run.info
+        )  # fmt: skip
+        click.echo(text, nl=False)
+    return 0
+
+
+def _open(runs: tuple[str, ...], results: Path) -> list[Run]:
+    from harness.results.compare import open_run
+
+    return [open_run(name, results) for name in runs]
