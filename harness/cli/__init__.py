@@ -15,6 +15,11 @@ __all__ = ["main"]
 _COMMANDS = {
     "run": ("harness.cli.run", "run_command"),
     "check": ("harness.cli.run", "check_command"),
+    "new": ("harness.cli.new", "new_command"),
+    "schema": ("harness.cli.schema", "schema_command"),
+    "report": ("harness.cli.report", "report_command"),
+    "plot": ("harness.cli.report", "plot_command"),
+    "table": ("harness.cli.report", "table_command"),
     "compare": ("harness.cli.show", "compare_command"),
     "evaluate": ("harness.cli.evaluate", "evaluate_command"),
     "conventions": ("harness.cli.evaluate", "conventions_command"),
