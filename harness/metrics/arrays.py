@@ -96,37 +96,23 @@ class Rankings:
         }
         for name, (value, kind) in given.items():
             object.__setattr__(self, name, np.ascontiguousarray(value, dtype=kind))
-        pool = _falling(self.offsets, self.relevance) if pool is None else pool
-        object.__setattr__(self, "pool", np.ascontiguousarray(pool, dtype=np.float64))
         named = None if top_items is None else np.ascontiguousarray(top_items, dtype=np.int32)
         object.__setattr__(self, "top_items", named)
         object.__setattr__(self, "users", users)
-        self._check()
+        self._check_entries()
+        pool = _falling(self.offsets, self.relevance) if pool is None else pool
+        object.__setattr__(self, "pool", np.ascontiguousarray(pool, dtype=np.float64))
+        _check_division("pool_offsets", self.pool_offsets, len(self.pool), self.n_users)
 
-    def _check(self) -> None:
-        n_users, n_entries = self.n_users, len(self.relevance)
-        expected = {
-            "offsets": n_users + 1,
-            "rank": n_entries,
-            "tie_low": n_entries,
-            "tie_high": n_entries,
-            "pool_offsets": n_users + 1,
-        }
-        for name, length in expected.items():
-            if len(getattr(self, name)) != length:
+    def _check_entries(self) -> None:
+        n_entries = len(self.relevance)
+        for name in ("rank", "tie_low", "tie_high"):
+            if len(getattr(self, name)) != n_entries:
                 raise MetricError(
-                    f"rankings: {name} has length {len(getattr(self, name))}, not {length}; "
-                    "all arrays must describe the same users and entries"
+                    f"rankings: {name} has length {len(getattr(self, name))}, not {n_entries}; "
+                    "all arrays must describe the same entries"
                 )
-        for name, ends, length in (
-            ("offsets", self.offsets, n_entries),
-            ("pool_offsets", self.pool_offsets, len(self.pool)),
-        ):
-            if ends[0] != 0 or ends[-1] != length or (np.diff(ends) < 0).any():
-                raise MetricError(
-                    f"rankings: {name} do not divide {length} entries among {n_users} users; "
-                    "they must rise from 0 to the number of entries"
-                )
+        _check_division("offsets", self.offsets, n_entries, self.n_users)
 
     @property
     def n_users(self) -> int:
@@ -226,6 +212,16 @@ class Scores:
     per_user: Floats
     mean: float
     n_undefined: int
+
+
+def _check_division(name: str, offsets: Ints, n_entries: int, n_users: int) -> None:
+    """Refuse offsets that do not divide entries among users."""
+    fits = len(offsets) == n_users + 1 and offsets[0] == 0 and offsets[-1] == n_entries
+    if not fits or (np.diff(offsets) < 0).any():
+        raise MetricError(
+            f"rankings: {name} do not divide {n_entries} entries among {n_users} users; "
+            "they must rise from 0 to the number of entries"
+        )
 
 
 def _falling(offsets: Ints, grades: Floats) -> Floats:

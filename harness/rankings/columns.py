@@ -153,7 +153,10 @@ def encode(ids: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
             return _encode_by_table(ids, least, span)
     import pandas as pd
 
-    codes, unique = pd.factorize(ids, sort=True)
+    try:
+        codes, unique = pd.factorize(ids, sort=True)
+    except TypeError:
+        raise MetricError("ids of several types cannot be put in order; use one type") from None
     if (codes < 0).any():
         raise MetricError(f"row {int(np.argmin(codes)) + 1}: an id is missing; drop or name it")
     return codes.astype(np.int64, copy=False), np.asarray(unique)

@@ -56,12 +56,7 @@ def pairs_of(predictions: Iterable[Any]) -> tuple[Pairs, Any]:
         raise MetricError("predictions: there is none; give at least one")
     column = np.empty(len(users), dtype=object)
     column[:] = users
-    try:
-        return group_pairs(column, estimates, ratings)
-    except TypeError:
-        raise MetricError(
-            "predictions: users of several types cannot be put in order; use one type of id"
-        ) from None
+    return group_pairs(column, estimates, ratings)
 
 
 def from_predictions(predictions: Iterable[Any]) -> Rankings:

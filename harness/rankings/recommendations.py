@@ -255,19 +255,17 @@ def match(
 
 def _encode_all(*columns: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     """Encode several columns of one kind of id together."""
-    kinds = {column.dtype.kind for column in columns if len(column)}
-    if "O" in kinds or len(kinds & {"i", "u", "f"}) < len(kinds):
-        columns = tuple(column.astype(object) for column in columns)
-    joined = np.concatenate([column for column in columns if len(column)] or [columns[0]])
-    if not len(joined):
-        return np.zeros(0, dtype=np.int64), joined
-    try:
-        return encode(joined)
-    except TypeError:
+    filled = [column for column in columns if len(column)]
+    if not filled:
+        return np.zeros(0, dtype=np.int64), columns[0]
+    texts = [column for column in filled if isinstance(column[0], str)]
+    if texts and len(texts) < len(filled):
+        (other, *_) = (column for column in filled if not isinstance(column[0], str))
         raise MetricError(
-            "recommendations: ids of several types cannot be matched; use numbers on both sides, "
-            "or text on both"
-        ) from None
+            f"recommendations: ids are text on one side, as {str(texts[0][0])!r}, and numbers on the "
+            f"other, as {other[0]}; use one type on both"
+        )
+    return encode(np.concatenate(filled))
 
 
 def _pool(users: Ints, grades: Floats, n_users: int) -> tuple[Ints, Floats]:

@@ -1,0 +1,184 @@
+"""Rankings from recommendation frames, lists and files, with users on one side only."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import metrics, rankings
+from harness.errors import MetricError
+
+ids = st.sampled_from(["a", "b", "c", "d", "e"])
+
+
+def scores(labels, lists):
+    found = metrics.score(metrics.parse_many(labels), lists)
+    return {str(metric): each.per_user.tolist() for metric, each in found.items()}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    predicted=st.lists(st.lists(ids, unique=True, max_size=5), min_size=1, max_size=4),
+    data=st.data(),
+)
+def test_lists_and_frames_say_the_same(predicted, data):
+    n = len(predicted)
+    grades = st.dictionaries(ids, st.sampled_from([0.0, 1.0, 3.0]), max_size=5)
+    labels = data.draw(st.lists(grades, min_size=n, max_size=n))
+    lists = rankings.from_lists(predicted, labels)
+    rows = [(u, i, r) for u, each in enumerate(predicted) for r, i in enumerate(each, start=1)]
+    known = [(u, i, g) for u, each in enumerate(labels) for i, g in each.items()]
+    if rows and known:
+        rows = data.draw(st.permutations(rows))
+        reco = pd.DataFrame(rows, columns=["user_id", "item_id", "rank"])
+        truth = pd.DataFrame(known, columns=["user_id", "item_id", "weight"])
+        frames = rankings.from_recommendations(reco, truth)
+        kept = np.isin(np.arange(n), frames.users)
+        wanted = ["ndcg(gain=linear)@3", "ap@3", "precision@3"]
+        for left, right in zip(
+            scores(wanted, lists).values(), scores(wanted, frames).values(), strict=True
+        ):
+            assert np.array(left)[kept].tolist() == pytest.approx(right, nan_ok=True)
+    for user, (items, relevance) in enumerate(zip(predicted, labels, strict=True)):
+        span = slice(lists.offsets[user], lists.offsets[user + 1])
+        expected = [(r, relevance[i]) for r, i in enumerate(items, start=1) if i in relevance]
+        assert list(zip(lists.rank[span], lists.relevance[span], strict=True)) == expected
+        assert lists.n_ranked[user] == len(items)
+
+
+def test_a_user_on_one_side_only_follows_the_stated_rule():
+    lists = rankings.from_recommendations(
+        {"user_id": [1, 2], "item_id": ["x", "x"], "score": [0.5, 0.5]},
+        {"user_id": [1, 3], "item_id": ["x", "x"]},
+    )
+    assert lists.users.tolist() == [1, 2, 3]
+    found = scores("ndcg@5,ndcg(undefined=1, empty=nan)@5", lists)
+    assert found["ndcg@5"] == pytest.approx([1.0, math.nan, 0.0], nan_ok=True)
+    assert found["ndcg(undefined=1, empty=nan)@5"] == pytest.approx([1, 1, math.nan], nan_ok=True)
+
+
+def test_equal_scores_are_tied():
+    lists = rankings.from_recommendations(
+        {"user_id": [1, 1, 1], "item_id": [7, 8, 9], "score": [0.5, 0.5, 0.1]},
+        {"user_id": [1], "item_id": [8]},
+    )
+    assert (lists.rank.item(), lists.tie_low.item(), lists.tie_high.item()) == (2, 1, 2)
+    assert lists.top_items.tolist() == [[0, 1, 2]]
+
+
+RECO = {"user_id": [1, 1], "item_id": [7, 8], "rank": [1, 2]}
+TRUTH = {"user_id": [1], "item_id": [8]}
+
+
+@pytest.mark.parametrize(
+    ("reco", "truth", "message"),
+    [
+        (RECO | {"rank": [1, 3]}, TRUTH, "the ranks of user 1 are not 1, 2, 3.*number them anew"),
+        (RECO | {"rank": [1, 1]}, TRUTH, "the ranks of user 1 are not"),
+        (RECO | {"item_id": [7, 7]}, TRUTH, "recommendations: item 7 comes twice for user 1"),
+        (RECO, {"user_id": [1, 1], "item_id": [8, 8]}, "truth: item 8 comes twice for user 1"),
+        ({"user_id": [1], "item_id": [7]}, TRUTH, "neither a column 'rank' nor 'score'; add one"),
+        ({"user": [1], "item_id": [7], "rank": [1]}, TRUTH, "no column 'user_id'; did you mean"),
+        (RECO, TRUTH | {"weight": [math.nan]}, "truth: user 1, item 8: nan is not finite"),
+        (RECO | {"rank": [1, "x"]}, TRUTH, "rank: could not convert"),
+        (RECO, {"user_id": ["1"], "item_id": [8]}, "ids are text on one side, as '1', and numbers"),
+        (RECO | {"rank": [1]}, TRUTH, "recommendations: columns of 2, 2, 1 rows"),
+        ({"user_id": [], "item_id": [], "rank": []}, {"user_id": [], "item_id": []}, "no row"),
+    ],
+)
+def test_frames_that_do_not_fit_are_refused(reco, truth, message):
+    with pytest.raises(MetricError, match=message):
+        rankings.from_recommendations(reco, truth)
+
+
+def test_lists_of_unequal_number_are_refused():
+    with pytest.raises(MetricError, match="2 lists of predictions and 1 of labels; give one"):
+        rankings.from_lists([[1], [2]], [[1]])
+    with pytest.raises(MetricError, match="there is no user; give at least one"):
+        rankings.from_lists([], [])
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_table_of_pairs_gives_rankings_and_pairs(tmp_path):
+    frame = pd.DataFrame({"UserID": [2, 1, 2], "est": [1.0, 2.0, 3.0], "Rating": [4, 5, 3]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.tsv", "a.parquet"):
+        evidence = rankings.read(tmp_path / name)
+        assert evidence.rankings.users.tolist() == [1, 2]
+        assert evidence.rankings.relevance.tolist() == [5.0, 3.0, 4.0]
+        assert evidence.pairs.estimates.tolist() == [2.0, 1.0, 3.0]
+        assert evidence.exposure is None
+
+
+def test_training_ratings_make_items_known(tmp_path):
+    path = write(
+        tmp_path / "a.csv", "user,item,estimate,rating\nu,x,3,4\nu,y,2,5\nv,x,3,3\nv,z,9,1\n"
+    )
+    training = write(tmp_path / "t.csv", "user,item\nu,z\nv,y\nw,x\nw,q\n")
+    evidence = rankings.read(path, training=training)
+    found = metrics.score(metrics.parse_many("item_coverage@1,popularity@2,ndcg@2,rmse"), *evidence)
+    coverage, popularity, *_ = found.values()
+    assert coverage.mean == 2 / 4
+    assert popularity.per_user.tolist() == [1.0, 1.0]
+    assert evidence.exposure.list_users.tolist() == [0, 1]
+
+
+def test_a_run_is_ordered_as_trec_eval_orders_it(tmp_path):
+    run = write(tmp_path / "a.run", "q1 Q0 a 1 0.5 me\nq1 Q0 b 2 0.5 me\n\nq2 Q0 a 1 7 me\n")
+    truth = write(tmp_path / "a.qrels", "q1 0 b 2\nq3 0 a 1\n")
+    lists = rankings.read(run, truth).rankings
+    assert lists.users.tolist() == ["q1", "q2", "q3"]
+    assert (lists.rank.tolist(), lists.tie_high.tolist()) == ([1], [2])
+    assert scores("rr(ties=first, undefined=0)", lists)["rr(ties=first, undefined=0)"] == [1, 0, 0]
+
+
+def test_recommendations_with_ranks_and_a_truth_without_ratings(tmp_path):
+    path = write(tmp_path / "a.csv", "user,item,rank\n1,7,2\n1,8,1\n")
+    truth = write(tmp_path / "t.csv", "user,item\n1,7\n")
+    lists = rankings.read(path, truth).rankings
+    assert (lists.rank.tolist(), lists.relevance.tolist()) == ([2], [1.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "user,est\n1,2\n", "a.csv: no column of rating, only user, estimate; add it"),
+        ("a.csv", "est,rating\n1,2\n", "a.csv: no column of user, only estimate, rating"),
+        ("a.csv", "user,uid,est,rating\n1,1,1,2\n", "both 'user' and 'uid' may be the user"),
+        ("a.csv", "user,est,rating\n1,low,2\n", "a.csv: could not convert string to float"),
+        ("a.csv", "user,est,rating\n", "a.csv: there is no row"),
+        ("a.csv", "user,est,rating\n1,2\n", "a.csv: it cannot be read .*check its format"),
+        ("a.parquet", "nothing", "a.parquet: it cannot be read"),
+        ("a.xls", "", "a.xls: unknown kind of file '.xls'; use .csv, .tsv or .parquet"),
+        ("a.run", "q1 Q0 a 1 0.5\n", "a.run:1: 5 fields; a line must be query Q0 document rank"),
+        ("a.run", "\n", "a.run: there is no row; its lines must be"),
+        ("a.run", "q1 Q0 a 1 high me\n", "a.run: could not convert string to float: 'high'"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_where(tmp_path, name, text, message):
+    with pytest.raises(MetricError, match=message):
+        rankings.read(write(tmp_path / name, text))
+
+
+def test_a_missing_or_binary_file_says_so(tmp_path):
+    with pytest.raises(MetricError, match=r"none.csv: there is no such file; check the path"):
+        rankings.read(tmp_path / "none.csv")
+    (tmp_path / "a.run").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(MetricError, match=r"a.run: not a text file; a TREC file has lines of"):
+        rankings.read(tmp_path / "a.run")
+
+
+def test_a_truth_needs_a_column_of_items(tmp_path):
+    path = write(tmp_path / "a.csv", "user,item,rank\n1,7,1\n")
+    truth = write(tmp_path / "t.csv", "user,rating\n1,7\n")
+    with pytest.raises(MetricError, match=r"t.csv: no column of item, only user, rating"):
+        rankings.read(path, truth)
