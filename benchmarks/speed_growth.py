@@ -22,10 +22,10 @@ MILLIONS = (0.25, 1, 4, 16)
 FROM = 1  # the bar is on the growth from here
 HIGHEST = 1.2
 WORK = {
-    "SVD": (surprise.SVD, {"random_state": 0}, 1),
-    "SVD++": (surprise.SVDpp, {"random_state": 0}, 0),
+    "SVD": (surprise.SVD, {"random_state": 0}, 4),
+    "SVD++": (surprise.SVDpp, {"random_state": 0}, 0.25),
     "NMF": (surprise.NMF, {"random_state": 0}, 1),
-    "BaselineOnly": (surprise.BaselineOnly, {"verbose": False}, 1),
+    "BaselineOnly": (surprise.BaselineOnly, {"verbose": False}, 4),
 }
 """Class, parameters, and the most million ratings that are given to Surprise."""
 PROMISED = ("SVD", "SVD++", "BaselineOnly")
