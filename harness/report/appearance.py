@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -141,7 +142,12 @@ def style(**settings: object) -> Iterator[None]:
     import matplotlib.style
 
     own = {key.replace("_", ".", 1): value for key, value in settings.items()}
-    with mpl.style.context([STYLE, {"font.family": list(_fonts())} | own]):
+    with (
+        mpl.style.context([STYLE, {"font.family": list(_fonts())} | own]),
+        warnings.catch_warnings(),
+    ):
+        # A name may hold what no font here can show, as an emoji: a box stands in its place.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 

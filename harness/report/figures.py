@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,9 +128,7 @@ def render(
 
     n_rows = len(told.place(place).rows)
     file = io.BytesIO()
-    with style(**settings), warnings.catch_warnings():
-        # A name may hold what no font here can show, as an emoji: a box stands in its place.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+    with style(**settings):
         canvas = Canvas(figsize=figure_size(kind, n_rows))
         KINDS[kind](told, label, place=place, ax=canvas.subplots())
         metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}

@@ -102,7 +102,7 @@ def build_page(runs: Sequence[Run], *, baseline: str | None = None, anyway: bool
         how=next((e.method for place in told.places for e in place.evidence.values()), ""),
         extra_tables=[*_tie_tables(told), *told.info.get("tables", [])],
         notes=[plain(note) for note in told.info["notes"]],
-        failures=[cell for cell in told.info["cells"] if cell.get("error")],
+        failures=_failures(told),
         accounts=[(plain(run.name), methods(run.info)) for run in runs],
         origins=[
             {
@@ -282,6 +282,20 @@ def _tie_tables(told: Digest) -> list[dict[str, Any]]:
             }
         )
     return tables
+
+
+def _failures(told: Digest) -> list[tuple[str, str, str]]:
+    """Return algorithm, reason and places of what failed, the same reason once."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for cell in told.info["cells"]:
+        if cell.get("error"):
+            where = f"{cell['candidates']}, seed {cell['seed']}"
+            where += f", fold {cell['fold'] + 1}" if cell["n_folds"] > 1 else ""
+            found.setdefault((cell["algorithm"], cell["error"]), []).append(where)
+    return [
+        (plain(algorithm), plain(error), plain("; ".join(places)))
+        for (algorithm, error), places in found.items()
+    ]
 
 
 def _facts(told: Digest, runs: Sequence[Run]) -> list[tuple[str, str]]:

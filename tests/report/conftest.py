@@ -1,0 +1,177 @@
+"""A run as the harness writes it, with two tables, two folds, a failed cell and hostile names."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from harness.config.experiment import Experiment
+from harness.config.inference import Inference
+from harness.report import build_page
+from harness.results.inference import infer
+from harness.results.run import Run
+
+HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"
+NASTY_ERROR = 'ValueError: <img src=x onerror=alert(1)> & "quoted" `code` 50% a_b\n\x1b[31mred 💥'
+NASTY_NOTE = "<b>note</b> & `kind: x` a_b (doi:10.1145/2827872)\nsecond line 🙂"
+NAME = "nasty_<i>run</i>&🙂"
+METRICS = ["ndcg@5", "ndcg@10", "ndcg@20", "rmse"]
+ALGORITHMS = ["SVD", "SVD++", "BaselineOnly", HOSTILE, "Random"]
+FAILS = "NMF"
+CANDIDATES = ["rated", "catalogue"]
+N_USERS = 60
+
+
+def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS, fails=FAILS):
+    """Return a run made from a fixed seed."""
+    rng = np.random.default_rng(7)
+    cells, frames, bounds = [], [], []
+    for section in candidates:
+        easy = rng.beta(6, 2, N_USERS)
+        for fold in folds:
+            where = {
+                "dataset": "ml-100k",
+                "split": "2-fold",
+                "candidates": section,
+                "seed": 0,
+                "fold": fold,
+            }
+            bounds.append(
+                where
+                | {"scores": {m: {"best": 1.0, "random": 0.5} for m in METRICS if m != "rmse"}}
+            )
+            for place, algorithm in enumerate(algorithms):
+                cell, frame = _cell(rng, where, place, algorithm, len(folds), easy)
+                cells.append(cell)
+                frames.append(frame)
+            if fails:
+                place = {"n_folds": len(folds), "key": "f" * 64, "params": {}}
+                cells.append(where | place | {"algorithm": fails, "error": NASTY_ERROR})
+    users = pd.concat(frames, ignore_index=True)
+    titles = [*algorithms, *([fails] if fails else [])]
+    config = Experiment.model_validate(
+        {
+            "name": "nasty",
+            "description": "What & <why>?",
+            "dataset": "ml-100k",
+            "split": {"kind": "kfold", "n_splits": 2},
+            "candidates": candidates,
+            "algorithms": [
+                {"name": "SVD", "label": " ".join(title.split())[:80]} for title in titles
+            ],
+            "metrics": METRICS,
+            "floors": False,
+        }
+    )
+    labels = [m for m in METRICS if m != "rmse"]
+    info = {
+        "schema_version": 1,
+        "name": name,
+        "description": "What & <why>?",
+        "metrics": METRICS,
+        "seeds": [0],
+        "config": config.model_dump(mode="json"),
+        "config_file": "configs/nasty.yaml",
+        "datasets": [
+            {
+                "name": "ml-100k",
+                "fingerprint": "ab" * 32,
+                "n_users": 943,
+                "n_items": 1682,
+                "n_ratings": 100_000,
+                "scale": [1.0, 5.0],
+                "filters": [],
+                "notes": [],
+            }
+        ],
+        "splits": [
+            {
+                "dataset": "ml-100k",
+                "split": "2-fold",
+                "seed": 0,
+                "fold": fold,
+                "fingerprint": "cd" * 32,
+                "n_train": 50_000,
+                "n_test": 50_000,
+                "notes": [],
+            }
+            for fold in folds
+        ],
+        "notes": [NASTY_NOTE],
+        "cells": cells,
+        "bounds": bounds,
+        "statistics": infer(users, labels, titles, Inference(resamples=500), 0),
+        "versions": {"python": "3.11.7", "harness": "0.1.0", "scikit-surprise": "1.1.5"},
+        "machine": {"system": "Linux", "processor": "<cpu>", "cores": 2, "memory_gb": 25.3},
+        "commit": None,
+        "started": "2026-01-02T03:04:05+00:00",
+        "seconds": 12.5,
+    }
+    return Run(info, users)
+
+
+def _cell(rng, where, place, algorithm, n_folds, easy):
+    quality = 0.02 * (5 - place)
+    scores = {}
+    for label, shift in zip(METRICS[:3], (-0.05, 0.0, 0.03), strict=True):
+        noise = rng.normal(0, 0.05, N_USERS)
+        scores[label] = np.clip(easy * 0.8 + quality + shift + noise, 0, 1)
+    scores["ndcg@5"][:3] = np.nan
+    scores["rmse"] = 0.9 + 0.05 * place + rng.normal(0, 0.05, N_USERS)
+    means = {
+        label: {"mean": float(np.nanmean(values)), "n_undefined": int(np.isnan(values).sum())}
+        for label, values in scores.items()
+    }
+    described = where | {
+        "algorithm": algorithm,
+        "n_folds": n_folds,
+        "key": f"{place}{where['fold']}{where['candidates']}".ljust(64, "0"),
+        "params": {"random_state": 1, "note": "<u>"},
+        "fit_seconds": 0.01 * 4**place,
+        "score_seconds": 0.002,
+        "metric_seconds": 0.001,
+        "peak_mb": 300.0 + place,
+        "fit_path": "accelerated",
+        "scoring_path": "accelerated",
+        "n_impossible": place,
+        "n_test": 50_000,
+        "n_users": N_USERS,
+        "notes": [],
+        "scores": means,
+        "tied_at_cut": dict.fromkeys(METRICS[:3], 0.01 * place),
+    }
+    keys = ("dataset", "split", "candidates", "seed", "fold")
+    frame = pd.DataFrame(
+        {
+            **{key: where[key] for key in keys[:3]},
+            "algorithm": algorithm,
+            **{key: where[key] for key in keys[3:]},
+            "user": [str(user) for user in range(N_USERS)],
+            **scores,
+        }
+    )
+    return described, frame
+
+
+@pytest.fixture(scope="session")
+def _nasty():
+    return build()
+
+
+@pytest.fixture
+def nasty(_nasty):
+    """A run with two tables, two folds, a failed cell and hostile names."""
+    return Run(copy.deepcopy(_nasty.info), _nasty.users)
+
+
+@pytest.fixture(scope="session")
+def nasty_page(_nasty):
+    """The page of that run."""
+    return build_page([_nasty])
+
+
+@pytest.fixture(scope="session")
+def plain_run():
+    """A run with one table and one cell a row, all of them well."""
+    return build("plain", ["rated"], (0,), ["SVD", "BaselineOnly", "Random"], None)

@@ -1,0 +1,255 @@
+"""Plots are compared by what they draw: points, lines and bars against the run's own numbers."""
+
+import json
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from harness.errors import ResultsError
+from harness.report import plots
+from harness.report.appearance import shortened, style
+from harness.report.digest import digest
+from harness.report.figures import data_behind, render
+from harness.results.run import Run
+
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def drawn(kind, run, **options):
+    """Return the Axes of a plot on a figure of its own, styled."""
+    with style():
+        n_rows = len(digest(run).place(options.get("place", 1)).rows)
+        figure = Figure(figsize=plots.figure_size(kind, n_rows))
+        axes = plots.KINDS[kind](run, ax=figure.subplots(), **options)
+        figure.draw_without_rendering()
+    return axes
+
+
+def markers(axes, marker=None):
+    """Return (x, y) of every single point that is drawn."""
+    lines = [
+        line
+        for line in axes.lines
+        if len(line.get_xdata()) == 1 and line.get_marker() not in ("", "None")
+    ]
+    if marker:
+        lines = [line for line in lines if line.get_marker() == marker]
+    return sorted((float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines)
+
+
+def test_tradeoff_has_a_point_for_each_algorithm_at_its_time_and_value(nasty):
+    rows = digest(nasty).places[0].rows.dropna(subset=["ndcg@10"])
+    seconds = rows["fit_seconds"] + rows["score_seconds"]
+    expected = sorted(zip(seconds, rows["ndcg@10"], strict=True))
+    assert markers(drawn("tradeoff", nasty)) == [pytest.approx(point) for point in expected]
+
+
+def test_tradeoff_steps_join_what_nothing_beats(nasty):
+    data = data_behind(digest(nasty), "tradeoff", None, 1)
+    for row in data.itertuples():
+        beaten = data[(data["seconds"] <= row.seconds) & (data["value"] >= row.value)]
+        assert row.front == (len(beaten) == 1)
+    assert data["front"].sum() >= 1
+
+
+def test_tradeoff_of_an_error_prefers_small_values(nasty):
+    data = data_behind(digest(nasty), "tradeoff", "rmse", 1)
+    fastest_and_best = data.sort_values(["seconds", "value"]).iloc[0]
+    assert fastest_and_best["front"]
+    worst = data.sort_values(["seconds", "value"]).iloc[-1]
+    assert not worst["front"]
+
+
+def test_lines_over_k_hold_the_values_of_the_table(nasty):
+    rows = digest(nasty).places[0].rows.dropna(subset=["ndcg@10"])
+    lines = {
+        tuple(np.round(line.get_ydata(), 9))
+        for line in drawn("ndcg-over-k", nasty).lines
+        if list(line.get_xdata()) == [5, 10, 20]
+    }
+    expected = rows[["ndcg@5", "ndcg@10", "ndcg@20"]].to_numpy().round(9)
+    assert lines == {tuple(each) for each in expected}
+
+
+def test_bands_over_k_are_the_intervals(nasty):
+    place = digest(nasty).places[0]
+    bands = [
+        collection.get_paths()[0].vertices for collection in drawn("ndcg-over-k", nasty).collections
+    ]
+    bounds = {(round(b[:, 1].min(), 9), round(b[:, 1].max(), 9)) for b in bands}
+    labels = ("ndcg@5", "ndcg@10", "ndcg@20")
+    expected = set()
+    for name in place.ranked("ndcg@10"):
+        standings = [place.evidence[label].standing(name) for label in labels]
+        expected.add(
+            (
+                round(min(each.low for each in standings), 9),
+                round(max(each.high for each in standings), 9),
+            )
+        )
+    assert bounds == expected
+
+
+def test_one_rank_is_no_curve(nasty):
+    nasty.info["metrics"] = ["ndcg@10", "rmse"]
+    with pytest.raises(ResultsError, match="at one rank only; add another to the config"):
+        plots.ndcg_over_k(nasty)
+
+
+def test_distribution_shows_mean_and_quarters_of_the_users(nasty):
+    place = digest(nasty).places[0]
+    users = place.users.pivot_table(index="user", columns="algorithm", values="ndcg@10")
+    names = place.ranked("ndcg@10")
+    axes = drawn("distribution", nasty)
+    expected = sorted((users[name].mean(), float(y)) for y, name in enumerate(names))
+    assert markers(axes, "D") == [pytest.approx(point) for point in expected]
+    boxes = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
+    assert boxes == [
+        pytest.approx((users[name].quantile(0.25), users[name].quantile(0.75))) for name in names
+    ]
+
+
+def test_differences_are_those_of_the_users_and_filled_where_significant(nasty):
+    told = digest(nasty)
+    axes = drawn("differences", told)
+    users = told.places[0].users.pivot_table(index="user", columns="algorithm", values="ndcg@10")
+    names = [name for name in told.places[0].ranked("ndcg@10") if name != "BaselineOnly"]
+    expected = sorted(
+        ((users[name] - users["BaselineOnly"]).mean(), float(y)) for y, name in enumerate(names)
+    )
+    assert markers(axes, "o") == [pytest.approx(point) for point in expected]
+    found = {
+        row.algorithm: row for row in told.places[0].evidence["ndcg@10"].against("BaselineOnly")
+    }
+    for line in (line for line in axes.lines if line.get_marker() == "o"):
+        row = found[names[int(line.get_ydata()[0])]]
+        filled = line.get_markerfacecolor() != "white"
+        assert filled == row.significant == (row.p_adjusted <= 0.05)
+
+
+def test_the_baseline_can_be_chosen(nasty):
+    told = digest(nasty, baseline="Random")
+    data = data_behind(told, "differences", None, 1)
+    assert "Random" not in set(data["algorithm"])
+    assert (data["difference"] > 0).all()
+
+
+def test_an_unknown_baseline_is_named_with_a_suggestion(nasty):
+    with pytest.raises(ResultsError, match="no baseline 'Randon'; did you mean 'Random'"):
+        digest(nasty, baseline="Randon")
+
+
+def test_what_is_no_mean_over_users_has_no_differences(nasty):
+    with pytest.raises(ResultsError, match="rmse was not compared user by user"):
+        plots.differences(nasty, "rmse")
+
+
+def test_spread_shows_every_cell(nasty):
+    told = digest(nasty)
+    expected = sorted(
+        (
+            cell["scores"]["ndcg@10"]["mean"],
+            float(told.places[0].ranked("ndcg@10").index(cell["algorithm"])),
+        )
+        for cell in told.places[0].cells
+    )
+    lines = [
+        line for line in drawn("spread", nasty).lines if line.get_marker() not in ("", "None", None)
+    ]
+    shown = sorted(
+        (float(x), float(y)) for line in lines for x, y in zip(*line.get_data(), strict=True)
+    )
+    assert shown == [pytest.approx(point) for point in expected]
+
+
+def test_one_fold_has_no_spread(plain_run):
+    with pytest.raises(ResultsError, match="one fold and one seed"):
+        plots.spread(plain_run)
+
+
+def test_a_plot_is_of_the_table_that_is_asked_for(nasty):
+    first, second = (
+        data_behind(digest(nasty), "distribution", None, place)["mean"].tolist() for place in (1, 2)
+    )
+    assert first != pytest.approx(second)
+    with pytest.raises(ResultsError, match="no table 3; use one of 1: rated; 2: catalogue"):
+        plots.tradeoff(nasty, place=3)
+
+
+def test_a_metric_that_is_not_there_is_named_with_a_suggestion(nasty):
+    with pytest.raises(ResultsError, match="no metric 'ndcg@1'; did you mean"):
+        plots.tradeoff(nasty, "ndcg@1")
+
+
+@pytest.mark.parametrize("kind", list(plots.KINDS))
+@pytest.mark.parametrize("length", [3, 80])
+def test_no_text_is_cut_off(nasty, kind, length):
+    names = [f"{'algorithm ' * 8}{number}"[-length:] for number in range(5)]
+    told = renamed(nasty, names)
+    axes = drawn(kind, told)
+    figure = axes.figure
+    width, height = figure.get_size_inches() * figure.dpi
+    # What is drawn, in inches, and the names beside points, which the layout does not count.
+    everything = figure.get_tightbbox()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    low = min([everything.x0 * figure.dpi, everything.y0 * figure.dpi, *(b.x0 for b in boxes)])
+    low = min([low, *(b.y0 for b in boxes)])
+    right = max([everything.x1 * figure.dpi, *(b.x1 for b in boxes)])
+    top = max([everything.y1 * figure.dpi, *(b.y1 for b in boxes)])
+    assert low >= -1
+    assert right <= width + 1
+    assert top <= height + 1
+
+
+def renamed(run, names):
+    """Give the algorithms other names, in a copy of the run that nothing else sees."""
+    old = list(dict.fromkeys(run.users["algorithm"]))
+    text = json.dumps(run.info)
+    for before, after in zip(old, names, strict=True):
+        text = text.replace(json.dumps(before), json.dumps(after))
+    users = run.users.assign(
+        algorithm=run.users["algorithm"].map(dict(zip(old, names, strict=True)))
+    )
+    return Run(json.loads(text), users)
+
+
+@pytest.mark.parametrize("kind", ["differences", "distribution", "spread"])
+def test_rows_are_named_in_the_order_of_their_marks(nasty, kind):
+    axes = drawn(kind, nasty)
+    data = data_behind(digest(nasty), kind, None, 1)
+    if kind == "spread":
+        data = data.groupby("algorithm", sort=False)["value"].mean().sort_values(ascending=False)
+        data = data.reset_index()
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert labels == [shortened(name) for name in data["algorithm"]]
+
+
+def test_names_beside_points_do_not_cover_each_other(nasty):
+    axes = drawn("tradeoff", nasty)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    overlaps = [
+        (one, other)
+        for place, one in enumerate(boxes)
+        for other in boxes[place + 1 :]
+        if one.overlaps(other)
+    ]
+    assert len(boxes) == 5
+    assert overlaps == []
+
+
+def test_a_plot_in_a_notebook_gets_a_figure_of_its_own(nasty):
+    before = dict(mpl.rcParams)
+    axes = plots.differences(nasty)
+    assert plt.fignum_exists(axes.figure.number)
+    assert dict(mpl.rcParams) == before
+    plt.close(axes.figure)
+
+
+@pytest.mark.parametrize("form", ["png", "svg"])
+def test_the_same_run_gives_the_same_file(nasty, form):
+    one, other = (render(digest(nasty), "differences", None, 1, form) for _ in range(2))
+    assert one == other
+    assert one.startswith(PNG_SIGNATURE if form == "png" else b"<?xml")
