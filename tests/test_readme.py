@@ -30,6 +30,11 @@ def blocks(language):
 def test_a_python_block_runs(code, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
+    for extra in ("pyspark", "distributed", "implicit"):
+        if extra in code:
+            pytest.importorskip(extra)
+    if "harness.spark" in code:
+        pytest.importorskip("pyspark")
     exec(compile(code, "block", "exec"), {"__name__": "block"})
     assert "print" not in code or capsys.readouterr().out
 
