@@ -16,7 +16,7 @@ __all__ = ["Ratings", "Run", "load", "metrics", "ndcg", "read_run", "run"]
 if TYPE_CHECKING:
     from harness import metrics
     from harness.datasets import Ratings, load
-    from harness.experiment import run
+    from harness.experiment.run import run
     from harness.rankings import ndcg
     from harness.results import Run, read_run
 

@@ -59,10 +59,10 @@ def under_conventions(
         known = sorted({role for each in conventions().values() for role in each.roles})
         raise MetricError(f"{role}: no convention defines it; use one of {', '.join(known)}")
     tables: dict[tuple[str, ...], dict[str, list[CellRecord]]] = {}
-    for (*place, algorithm), cells in grouped(run.info).items():
+    for (*where, algorithm), cells in grouped(run.info).items():
         records = [_record(store, cell, run.name) for cell in cells if not cell.get("error")]
         if records:
-            tables.setdefault(tuple(place), {})[algorithm] = records
+            tables.setdefault(tuple(where), {})[algorithm] = records
     rows = []
     for place, by_algorithm in tables.items():
         for name, convention in named.items():
