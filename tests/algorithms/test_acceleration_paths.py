@@ -312,6 +312,13 @@ def test_nothing_asked_is_nothing_answered(twins):
         assert estimates.tolist() == impossible.tolist() == []
 
 
+def test_a_negative_code_is_refused(twins):
+    model = create(surprise.SVD)
+    acceleration.fit(model, twins(ROWS).columns())
+    with pytest.raises(AlgorithmError, match="-1 is not a code; give codes from 0"):
+        acceleration.estimate(model, [0, -1], [0, 0])
+
+
 def test_a_model_that_surprise_fitted_is_told_how_to_be_fitted(twins):
     model = surprise.SVD(n_epochs=1).fit(twins(ROWS).plain())
     with pytest.raises(AlgorithmError, match=r"SVD: the model was not fitted .*acceleration\.fit"):

@@ -13,6 +13,7 @@ DENSE_LIMIT = 2 << 30
 DOUBLE = 8
 TRAINSET_ROW = 24  # both groupings: two ids of 4 bytes, two ratings of 8
 ORDER_ROW = 12  # ids of 4 bytes and places of 8
+ORDERING_ROW = 28  # the same while it is searched for repeated items
 BLOCK = 64 << 20  # estimates under way
 SMALL = ("BaselineOnly", "CoClustering", "NormalPredictor", "Random", "Popularity", "ItemMean")
 
@@ -61,14 +62,14 @@ def memory(
     if name == "SVD":
         return columns + DOUBLE * n_factors * 2 * (n_users + n_items)
     if name == "SVDpp":
-        return columns + DOUBLE * n_factors * 2 * (n_users + 2 * n_items) + ORDER_ROW * n_ratings
+        return columns + DOUBLE * n_factors * 2 * (n_users + 2 * n_items) + ORDERING_ROW * n_ratings
     if name == "NMF":
         passes = ORDER_ROW + 3 * DOUBLE
         return columns + DOUBLE * (n_factors + 8) * 3 * (n_users + n_items) + passes * n_ratings
     if name.startswith("KNN"):
         n = n_users if params.get("sim_options", {}).get("user_based", True) else n_items
         rows = (n if fits_densely(n) else 256) * n * DOUBLE
-        return columns + rows + (ORDER_ROW + 3 * DOUBLE) * n_ratings
+        return columns + rows + (ORDER_ROW + 5 * DOUBLE) * n_ratings
     if name == "SlopeOne":
         return columns + 2 * DOUBLE * n_items**2 + ORDER_ROW * n_ratings
     if name in SMALL:

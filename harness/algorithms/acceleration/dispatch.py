@@ -232,7 +232,11 @@ def scoring_path(model: Any) -> Path:
 
 def _codes(given: npt.ArrayLike) -> npt.NDArray[Any]:
     codes = np.asarray(given)
-    return codes if codes.size else codes.astype(np.int32)
+    if not codes.size:
+        return codes.astype(np.int32)
+    if codes.min() < 0:  # NumPy would count from the end
+        raise AlgorithmError(f"users or items: {codes.min()} is not a code; give codes from 0")
+    return codes
 
 
 def _accelerator(model: Any) -> Accelerator | None:

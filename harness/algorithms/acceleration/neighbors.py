@@ -39,7 +39,7 @@ from harness.parallel import each_block
 __all__ = ["KNNBaseline", "KNNBasic", "KNNWithMeans", "KNNWithZScore"]
 
 WORTH_A_THREAD = 8
-ROWS_AT_ONCE = 64  # similarity rows that a thread holds
+SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
 ESTIMATES_AT_ONCE = 1 << 26
 
 
@@ -58,6 +58,8 @@ class NeighborScorer(Scorer):
         self.x_lists = Lists(x_offsets, x_ys, values[places])
         self.y_lists = y_lists._replace(ratings=values)
         n_most = int(np.diff(y_lists.offsets).max(initial=0))
+        n_x = trainset.n_users if self.user_based else trainset.n_items
+        self.rows_at_once = max(1, min(64, SIMILARITIES_AT_ONCE // n_x))
         self.limits = min(max(int(model.k), 0), n_most), max(int(model.min_k), 1)
         self.spreads = self.spread_of_x()
         if not self.spreads.all():
@@ -90,8 +92,8 @@ class NeighborScorer(Scorer):
         edges = np.append(edges, len(order))
 
         def average(start: int, stop: int) -> None:
-            for first in range(start, stop, ROWS_AT_ONCE):
-                last = min(first + ROWS_AT_ONCE, stop)
+            for first in range(start, stop, self.rows_at_once):
+                last = min(first + self.rows_at_once, stop)
                 similarities = self.similarities(asked[first:last])
                 part = order[edges[first] : edges[last]]
                 rows = np.searchsorted(asked[first:last], xs[part])
@@ -167,8 +169,8 @@ class NeighborScorer(Scorer):
         missing = 0.0 if self.always_possible else float(self.model.default_prediction())
 
         def average(start: int, stop: int) -> None:
-            for first in range(start, stop, ROWS_AT_ONCE):
-                last = min(first + ROWS_AT_ONCE, stop)
+            for first in range(start, stop, self.rows_at_once):
+                last = min(first + self.rows_at_once, stop)
                 similarities = self.similarities(xs[first:last])
                 order = np.argsort(-similarities, axis=1)
                 average_catalogue(

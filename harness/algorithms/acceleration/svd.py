@@ -50,8 +50,7 @@ class FactorScorer(Scorer):
         places = np.flatnonzero(known)
         for start in range(0, len(places), PAIRS_AT_ONCE):
             part = places[start : start + PAIRS_AT_ONCE]
-            asked, which = np.unique(users[part], return_inverse=True)
-            vectors = self.user_factors(asked)[which]
+            vectors = self.user_factors(users[part])
             dots[part] = np.einsum("nf,nf->n", vectors, self.model.qi[items[part]])
         if not self.is_biased():
             dots[~known] = self.model.default_prediction()
