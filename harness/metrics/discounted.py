@@ -207,9 +207,12 @@ def _best(
     out: Floats,
 ) -> None:
     for user in range(start, stop):
-        total, cut = 0.0, 0
+        total, cut, grade, gain = 0.0, 0, np.nan, 0.0
         for rank in range(1, min(offsets[user + 1] - offsets[user], ks[-1]) + 1):
-            total += worth_of(pool[offsets[user] + rank - 1], worth) * weights[rank]
+            if pool[offsets[user] + rank - 1] != grade:
+                grade = pool[offsets[user] + rank - 1]
+                gain = worth_of(grade, worth)
+            total += gain * weights[rank]
             while cut < len(ks) and ks[cut] == rank:
                 out[user, cut] = total
                 cut += 1

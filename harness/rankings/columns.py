@@ -12,7 +12,7 @@ from harness.errors import MetricError
 from harness.metrics import Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.parallel import each_block, n_threads
-from harness.rankings.sorting import count_users, order_users, place_rows
+from harness.rankings.sorting import count_users, find_levels, order_users, place_rows
 
 __all__ = ["from_grouped", "from_pairs", "group_pairs"]
 
@@ -49,7 +49,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
     (['a', 'b'], [4.0, 2.0, 5.0], [1, 1, 2])
     """
     grouped, ids = group_pairs(users, estimates, ratings)
-    return from_grouped(grouped, ids)
+    return _rank(grouped.offsets, grouped.estimates, grouped.ratings, ids)
 
 
 def from_grouped(pairs: Pairs, users: NDArray[Any] | None = None) -> Rankings:
@@ -230,8 +230,11 @@ def _rank(
     n_rows, n_users = len(estimates), len(offsets) - 1
     rank, low, high = (np.empty(n_rows, dtype=np.int32) for _ in range(3))
     pool = np.empty(n_rows)
+    levels = find_levels(relevance)
     each_block(
-        lambda a, b: order_users(offsets, estimates, relevance, a, b, rank, low, high, pool),
+        lambda a, b: order_users(
+            offsets, estimates, relevance, levels, a, b, rank, low, high, pool
+        ),
         n_users,
         SMALLEST_BLOCK,
     )

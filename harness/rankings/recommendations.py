@@ -262,8 +262,8 @@ def _encode_all(*columns: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     if texts and len(texts) < len(filled):
         (other, *_) = (column for column in filled if not isinstance(column[0], str))
         raise MetricError(
-            f"recommendations: ids are text on one side, as {str(texts[0][0])!r}, and numbers on the "
-            f"other, as {other[0]}; use one type on both"
+            f"recommendations: ids are text on one side, as {str(texts[0][0])!r}, and numbers on "
+            f"the other, as {other[0]}; use one type on both"
         )
     return encode(np.concatenate(filled))
 

@@ -7,10 +7,14 @@ import numpy as np
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Ranks
 
-__all__ = ["count_users", "order_users", "place_rows", "sort_falling"]
+__all__ = ["count_users", "find_levels", "order_users", "place_rows", "sort_falling"]
 
 RUN = 12
 """Stretches this short are sorted by insertion before they are merged."""
+
+MOST_LEVELS = 32
+PART = 5000
+"""So many different relevances in so many rows are counted instead of sorted."""
 
 
 @kernel
@@ -91,10 +95,36 @@ def sort_falling(keys: Floats, payload: Floats, spare_keys: Floats, spare: Float
 
 
 @kernel
+def find_levels(values: Floats) -> Floats:
+    """Return the distinct values of a first part, from greatest to least; none when many.
+
+    Examples
+    --------
+    >>> find_levels(np.array([3.0, 5.0, 3.0]))
+    array([5., 3.])
+    """
+    levels = np.empty(MOST_LEVELS)
+    n = 0
+    for value in values[:PART]:
+        known = False
+        for level in range(n):
+            if levels[level] == value:
+                known = True
+                break
+        if not known:
+            if n == MOST_LEVELS:
+                return levels[:0]
+            levels[n] = value
+            n += 1
+    return np.sort(levels[:n])[::-1].copy()
+
+
+@kernel
 def order_users(
     offsets: Ints,
     estimates: Floats,
     relevance: Floats,
+    levels: Floats,
     start: int,
     stop: int,
     rank: Ranks,
@@ -102,20 +132,44 @@ def order_users(
     high: Ranks,
     pool: Floats,
 ) -> None:
-    """Sort each user's rows by estimate, in place, and write down ranks, ties and the pool."""
+    """Sort each user's rows by estimate, in place, and write down ranks, ties and the pool.
+
+    The pool is counted out where a user's relevances are all among the `levels`, else sorted.
+    """
     longest = 0
     for user in range(start, stop):
         longest = max(longest, offsets[user + 1] - offsets[user])
     spare_keys, spare = np.empty(longest), np.empty(longest)
+    counts = np.zeros(len(levels), dtype=np.int64)
     for user in range(start, stop):
         a, b = offsets[user], offsets[user + 1]
         sort_falling(estimates[a:b], relevance[a:b], spare_keys, spare)
-        rising = np.sort(relevance[a:b])
         first = a
         for entry in range(a, b):
-            pool[entry] = rising[b - 1 - entry]
             rank[entry] = entry - a + 1
             if entry + 1 == b or estimates[entry + 1] != estimates[entry]:
-                low[first : entry + 1] = first - a + 1
-                high[first : entry + 1] = entry - a + 1
+                for tied in range(first, entry + 1):
+                    low[tied] = first - a + 1
+                    high[tied] = entry - a + 1
                 first = entry + 1
+        if not _count_out(relevance[a:b], levels, counts, pool[a:b]):
+            pool[a:b] = np.sort(relevance[a:b])[::-1]
+
+
+@kernel
+def _count_out(values: Floats, levels: Floats, counts: Ints, out: Floats) -> bool:
+    """Write values from greatest to least by counting them; False if one has no level."""
+    counts[:] = 0
+    for value in values:
+        level = 0
+        while level < len(levels) and levels[level] != value:
+            level += 1
+        if level == len(levels):
+            return False
+        counts[level] += 1
+    place = 0
+    for level in range(len(levels)):
+        for _ in range(counts[level]):
+            out[place] = levels[level]
+            place += 1
+    return True
