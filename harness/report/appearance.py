@@ -28,13 +28,13 @@ __all__ = [
 STYLE = Path(__file__).with_name("style.mplstyle")
 
 COLOURS = {
-    "blue": ("#0072b2", "#4aa8e0"),
-    "orange": ("#b57400", "#e69f00"),
-    "green": ("#008a65", "#2fc79b"),
-    "red": ("#c8501a", "#f0834f"),
-    "pink": ("#b3568f", "#de8fbe"),
-    "sky": ("#3c8fc4", "#8cc9f2"),
-    "grey": ("#6b7079", "#a3a9b3"),
+    "blue": ("#00609e", "#3d9bd9"),
+    "orange": ("#c08208", "#f0ad1f"),
+    "green": ("#008f6b", "#2fc79b"),
+    "red": ("#b23a0c", "#ec7340"),
+    "pink": ("#c46fa0", "#ee9fcd"),
+    "sky": ("#3f9ad6", "#a5d8fa"),
+    "grey": ("#5a5f68", "#8d939d"),
 }
 """Hues after Okabe and Ito (2008), by name: for a light and for a dark page. Each has a contrast
 of three to one or more with its page; marker and line tell apart what a colour does not."""

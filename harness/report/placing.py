@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.report.appearance import FAINT
+from harness.report.appearance import FAINT, MUTED
 
-__all__ = ["place_names", "spread"]
+__all__ = ["name_ends", "place_names", "spread"]
 
 Box = tuple[float, float, float, float]
 
@@ -54,6 +54,54 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     for step, (index, start) in enumerate(zip(order, starts, strict=True)):
         placed[index] = min(max(start, low), high - gap * (n - 1)) + gap * step
     return placed
+
+
+def name_ends(
+    axes: Any,
+    x: float,
+    ends: Sequence[float],
+    names: Sequence[str],
+    colours: Sequence[str],
+    size: float,
+) -> None:
+    """Write each name beside the end of its line, kept apart and joined by a thin line.
+
+    Parameters
+    ----------
+    axes : Axes
+    x : float
+        Where the lines end, in data coordinates, as `ends`.
+    ends : sequence of float
+    names, colours : sequence of str
+    size : float
+        Of the font, in points.
+    """
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    low, high = axes.get_ylim()
+    height = axes.get_window_extent().height / figure.dpi * 72
+    placed = spread(ends, (high - low) * (size + 1.6) / height, low, high)
+    for end, at, name, colour in zip(ends, placed, names, colours, strict=True):
+        axes.annotate(
+            name,
+            (x, end),
+            xytext=(1.075, at),
+            textcoords=axes.get_yaxis_transform(),
+            fontsize=size,
+            va="center",
+            color=MUTED,
+            arrowprops={
+                "arrowstyle": "-",
+                "relpos": (0.0, 0.5),
+                "color": colour,
+                "lw": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 4,
+            },
+            annotation_clip=False,
+        )
+    axes.set_ylim(low, high)
 
 
 def place_names(

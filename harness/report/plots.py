@@ -14,10 +14,9 @@ import numpy as np
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.report.appearance import FAINT, INK, MUTED, RULE, Look, shortened, style
+from harness.report.appearance import FAINT, INK, RULE, Look, shortened, style
 from harness.report.digest import Digest, Place, digest
-from harness.report.placing import place_names
-from harness.report.placing import spread as spread_out
+from harness.report.placing import name_ends, place_names
 from harness.report.series import (
     over_cells,
     over_k,
@@ -65,9 +64,16 @@ def tradeoff(
     Axes
         Seconds of fitting and scoring on a logarithmic axis; bars are intervals over users, the
         grey steps join the algorithms that nothing is both faster and better than.
+
+    Raises
+    ------
+    ResultsError
+        If no algorithm came to an end.
     """
     told, label, where = _asked(run, metric, place)
     data = over_time(where, label)
+    if data.empty:
+        raise ResultsError(f"{told.run.name}: no algorithm has a value of {label}; nothing to plot")
     with style():
         axes = _axes(ax, "tradeoff", len(data))
         best_first = 1 if metrics.parse(label).higher_is_better else -1
@@ -143,7 +149,8 @@ def ndcg_over_k(
         axes.set_xlabel("k")
         _title(axes, label.partition("@")[0] + "@k", metrics.parse(label).higher_is_better)
         ends = [float(data[data["algorithm"] == name]["value"].iloc[-1]) for name in names]
-        _name_ends(axes, float(ks[-1]), ends, names, [told.looks[name] for name in names])
+        colours = [told.looks[name].colour for name in names]
+        name_ends(axes, float(ks[-1]), ends, [shortened(n) for n in names], colours, NAME_SIZE)
     return axes
 
 
@@ -340,38 +347,6 @@ def _rows(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.45, -0.55)
     axes.grid(visible=False, axis="y")
-
-
-def _name_ends(
-    axes: Axes, x: float, ends: Sequence[float], names: Sequence[str], looks: Sequence[Look]
-) -> None:
-    """Write each name beside the end of its line, kept apart and joined by a thin line."""
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    figure.draw_without_rendering()
-    low, high = axes.get_ylim()
-    height = axes.get_window_extent().height / figure.dpi * 72
-    placed = spread_out(ends, (high - low) * (NAME_SIZE + 1.6) / height, low, high)
-    for end, at, name, look in zip(ends, placed, names, looks, strict=True):
-        axes.annotate(
-            shortened(name),
-            (x, end),
-            xytext=(1.075, at),
-            textcoords=axes.get_yaxis_transform(),
-            fontsize=NAME_SIZE,
-            va="center",
-            color=MUTED,
-            arrowprops={
-                "arrowstyle": "-",
-                "relpos": (0.0, 0.5),
-                "color": look.colour,
-                "lw": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 4,
-            },
-            annotation_clip=False,
-        )
-    axes.set_ylim(low, high)
 
 
 def _time_ticks(axes: Axes, values: Sequence[float]) -> None:

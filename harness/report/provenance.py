@@ -6,7 +6,7 @@ import io
 import re
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from harness.config.experiment import Experiment
 from harness.report.appearance import plain
@@ -38,24 +38,40 @@ def to_yaml(info: dict[str, Any]) -> str:
     """
     from ruamel.yaml import YAML
 
-    config = info["config"]
     try:
-        kept = Experiment.model_validate(config).model_dump(mode="json", exclude_defaults=True)
+        kept = _written(Experiment.model_validate(info["config"]))
     except ValidationError:
-        kept = config  # data given from Python cannot be written in a config
+        kept = dict(info["config"])  # data given from Python cannot be written in a config
     for key in ("dataset", "split", "candidates", "seed"):
         if isinstance(kept.get(key), list) and len(kept[key]) == 1:
             kept[key] = kept[key][0]
-    kept["algorithms"] = [
-        row["name"] if isinstance(row, dict) and set(row) == {"name"} else row
-        for row in kept["algorithms"]
-    ]
     text = io.StringIO()
     yaml = YAML()
     yaml.default_flow_style = False
     yaml.width = 100
     yaml.dump(kept, text)
     return text.getvalue()
+
+
+def _written(section: BaseModel) -> dict[str, Any]:
+    """Return a section as one would write it: its kind, and what is not the default."""
+    kept = {}
+    for key, field in type(section).model_fields.items():
+        value = getattr(section, key)
+        if key == "kind" or value != field.get_default(call_default_factory=True):
+            kept[key] = _plain_value(value)
+    return kept
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        kept = _written(value)
+        return kept["name"] if set(kept) == {"name"} else kept
+    if isinstance(value, list | tuple):
+        return [_plain_value(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _plain_value(each) for key, each in value.items()}
+    return value
 
 
 def describe_run(info: dict[str, Any]) -> list[tuple[str, str]]:

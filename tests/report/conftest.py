@@ -173,5 +173,8 @@ def nasty_page(_nasty):
 
 @pytest.fixture(scope="session")
 def plain_run():
-    """A run with one table and one cell a row, all of them well."""
-    return build("plain", ["rated"], (0,), ["SVD", "BaselineOnly", "Random"], None)
+    """A run with one table, one metric and one cell a row, all of them well."""
+    run = build("plain", ["rated"], (0,), ["SVD", "BaselineOnly", "Random"], None)
+    label = "ndcg@10"
+    statistics = [each for each in run.info["statistics"] if each["metric"] == label]
+    return Run(run.info | {"metrics": [label], "statistics": statistics}, run.users)

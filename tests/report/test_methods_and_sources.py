@@ -1,0 +1,169 @@
+"""The methods paragraph says what the config says, and every source it cites is listed."""
+
+import copy
+import re
+
+import pytest
+
+from harness.config.experiment import Experiment
+from harness.datasets.catalogue import CATALOGUE
+from harness.metrics.definitions import DEFINITIONS
+from harness.report.methods import methods
+from harness.report.sources import SOURCES, all_sources, cited_in, source
+
+DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
+
+
+def told(run, **changes):
+    """Return the paragraphs of a run whose config is changed, by heading."""
+    info = copy.deepcopy(run.info)
+    info["config"] = Experiment.model_validate(
+        {"name": "x", "dataset": "ml-100k", "algorithms": ["SVD"], "metrics": ["ndcg@10"]} | changes
+    ).model_dump(mode="json")
+    if "metrics" in changes:
+        info["metrics"] = changes["metrics"]
+    account = methods(info)
+    return dict(account.paragraphs), account
+
+
+def test_counts_of_data_and_split_are_those_of_the_run(plain_run):
+    paragraphs, _ = told(plain_run)
+    assert (
+        "MovieLens 100K (Harper and Konstan 2015) holds 100,000 ratings of 1,682 items by 943"
+        in (paragraphs["Data"])
+    )
+    assert "Training parts hold 50,000 ratings, test parts 50,000." in paragraphs["Split"]
+
+
+@pytest.mark.parametrize(
+    ("split", "sentence"),
+    [
+        (
+            {"kind": "holdout", "test_size": 0.25},
+            "25% of the ratings, drawn at random as by Surprise",
+        ),
+        (
+            {"kind": "holdout", "train_size": 0.75, "random_state": 42, "like": "sklearn"},
+            "All ratings but 75%, drawn at random as by scikit-learn (random_state 42)",
+        ),
+        ({"kind": "kfold", "n_splits": 4}, "divided at random into 4 folds, each the test part"),
+        ({"kind": "repeated-kfold", "n_repeats": 3}, "into 5 folds, 3 times over"),
+        ({"kind": "leave-n-out", "n": 2}, "2 ratings of each user, drawn at random"),
+        ({"kind": "leave-n-out", "choose": "latest"}, "1 rating of each user, the latest"),
+        ({"kind": "user-fraction", "fraction": 0.3}, "30% of each user's ratings"),
+        ({"kind": "global-time"}, "the moment that 80% of the ratings come before"),
+        ({"kind": "global-time", "date": "1998-01-01"}, "Ratings from 1998-01-01 on"),
+        ({"kind": "user-holdout", "given": 5}, "Of 20% of the users, 5 of their ratings are given"),
+        ({"kind": "predefined", "test": "u1.test"}, "divided beforehand and read from files"),
+    ],
+    ids=lambda value: value["kind"] if isinstance(value, dict) else "",
+)
+def test_every_kind_of_split_has_its_sentence(plain_run, split, sentence):
+    assert sentence in told(plain_run, split=split)[0]["Split"]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "sentence"),
+    [
+        ("rated", "Each user's own test ratings are put in order."),
+        ("catalogue", "those that the user rated in training left out"),
+        ({"kind": "catalogue", "training_items": "keep"}, "rated in training included"),
+        ({"kind": "sampled", "n": 99}, "among 99 items drawn at random"),
+        ("sampled", "biased (Krichene and Rendle 2020)"),
+    ],
+)
+def test_every_kind_of_candidates_has_its_sentence(plain_run, candidates, sentence):
+    assert sentence in told(plain_run, candidates=candidates)[0]["Candidates"]
+
+
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [
+        ("ndcg@10", "gain / log2(i + 1) with gain 2^rel − 1"),
+        ("ndcg(gain=linear, undefined=0)@10", "with gain rel, rel the true rating"),
+        ("ndcg(gain=linear, undefined=0)@10", "without a relevant item are counted as 0"),
+        ("ndcg(gain=binary(4), ties=first)@10", "gain 1 from relevance 4 on"),
+        ("ndcg(gain=binary(4), ties=first)@10", "equal estimates in input order"),
+        ("ndcg(discount=reciprocal)@10", "gain / i with gain"),
+        ("ndcg(base=e)@10", "gain / ln(i + 1)"),
+        ("ndcg(offset=2)@10", "Also offset=2."),
+        ("recall(threshold=4)@10", "Here with threshold=4."),
+    ],
+)
+def test_a_metric_is_told_as_it_is_computed(plain_run, label, sentence):
+    assert sentence in told(plain_run, metrics=[label])[0]["Metrics"]
+
+
+def test_algorithms_are_told_with_parameters_and_sources(plain_run):
+    algorithms = [
+        {"name": "SVD", "label": "small", "params": {"n_factors": 5}},
+        {"name": "KNNBaseline", "search": "recommended"},
+        {"name": "my_package.models:Best"},
+    ]
+    paragraphs, _ = told(plain_run, algorithms=algorithms, tuning={"trials": 7})
+    text = paragraphs["Algorithms"]
+    assert "SVD (Koren et al. 2009) [shown as small; n_factors=5]" in text
+    assert "KNNBaseline (Koren 2010) [tuned]" in text
+    assert "Models of other code: my_package.models:Best." in text
+    assert "What any model should beat: Random and Popularity." in text
+    assert "KNNBaseline were tuned by random search (Bergstra" in paragraphs["Tuning"]
+    assert "each with a budget of 7 settings a fold" in paragraphs["Tuning"]
+
+
+def test_nothing_is_said_of_tuning_or_tests_that_were_not_made(plain_run):
+    paragraphs, _ = told(plain_run, statistics=None)
+    assert "Tuning" not in paragraphs
+    assert "Inference" not in paragraphs
+
+
+def test_the_test_and_its_correction_are_named(plain_run):
+    statistics = {"test": "t", "correction": "benjamini-hochberg", "confidence": 0.9}
+    paragraphs, account = told(plain_run, statistics=statistics)
+    assert "by Student's paired t-test over users" in paragraphs["Inference"]
+    assert "(Benjamini and Hochberg 1995) at level 0.1" in paragraphs["Inference"]
+    assert "90% intervals are BCa" in paragraphs["Inference"]
+    assert "holm1979simple" not in {each.key for each in account.sources}
+
+
+def test_every_citation_of_the_text_is_listed_and_every_entry_cited(nasty):
+    account = methods(nasty.info)
+    text = " ".join(text for _, text in account.paragraphs)
+    groups = re.findall(r"\(([^()]*\b(?:19|20)\d\d(?:; [^()]*)?)\)", text)
+    cited = {each.strip() for group in groups for each in group.split(";")}
+    assert cited == {each.cite for each in account.sources}
+    assert all(each.bibtex in account.bibtex for each in account.sources)
+
+
+@pytest.mark.parametrize("name", list(DEFINITIONS))
+def test_every_metric_has_its_sources_in_the_bibliography(name):
+    text = DEFINITIONS[name].source
+    found = cited_in([text])
+    assert len(found) == len(text.split("; "))
+    links = {each.link for each in found}
+    assert {f"https://doi.org/{doi}" for doi in DOI.findall(text)} <= links
+
+
+@pytest.mark.parametrize("name", [name for name, each in CATALOGUE.items() if each.citation])
+def test_every_data_set_has_its_source_in_the_bibliography(name):
+    assert len(cited_in([CATALOGUE[name].citation])) == 1
+
+
+def test_the_bibliography_is_whole_and_each_key_is_there_once():
+    text = SOURCES.read_text(encoding="utf-8")
+    keys = re.findall(r"^@\w+\{([^,]+),$", text, re.MULTILINE)
+    assert keys == list(all_sources())
+    assert len(set(keys)) == len(keys)
+    for entry in all_sources().values():
+        assert entry.bibtex.count("{") == entry.bibtex.count("}")
+        assert entry.authors
+        assert entry.title
+        assert entry.venue
+        assert re.fullmatch(r"(19|20)\d\d", entry.year)
+        assert entry.bibtex.isascii()
+        assert "{" not in entry.reference + entry.cite
+        assert "\\" not in entry.reference + entry.cite
+
+
+def test_accents_are_letters_in_text():
+    assert source("jarvelin2002cumulated").cite == "Järvelin and Kekäläinen 2002"
+    assert "Matúš Medo" in source("zhou2010solving").authors

@@ -1,0 +1,130 @@
+"""An algorithm has one colour, marker and line everywhere, and colours can be told apart."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.algorithms.registry import FLOORS, SURPRISE
+from harness.report.appearance import COLOURS, looks, plain, shortened, symbol
+from harness.report.digest import digest
+from harness.report.page import ASSETS
+
+PAPERS = ("#ffffff", "#15181c")
+# Machado, Oliveira and Fernandes 2009, doi:10.1109/TVCG.2009.113, severity 1.
+VISION = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "tritanopia": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
+
+
+def linear(colour):
+    values = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one, other):
+    low, high = sorted(linear(each) @ [0.2126, 0.7152, 0.0722] for each in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def lab(rgb):
+    matrix = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    scaled = np.array(matrix) @ rgb / np.array([0.9505, 1.0, 1.089])
+    root = np.where(scaled > 0.008856, np.cbrt(scaled), 7.787 * scaled + 16 / 116)
+    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
+
+
+def test_every_algorithm_with_a_name_has_a_look_of_its_own():
+    found = looks([*SURPRISE, *FLOORS])
+    assert len(set(found.values())) == 14
+    shapes = {(look.hue, look.marker, look.filled) for look in found.values()}
+    assert len(shapes) == 14
+
+
+@given(st.lists(st.text(min_size=1, max_size=20), max_size=8, unique=True))
+def test_a_known_algorithm_looks_the_same_in_any_company(others):
+    alone = looks(["SVD"])["SVD"]
+    assert looks([*others, "SVD"])["SVD"] == alone
+
+
+@given(st.text(min_size=1, max_size=40))
+def test_a_label_of_ones_own_looks_the_same_in_every_run(label):
+    assert looks([label]) == looks([label])
+
+
+@given(st.lists(st.text("abcdef", min_size=1, max_size=6), min_size=2, max_size=20, unique=True))
+def test_labels_of_ones_own_do_not_share_a_look(labels):
+    found = looks([f"mine {label}" for label in labels])
+    assert len(set(found.values())) == len(labels)
+
+
+@pytest.mark.parametrize("hue", list(COLOURS))
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_a_mark_stands_out_from_the_page(hue, scheme):
+    assert contrast(COLOURS[hue][scheme], PAPERS[scheme]) >= 3
+
+
+@pytest.mark.parametrize("vision", list(VISION))
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_hues_differ_for_every_kind_of_colour_vision(vision, scheme):
+    seen = {
+        hue: lab(np.clip(VISION[vision] @ linear(both[scheme]), 0, 1))
+        for hue, both in COLOURS.items()
+    }
+    for one, other in itertools.combinations(seen, 2):
+        assert np.linalg.norm(seen[one] - seen[other]) > 10, (one, other)
+
+
+def test_the_page_is_the_paper_that_the_colours_are_for():
+    style = (ASSETS / "page.css").read_text(encoding="utf-8")
+    assert all(f"--paper: {paper}" in style for paper in PAPERS)
+
+
+def test_table_and_plots_use_the_colour_of_the_algorithm(nasty, nasty_page):
+    told = digest(nasty)
+    for name in ("SVD", "SVD++", "BaselineOnly"):
+        path = symbol(told.looks[name])
+        assert f'<path d="{path}" stroke="var(--{told.looks[name].hue})"' in nasty_page
+    assert told.looks["SVD"] == looks(["SVD"])["SVD"]
+
+
+@pytest.mark.parametrize("name", [*SURPRISE, *FLOORS, "one", "two", "three", "four", "five"])
+def test_a_symbol_stays_in_its_box(name):
+    path = symbol(looks([name])[name])
+    numbers = [float(each) for each in path.translate(str.maketrans("MLQCZ,", "      ")).split()]
+    assert numbers
+    assert max(map(abs, numbers)) <= 1.0
+
+
+@given(st.text())
+def test_plain_text_is_one_printable_line(text):
+    assert plain(text).isprintable()
+    assert plain(plain(text)) == plain(text)
+
+
+@given(st.text(), st.integers(5, 40))
+def test_a_shortened_name_is_short(text, width):
+    assert len(shortened(text, width)) <= width
