@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ def tabulate(info: dict[str, Any]) -> pd.DataFrame:
         over folds and seeds, with ``<label>_sd``, their standard deviation where there are
         several, and, where users were compared, ``<label>_low`` and ``<label>_high``, the interval
         over users, and ``<label>_letters``, one in common where two algorithms are not told apart;
+        where parameters were searched, ``tuned``, the settings found, ``n_trials`` and
+        ``search_seconds``, summed over cells;
         ``fit_seconds``, ``score_seconds``, ``metric_seconds``: mean seconds a cell; ``peak_mb``,
         the largest; ``n_users``; ``n_cells``; ``error``, empty when every cell ended well. The
         last rows of each data set, split and candidates are what the best order and, on average, a
@@ -56,6 +59,8 @@ def tabulate(info: dict[str, Any]) -> pd.DataFrame:
                 row[f"{label}_low"] = _number(sure.get("low"))
                 row[f"{label}_high"] = _number(sure.get("high"))
                 row[f"{label}_letters"] = sure.get("letters", "")
+        if any("n_trials" in cell for cells in by_row.values() for cell in cells):
+            row |= _searched(good)
         for column in TIMES:
             row[column] = _mean([cell[column] for cell in good])
         row["peak_mb"] = max((cell["peak_mb"] for cell in good), default=math.nan)
@@ -68,15 +73,30 @@ def tabulate(info: dict[str, Any]) -> pd.DataFrame:
     limits = pd.DataFrame(_bounds(info, several), columns=table.columns)
     if limits.empty:
         return table
-    limits["n_users"], limits["n_cells"], limits["error"] = 0, 0, ""
     for column in table.columns:
-        if column.endswith("_letters"):
+        if column.endswith("_letters") or column in ("error", "tuned"):
             limits[column] = ""
+        elif column in ("n_users", "n_cells", "n_trials"):
+            limits[column] = 0
     both = pd.concat([table, limits.astype(table.dtypes.to_dict())], ignore_index=True)
     # Bounds stand under the rows that they bound.
     places = list(dict.fromkeys(place[:-1] for place in by_row))
     keys = [places.index(tuple(row)) for row in both[list(GROUP)].itertuples(index=False)]
     return both.iloc[sorted(range(len(both)), key=keys.__getitem__)].reset_index(drop=True)
+
+
+def _searched(cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a search found in the cells of a row, and what it took."""
+    own = [cell for cell in cells if "n_trials" in cell]
+    settings = [
+        json.dumps({k: v for k, v in cell["params"].items() if k != "random_state"}, sort_keys=True)
+        for cell in own
+    ]
+    return {
+        "tuned": "; ".join(dict.fromkeys(settings)),
+        "n_trials": sum(cell["n_trials"] for cell in own),
+        "search_seconds": math.fsum(cell["search_seconds"] for cell in own),
+    }
 
 
 def _averaged(label: str, values: list[float], several: bool) -> dict[str, float]:
@@ -166,6 +186,9 @@ def to_frame_for_people(info: dict[str, Any]) -> pd.DataFrame:
                 for number, marks in zip(numbers, letters, strict=True)
             ]
         shown[label] = numbers
+    if "n_trials" in table:
+        shown["trials"] = [str(n) if n else "" for n in table["n_trials"]]
+        shown["search s"] = [f"{s:.1f}" if s > 0 else "" for s in table["search_seconds"]]
     for column, name in zip(TIMES, ("fit s", "score s", "metric s"), strict=True):
         shown[name] = ["" if math.isnan(v) else f"{v:.2f}" for v in table[column]]
     shown["peak MB"] = ["" if math.isnan(v) else f"{v:.0f}" for v in table["peak_mb"]]
@@ -220,7 +243,7 @@ def _cell(column: str, value: Any) -> str:
     if isinstance(value, float):
         if math.isnan(value):
             return ""
-        if column in TIMES:
+        if column in (*TIMES, "search_seconds"):
             return f"{value:.3f}"
         return f"{value:.0f}" if column == "peak_mb" else f"{value:.8f}"
     return str(value)

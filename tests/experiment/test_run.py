@@ -357,6 +357,10 @@ def test_tuning_finds_at_least_the_written_setting_and_tests_it_once(tmp_path):
     tuned = next(cell for cell in done.info["cells"] if cell["algorithm"] == "tuned")
     assert tuned["params"] == best
     assert tuned["n_trials"] == 9
+    row = done.table.set_index("algorithm").loc["tuned"]
+    assert json.loads(row["tuned"]) == best
+    assert row["n_trials"] == 9
+    assert row["search_seconds"] == pytest.approx(trials["seconds"].sum())
     rmse = done.table.set_index("algorithm")["rmse"]
     assert rmse["tuned"] < rmse["as written"]
 
