@@ -1,0 +1,154 @@
+"""``harness report``, ``plot`` and ``table``: files where they are looked for, one line each."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from harness.cli import main, report
+from harness.experiment import run
+from harness.report.plots import KINDS
+
+CONFIG = {
+    "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
+    "split": {"kind": "kfold", "n_splits": 2},
+    "algorithms": ["BaselineOnly", {"name": "SVD", "label": "<svd> & _b_"}],
+    "metrics": ["ndcg@5", "ndcg@10"],
+    "statistics": {"resamples": 200},
+    "floors": False,
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A folder with two runs on the same folds."""
+    folder = tmp_path_factory.mktemp("made")
+    before = os.environ.get("HARNESS_CACHE")
+    os.environ["HARNESS_CACHE"] = str(folder / "cache")
+    try:
+        run(CONFIG | {"name": "one"}, results=folder / "results")
+        run(CONFIG | {"name": "two", "algorithms": ["KNNBasic"]}, results=folder / "results")
+    finally:
+        os.environ.pop("HARNESS_CACHE")
+        if before is not None:
+            os.environ["HARNESS_CACHE"] = before
+    return folder / "results"
+
+
+@pytest.fixture
+def call(results, monkeypatch, capsys):
+    monkeypatch.chdir(results.parent)
+
+    def run_command(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    return run_command
+
+
+def test_report_writes_the_page_into_the_folder_of_the_run_and_the_list_beside_it(call, results):
+    code, out, err = call("report", "one")
+    assert (code, err) == (0, "")
+    page = (results / "one" / "report.html").read_text(encoding="utf-8")
+    assert "&lt;svd&gt; &amp; _b_" in page
+    assert "results/one/report.html" in out
+    assert 'href="one/report.html"' in (results / "index.html").read_text(encoding="utf-8")
+
+
+def test_report_of_several_runs_is_one_page(call, results):
+    code, out, _ = call("report", "one", "two")
+    assert code == 0
+    page = (results / "comparison.html").read_text(encoding="utf-8")
+    assert "KNNBasic" in page
+    assert "BaselineOnly" in page
+    assert "comparison.html" in out
+
+
+def test_report_goes_where_it_is_told(call, tmp_path):
+    code, out, _ = call("report", "one", "--output", tmp_path / "deep" / "page.html")
+    assert code == 0
+    assert (tmp_path / "deep" / "page.html").is_file()
+    assert out.count("\n") == 1
+
+
+def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
+    call("report", "one", "--baseline", "<svd> & _b_", "--output", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Differences to &lt;svd&gt; &amp; _b_" in text
+
+
+def test_an_unknown_run_or_baseline_is_one_line_and_exit_2(call):
+    code, _, err = call("report", "onne")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "did you mean 'one'?" in err
+    code, _, err = call("report", "one", "--baseline", "SVD")
+    assert code == 2
+    assert "no baseline 'SVD'" in err
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_plot_draws_every_kind(call, tmp_path, form):
+    code, out, err = call("plot", "one", "--format", form, "--output", tmp_path)
+    assert (code, err) == (0, "")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{kind}-ndcg@10.{form}" for kind in KINDS
+    }
+    assert out.count("written to") == len(KINDS)
+
+
+def test_plot_draws_the_kind_and_metric_that_are_asked_for(call, tmp_path):
+    call("plot", "one", "--kind", "differences", "--metric", "ndcg@5", "--output", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["differences-ndcg@5.svg"]
+
+
+def test_plot_of_several_runs_shows_them_together(call, tmp_path):
+    call("plot", "one", "two", "--kind", "spread", "--output", tmp_path)
+    assert (tmp_path / "spread-ndcg@10.svg").is_file()
+
+
+def test_a_plot_that_cannot_be_is_an_error_where_it_was_asked_for(call, tmp_path):
+    code, _, err = call("plot", "one", "--kind", "spread", "--table", "7", "--output", tmp_path)
+    assert code == 2
+    assert "no table 7; use one of 1:" in err
+
+
+def test_table_as_csv_is_what_the_run_wrote(call, results):
+    code, out, _ = call("table", "one", "--format", "csv")
+    assert code == 0
+    assert out == (results / "one" / "table.csv").read_text()
+
+
+def test_table_as_latex_and_markdown_name_every_algorithm(call):
+    assert r"\textless{}svd\textgreater{} \& \_b\_" in call("table", "one", "--format", "latex")[1]
+    assert "&lt;svd&gt; &amp; \\_b\\_" in call("table", "one", "--format", "markdown")[1]
+
+
+def test_table_as_text_is_what_run_prints(call):
+    code, out, _ = call("table", "one")
+    assert code == 0
+    assert "<svd> & _b_" in out
+
+
+def test_the_command_line_offers_every_kind_of_plot():
+    assert set(report.KINDS) == set(KINDS)
+
+
+SCRIPT = """\
+import json, sys
+from pathlib import Path
+from harness.report import write_page
+from harness.results import read_run
+write_page([read_run(Path(sys.argv[1]))], Path(sys.argv[2]))
+foreign = ("surprise", "numba", "harness.algorithms", "harness.experiment")
+print(json.dumps([name for name in sys.modules if name.startswith(foreign)]))
+"""
+
+
+def test_the_page_is_made_from_results_alone(results, tmp_path):
+    arguments = [sys.executable, "-c", SCRIPT, str(results / "one"), str(tmp_path / "p.html")]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=120)
+    assert json.loads(done.stdout) == []
