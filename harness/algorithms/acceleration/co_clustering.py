@@ -110,15 +110,19 @@ def average(
             of_item = cltr_i[items[row]]
             sums[of_user, of_item] += ratings[row]
             counts[of_user, of_item] += 1.0
-    for u in range(n_u):
-        count = counts[u].sum()
-        avg_u[u] = sums[u].sum() / count if count > 0.0 else mean
-    for i in range(n_i):
-        count = counts[:, i].sum()
-        avg_i[i] = sums[:, i].sum() / count if count > 0.0 else mean
+    own_sums, own_counts = np.zeros(n_u), np.zeros(n_u)
+    other_sums, other_counts = np.zeros(n_i), np.zeros(n_i)
     for u in range(n_u):
         for i in range(n_i):
+            own_sums[u] += sums[u, i]
+            own_counts[u] += counts[u, i]
+            other_sums[i] += sums[u, i]
+            other_counts[i] += counts[u, i]
             avg_cross[u, i] = sums[u, i] / counts[u, i] if counts[u, i] > 0.0 else mean
+    for u in range(n_u):
+        avg_u[u] = own_sums[u] / own_counts[u] if own_counts[u] > 0.0 else mean
+    for i in range(n_i):
+        avg_i[i] = other_sums[i] / other_counts[i] if other_counts[i] > 0.0 else mean
 
 
 @kernel
