@@ -22,7 +22,7 @@ from harness.experiment.scoring import rank, score_pairs
 from harness.experiment.workspace import Workspace
 from harness.results.cells import CellRecord, CellStore
 
-__all__ = ["WAITING", "Outcome", "Report", "compute", "finish", "reason"]
+__all__ = ["LOADING", "WAITING", "Outcome", "Report", "compute", "finish", "reason"]
 
 Report = Callable[[str, int, int], object]
 """Called with the stage, the steps done and the steps in all."""
@@ -32,6 +32,8 @@ Outcome = dict[str, Any]
 
 WAITING = "waiting"
 """The stage before a cell begins, while another run is computing it."""
+LOADING = "loading"
+"""The stage in which its data and the compiled loops come into memory."""
 
 SHARE_OF_MEMORY = 0.9
 LONGEST_REASON = 500
@@ -107,7 +109,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
     experiment = workspace.experiment
     chosen = experiment.algorithms[cell.algorithm]
     section = experiment.candidates[cell.candidates]
-    report("loading", 0, 0)
+    report(LOADING, 0, 0)
     split = workspace.split(cell)
     asked = candidates.choose(section, split, cell.seed)
     trainset = workspace.trainset(split)

@@ -24,7 +24,7 @@ from typing import Any
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.errors import HarnessError
-from harness.experiment.cell import WAITING, Outcome, Report, finish
+from harness.experiment.cell import LOADING, WAITING, Outcome, Report, finish
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
 from harness.parallel import n_threads
@@ -34,6 +34,9 @@ __all__ = ["Crew"]
 
 PATIENCE = 5.0
 """Seconds that a process is given to end by itself."""
+
+BEFORE = (WAITING, LOADING)
+"""Stages that do not count against the time limit: what they wait for is not the cell's."""
 
 BETWEEN_REPORTS = 0.1
 """Seconds between two reports of one stage: a loop that reports every step is not slowed down."""
@@ -49,7 +52,7 @@ class _Worker:
     cell: Cell | None = None
     report: Report | None = None
     since: float | None = None
-    """When the cell began to be computed: waiting for another run does not count."""
+    """When the cell's stages that count against the limit began."""
 
     def left(self, limit: float | None) -> float | None:
         """Return the seconds that the cell may still take, None for any number."""
@@ -68,7 +71,7 @@ class Crew:
     size : int
         How many processes.
     limit : float or None
-        Seconds after which a cell is stopped.
+        Seconds of fitting and scoring after which a cell is stopped.
     """
 
     def __init__(
@@ -175,7 +178,7 @@ class Crew:
                 worker.ready = True
             case (str() as stage, int() as done, int() as total):
                 assert worker.report is not None
-                if worker.since is None and stage != WAITING:
+                if worker.since is None and stage not in BEFORE:
                     worker.since = time.monotonic()
                 worker.report(stage, done, total)
             case outcome:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import time
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import ResultsError, suggestion
 from harness.results.folders import replace_folder, restore_folder
 from harness.results.frames import Kind, check_file, read_frame, to_parquet
-from harness.results.schema import SCHEMA_VERSION, read_description
+from harness.results.schema import SCHEMA_VERSION, read_description, to_json
 from harness.results.table import GROUP
 
 if TYPE_CHECKING:
@@ -35,8 +33,6 @@ TRIAL: dict[str, Kind] = {
     "seconds": "number",
     "error": "word",
 }
-LET_WRITERS_END = 0.2
-"""Seconds after which a run that seemed broken is looked at again: it may have been replaced."""
 
 
 class Run:
@@ -127,14 +123,14 @@ class Run:
         from harness.results.table import to_csv, to_markdown
 
         files = {
-            "table.csv": to_csv(self.info).encode(),
-            "table.md": to_markdown(self.info).encode(),
+            "table.csv": to_csv(self.info).encode("utf-8", "replace"),
+            "table.md": to_markdown(self.info).encode("utf-8", "replace"),
             USERS_FILE: to_parquet(self.users),
         }
         if self.trials is not None:
             files[TRIALS_FILE] = to_parquet(self.trials)
         info = self.info | {"files": {name: _digest(data) for name, data in files.items()}}
-        files[RUN_FILE] = (json.dumps(info, indent=1, ensure_ascii=False) + "\n").encode()
+        files[RUN_FILE] = to_json(info)
         folder = results / self.name
         try:
             replace_folder(folder, files)
@@ -159,11 +155,22 @@ def read_run(folder: Path) -> Run:
     ResultsError
         If there is no run, a file is missing or changed, or another version wrote it.
     """
+    before = _stamp(folder)
     try:
         return _read_run(folder)
     except ResultsError:
-        time.sleep(LET_WRITERS_END)
-        return _read_run(folder)
+        if _stamp(folder) == before:
+            raise
+        return _read_run(folder)  # it was replaced while it was read
+
+
+def _stamp(folder: Path) -> tuple[int, int] | None:
+    """Return what changes when a folder is replaced."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _read_run(folder: Path) -> Run:

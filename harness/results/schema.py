@@ -6,13 +6,16 @@ into a table is declared here.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
+    FailFast,
     Field,
     Tag,
     ValidationError,
@@ -25,16 +28,23 @@ from harness.config.experiment import NAME
 from harness.config.faults import dotted
 from harness.errors import MetricError, ResultsError
 
-__all__ = ["SCHEMA_VERSION", "read_description"]
+__all__ = ["SCHEMA_VERSION", "read_description", "to_json"]
 
 SCHEMA_VERSION = 1
 MOST_BYTES = 64_000_000
+NO_DIGEST = "0" * 64
+"""What stands for the file's own SHA-256 while it is computed."""
 
 Text = Annotated[str, Field(max_length=10_000)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+Item = TypeVar("Item")
+Rows = Annotated[list[Item], FailFast()]
+"""A list of which the first fault is enough: there may be a million."""
 
 
 class _Part(BaseModel):
@@ -69,7 +79,7 @@ class _Finished(_Failed):
     n_users: Count
     n_test: Count
     n_impossible: Count
-    notes: list[Text]
+    notes: Rows[Text]
     scores: dict[str, _Score]
 
 
@@ -111,8 +121,8 @@ class _Pair(_Part):
 class _Compared(_Place):
     metric: Text
     method: Text
-    algorithms: list[_Standing]
-    pairs: list[_Pair]
+    algorithms: Rows[_Standing]
+    pairs: Rows[_Pair]
 
 
 class _Settings(_Part):
@@ -138,15 +148,15 @@ class _Split(_Part):
 class _Description(_Part):
     name: Annotated[str, Field(pattern=NAME)]
     description: Text
-    metrics: Annotated[list[Text], Field(min_length=1)]
-    seeds: list[Count]
+    metrics: Annotated[Rows[Text], Field(min_length=1)]
+    seeds: Rows[Count]
     config: _Config
-    datasets: list[_Data]
-    splits: list[_Split]
-    notes: list[Text]
-    cells: list[_Cell]
-    bounds: list[_Bound] = []
-    statistics: list[_Compared] = []
+    datasets: Rows[_Data]
+    splits: Rows[_Split]
+    notes: Rows[Text]
+    cells: Rows[_Cell]
+    bounds: Rows[_Bound] = []
+    statistics: Rows[_Compared] = []
     started: Text
     files: dict[str, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]]
 
@@ -158,6 +168,29 @@ class _Description(_Part):
                 if isinstance(cell, _Finished) and label not in cell.scores:
                     raise ValueError(f"a cell of {cell.algorithm} has no {label}")
         return self
+
+
+def to_json(info: dict[str, Any]) -> bytes:
+    """Return a description as a file, which begins with the SHA-256 of its other bytes.
+
+    Examples
+    --------
+    >>> print(to_json({"name": "run"}).decode())
+    {
+     "sha256": "e00bd66138e8731b5d7934699c853a3d8c860bcaca270ab8ee40ad50fa0d4d47",
+     "name": "run"
+    }
+    """
+    text = json.dumps({"sha256": NO_DIGEST, **info}, indent=1, ensure_ascii=False) + "\n"
+    data = text.encode("utf-8", "replace")
+    return data.replace(NO_DIGEST.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
+
+
+def _is_as_written(data: bytes, digest: Any) -> bool:
+    if not isinstance(digest, str) or len(digest) != len(NO_DIGEST) or not digest.isascii():
+        return False
+    blank = data.replace(digest.encode(), NO_DIGEST.encode(), 1)
+    return hashlib.sha256(blank).hexdigest() == digest
 
 
 def read_description(path: Path) -> dict[str, Any]:
@@ -172,7 +205,8 @@ def read_description(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ResultsError(f"{path}: larger than {MOST_BYTES:,} bytes; {again}")
-        info = from_json(path.read_bytes(), allow_inf_nan=False)
+        data = path.read_bytes()
+        info = from_json(data)
         version = info["schema_version"]
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
@@ -182,6 +216,8 @@ def read_description(path: Path) -> dict[str, Any]:
         raise ResultsError(
             f"{path}: written in another format than this version's, {SCHEMA_VERSION}; {again}"
         )
+    if "sha256" in info and not _is_as_written(data, info.pop("sha256")):
+        raise ResultsError(f"{path}: changed since it was written; {again}")
     try:
         _Description.model_validate(info)
     except MetricError as error:

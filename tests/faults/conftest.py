@@ -1,0 +1,169 @@
+"""A small experiment, and algorithms that misbehave, for every test of what can go wrong."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+
+CONFIG = """\
+name: small
+dataset: {synthetic: {n_users: 40, n_items: 30, n_ratings: 600}}
+split: {kind: holdout, test_size: 0.25}
+algorithms: [BaselineOnly, SVD, ItemMean, Random]
+metrics: [ndcg@5, rmse]
+floors: false
+statistics: null
+"""
+
+MISFITS = '''
+import os
+import signal
+import sys
+import threading
+import time
+
+import surprise
+
+
+class Killed(surprise.AlgoBase):
+    def fit(self, trainset):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Crashed(surprise.AlgoBase):
+    def fit(self, trainset):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class Left(surprise.AlgoBase):
+    def fit(self, trainset):
+        os._exit(3)
+
+
+class Exits(surprise.AlgoBase):
+    def fit(self, trainset):
+        sys.exit(4)
+
+
+class Hangs(surprise.AlgoBase):
+    def fit(self, trainset):
+        time.sleep(600)
+
+
+class Spins(surprise.AlgoBase):
+    def fit(self, trainset):
+        while True:
+            pass
+
+
+class Odd(Exception):
+    """Neither to be pickled nor to be printed."""
+
+    def __init__(self, one, other):
+        self.lock = threading.Lock()
+
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class RaisesOdd(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise Odd(1, 2)
+
+
+class RaisesLong(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise ValueError("\\x1b[31mred\\n\\udc80" * 100_000)
+
+
+class NoMemory(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise MemoryError
+
+
+class Slow(surprise.AlgoBase):
+    """Leaves a file where it is fitted, then takes its time."""
+
+    def __init__(self, seconds=0.0):
+        surprise.AlgoBase.__init__(self)
+        self.seconds = seconds
+
+    def fit(self, trainset):
+        surprise.AlgoBase.fit(self, trainset)
+        with open(os.environ["FITS"], "a") as file:
+            file.write(f"{os.getpid()}\\n")
+        time.sleep(self.seconds)
+        return self
+
+    def estimate(self, u, i):
+        return 3.0
+'''
+
+
+class Bench:
+    """A folder with a config, a cache, results and the misfits, and ``harness`` run in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        self.results = folder / "results"
+        self.fits = folder / "fits.txt"
+        (folder / "small.yaml").write_text(CONFIG)
+        (folder / "misfits.py").write_text(MISFITS)
+        self.fits.touch()
+
+    def start(self, *arguments: object, **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "harness", *map(str, arguments)],
+            cwd=self.folder,
+            env={
+                **os.environ,
+                "HARNESS_CACHE": str(self.cache),
+                "FITS": str(self.fits),
+                "PYTHONPATH": os.pathsep.join([str(self.folder), str(TOP)]),
+                **more,
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def call(self, *arguments: object, **more: str) -> tuple[int, str, str]:
+        """Return exit code, output and errors."""
+        process = self.start(*arguments, **more)
+        out, err = process.communicate(timeout=120)
+        assert "Traceback" not in err, err
+        return process.returncode, out, err
+
+    def cells(self) -> list[Path]:
+        return sorted(self.cache.glob("cells/??/*.cell"))
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    made = Bench(tmp_path)
+    monkeypatch.setenv("HARNESS_CACHE", str(made.cache))
+    monkeypatch.setenv("FITS", str(made.fits))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    yield made
+    sys.modules.pop("misfits", None)
+
+
+@pytest.fixture
+def small():
+    """The config of `Bench` as Python data."""
+    return {
+        "name": "small",
+        "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
+        "split": {"kind": "holdout", "test_size": 0.25},
+        "algorithms": ["BaselineOnly", "SVD", "ItemMean", "Random"],
+        "metrics": ["ndcg@5", "rmse"],
+        "floors": False,
+        "statistics": None,
+    }

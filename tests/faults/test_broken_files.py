@@ -1,0 +1,176 @@
+"""A file that is cut, changed, empty or somebody else's is found, named and made again."""
+
+import json
+import re
+import shutil
+
+import pandas as pd
+import pytest
+
+import harness
+from harness import datasets
+from harness.datasets.cache import read_parsed, write_parsed
+from harness.errors import DataError, ResultsError
+from harness.results import find_runs, read_run
+from harness.results.cells import CellStore
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[:20])
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def foreign(path):
+    path.write_bytes(b"PK\x03\x04 something else altogether " * 40)
+
+
+def lengthen(path):
+    path.write_bytes(path.read_bytes() + b"\0")
+
+
+DAMAGES = [cut, cut_short, flip, empty, foreign, lengthen]
+
+
+def numbers(run):
+    """Return everything of a run that is not measured."""
+    cells = [
+        {key: cell[key] for key in ("algorithm", "params", "n_users", "scores")}
+        for cell in run.info["cells"]
+    ]
+    return json.dumps(cells), run.users.to_csv()
+
+
+@pytest.fixture
+def done(bench, small):
+    tuned = {"name": "KNNBasic", "search": {"k": [2, 5]}, "label": "tuned"}
+    config = small | {
+        "algorithms": ["BaselineOnly", "ItemMean", tuned],
+        "tuning": {"method": "grid", "trials": 3, "metric": "rmse"},
+    }
+    return config, harness.run(config)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cell_is_said_to_be_and_computed_again(bench, small, damage):
+    first = harness.run(small)
+    for cell in bench.cells()[:2]:
+        damage(cell)
+    events = []
+    second = harness.run(small, watch=events.append)
+    notes = [event.message for event in events if type(event).__name__ == "Note"]
+    assert len(notes) == 2
+    assert all(note.endswith("; it is computed again") for note in notes)
+    assert [type(event).__name__ for event in events].count("CellStarted") == 2
+    pd.testing.assert_frame_equal(first.users, second.users)
+    assert all(CellStore.default().is_whole(cell.stem) for cell in bench.cells())
+
+
+def test_a_cell_under_the_name_of_another_is_not_taken_for_it(bench, small):
+    harness.run(small)
+    one, other = bench.cells()[:2]
+    shutil.copy(one, other)
+    store = CellStore.default()
+    assert "the cell of another key" in store.fault(other.stem)
+    assert store.is_whole(one.stem)
+    assert not store.is_whole(other.stem)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", ["run.json", "table.csv", "table.md", "users.parquet"])
+def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, small, name, damage):
+    first = harness.run(small)
+    path = bench.results / "small" / name
+    damage(path)
+    with pytest.raises(ResultsError, match=rf"{re.escape(name)}: .*run the config again"):
+        read_run(bench.results / "small")
+    harness.run(small)
+    again = read_run(bench.results / "small")
+    assert numbers(again) == numbers(first)
+
+
+def test_a_result_that_is_gone_is_named(bench, small):
+    harness.run(small)
+    (bench.results / "small" / "users.parquet").unlink()
+    with pytest.raises(ResultsError, match=r"users\.parquet: missing; run the config again"):
+        read_run(bench.results / "small")
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_trials_are_named(bench, done, damage):
+    _, first = done
+    path = first.folder / "trials.parquet"
+    read = read_run(first.folder)
+    pd.testing.assert_frame_equal(read.trials, first.trials, check_dtype=False)
+    damage(path)
+    with pytest.raises(ResultsError, match=r"trials\.parquet: changed since it was written"):
+        read_run(first.folder)
+    with pytest.raises(ResultsError, match=r"trials\.parquet: changed since it was written"):
+        _ = read_run_without_looking(first.folder).trials
+
+
+def read_run_without_looking(folder):
+    info = json.loads((folder / "run.json").read_text())
+    return harness.Run(info, folder=folder)
+
+
+@pytest.mark.parametrize("damage", [cut, cut_short, empty, foreign])
+def test_damaged_parsed_ratings_are_refused(tmp_path, damage):
+    ratings = datasets.load({"synthetic": {"n_users": 20, "n_items": 15, "n_ratings": 120}})
+    path = tmp_path / "parsed.parquet"
+    write_parsed(path, ratings)
+    assert read_parsed(path, "made up", "", "").fingerprint == ratings.fingerprint
+    damage(path)
+    with pytest.raises(DataError, match=r"parsed\.parquet: .*remove it"):
+        read_parsed(path, "made up", "", "")
+
+
+def test_every_flipped_bit_of_parsed_ratings_is_found_or_changes_nothing(tmp_path):
+    ratings = datasets.load({"synthetic": {"n_users": 5, "n_items": 4, "n_ratings": 9}})
+    path = tmp_path / "parsed.parquet"
+    write_parsed(path, ratings)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 17):
+        data = bytearray(whole)
+        data[place] ^= 1 << place % 8
+        path.write_bytes(data)
+        try:
+            read = read_parsed(path, "made up", "", "")
+        except (DataError, OSError):
+            continue
+        assert read.fingerprint == ratings.fingerprint
+
+
+def test_what_a_killed_writer_left_is_swept_away(bench, small):
+    done = harness.run(small)
+    cell = bench.cells()[0]
+    left = cell.with_name(f".{cell.name}.abc123.part")
+    left.write_bytes(cell.read_bytes()[:100])
+    cell.unlink()
+    harness.run(small)
+    assert not left.exists()
+    fresh = done.folder.with_name(".small.new")
+    fresh.mkdir()
+    (fresh / "run.json").write_text("{")
+    assert [each.name for each in find_runs(bench.results)] == ["small"]
+    harness.run(small)
+    assert not fresh.exists()
+
+
+def test_an_old_run_comes_back_when_its_writer_died_between_two_renames(bench, small):
+    done = harness.run(small)
+    done.folder.rename(done.folder.with_name(".small.old"))
+    assert numbers(read_run(done.folder)) == numbers(done)
+    assert {each.name for each in bench.results.iterdir()} == {"small", ".lock"}

@@ -1,0 +1,241 @@
+"""A cell that somebody made up, its checksum right, is refused before anything is computed."""
+
+import hashlib
+import json
+import struct
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import ResultsError
+from harness.metrics import Pairs, Rankings
+from harness.results.cells import CellRecord, CellStore
+from harness.results.record import ARRAYS, MAGIC
+
+KEY = "ab" * 32
+FACTS = {
+    "fit_seconds": 0.5,
+    "score_seconds": 0.25,
+    "peak_mb": 100.0,
+    "fit_path": "accelerated",
+    "scoring_path": "surprise",
+    "n_impossible": 0,
+    "n_test": 3,
+    "notes": ["é"],
+}
+
+
+def record(**changes):
+    arrays = {
+        "users": np.array([0, 2], np.int32),
+        "kept": np.array([True, True]),
+        "rankings": Rankings(
+            [0, 2, 3],
+            [3.0, 4.0, 5.0],
+            [1, 2, 1],
+            [1, 2, 1],
+            [1, 2, 1],
+            [2, 4],
+            top_items=[[0, 1], [2, -1]],
+        ),
+        "pairs": Pairs([0, 2, 3], [3.5, 3.0, 4.0], [4.0, 3.0, 5.0]),
+    }
+    return CellRecord(meta=FACTS, **(arrays | changes))
+
+
+def taken_apart(data):
+    """Return the header and the arrays of a file as they are in its bytes."""
+    body = data[len(MAGIC) + 32 :]
+    (length,) = struct.unpack_from("<Q", body)
+    header = json.loads(body[8 : 8 + length])
+    place, arrays = 8 + length, {}
+    for name, kind in ARRAYS.items():
+        if name in header["shapes"]:
+            count = int(np.prod(header["shapes"][name]))
+            arrays[name] = np.frombuffer(body, kind, count, place).copy()
+            place += arrays[name].nbytes
+    return header, arrays
+
+
+def put_together(header, arrays):
+    """Return a file with a right checksum, whatever it holds."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    body = struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for a in arrays.values())
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+@pytest.fixture
+def whole():
+    return taken_apart(record().to_bytes(KEY))
+
+
+def test_a_record_comes_back_as_it_was():
+    before = record()
+    after = CellRecord.from_bytes(before.to_bytes(KEY), KEY)
+    assert after.meta == before.meta
+    for part in ("rankings", "pairs"):
+        for name, value in vars(getattr(before, part)).items():
+            np.testing.assert_array_equal(getattr(getattr(after, part), name), value)
+    assert after.users.tolist() == [0, 2]
+    assert after.kept.tolist() == [True, True]
+    assert after.to_bytes(KEY) == before.to_bytes(KEY)
+
+
+def test_names_of_items_may_be_left_out():
+    lists = record().rankings
+    nameless = Rankings(
+        lists.offsets, lists.relevance, lists.rank, lists.tie_low, lists.tie_high, lists.n_ranked
+    )
+    data = record(rankings=nameless).to_bytes(KEY)
+    assert CellRecord.from_bytes(data, KEY).rankings.top_items is None
+
+
+def test_putting_together_what_was_taken_apart_is_the_same_cell(whole):
+    assert CellRecord.from_bytes(put_together(*whole), KEY).users.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("users", [0, -1]),
+        ("kept", [2, 1]),
+        ("kept", [1, 0]),
+        ("rankings.offsets", [0, 3, 2]),
+        ("rankings.offsets", [0, 2**62, 3]),
+        ("rankings.offsets", [1, 2, 3]),
+        ("rankings.rank", [0, 2, 1]),
+        ("rankings.rank", [1, 2**31 - 1, 1]),
+        ("rankings.tie_low", [-(2**31), 2, 1]),
+        ("rankings.tie_high", [1, 3, 1]),
+        ("rankings.n_ranked", [2, 2**62]),
+        ("rankings.n_ranked", [2, -1]),
+        ("rankings.relevance", [np.nan, 4.0, 5.0]),
+        ("rankings.pool_offsets", [0, -1, 3]),
+        ("rankings.pool", [np.inf, 3.0, 5.0]),
+        ("rankings.top_items", [0, 1, -2, -1]),
+        ("pairs.offsets", [0, 5, 3]),
+        ("pairs.offsets", [0, -5, 3]),
+        ("pairs.estimates", [np.nan, 3.0, 4.0]),
+        ("pairs.ratings", [-np.inf, 3.0, 5.0]),
+    ],
+)
+def test_arrays_that_contradict_each_other_are_refused(whole, name, values):
+    header, arrays = whole
+    kind = np.uint8 if name == "kept" else ARRAYS[name]
+    arrays[name] = np.array(values, dtype=kind)
+    with pytest.raises(ResultsError, match="not a finished cell"):
+        CellRecord.from_bytes(put_together(header, arrays), KEY)
+
+
+@pytest.mark.parametrize("name", [name for name in ARRAYS if name != "rankings.top_items"])
+def test_an_array_that_is_missing_is_refused(whole, name):
+    header, arrays = whole
+    del arrays[name], header["shapes"][name]
+    with pytest.raises(ResultsError, match="arrays are missing"):
+        CellRecord.from_bytes(put_together(header, arrays), KEY)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shapes": {"users": [2**39]}}, "do not fill the file"),
+        ({"shapes": {"users": [2**39, 0]}}, "too many axes"),
+        ({"shapes": {"users": [-2]}}, "shapes.users"),
+        ({"shapes": {"users": [1e3]}}, "shapes.users"),
+        ({"shapes": {"rankings.top_items": [4, 1]}}, "contradict"),
+        ({"shapes": {"more": [1]}}, "too many"),
+        ({"key": "cd" * 32}, "another key"),
+        ({"key": 3}, "key is not right"),
+        ({"meta": {"fit_seconds": "fast"}}, "meta.fit_seconds"),
+        ({"meta": {"fit_seconds": -1.0}}, "meta.fit_seconds"),
+        ({"meta": {"notes": [{}]}}, "meta.notes"),
+        ({"meta": {"algorithm": "another"}}, "meta.algorithm"),
+        ({"meta": {"n_test": 10**30}}, "meta.n_test"),
+        ({"extra": 1}, "extra is not right"),
+    ],
+)
+def test_a_header_that_says_something_else_is_refused(whole, change, message):
+    header, arrays = whole
+    for key, value in change.items():
+        header[key] = header[key] | value if isinstance(value, dict) else value
+    with pytest.raises(ResultsError, match=message):
+        CellRecord.from_bytes(put_together(header, arrays), KEY)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"{" * 900_000,
+        b"[" * 900_000 + b"]" * 1_000,
+        b'{"key": "' + b"x" * 900_000,
+        b"\xff\xfe",
+        b"9" * 900_000,
+        b" " * 1_100_000,
+    ],
+)
+def test_a_header_that_is_no_header_is_refused_at_once(header):
+    begun = time.process_time()
+    with pytest.raises(ResultsError, match="not a finished cell"):
+        CellRecord.from_bytes(put_together(header, {}), KEY)
+    assert time.process_time() - begun < 2
+
+
+def test_a_length_beyond_the_file_is_refused():
+    body = struct.pack("<Q", 2**63) + b"{}"
+    with pytest.raises(ResultsError, match="does not fit"):
+        CellRecord.from_bytes(MAGIC + hashlib.sha256(body).digest() + body, KEY)
+
+
+def test_nothing_but_a_checksum_is_refused():
+    with pytest.raises(ResultsError, match="not a finished cell"):
+        CellRecord.from_bytes(MAGIC + hashlib.sha256(b"").digest(), KEY)
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_any_change_of_any_byte_is_found(data):
+    content = bytearray(record().to_bytes(KEY))
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(ResultsError, match=r"finished cell|checksum"):
+        CellRecord.from_bytes(bytes(content), KEY)
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_any_change_of_a_number_is_refused_or_makes_a_possible_cell(data):
+    header, arrays = taken_apart(record().to_bytes(KEY))
+    name = data.draw(st.sampled_from(sorted(arrays)))
+    flat = arrays[name].view(np.uint8)
+    place = data.draw(st.integers(0, len(flat) - 1))
+    flat[place] ^= data.draw(st.integers(1, 255))
+    try:
+        read = CellRecord.from_bytes(put_together(header, arrays), KEY)
+    except ResultsError:
+        return
+    lists = read.rankings
+    assert (lists.tie_low >= 1).all()
+    assert (lists.rank <= np.repeat(lists.n_ranked, np.diff(lists.offsets))).all()
+    assert np.isfinite(read.pairs.estimates).all()
+
+
+def test_users_and_items_beyond_the_data_do_not_fit():
+    assert record().fits(n_users=3, n_items=3)
+    assert not record().fits(n_users=2, n_items=3)
+    assert not record().fits(n_users=3, n_items=2)
+
+
+def test_files_that_are_no_cells_are_left_alone(tmp_path):
+    store = CellStore(tmp_path)
+    for name in ("ab/short.cell", f"cd/{KEY}.cell", "ab/../ab/x.cell"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"mine")
+    assert list(store.entries()) == []
+    assert store.prune(0) == 0
+    assert (tmp_path / "cd" / f"{KEY}.cell").read_bytes() == b"mine"

@@ -1,0 +1,108 @@
+"""A worker that dies, hangs or raises takes one cell with it, and the row says why."""
+
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+import harness
+from harness.errors import HarnessError
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+
+DEATHS = {
+    "Killed": "the worker process was killed (SIGKILL), perhaps because memory ran out",
+    "Crashed": "the worker process died (SIGSEGV)",
+    "Left": "the worker process ended by itself (exit code 3)",
+    "Exits": "SystemExit: 4 (misfits.py:",
+    "Spins": "stopped at the time limit of 1 s; raise execution.time_limit",
+    "RaisesOdd": "Odd: without a message (misfits.py:",
+    "RaisesLong": "ValueError: [31mred [31mred",
+    "NoMemory": "out of memory; use fewer workers",
+}
+
+
+def workers_left():
+    """Return the worker processes that this test started and did not end."""
+    return [
+        child
+        for child in psutil.Process().children()
+        if any("spawn_main" in word for word in child.cmdline())
+    ]
+
+
+def misfits(names):
+    return [{"name": f"misfits:{name}", "label": name} for name in names]
+
+
+def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small):
+    events = []
+    rows = ["BaselineOnly", *misfits(DEATHS), "ItemMean", "Random"]
+    config = small | {"algorithms": rows, "execution": {"workers": 2, "time_limit": 1.0}}
+    done = harness.run(config, results="results", watch=events.append)
+    errors = {cell["algorithm"]: cell.get("error") for cell in done.info["cells"]}
+    for name, expected in DEATHS.items():
+        assert expected in errors[name], name
+        assert len(errors[name]) < 600
+        assert errors[name].isprintable()
+    assert [errors[name] for name in ("BaselineOnly", "ItemMean", "Random")] == [None] * 3
+    assert len(bench.cells()) == 3
+    assert not workers_left()
+    kinds = [type(event).__name__ for event in events]
+    assert kinds.count("CellFinished") == len(rows)
+    stages = {(e.cell, e.stage) for e in events if type(e).__name__ == "Stage"}
+    assert {("ItemMean", stage) for stage in ("loading", "fitting", "scoring")} <= stages
+    for name in ("BaselineOnly", "Spins"):
+        told = [type(e).__name__ for e in events if getattr(e, "cell", None) == name]
+        assert told[0] == "CellStarted"
+        assert "CellFinished" in told
+
+
+def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
+    rows = [*misfits(["Exits", "RaisesOdd", "RaisesLong", "NoMemory"]), "ItemMean"]
+    done = harness.run(small | {"algorithms": rows}, results=None)
+    errors = [cell.get("error") for cell in done.info["cells"]]
+    assert [bool(error) for error in errors] == [True] * 4 + [False]
+
+
+def test_the_next_run_does_only_what_is_missing(bench, small):
+    rows = ["BaselineOnly", *misfits(["Killed"]), "ItemMean"]
+    config = small | {"algorithms": rows, "execution": {"workers": 2}}
+    harness.run(config, results=None)
+    written = {path: path.stat().st_mtime_ns for path in bench.cells()}
+    events = []
+    harness.run(config, results=None, watch=events.append)
+    assert [e.cell for e in events if type(e).__name__ == "CellStarted"] == ["Killed"]
+    assert {path: path.stat().st_mtime_ns for path in bench.cells()} == written
+
+
+def test_waiting_for_the_time_limit_costs_the_limit_and_no_more(bench, small):
+    config = small | {"algorithms": misfits(["Hangs"]), "execution": {"time_limit": 0.5}}
+    begun = time.perf_counter()
+    done = harness.run(config, results=None)
+    assert "time limit of 0.5 s" in done.info["cells"][0]["error"]
+    assert time.perf_counter() - begun < 30
+
+
+def test_a_script_without_a_main_guard_is_told_so(bench):
+    (bench.folder / "script.py").write_text(
+        "import harness\nharness.run('small.yaml', workers=2, results=None)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "script.py"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode != 0
+    assert "HarnessError: workers: a process ended before it could begin" in done.stderr
+    assert "under `if __name__ == '__main__':`" in done.stderr
+
+
+def test_an_error_of_the_watcher_leaves_no_process_behind(bench, small):
+    def watch(event):
+        if type(event).__name__ == "CellStarted":
+            raise HarnessError("enough")
+
+    with pytest.raises(HarnessError, match="enough"):
+        harness.run(small | {"execution": {"workers": 2}}, results=None, watch=watch)
+    assert not workers_left()
