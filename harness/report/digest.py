@@ -11,7 +11,7 @@ from harness import metrics
 from harness.errors import ResultsError, suggestion
 from harness.report.appearance import Look, looks
 from harness.report.evidence import Evidence, gather
-from harness.results.rounding import column_decimals
+from harness.results.rounding import DEFAULT_DECIMALS, column_decimals
 from harness.results.run import Run
 from harness.results.table import GROUP
 
@@ -44,6 +44,8 @@ class Place:
         Its finished cells.
     evidence : dict of str to Evidence
         By metric, where users were compared.
+    decimals : dict of str to int
+        By metric, how many decimals its numbers get.
     """
 
     key: tuple[str, str, str]
@@ -53,6 +55,7 @@ class Place:
     users: pd.DataFrame
     cells: list[dict[str, Any]]
     evidence: dict[str, Evidence]
+    decimals: dict[str, int]
 
     def best(self, label: str) -> list[str]:
         """Return the algorithms with the best value of a metric: one, or several that are equal."""
@@ -108,11 +111,6 @@ class Digest:
             or parsed
         )
         return str(wanted[0])
-
-    @cached_property
-    def decimals(self) -> dict[str, int]:
-        """By label, how many decimals its numbers get."""
-        return column_decimals(self.info)
 
     @cached_property
     def several(self) -> bool:
@@ -183,7 +181,7 @@ def digest(run: Run | Digest, *, baseline: str | None = None) -> Digest:
         raise ResultsError(f"{run.name}: no baseline {baseline!r}; {suggestion(baseline, names)}")
     table = run.table
     is_bound = (table["n_cells"] == 0) & (table["error"] == "")
-    evidence = gather(info)
+    evidence, digits = gather(info), column_decimals(info)
     keys = list(dict.fromkeys(tuple(cell[part] for part in GROUP) for cell in info["cells"]))
     places = []
     for key, title in zip(keys, _titles(keys), strict=True):
@@ -204,6 +202,7 @@ def digest(run: Run | Digest, *, baseline: str | None = None) -> Digest:
                     if tuple(cell[part] for part in GROUP) == key and not cell.get("error")
                 ],
                 {label: each for (*place, label), each in evidence.items() if tuple(place) == key},
+                {m: digits.get((*key, m), DEFAULT_DECIMALS) for m in info["metrics"]},
             )
         )
     return Digest(run, places, baseline or _default_baseline(info, names))

@@ -65,7 +65,7 @@ def _row(folder: Path) -> dict[str, Any]:
     value = ""
     if best:
         of_best = place.rows[place.rows["algorithm"] == best[0]].iloc[0]
-        value = rounded(float(of_best[told.primary]), told.decimals[told.primary])
+        value = rounded(float(of_best[told.primary]), place.decimals[told.primary])
     return row | {
         "started": info["started"].replace("T", " ")[:16],
         "description": plain(info.get("description") or ""),

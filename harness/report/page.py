@@ -23,7 +23,7 @@ from harness.report.plots import KINDS
 from harness.report.provenance import command, describe_cells, describe_run, to_yaml
 from harness.report.sentences import headline
 from harness.report.tables import latex
-from harness.results.rounding import decimals, rounded
+from harness.results.rounding import rounded
 from harness.results.run import Run
 from harness.results.table import TIMES, to_csv, to_markdown
 
@@ -96,6 +96,7 @@ def build_page(runs: Sequence[Run], *, baseline: str | None = None, anyway: bool
         },
         titles=TITLES | {"differences": f"Differences to {plain(told.baseline)}"},
         left_out=left_out,
+        columns=_columns(told),
         csv=to_csv(told.info),
         markdown=to_markdown(told.info),
         higher={label: metrics.parse(label).higher_is_better for label in told.labels},
@@ -199,14 +200,14 @@ def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
                     _score(told, place, label, name, row, name in best[label])
                     for label in told.labels
                 ],
-                "others": _others(row),
+                "others": _others(told, row),
                 "error": plain(row["error"]),
             }
         )
     bounds = [
         {
             "name": row["algorithm"],
-            "scores": [rounded(row[label], told.decimals[label]) for label in told.labels],
+            "scores": [rounded(row[label], place.decimals[label]) for label in told.labels],
         }
         for row in place.bounds.to_dict(orient="records")
     ]
@@ -224,7 +225,7 @@ def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
 def _score(
     told: Digest, place: Place, label: str, name: str, row: dict[Any, Any], best: bool
 ) -> dict[str, Any]:
-    digits = told.decimals[label]
+    digits = place.decimals[label]
     evidence = place.evidence.get(label)
     standing = evidence.standing(name) if evidence else None
     spread = row.get(f"{label}_sd", math.nan)
@@ -239,13 +240,30 @@ def _score(
     }
 
 
-def _others(row: dict[Any, Any]) -> list[tuple[str, str]]:
-    """Return time, memory and users of a row: as text, and as a value to sort by."""
+def _columns(told: Digest) -> list[tuple[str, str, str, str]]:
+    """Return what stands beside the metrics: column, title, decimals and better direction."""
+    searched = "n_trials" in told.run.table
+    return [
+        *([("n_trials", "trials", ".0f", "descending")] if searched else []),
+        *([("search_seconds", "search s", ".1f", "ascending")] if searched else []),
+        (TIMES[0], "fit s", ".2f", "ascending"),
+        (TIMES[1], "score s", ".2f", "ascending"),
+        ("peak_mb", "peak MB", ".0f", "ascending"),
+        ("n_users", "users", ".0f", "descending"),
+    ]
+
+
+def _others(told: Digest, row: dict[Any, Any]) -> list[tuple[str, str]]:
+    """Return search, time, memory and users of a row: as text, and as a value to sort by."""
+    columns = _columns(told)
     if not row["n_cells"]:
-        return [("", "")] * 4
-    numbers = [row[TIMES[0]], row[TIMES[1]], row["peak_mb"], row["n_users"]]
-    texts = [f"{numbers[0]:.2f}", f"{numbers[1]:.2f}", f"{numbers[2]:.0f}", f"{numbers[3]}"]
-    return [(text, f"{number:.10g}") for text, number in zip(texts, numbers, strict=True)]
+        return [("", "")] * len(columns)
+    return [
+        ("", "")
+        if math.isnan(row[name]) or (not row[name] and name in ("n_trials", "search_seconds"))
+        else (f"{row[name]:{form}}", f"{row[name]:.10g}")
+        for name, _, form, _ in columns
+    ]
 
 
 def _tie_tables(told: Digest) -> list[dict[str, Any]]:
@@ -265,7 +283,6 @@ def _tie_tables(told: Digest) -> list[dict[str, Any]]:
         ]
         if not labels:
             continue
-        digits = decimals([], default=1)
         tables.append(
             {
                 "title": "Ties at the cut" + (f", {place.title}" if len(told.places) > 1 else ""),
@@ -275,7 +292,7 @@ def _tie_tables(told: Digest) -> list[dict[str, Any]]:
                 "rows": [
                     [
                         name,
-                        *(rounded(100 * shares.get((name, each), 0.0), digits) for each in labels),
+                        *(rounded(100 * shares.get((name, each), 0.0), 1) for each in labels),
                     ]
                     for name in names
                 ],

@@ -144,25 +144,45 @@ def place_names(
         )
         for x, y, name in zip(xs, ys, names, strict=True)
     ]
-    # The outermost first: they have most room beside them, the crowd takes what is left.
-    centre = points.mean(axis=0)
-    for i in sorted(range(len(texts)), key=lambda i: -float(np.hypot(*(points[i] - centre)))):
-        extent = texts[i].get_window_extent()
-        options = [
-            _box(points[i], dx * scale, dy * scale, align, extent.width, extent.height)
-            for dx, dy, align in _OFFSETS
-        ]
-        costs = [
-            _cost(box, taken, frame) + _doubt(box, points, i, scale) + rank * scale**2
-            for rank, box in enumerate(options)
-        ]
-        best = int(np.argmin(costs))
-        dx, dy, align = _OFFSETS[best]
-        texts[i].set(position=(dx, dy), ha=align, va="center")
-        texts[i].set_in_layout(False)
-        taken.append(options[best])
+    options = []
+    for text, point in zip(texts, points, strict=True):
+        extent = text.get_window_extent()
+        options.append(
+            [
+                _box(point, dx * scale, dy * scale, align, extent.width, extent.height)
+                for dx, dy, align in _OFFSETS
+            ]
+        )
+    chosen = _choose(options, points, taken, frame, scale)
+    for text, point, boxes, place in zip(texts, points, options, chosen, strict=True):
+        dx, dy, align = _OFFSETS[place]
+        text.set(position=(dx, dy), ha=align, va="center")
+        text.set_in_layout(False)
         if abs(dy) > 5:
-            _join(axes, points[i], options[best], scale)
+            _join(axes, point, boxes[place], scale)
+
+
+def _choose(
+    options: Sequence[Sequence[Box]], points: Any, marks: list[Box], frame: Box, scale: float
+) -> list[int]:
+    """Return which of its places each name takes.
+
+    The outermost choose first: they have most room beside them. Then each may move again, now
+    that it knows the others.
+    """
+    centre = points.mean(axis=0)
+    order = sorted(range(len(options)), key=lambda i: -float(np.hypot(*(points[i] - centre))))
+    chosen: dict[int, int] = {}
+    for i in order * 3:
+        others = [options[j][place] for j, place in chosen.items() if j != i]
+        costs = [
+            _cost(box, [*marks, *others], frame)
+            + _doubt(box, points, i, scale)
+            + 0.3 * rank * scale**2
+            for rank, box in enumerate(options[i])
+        ]
+        chosen[i] = int(np.argmin(costs))
+    return [chosen[i] for i in range(len(options))]
 
 
 def _join(axes: Any, point: Any, box: Box, scale: float) -> None:
@@ -195,8 +215,8 @@ _OFFSETS = [
     (6, -6, "left"),
     (-6, 6, "right"),
     (-6, -6, "right"),
-    *((dx, dy, align) for dy in (16, -16, 25, -25, 34, -34) for dx, align in (
-        (4, "left"), (0, "center"), (-4, "right"))),
+    *((dx, dy, align) for dy in (16, -16, 25, -25, 34, -34, 44, -44) for dx, align in (
+        (4, "left"), (0, "center"), (-4, "right"), (18, "left"), (-18, "right"))),
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -92,20 +93,35 @@ def describe_run(info: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def describe_cells(info: dict[str, Any]) -> list[list[str]]:
-    """Return, for each algorithm, its parameters, how it ran, and what it could not estimate."""
-    first: dict[str, dict[str, Any]] = {}
-    counts: dict[str, list[int]] = {}
+    """Return, for each algorithm, its parameters, how it ran, and what it could not estimate.
+
+    Where a search found other parameters in other cells, all of them are told.
+    """
+    by_name: dict[str, list[dict[str, Any]]] = {}
     for cell in info["cells"]:
-        if cell.get("error"):
-            continue
-        first.setdefault(cell["algorithm"], cell)
-        count = counts.setdefault(cell["algorithm"], [0, 0])
-        count[0] += cell["n_impossible"]
-        count[1] += cell["n_test"]
+        if not cell.get("error"):
+            by_name.setdefault(cell["algorithm"], []).append(cell)
     rows = []
-    for name, cell in first.items():
-        n_impossible, n_test = counts[name]
-        params = ", ".join(f"{key}={value!r}" for key, value in cell["params"].items())
-        share = f"{n_impossible / n_test:.1%}" if n_test else ""
-        rows.append([name, params or "defaults", cell["fit_path"], cell["scoring_path"], share])
+    for name, cells in by_name.items():
+        n_test = sum(cell["n_test"] for cell in cells)
+        share = sum(cell["n_impossible"] for cell in cells) / n_test if n_test else 0.0
+        rows.append(
+            [
+                name,
+                _joined(_settings(cell["params"]) for cell in cells),
+                _joined(cell["fit_path"] for cell in cells),
+                _joined(cell["scoring_path"] for cell in cells),
+                f"{share:.1%}",
+            ]
+        )
     return [[plain(value) for value in row] for row in rows]
+
+
+def _settings(params: dict[str, Any]) -> str:
+    """Return parameters without the seed, which the run derives for each cell."""
+    told = [f"{key}={value!r}" for key, value in params.items() if key != "random_state"]
+    return ", ".join(told) or "defaults"
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts))

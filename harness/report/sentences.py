@@ -47,8 +47,8 @@ def describe_plot(told: Digest, kind: str, label: str, place: int, data: pd.Data
     data : DataFrame
         What is drawn.
     """
-    digits = told.decimals[label]
     where = told.place(place)
+    digits = where.decimals[label]
     if kind == "tradeoff":
         front = data[data["front"]].sort_values("seconds")
         points = [
@@ -128,7 +128,7 @@ def _headline_of(told: Digest, place: Place) -> str:
     if not ranked:
         return f"{where}, no algorithm came to an end."
     best = place.best(label)
-    digits = told.decimals[label]
+    digits = place.decimals[label]
     row = place.rows[place.rows["algorithm"] == best[0]].iloc[0]
     value = rounded(float(row[label]), digits)
     evidence = place.evidence.get(label)

@@ -94,7 +94,7 @@ def style(run: Run | Digest, *, place: int = 1) -> Styler:
     styler = frame.style.format_index(escape="html").format_index(escape="html", axis="columns")
     styler = styler.format("{:.2f}", subset=[name for _, name in SECONDS], na_rep="")
     for label in told.labels:
-        styler = styler.format(_rounding(told.decimals[label]), subset=[label])
+        styler = styler.format(_rounding(where.decimals[label]), subset=[label])
         styler = styler.apply(_bold(set(where.best(label))), subset=[label])
     hints = frame.astype(object)
     for column in frame.columns:
@@ -119,7 +119,7 @@ def _hint(told: Digest, place: Place, column: str, algorithm: str) -> str:
     standing = evidence.standing(algorithm) if evidence else None
     if standing is None:
         return ""
-    digits = told.decimals[column]
+    digits = place.decimals[column]
     return (
         f"{rounded(standing.low, digits)} to {rounded(standing.high, digits)}, {standing.letters}"
     )
@@ -168,7 +168,7 @@ def _latex_table(told: Digest, place: Place, number: int) -> str:
 def _latex_number(
     told: Digest, place: Place, label: str, row: dict[Any, Any], *, bold: bool
 ) -> str:
-    text = rounded(row[label], told.decimals[label])
+    text = rounded(row[label], place.decimals[label])
     if not text:
         return "--"
     if bold:

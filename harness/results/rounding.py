@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from statistics import median
 from typing import Any
 
 __all__ = ["DEFAULT_DECIMALS", "column_decimals", "decimals", "rounded"]
@@ -29,24 +30,24 @@ def decimals(errors: Iterable[float], default: int = DEFAULT_DECIMALS) -> int:
     Returns
     -------
     int
-        As many as show the smallest standard error with two digits, from 0 to 7: no number is
-        written coarser than it is known, and a column has one width.
+        As many as show the middle one of the standard errors with two digits, from 0 to 7: a
+        column has one width, and neither its surest nor its least sure number decides it.
 
     Examples
     --------
     >>> decimals([0.0043, 0.02]), decimals([0.3]), decimals([12.0]), decimals([])
-    (4, 2, 0, 4)
+    (3, 2, 0, 4)
     """
     told = [each for each in errors if math.isfinite(each) and each > 0]
     if not told:
         return default
     # The error as it is written with two digits decides: 0.0996 becomes 0.10, not 0.100.
-    exponent = int(f"{min(told):.1e}".partition("e")[2])
+    exponent = int(f"{median(told):.1e}".partition("e")[2])
     return min(max(1 - exponent, 0), MOST_DECIMALS)
 
 
-def column_decimals(info: dict[str, Any]) -> dict[str, int]:
-    """Return the decimals of each metric of a run.
+def column_decimals(info: dict[str, Any]) -> dict[tuple[str, str, str, str], int]:
+    """Return the decimals of each metric in each table of a run.
 
     Parameters
     ----------
@@ -55,23 +56,25 @@ def column_decimals(info: dict[str, Any]) -> dict[str, int]:
 
     Returns
     -------
-    dict of str to int
-        By label: from the intervals over users where there are some, else 4.
+    dict of tuple to int
+        By data set, split, candidates and label, from the intervals over users; nothing for a
+        metric without intervals, which gets `DEFAULT_DECIMALS`.
 
     Examples
     --------
+    >>> place = {"dataset": "ml-100k", "split": "holdout 25%", "candidates": "rated"}
     >>> row = {"algorithm": "SVD", "low": 0.60, "high": 0.80}
-    >>> column_decimals({"metrics": ["ndcg@5", "rmse"],
-    ...                  "statistics": [{"metric": "ndcg@5", "algorithms": [row]}]})
-    {'ndcg@5': 3, 'rmse': 4}
+    >>> column_decimals({"statistics": [place | {"metric": "ndcg@5", "algorithms": [row]}]})
+    {('ml-100k', 'holdout 25%', 'rated', 'ndcg@5'): 3}
     """
-    errors: dict[str, list[float]] = {label: [] for label in info["metrics"]}
-    for entry in info.get("statistics", []):
-        for row in entry["algorithms"]:
-            if entry["metric"] in errors and None not in (row["low"], row["high"]):
-                width = row["high"] - row["low"]
-                errors[entry["metric"]].append(width / ERRORS_IN_INTERVAL)
-    return {label: decimals(found) for label, found in errors.items()}
+    return {
+        (entry["dataset"], entry["split"], entry["candidates"], entry["metric"]): decimals(
+            (row["high"] - row["low"]) / ERRORS_IN_INTERVAL
+            for row in entry["algorithms"]
+            if None not in (row["low"], row["high"])
+        )
+        for entry in info.get("statistics", [])
+    }
 
 
 def rounded(value: float | None, places: int) -> str:

@@ -29,7 +29,7 @@ def test_the_headline_is_made_from_the_numbers(plain_run):
     standing = evidence.standing("SVD")
     pair = evidence.between("SVD", "BaselineOnly")
     [sentence] = headline(told)
-    places = told.decimals["ndcg@10"]
+    places = told.places[0].decimals["ndcg@10"]
     assert sentence.startswith(
         "On ml-100k (2-fold; candidates: rated), SVD reaches the best ndcg@10"
     )
