@@ -10,8 +10,9 @@
     ├── AlgorithmError            an algorithm that does not exist or cannot be built
     │   └── CapacityError         a cell that would not fit in memory
     ├── MetricError               a label that cannot be read, input a metric cannot score
-    └── ResultsError              a results folder or cache that is missing, foreign or broken
-        └── ComparisonError       runs that cannot stand in one table
+    ├── ResultsError              a results folder or cache that is missing, foreign or broken
+    │   └── ComparisonError       runs that cannot stand in one table
+    └── ClusterError              a cluster that cannot be reached or used
 
 Every message follows one grammar, *where: what was found; what to do*, so that the reader never
 needs a traceback.
@@ -26,6 +27,7 @@ from difflib import get_close_matches
 __all__ = [
     "AlgorithmError",
     "CapacityError",
+    "ClusterError",
     "ComparisonError",
     "ConfigError",
     "DataError",
@@ -119,6 +121,10 @@ class ResultsError(HarnessError):
 
 class ComparisonError(ResultsError):
     """Runs whose numbers may not stand in one table."""
+
+
+class ClusterError(HarnessError):
+    """A cluster that cannot be reached, or whose workers cannot be used."""
 
 
 def suggestion(word: object, choices: Iterable[str]) -> str:

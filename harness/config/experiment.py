@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -35,6 +35,22 @@ class Execution(Section):
     """Processes that fit at the same time. One, the default, gives the cleanest timings."""
     time_limit: float | None = Field(default=None, gt=0)
     """Seconds after which a cell is stopped and becomes a row that says so."""
+    executor: Literal["local", "dask"] = "local"
+    """Where cells are fitted: in processes of this machine, or on the workers of a Dask cluster.
+    There, `workers` is how many to wait for before the first cell."""
+    scheduler: str | None = Field(default=None, min_length=1)
+    """Of the Dask cluster: its address, as `tcp://host:8786`, or the path of the file that
+    `dask scheduler --scheduler-file` wrote."""
+
+    @model_validator(mode="after")
+    def _cluster_has_an_address(self) -> Self:
+        if self.executor == "dask" and self.scheduler is None:
+            raise ValueError(
+                "`executor: dask` without `scheduler`; give its address, as tcp://host:8786"
+            )
+        if self.executor == "local" and self.scheduler is not None:
+            raise ValueError("`scheduler` without `executor: dask`; add it, or leave this out")
+        return self
 
 
 class Experiment(Section):

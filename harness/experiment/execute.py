@@ -48,6 +48,8 @@ def execute(
     ------
     ResultsError
         If finished cells cannot be kept; before anything is computed.
+    ClusterError
+        If the Dask cluster of the config cannot be reached or used, or its scheduler is lost.
     """
 
     def tell(cell: Cell) -> Report:
@@ -63,6 +65,11 @@ def execute(
         return report
 
     def do(todo: Sequence[Cell], wait: bool) -> Iterator[tuple[Cell, Outcome]]:
+        if workspace.experiment.execution.executor == "dask":
+            from harness.experiment.cluster import on_cluster
+
+            yield from on_cluster(todo, workspace, store, workers, tell, watch, fresh=fresh)
+            return
         limit = workspace.experiment.execution.time_limit
         if workers > 1 or limit is not None:
             crew = Crew(workspace, store, min(workers, len(todo)), limit)

@@ -41,7 +41,7 @@ class Workspace:
     progress: Callable[[int, int], object] | None = None
     _ratings: dict[int, tuple[Ratings, list[FilterReport]]] = field(default_factory=dict)
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
-    _inner: dict[tuple[int, str], Split] = field(default_factory=dict)
+    _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
     _trainset: tuple[str, ColumnTrainset] | None = None
 
     def ratings(self, dataset: int) -> tuple[Ratings, list[FilterReport]]:
@@ -73,7 +73,7 @@ class Workspace:
         outer = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
         if not cell.inner:
             return outer
-        place = (cell.split, outer.fingerprint)
+        place = (cell.split, cell.seed, outer.fingerprint)
         if place not in self._inner:
             section = self.experiment.split[cell.split].validation
             self._inner[place] = splits.validation(

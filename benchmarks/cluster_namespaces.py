@@ -1,0 +1,118 @@
+"""A scheduler and two workers in network namespaces of their own; one is cut off in mid-run.
+
+    sudo python benchmarks/cluster_namespaces.py
+
+Needs Linux, root and `ip`. Lays a bridge, runs the same experiment here and on the cluster, takes
+the second worker's network away while it computes, and compares the tables. Prints what happened
+and takes everything down again.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dask"))
+
+from cluster_processes import (
+    Cluster,
+    config_here,
+    config_on,
+    table_text,
+    wait_until,
+)
+
+from harness.experiment import run
+
+BRIDGE = "hbr0"
+PLACES = {"hsched": "10.213.7.2", "hwork1": "10.213.7.3", "hwork2": "10.213.7.4"}
+HERE = "10.213.7.1"
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True)
+
+
+def lay(stack: ExitStack) -> None:
+    """Make a bridge here and a namespace for each place on it."""
+    ip("link", "add", BRIDGE, "type", "bridge")
+    stack.callback(subprocess.run, ["ip", "link", "del", BRIDGE], check=False)
+    ip("addr", "add", f"{HERE}/24", "dev", BRIDGE)
+    ip("link", "set", BRIDGE, "up")
+    for name, address in PLACES.items():
+        ip("netns", "add", name)
+        stack.callback(subprocess.run, ["ip", "netns", "del", name], check=False)
+        ip("link", "add", f"{name}o", "type", "veth", "peer", "name", "eth0", "netns", name)
+        ip("link", "set", f"{name}o", "master", BRIDGE, "up")
+        ip("-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
+        ip("-n", name, "link", "set", "eth0", "up")
+        ip("-n", name, "link", "set", "lo", "up")
+
+
+def inside(name: str) -> list[str]:
+    return ["ip", "netns", "exec", name]
+
+
+def main() -> None:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="harness-net-")))
+        lay(stack)
+        pace = folder / "pace"
+        for each in (pace, folder / "cluster"):
+            each.mkdir()
+        os.environ["HARNESS_CACHE"] = str(folder / "driver")
+        os.environ["PACE"] = str(pace)
+        cluster = Cluster(folder / "cluster")
+        stack.callback(cluster.stop)
+        address = cluster.start_scheduler(8786, PLACES["hsched"], inside("hsched"))
+        for name in ("hwork1", "hwork2"):
+            cluster.start_worker("--host", PLACES[name], prefix=inside(name), PACE=str(pace))
+        algorithms = [
+            "SVD",
+            "KNNBasic",
+            *(
+                {
+                    "name": "cluster_algorithms:Paced",
+                    "label": f"paced {number}",
+                    "params": {"mark": f"cell-{number}"},
+                }
+                for number in range(2)
+            ),
+        ]
+        from test_cluster_losses import Running, marks
+
+        begun = time.monotonic()
+        running = Running(config_on(address, algorithms=algorithms), folder / "there")
+        wait_until(lambda: len(marks(pace)) >= 2, "a slow cell on each worker")
+        before = set(marks(pace))
+        ip("link", "set", "hwork2o", "down")
+        cut = time.monotonic()
+        print(f"cut off the second worker after {cut - begun:.1f} s")
+        wait_until(lambda: running.said("workers")() and cluster_size(address) == 1, "the loss")
+        print(f"the scheduler missed it after {time.monotonic() - cut:.1f} s")
+        (pace / "go").touch()
+        there = running.end()
+        again = set(marks(pace)) - before
+        print(f"finished with {len(there.failed)} failed cells, {len(again)} begun after the cut")
+        os.environ["HARNESS_CACHE"] = str(folder / "another")
+        here = run(config_here(algorithms=algorithms), results=folder / "here")
+        same = table_text(there) == table_text(here)
+        print(f"the same table as here, seconds and memory aside: {same}")
+        raise SystemExit(0 if same and not there.failed else 1)
+
+
+def cluster_size(address: str) -> int:
+    """Return how many workers the scheduler counts."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        return len(client.nthreads())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""What a Dask worker does with a cell: fetch what it lacks, hand the cell to a slot."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from harness.datasets import cache_folder
+from harness.errors import HarnessError
+from harness.experiment.cluster import shelf
+from harness.experiment.cluster.slot import Slot
+from harness.files import hold, write_whole
+
+__all__ = ["PACKAGES", "Slots", "parcel_path", "run_errand", "stop_slots", "versions_here"]
+
+IDLE_SECONDS = 120.0
+DAYS_KEPT = 30.0
+PACKAGES = ("surprise-harness", "scikit-surprise")
+
+
+class Slots:
+    """The child processes of one worker: as many as cells at a time, ended when idle for long.
+
+    Parameters
+    ----------
+    idle : float
+        Seconds after which a child without work is ended.
+    """
+
+    def __init__(self, idle: float = IDLE_SECONDS) -> None:
+        self.idle = idle
+        self.free: list[tuple[str, Slot]] = []
+        self.busy: dict[int, tuple[str, Slot]] = {}
+        self.lock = threading.Lock()
+
+    def take(self, job: str) -> Slot:
+        """Return a child that nobody uses, one with the job's data in memory if there is one."""
+        with self.lock:
+            self._end(lambda owner, slot: not slot.alive)
+            place = next((i for i, (owner, _) in enumerate(self.free) if owner == job), None)
+            if place is None:
+                # Data of other jobs would stay in memory for nothing.
+                self._end(lambda owner, slot: owner != job)
+            slot = Slot(_threads()) if place is None else self.free.pop(place)[1]
+            self.busy[id(slot)] = (job, slot)
+            return slot
+
+    def give_back(self, slot: Slot) -> None:
+        """Let others use a child."""
+        with self.lock:
+            owner, _ = self.busy.pop(id(slot))
+            self.free.append((owner, slot))
+        timer = threading.Timer(self.idle + 0.1, self._end_idle)
+        timer.daemon = True
+        timer.start()
+
+    def stop(self, job: str) -> None:
+        """End the children of a job, whatever they do."""
+        with self.lock:
+            self._end(lambda owner, slot: owner == job)
+            for owner, slot in self.busy.values():
+                if owner == job:
+                    slot.process.kill()  # the thread that waits for it hears of it
+
+    def _end_idle(self) -> None:
+        with self.lock:
+            self._end(lambda owner, slot: time.monotonic() - slot.idle_since >= self.idle)
+
+    def _end(self, doomed: Callable[[str, Slot], bool]) -> None:
+        for each in [each for each in self.free if doomed(*each)]:
+            self.free.remove(each)
+            each[1].close()
+
+
+SLOTS = Slots()
+
+
+def run_errand(errand: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """Compute one cell on this worker.
+
+    Parameters
+    ----------
+    errand : dict
+        ``job``, ``experiment``, ``data``, ``folds`` and ``cell`` as a slot takes them, but names
+        of parcels in place of paths; ``limit`` in seconds, or None; ``versions``, the driver's.
+
+    Returns
+    -------
+    outcome : dict
+        With ``worker``, this one's address.
+    body : bytes
+        The finished cell; empty when it failed.
+    """
+    from distributed import get_worker
+
+    begun = time.perf_counter()
+    worker = get_worker()
+    if versions_here() != errand["versions"]:
+        # Its driver finds out which they are, and says so.
+        error = f"{worker.address}: other versions than the driver's"
+        return {"status": "failed", "error": error, "seconds": 0.0, "worker": worker.address}, b""
+    slot = SLOTS.take(errand["job"])
+    try:
+        worker.log_event(f"harness-{errand['job']}", errand["cell"]["key"])
+        outcome, body = slot.ask(_request(errand), errand["limit"])
+        if "broken" in outcome:  # the disk, or a worker killed long ago: once more from the shelf
+            Path(outcome["broken"]).unlink(missing_ok=True)
+            outcome, body = slot.ask(_request(errand), errand["limit"])
+    except (HarnessError, OSError) as error:
+        seconds = time.perf_counter() - begun
+        outcome = {"status": "failed", "error": f"{worker.address}: {error}", "seconds": seconds}
+        body = b""
+    finally:
+        SLOTS.give_back(slot)
+    return {**outcome, "worker": worker.address}, body
+
+
+def versions_here() -> dict[str, str]:
+    """Return the versions that driver and workers have to share.
+
+    Examples
+    --------
+    >>> sorted(versions_here())
+    ['scikit-surprise', 'surprise-harness']
+    """
+    return {package: version(package) for package in PACKAGES}
+
+
+def stop_slots(job: str) -> None:
+    """End what a worker computes for a job that nobody waits for any more."""
+    SLOTS.stop(job)
+
+
+def parcel_path(name: str) -> Path:
+    """Return where a worker keeps a parcel: in its cache, or where that cannot be written, apart.
+
+    Examples
+    --------
+    >>> getfixture("monkeypatch").setenv("HARNESS_CACHE", str(getfixture("tmp_path")))
+    >>> parcel_path("ratings-1-ab").parent.name
+    'parcels'
+    """
+    folder = cache_folder() / "parcels"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder / name
+    except OSError:
+        user = hashlib.sha256(str(Path.home()).encode()).hexdigest()[:12]
+        folder = Path(tempfile.gettempdir()) / f"harness-parcels-{user}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder / name
+
+
+def _request(errand: dict[str, Any]) -> dict[str, Any]:
+    """Return what a slot is asked, with paths of parcels that are there."""
+    return {
+        **{key: errand[key] for key in ("job", "experiment", "cell")},
+        "data": [str(_present(name)) for name in errand["data"]],
+        "folds": {place: str(_present(name)) for place, name in errand["folds"].items()},
+    }
+
+
+def _present(name: str) -> Path:
+    """Return a parcel's file, fetched from the shelf by the first who lacks it."""
+    path = parcel_path(name)
+    with hold(path.with_suffix(".lock")):
+        if path.exists():
+            os.utime(path)
+        else:
+            _prune(path.parent)
+            write_whole(path, _fetched(name))
+    return path
+
+
+def _fetched(name: str) -> bytes:
+    from distributed import get_client
+
+    client = get_client()
+    pieces: list[bytes] = []
+    start = 0
+    while data := client.run_on_scheduler(shelf.piece, name, start, shelf.PIECE):
+        pieces.append(data)
+        start += len(data)
+    if data is None:
+        raise HarnessError(f"the scheduler has no parcel {name} any more; run again")
+    return b"".join(pieces)
+
+
+def _prune(folder: Path) -> None:
+    """Remove parcels that nobody has used for long."""
+    for old in folder.iterdir():
+        with suppress(OSError):
+            if time.time() - old.stat().st_mtime > DAYS_KEPT * 86_400:
+                old.unlink()
+
+
+def _threads() -> int:
+    """Return how many threads a cell may use: one, since each thread of a worker has a cell."""
+    asked = os.environ.get("HARNESS_THREADS", "")
+    return int(asked) if asked.isdigit() and int(asked) else 1

@@ -1,0 +1,61 @@
+"""The scheduler's folder of parcels, named by their content.
+
+These functions are sent to the scheduler as code, through ``Client.run_on_scheduler``, so the
+scheduler needs nothing but Dask. They are called one at a time, on its event loop, with pieces
+small enough not to hold it up.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+__all__ = ["PIECE", "add", "held", "piece"]
+
+PIECE = 4_000_000
+"""Bytes that travel at once."""
+
+
+def held(names: list[str], dask_scheduler: Any = None) -> list[str]:
+    """Return which parcels are there, whole."""
+    folder = _folder(dask_scheduler)
+    return [name for name in names if (folder / name).exists()]
+
+
+def add(name: str, writer: str, data: bytes, last: bool, dask_scheduler: Any = None) -> None:
+    """Append a piece to a parcel; the last one gives it its name.
+
+    Parameters
+    ----------
+    name : str
+    writer : str
+        Who sends it, so that two who send the same parcel at once stay apart.
+    data : bytes
+    last : bool
+    """
+    folder = _folder(dask_scheduler)
+    part = folder / f"{name}.{writer}.part"
+    with part.open("ab") as file:
+        file.write(data)
+    if last:
+        part.replace(folder / name)
+
+
+def piece(name: str, start: int, length: int, dask_scheduler: Any = None) -> bytes | None:
+    """Return a piece of a parcel: empty behind its end, None where there is no such parcel."""
+    try:
+        with (_folder(dask_scheduler) / name).open("rb") as file:
+            file.seek(start)
+            return file.read(length)
+    except FileNotFoundError:
+        return None
+
+
+def _folder(dask_scheduler: Any) -> Path:
+    """Return the folder, which goes with the scheduler."""
+    found = dask_scheduler.extensions.get("harness-shelf")
+    if found is None:
+        found = tempfile.TemporaryDirectory(prefix="harness-shelf-")
+        dask_scheduler.extensions["harness-shelf"] = found
+    return Path(found.name)

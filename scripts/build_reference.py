@@ -1,0 +1,270 @@
+"""Write what the code says of itself into the reference pages, between their markers.
+
+python scripts/build_reference.py          rewrite docs/reference/*.md
+python scripts/build_reference.py --check  exit 1 if a page is not what it would write
+
+A page marks a place with ``<!-- begin: NAME -->`` and ``<!-- end -->``; NAME is one of `PARTS`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness import datasets, metrics
+from harness.algorithms import registry
+from harness.cli import _harness
+from harness.config.spaces import RECOMMENDED
+from harness.config.tuning import Range
+from harness.metrics.definitions import Definition
+
+PAGES = Path(__file__).parents[1] / "docs" / "reference"
+MARKED = re.compile(r"(?<=<!-- begin: )([a-z-]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
+DOI = re.compile(r"doi:(10\.\S+?)(?=[;,.]?(?:\s|$))")
+
+
+def metric_table() -> Iterator[str]:
+    """Yield an overview of the metrics."""
+    yield from _table(
+        ["label", "what it measures", "range", "better", "table value"],
+        (
+            [
+                f"[`{each.name}{_cut(each)}`](#{each.name})",
+                _text(each.summary),
+                _range(each.range),
+                "higher" if each.higher_is_better else "lower",
+                "over everything" if each.pooled else "mean over users",
+            ]
+            for each in metrics.describe()
+        ),
+    )
+
+
+def metric_details() -> Iterator[str]:
+    """Yield a section for each metric: meaning, formula, source, parameters."""
+    for each in metrics.describe():
+        yield from (f"### {each.name}", "", _text(each.summary), "")
+        yield from ("```text", each.formula, "```", "")
+        yield from (f"Source: {_linked(each.source)}", "")
+        if each.parameters:
+            yield from _table(
+                ["parameter", "default", "values", "what it decides"],
+                (
+                    [f"`{p.name}`", f"`{p.default}`", f"{_text(p.choices)}", _text(p.summary)]
+                    for p in each.parameters
+                ),
+            )
+            yield ""
+
+
+def conventions() -> Iterator[str]:
+    """Yield a section for each named set of choices: labels and notes."""
+    for name, each in metrics.conventions().items():
+        yield from (f"### {name}", "", f"{_text(each.source)}.", "")
+        yield from _table(
+            ["there", "label here"],
+            ([role, f"`{label}`"] for role, label in each.metrics(k=10).items()),
+        )
+        yield ""
+        if each.notes:
+            yield from (*(f"- {_text(note)}" for note in each.notes), "")
+
+
+def commands() -> Iterator[str]:
+    """Yield a section for each command: usage, what it does, arguments and options."""
+    yield from _command(_harness, ("harness",))
+
+
+def algorithm_table() -> Iterator[str]:
+    """Yield an overview of the algorithms."""
+    for kind, title in (("surprise", "Surprise's"), ("floor", "Floors")):
+        yield from (f"### {title}", "")
+        yield from _table(
+            ["name", "what it does", "parameters and their defaults"],
+            (
+                [f"`{each.name}`", _text(each.summary), _defaults(each.params)]
+                for each in registry.describe()
+                if each.kind == kind
+            ),
+        )
+        yield ""
+
+
+def spaces() -> Iterator[str]:
+    """Yield what `search: recommended` stands for."""
+    yield from _table(
+        ["algorithm", "space"],
+        (
+            [
+                f"`{each.name}`",
+                "<br>".join(
+                    f"`{name}`: {_values(values)}"
+                    for name, values in RECOMMENDED.get(each.name, {}).items()
+                )
+                or "nothing to tune",
+            ]
+            for each in registry.describe()
+        ),
+    )
+
+
+def dataset_table() -> Iterator[str]:
+    """Yield an overview of the data sets."""
+    yield from _table(
+        ["name", "title", "ratings", "users", "items", "scale", "licence"],
+        (
+            [
+                f"`{each.name}`",
+                _text(each.title),
+                f"{each.n_ratings:,}",
+                f"{each.n_users:,}",
+                f"{each.n_items:,}",
+                "{:g} to {:g}".format(*each.scale),
+                each.licence,
+            ]
+            for each in datasets.available()
+        ),
+        right=("ratings", "users", "items"),
+    )
+
+
+def citations() -> Iterator[str]:
+    """Yield what each source asks to be cited as, once."""
+    named: dict[str, list[str]] = {}
+    for each in datasets.available():
+        if each.citation:
+            named.setdefault(each.citation, []).append(f"`{each.name}`")
+    for citation, names in named.items():
+        yield f"- {', '.join(names)}: {_linked(citation)}"
+
+
+PARTS: dict[str, Callable[[], Iterator[str]]] = {
+    "metric-table": metric_table,
+    "metric-details": metric_details,
+    "conventions": conventions,
+    "commands": commands,
+    "algorithm-table": algorithm_table,
+    "spaces": spaces,
+    "dataset-table": dataset_table,
+    "citations": citations,
+}
+
+
+def written(text: str) -> str:
+    """Return a page with every marked part as the code has it."""
+
+    def part(match: re.Match[str]) -> str:
+        lines = "\n".join(PARTS[match[1]]()).strip("\n")
+        return f"{match[1]}{match[2]}\n{lines}\n\n"
+
+    return MARKED.sub(part, text)
+
+
+def _command(command: click.Command, names: tuple[str, ...]) -> Iterator[str]:
+    context = click.Context(command, info_name=" ".join(names))
+    level = "##" if len(names) <= 2 else "###"
+    if len(names) > 1:
+        yield from (f"{level} {' '.join(names)}", "")
+    yield from (_paragraphs(command.help or ""), "")
+    usage = " ".join([*names, *command.collect_usage_pieces(context)])
+    yield from ("```text", usage, "```", "")
+    records = [
+        record
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option) and (record := parameter.get_help_record(context))
+    ]
+    yield from _table(
+        ["option", "what it does"],
+        ([f"`{_escaped(names)}`", _text(meaning)] for names, meaning in records),
+    )
+    yield ""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None and not inner.hidden:
+                yield from _command(inner, (*names, name))
+
+
+def _paragraphs(text: str) -> str:
+    """Return help as click wraps it: a paragraph a line, no marks for form feeds."""
+    kept = text.split("\f")[0].replace("\b", "")
+    return "\n\n".join(" ".join(each.split()) for each in kept.strip().split("\n\n"))
+
+
+def _table(columns: Sequence[str], rows: Any, right: Sequence[str] = ()) -> Iterator[str]:
+    yield "| " + " | ".join(columns) + " |"
+    yield "| " + " | ".join("---:" if each in right else "---" for each in columns) + " |"
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def _text(text: str) -> str:
+    """Return prose that Markdown shows as it is; backticks keep their meaning."""
+    parts = text.split("`")
+    for position in range(0, len(parts), 2):
+        for character in "\\*_|<>[]":
+            parts[position] = parts[position].replace(character, f"\\{character}")
+    return "`".join(parts)
+
+
+def _escaped(code: str) -> str:
+    """Return code that stands between backticks in a cell of a table."""
+    return code.replace(" RANGE", "").replace("|", "\\|")
+
+
+def _linked(text: str) -> str:
+    """Return prose with its DOIs as links."""
+    words, *rest = DOI.split(text)
+    parts = [_text(words)]
+    for doi, words in zip(rest[::2], rest[1::2], strict=True):
+        parts += [f"[doi:{doi}](https://doi.org/{doi})", _text(words)]
+    return "".join(parts)
+
+
+def _cut(definition: Definition) -> str:
+    return {"optional": "@k", "required": "@k", "none": ""}[definition.cut]
+
+
+def _range(limits: tuple[float, float]) -> str:
+    def shown(limit: float) -> str:
+        return f"{limit:g}" if math.isfinite(limit) else "∞" if limit > 0 else "−∞"
+
+    return f"{shown(limits[0])} to {shown(limits[1])}"
+
+
+def _defaults(params: dict[str, Any]) -> str:
+    return ", ".join(f"`{name}={value!r}`" for name, value in params.items()) or "none"
+
+
+def _values(values: Any) -> str:
+    if isinstance(values, Range):
+        return f"{values.low:g} to {values.high:g}" + (", by logarithm" if values.log else "")
+    return ", ".join(
+        str(value).lower() if isinstance(value, bool) else str(value) for value in values
+    )
+
+
+def main() -> int:
+    """Rewrite the pages, or say whether they are current."""
+    stale = []
+    for page in sorted(PAGES.glob("*.md")):
+        before = page.read_text(encoding="utf-8")
+        after = written(before)
+        if before != after:
+            stale.append(page.name)
+            if "--check" not in sys.argv:
+                page.write_text(after, encoding="utf-8")
+    if "--check" in sys.argv and stale:
+        print(f"{', '.join(stale)}: not what the code says; run scripts/build_reference.py")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

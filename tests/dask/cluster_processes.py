@@ -1,0 +1,137 @@
+"""A real scheduler and real workers, each worker with a cache of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+PATIENCE = 60.0
+# A lost worker is missed after seconds instead of minutes.
+IMPATIENT = {
+    "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "8s",
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s",
+}
+TIMES = ["fit_seconds", "score_seconds", "metric_seconds", "peak_mb"]
+
+
+def wait_until(true: Callable[[], object], what: str, patience: float = PATIENCE) -> None:
+    """Wait for something, and fail by name when it does not come."""
+    end = time.monotonic() + patience
+    while not true():
+        if time.monotonic() > end:
+            pytest.fail(f"{what}: not within {patience:.0f} s")
+        time.sleep(0.05)
+
+
+@dataclass
+class Cluster:
+    """Processes of one cluster, started on demand and all ended at the end.
+
+    Parameters
+    ----------
+    folder : Path
+        For logs, caches and the scheduler file.
+    """
+
+    folder: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    scheduler: subprocess.Popen[bytes] | None = None
+    n_workers: int = 0
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "scheduler.json"
+
+    def start_scheduler(
+        self, port: int = 0, host: str = "127.0.0.1", prefix: Sequence[str] = ()
+    ) -> str:
+        """Start a scheduler and return its address."""
+        self.file.unlink(missing_ok=True)
+        options = ["--host", host, "--port", str(port), "--no-dashboard", "--dashboard-address"]
+        options += [f"{host}:0", "--scheduler-file", str(self.file)]
+        self.scheduler = self._start("scheduler", ["scheduler", *options], {}, prefix)
+        wait_until(self.file.exists, "the scheduler file")
+        wait_until(self.file.read_text, "the scheduler's address")
+        return str(json.loads(self.file.read_text())["address"])
+
+    def start_worker(
+        self, *options: str, prefix: Sequence[str] = (), **environment: str
+    ) -> subprocess.Popen[bytes]:
+        """Start a worker with one thread, in a process group of its own."""
+        self.n_workers += 1
+        name = f"worker-{self.n_workers}"
+        command = ["worker", "--scheduler-file", str(self.file), "--nthreads", "1"]
+        command += ["--no-dashboard", "--local-directory", str(self.folder / f"{name}.space")]
+        cache = {"HARNESS_CACHE": str(self.folder / name)}
+        return self._start(name, [*command, *options], cache | environment, prefix)
+
+    def parcels(self, number: int) -> list[Path]:
+        """Return what the worker of a number, from 1, keeps of the data."""
+        return list((self.folder / f"worker-{number}" / "parcels").glob("*[0-9a-f]"))
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a process and all of its children."""
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        process.wait()
+
+    def stop(self) -> None:
+        """Kill everything."""
+        for process in self.processes:
+            self.end(process)
+
+    def _start(
+        self, name: str, command: list[str], environment: dict[str, str], prefix: Sequence[str]
+    ) -> subprocess.Popen[bytes]:
+        paths = [environment.get("PYTHONPATH", ""), str(Path(__file__).parent)]
+        paths = [path for path in [*paths, os.environ.get("PYTHONPATH", "")] if path]
+        changed = IMPATIENT | environment | {"PYTHONPATH": os.pathsep.join(paths)}
+        with (self.folder / f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                [*prefix, sys.executable, "-m", "dask", *command],
+                env=os.environ | changed,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+            )
+        self.processes.append(process)
+        return process
+
+
+def config_on(address: str | Path, **more: Any) -> dict[str, Any]:
+    """Return a small experiment whose cells go to a cluster."""
+    execution = {"executor": "dask", "scheduler": str(address), **more.pop("execution", {})}
+    return config_here(**more) | {"execution": execution}
+
+
+def config_here(**more: Any) -> dict[str, Any]:
+    """Return a small experiment."""
+    return {
+        "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 900}},
+        "split": {"kind": "kfold", "n_splits": 2},
+        "algorithms": ["SVD", "KNNBasic", "Random"],
+        "metrics": ["ndcg@5", "rmse"],
+        "floors": False,
+        **more,
+    }
+
+
+def table_text(run: Any) -> str:
+    """Return the bytes of a run's ``table.csv`` without what a clock or a meter wrote."""
+    table = pd.read_csv(run.folder / "table.csv", dtype=str)
+    return str(table.drop(columns=TIMES).to_csv(index=False))

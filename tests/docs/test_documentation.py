@@ -1,0 +1,112 @@
+"""The documentation shows what comes out, and names what is there."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from harness.cli import _harness
+
+TOP = Path(__file__).parents[2]
+DOCS = TOP / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+LIVE = [
+    page
+    for page in PAGES
+    if "```console" in page.read_text(encoding="utf-8")
+    or "<!-- output -->" in page.read_text(encoding="utf-8")
+]
+SHELL = re.compile(r"^```(sh|bash|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def named(page):
+    return page.relative_to(DOCS).as_posix()
+
+
+def script(name, *arguments):
+    return subprocess.run(
+        [sys.executable, TOP / "scripts" / name, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def harness_commands():
+    for page in (TOP / "README.md", TOP / "CONTRIBUTING.md", *PAGES):
+        for kind, block in SHELL.findall(page.read_text(encoding="utf-8")):
+            lines = block.replace("\\\n", " ").splitlines()
+            if kind == "console":
+                lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+            for line in lines:
+                for part in re.split(r"&&|[|;](?=[^'\"]*$)", line.partition(" #")[0]):
+                    part = part.strip().removeprefix("python -m ")
+                    if part.startswith("harness "):
+                        yield pytest.param(part, id=f"{page.name}: {part}")
+
+
+def parse(command, arguments):
+    """Let click read a command line as far as it can without running it."""
+    context = command.make_context(command.name, list(arguments))
+    if isinstance(command, click.Group) and context.protected_args + context.args:
+        name, inner, rest = command.resolve_command(context, context.protected_args + context.args)
+        parse(inner, rest)
+
+
+@pytest.mark.parametrize("line", list(dict.fromkeys(harness_commands())))
+def test_a_command_that_is_shown_is_one_that_can_be_given(line):
+    try:
+        parse(_harness, shlex.split(line)[1:])
+    except click.exceptions.Exit as done:
+        assert done.exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", LIVE, ids=named)
+def test_a_page_shows_what_comes_out(page):
+    done = script("run_docs.py", "--check", page)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_reference_is_what_the_code_says():
+    done = script("build_reference.py", "--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_changed_output_would_be_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1 + 1)\n```\n\n<!-- output -->\n```text\n3\n```\n")
+    assert script("run_docs.py", "--check", page).returncode == 1
+    assert script("run_docs.py", page).returncode == 0
+    assert "```text\n2\n```" in page.read_text()
+
+
+def test_seconds_and_megabytes_are_not_compared_but_scores_are():
+    sys.path.insert(0, str(TOP / "scripts"))
+    try:
+        from run_docs import comparable
+    finally:
+        sys.path.remove(str(TOP / "scripts"))
+    row = "SVD      0.7851 b  0.8996   0.35     0.31      0.07      352    670"
+    assert comparable(row) == comparable(row.replace("0.31", "12.99").replace("352", "1,352"[2:]))
+    assert comparable(row) != comparable(row.replace("0.7851", "0.7852"))
+    assert comparable(row) != comparable(row.replace("670", "671"))
+    assert comparable("[1/7] ✓ SVD: 1.39 s") == comparable("[1/7] ✓ SVD: 0.11 s")
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = yaml.safe_load((TOP / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+
+    def pages(entry):
+        if isinstance(entry, str):
+            return [entry]
+        inner = entry.values() if isinstance(entry, dict) else entry
+        return [page for each in inner for page in pages(each)]
+
+    assert sorted(pages(navigation)) == sorted(named(page) for page in PAGES)
