@@ -131,6 +131,8 @@ def render(
     with style(**settings):
         canvas = Canvas(figsize=figure_size(kind, n_rows))
         KINDS[kind](told, label, place=place, ax=canvas.subplots())
+        canvas.draw_without_rendering()
+        canvas.set_layout_engine("none")
         metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
         canvas.savefig(file, format=form, metadata=metadata)
     return file.getvalue()

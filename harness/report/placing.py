@@ -158,7 +158,7 @@ def place_names(
         dx, dy, align = _OFFSETS[place]
         text.set(position=(dx, dy), ha=align, va="center")
         text.set_in_layout(False)
-        if abs(dy) > 5:
+        if _stands_off(place):
             _join(axes, point, boxes[place], scale)
 
 
@@ -176,13 +176,19 @@ def _choose(
     for i in order * 3:
         others = [options[j][place] for j, place in chosen.items() if j != i]
         costs = [
-            _cost(box, [*marks, *others], frame)
-            + _doubt(box, points, i, scale)
-            + 0.3 * rank * scale**2
+            2 * _cost(box, [*marks, *others], frame)
+            # A line shows whose name it is that stands off.
+            + (0.0 if _stands_off(rank) else _doubt(box, points, i, scale))
+            + 0.8 * rank * scale**2
             for rank, box in enumerate(options[i])
         ]
         chosen[i] = int(np.argmin(costs))
     return [chosen[i] for i in range(len(options))]
+
+
+def _stands_off(place: int) -> bool:
+    """Return whether a place is so far from its point that a line joins the two."""
+    return abs(_OFFSETS[place][1]) > 5
 
 
 def _join(axes: Any, point: Any, box: Box, scale: float) -> None:

@@ -78,6 +78,7 @@ def tradeoff(
         axes = _axes(ax, "tradeoff", len(data))
         best_first = 1 if metrics.parse(label).higher_is_better else -1
         axes.set_xscale("log")
+        axes.margins(y=0.1)
         for row in rows_of(data):
             look = told.looks[row.algorithm]
             if np.isfinite(row.low):
@@ -149,6 +150,7 @@ def ndcg_over_k(
         axes.set_xlabel("k")
         _title(axes, label.partition("@")[0] + "@k", metrics.parse(label).higher_is_better)
         ends = [float(data[data["algorithm"] == name]["value"].iloc[-1]) for name in names]
+        _settle(axes)
         colours = [told.looks[name].colour for name in names]
         name_ends(axes, float(ks[-1]), ends, [shortened(n) for n in names], colours, NAME_SIZE)
     return axes
@@ -193,6 +195,7 @@ def distribution(
         _rows(axes, [shortened(name) for name in data["algorithm"]])
         axes.set_xlabel("score of a user")
         _title(axes, label, metrics.parse(label).higher_is_better)
+        _settle(axes)
     return axes
 
 
@@ -237,6 +240,7 @@ def differences(
         _rows(axes, [shortened(name) for name in data["algorithm"]])
         axes.set_xlabel(f"{label} less that of {shortened(told.baseline)}")
         _title(axes, f"difference in {label}", metrics.parse(label).higher_is_better)
+        _settle(axes)
     return axes
 
 
@@ -286,6 +290,7 @@ def spread(
         _rows(axes, [shortened(name) for name in names])
         axes.set_xlabel("value of a fold and seed")
         _title(axes, label, metrics.parse(label).higher_is_better)
+        _settle(axes)
     return axes
 
 
@@ -326,6 +331,26 @@ def _axes(ax: Axes | None, kind: str, n_rows: int) -> Axes:
 
     made: Axes = plt.subplots(figsize=figure_size(kind, n_rows))[1]
     return made
+
+
+def _settle(axes: Axes) -> None:
+    """Lay the plot out and keep the ticks that it has then.
+
+    Ticks are chosen by the room there is, and room is made for the labels of ticks: left alone,
+    the two can chase each other until a label hangs over the edge.
+    """
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        labels = [text.get_text() for text in axis.get_ticklabels()]
+        kept = [
+            (tick, label)
+            for tick, label in zip(axis.get_ticklocs(), labels, strict=True)
+            if low <= tick <= high
+        ]
+        axis.set_ticks([tick for tick, _ in kept], labels=[label for _, label in kept])
 
 
 def _title(axes: Axes, label: str, higher_is_better: float | bool) -> None:

@@ -1,8 +1,10 @@
 """Plots are compared by what they draw: points, lines and bars against the run's own numbers."""
 
+import io
 import json
 
 import matplotlib as mpl
+import matplotlib.image
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -202,6 +204,15 @@ def test_no_text_is_cut_off(nasty, kind, length):
     assert low >= -1
     assert right <= width + 1
     assert top <= height + 1
+
+
+@pytest.mark.parametrize("kind", list(plots.KINDS))
+@pytest.mark.parametrize("dpi", [72, 100, 144, 200, 300])
+def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi):
+    file = io.BytesIO(render(digest(nasty), kind, None, 1, "png", savefig_dpi=dpi))
+    pixels = mpl.image.imread(file)[:, :, :3].min(axis=2)
+    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+        assert edge.min() > 0.95
 
 
 def renamed(run, names):
