@@ -44,8 +44,12 @@ class Disturbance:
         calm = Setting(folder / "calm")
         begun = time.monotonic()
         calm.run()
-        self.seconds = time.monotonic() - begun
+        whole = time.monotonic() - begun
         self.table = calm.table()
+        begun = time.monotonic()
+        calm.run()
+        self.to_start = time.monotonic() - begun
+        self.per_cell = max(0.0, whole - self.to_start) / N_CELLS
         # One process fits fold after fold, which tells whose training set a note is of.
         by_tag: dict[str, list[str]] = {}
         for line in calm.notes.read_text().splitlines():
@@ -63,12 +67,13 @@ class Disturbance:
 
     def attempt(self, kills_left: int) -> bool:
         """Start a run and perhaps kill it; return whether it ended by itself."""
-        workers = self.rng.choice(("1", "2"))
+        workers = self.rng.choice(("1", "2", "2"))
+        expected = self.to_start + self.per_cell * (N_CELLS - len(self.finished))
         process = self.setting.start("--workers", workers)
         killed = None
         try:
             if kills_left > 0:
-                process.communicate(timeout=self.rng.uniform(0.2, self.seconds))
+                process.communicate(timeout=self.rng.uniform(0.2, expected))
             else:
                 process.communicate(timeout=600)
         except subprocess.TimeoutExpired:

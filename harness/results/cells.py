@@ -89,7 +89,7 @@ class CellStore:
         path = self.path(key)
         try:
             data = path.read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise ResultsError(f"{path}: {_why(error)}; check its permissions") from None

@@ -1,0 +1,129 @@
+"""Whatever write fails, the row or the message says why, and the next run completes."""
+
+import errno
+import json
+import os
+import sys
+
+import pytest
+
+import harness
+from harness import files
+from harness.errors import ResultsError
+from harness.results import read_run
+from harness.results.cells import CellStore
+
+CALLS = ("mkstemp", "fdopen", "fsync", "replace")
+"""What `write_whole` asks of the system, one after the other."""
+
+
+class Disk:
+    """The system, on which one call fails."""
+
+    def __init__(self, monkeypatch, name, number, code):
+        self.name, self.number, self.code = name, number, code
+        self.n_calls, self.failed = 0, False
+        place = {
+            "mkstemp": (files.tempfile, "mkstemp"),
+            "fdopen": (files.os, "fdopen"),
+            "fsync": (files.os, "fsync"),
+            "replace": (files.Path, "replace"),
+        }[name]
+        self.real = getattr(*place)
+        monkeypatch.setattr(*place, lambda *given, **options: self.call(*given, **options))
+
+    def call(self, *arguments, **options):
+        self.n_calls += 1
+        if self.n_calls == self.number:
+            self.failed = True
+            raise OSError(self.code, os.strerror(self.code))
+        return self.real(*arguments, **options)
+
+
+def numbers(run):
+    return [(cell["algorithm"], cell["scores"]) for cell in run.info["cells"]]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
+@pytest.mark.parametrize("name", CALLS)
+def test_every_write_in_turn_fails_and_nothing_is_lost(bench, small, monkeypatch, name, code):
+    undisturbed = harness.run(small, results=None)
+    reasons = set()
+    for number in range(1, 200):
+        monkeypatch.setenv("HARNESS_CACHE", str(bench.folder / f"cache-{number}"))
+        store = CellStore.default()
+        with monkeypatch.context() as patch:
+            disk = Disk(patch, name, number, code)
+            try:
+                done = harness.run(small)
+                reasons |= {cell["error"].partition(": ")[2] for cell in done.failed}
+            except ResultsError as error:
+                reasons.add(str(error).partition(": ")[2])
+        assert all(store.is_whole(entry.key) for entry in store.entries())
+        assert not list(store.folder.rglob("*.part"))
+        if not disk.failed:
+            break
+        before = {entry.key: entry.written for entry in store.entries()}
+        after = harness.run(small)
+        assert numbers(after) == numbers(undisturbed)
+        assert numbers(read_run(after.folder)) == numbers(undisturbed)
+        assert before.items() <= {e.key: e.written for e in store.entries()}.items()
+    assert number > len(small["algorithms"])
+    said = os.strerror(code).lower()
+    assert reasons
+    assert all(said in reason for reason in reasons), reasons
+
+
+def test_a_cell_that_cannot_be_kept_is_a_row_that_says_so_and_the_rest_is_kept(
+    bench, small, monkeypatch
+):
+    disk = Disk(monkeypatch, "fsync", 1, errno.ENOSPC)
+    done = harness.run(small)
+    assert disk.failed
+    errors = [cell.get("error") for cell in done.info["cells"]]
+    assert "cannot write a finished cell (no space left on device); free space" in errors[0]
+    assert errors[1:] == [None] * 3
+    assert len(bench.cells()) == 3
+    assert json.loads((bench.results / "small" / "run.json").read_text())["cells"][0]["error"]
+
+
+def test_a_cache_that_cannot_be_made_is_said_before_anything_is_fitted(bench):
+    (bench.folder / "taken").write_text("a file")
+    code, _, err = bench.call("run", "small.yaml", HARNESS_CACHE=str(bench.folder / "taken"))
+    assert code == 2
+    assert "finished cells cannot be kept there (not a directory)" in err
+    assert "set HARNESS_CACHE to another folder" in err
+    assert "✓" not in err
+
+
+def test_results_that_cannot_be_written_keep_the_cells(bench):
+    (bench.folder / "taken").write_text("a file")
+    code, _, err = bench.call("run", "small.yaml", "--results", "taken/results")
+    assert code == 2
+    assert "cannot write the results (not a directory); finished cells are kept" in err
+    assert len(bench.cells()) == 4
+    code, _, err = bench.call("run", "small.yaml")
+    assert code == 0
+    assert "✓" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits")
+@pytest.mark.parametrize("limit", [0, 1_000, 4_000])
+def test_a_limit_of_file_sizes_is_met_with_a_reason(bench, limit):
+    import resource
+    import subprocess
+
+    process = subprocess.run(
+        [sys.executable, "-m", "harness", "run", "small.yaml"],
+        env={**os.environ, "PYTHONPATH": str(files.__file__).rpartition("/harness/")[0]},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "Traceback" not in process.stderr
+    assert process.returncode in (1, 2)
+    assert "file too large" in process.stderr
+    store = CellStore(bench.cache / "cells")
+    assert all(store.is_whole(cell.stem) for cell in bench.cells())
+    assert bench.call("run", "small.yaml")[0] == 0

@@ -1,0 +1,99 @@
+"""A run that is stopped leaves what it finished, nothing half done, and nobody behind."""
+
+import os
+import signal
+import sys
+import time
+
+import psutil
+import pytest
+
+from harness.results.cells import CellStore
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+
+SLOW = 'algorithms=[ItemMean, {name: "misfits:Slow", params: {seconds: 60}, label: slow}, Random]'
+
+
+def until(condition, seconds=60.0):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.02)
+
+
+def is_alive(process):
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.fixture
+def stuck(bench):
+    """A run whose slow cell is being fitted and whose quick ones are done, and its processes."""
+    started = []
+
+    def start(workers, done):
+        process = bench.start("run", "small.yaml", "--set", SLOW, "--workers", workers)
+        until(lambda: bench.fits.read_text() and len(bench.cells()) == done)
+        started.append(psutil.Process(process.pid))
+        started.extend(started[0].children(recursive=True))
+        return process, started
+
+    yield start
+    for process in started:
+        if is_alive(process):
+            process.kill()
+
+
+@pytest.mark.parametrize(("workers", "done"), [(1, 1), (2, 2)])
+def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(bench, stuck, workers, done):
+    process, family = stuck(workers, done)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in err
+    assert "Traceback" not in out + err
+    until(lambda: not any(map(is_alive, family)))
+    assert len(bench.cells()) == done
+    assert not list(bench.cache.rglob("*.part"))
+    assert not bench.results.exists()
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+def test_workers_do_not_outlive_a_run_that_is_ended(bench, stuck, sign):
+    process, family = stuck(2, 2)
+    assert len(family) >= 3
+    process.send_signal(sign)
+    process.communicate(timeout=30)
+    until(lambda: not any(map(is_alive, family)), seconds=10)
+    store = CellStore(bench.cache / "cells")
+    assert all(store.is_whole(cell.stem) for cell in bench.cells())
+
+
+def test_the_next_run_is_not_held_up_by_locks_of_a_killed_one(bench, stuck):
+    process, _ = stuck(2, 2)
+    process.kill()
+    process.communicate(timeout=30)
+    quick = SLOW.replace("60", "0")
+    code, _, err = bench.call("run", "small.yaml", "--set", quick, "--workers", 2)
+    assert code == 0
+    assert [line.split(": ")[0] for line in err.splitlines() if "✓" in line] == ["[3/3] ✓ slow"]
+
+
+def test_a_killed_run_is_gone_on_with_by_another_that_waited_for_it(bench, stuck):
+    first, _ = stuck(1, 1)
+    second = bench.start("run", "small.yaml", "--set", SLOW.replace("60", "61"), "--workers", 1)
+    third = bench.start("run", "small.yaml", "--set", SLOW, "--set", "name=third")
+    # The third does what is left and then waits for the slow cell, until its holder dies.
+    until(lambda: len(bench.cells()) == 2)
+    time.sleep(1.0)
+    assert len(bench.fits.read_text().split()) == 2
+    first.kill()
+    first.communicate()
+    until(lambda: len(bench.fits.read_text().split()) == 3)
+    for process in (second, third):
+        process.kill()
+        process.communicate()
