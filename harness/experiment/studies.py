@@ -20,7 +20,15 @@ Setting = dict[str, Any]
 
 
 class Study(Protocol):
-    """A search over one space."""
+    """A search over one space.
+
+    Attributes
+    ----------
+    learns : bool
+        Whether a setting depends on how good the ones before it were.
+    """
+
+    learns: bool
 
     def ask(self) -> Setting | None:
         """Return the next setting, None when there is none left."""
@@ -86,6 +94,8 @@ def with_params(params: dict[str, Any], setting: Setting) -> dict[str, Any]:
 class _Listed:
     """Settings that do not depend on how good the earlier ones were."""
 
+    learns = False
+
     def __init__(self, settings: Iterator[Setting]) -> None:
         self.settings = settings
 
@@ -98,6 +108,8 @@ class _Listed:
 
 class _Parzen:
     """Optuna's tree-structured Parzen estimators (doi:10.5555/2986459.2986743)."""
+
+    learns = True
 
     def __init__(self, space: SearchSpace, seed: int) -> None:
         try:

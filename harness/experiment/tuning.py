@@ -13,7 +13,7 @@ from harness.algorithms import registry
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.experiment import Experiment
 from harness.config.spaces import RECOMMENDED
-from harness.config.tuning import SearchSpace
+from harness.config.tuning import SearchSpace, Tuning
 from harness.experiment.cell import Outcome
 from harness.experiment.events import CellFinished, Watch
 from harness.experiment.plan import Cell, rekeyed
@@ -86,8 +86,8 @@ def tune(
     """Search parameters for every cell whose algorithm asks for it.
 
     Trials are cells of their own, kept like others, so a search that was stopped goes on where it
-    was. All searches advance together, one trial each, which keeps several workers busy without
-    letting their number change a result.
+    was. All searches advance together: where settings are listed or drawn all trials at once, else
+    one trial each, which keeps several workers busy without letting their number change a result.
 
     Returns
     -------
@@ -107,21 +107,15 @@ def tune(
     while under_way := [each for each in searches.values() if _goes_on(each, experiment)]:
         asked: list[tuple[Search, Setting, Cell]] = []
         for search in under_way:
-            setting = {} if not search.trials else search.study.ask()
-            if setting is None:
-                search.exhausted = True
-                continue
-            trial = rekeyed(
-                experiment,
-                workspace,
-                replace(
+            settings = _settings(search, experiment.tuning)
+            for number, setting in enumerate(settings, start=len(search.trials) + 1):
+                trial = replace(
                     search.cell,
                     inner=True,
                     params=with_params(search.cell.params, setting),
-                    title=f"{search.cell.title} · trial {len(search.trials) + 1}",
-                ),
-            )
-            asked.append((search, setting, trial))
+                    title=f"{search.cell.title} · trial {number}",
+                )
+                asked.append((search, setting, rekeyed(experiment, workspace, trial)))
         errors = _carry_out([cell for _, _, cell in asked], store, execute, watch)
         for search, setting, cell in asked:
             trial_result = _judge(cell, store, metric, errors.get(cell.key))
@@ -147,6 +141,20 @@ def _goes_on(search: Search, experiment: Experiment) -> bool:
     if budget.trials is not None and len(search.trials) >= budget.trials:
         return False
     return budget.seconds is None or search.seconds < budget.seconds
+
+
+def _settings(search: Search, budget: Tuning) -> list[Setting]:
+    """Return the settings to be tried at once: as many as do not wait for another's value."""
+    settings: list[Setting] = [] if search.trials else [{}]
+    at_once = not search.study.learns and budget.seconds is None
+    left = (budget.trials or 1) - len(search.trials) if at_once else 1
+    while len(settings) < left and not search.exhausted:
+        setting = search.study.ask()
+        if setting is None:
+            search.exhausted = True
+        else:
+            settings.append(setting)
+    return settings
 
 
 def n_planned(experiment: Experiment, cells: Iterable[Cell]) -> int:

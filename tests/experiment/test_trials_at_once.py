@@ -1,0 +1,59 @@
+"""Trials that do not wait for each other's value are handed out together."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.experiment import run
+from harness.experiment.plan import Cell
+
+CONFIG = {
+    "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
+    "split": {"kind": "kfold", "n_splits": 2},
+    "algorithms": [{"name": "KNNBasic", "search": {"k": [1, 2, 3, 4, 5, 6]}}],
+    "metrics": ["ndcg@10"],
+    "floors": False,
+}
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
+    """Return a list that takes in how many cells were handed out each time."""
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    # The package's `run` is the function; its module is found by name.
+    module = importlib.import_module("harness.experiment.run")
+    plain, sizes = module.execute, []
+
+    def counted(cells: Iterable[Cell], *more: Any, **options: Any) -> Any:
+        todo = list(cells)
+        sizes.append(len(todo))
+        return plain(todo, *more, **options)
+
+    monkeypatch.setattr(module, "execute", counted)
+    return sizes
+
+
+def test_drawn_trials_of_all_folds_come_together(batches: list[int]) -> None:
+    done = run({**CONFIG, "tuning": {"trials": 5}}, results=None)
+    assert [info["n_trials"] for info in done.info["cells"]] == [5, 5]
+    # Two draws may be alike, and are then computed once.
+    assert len(batches) == 2
+    assert 6 <= batches[0] <= 10
+    assert batches[1] == 2
+
+
+def test_a_grid_ends_with_its_last_setting(batches: list[int]) -> None:
+    done = run({**CONFIG, "tuning": {"method": "grid", "trials": 50}}, results=None)
+    assert [info["n_trials"] for info in done.info["cells"]] == [7, 7]
+    assert batches == [14, 2]
+
+
+def test_a_budget_of_seconds_is_looked_at_after_each_trial(batches: list[int]) -> None:
+    done = run({**CONFIG, "tuning": {"seconds": 1e-9}}, results=None)
+    assert [info["n_trials"] for info in done.info["cells"]] == [1, 1]
+    assert batches == [2, 2]
