@@ -51,6 +51,8 @@ def main() -> int:
 
 def check(browser: Any, path: Path, axe: Path, shots: Path | None) -> Iterator[str]:
     """Yield what is wrong with one page, at every width and in both colour schemes."""
+    from playwright.sync_api import Error
+
     if path.stat().st_size > 2_000_000:
         yield f"{path.stat().st_size:,} bytes; 2,000,000 are allowed"
     for scheme in SCHEMES:
@@ -59,6 +61,7 @@ def check(browser: Any, path: Path, axe: Path, shots: Path | None) -> Iterator[s
                 viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=False
             )
             page = context.new_page()
+            page.set_default_timeout(5_000)
             said: list[str] = []
             page.on("console", lambda m, said=said: said.append(f"console {m.type}: {m.text}"))
             page.on("pageerror", lambda error, said=said: said.append(f"error: {error}"))
@@ -82,7 +85,10 @@ def check(browser: Any, path: Path, axe: Path, shots: Path | None) -> Iterator[s
             if over > 0:
                 yield f"{where}: {over} px wider than the window"
             if width == max(WIDTHS) and page.query_selector(".results"):
-                yield from (f"{where}: {fault}" for fault in use(page))
+                try:
+                    yield from (f"{where}: {fault}" for fault in use(page))
+                except Error as error:
+                    yield f"{where}: cannot be used: {str(error).splitlines()[0]}"
             yield from (f"{where}: {each}" for each in said)
             yield from (f"{where}: {each}" for each in ask_axe(page, axe))
             context.close()
