@@ -1,6 +1,5 @@
 """The documentation shows what comes out, and names what is there."""
 
-import contextlib
 import re
 import shlex
 import subprocess
