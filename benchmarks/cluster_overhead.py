@@ -17,10 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dask"))
 
-from cluster_processes import Cluster, config_on, wait_until  # noqa: E402
+from cluster_processes import Cluster, config_on, wait_until
 
-from harness.experiment import run  # noqa: E402
-from harness.experiment.events import CellFinished, Event, RunPlanned  # noqa: E402
+from harness.experiment import run
+from harness.experiment.events import CellFinished, Event, RunPlanned
 
 
 def main() -> None:
