@@ -31,6 +31,7 @@ BLOCK = re.compile(
 )
 VARYING = (
     (re.compile(r"(?:\d+\.\d\d\s+){3}\d+(?= )"), "<seconds and megabytes> "),
+    (re.compile(r"\d+\.\d\s+(?=<seconds and)"), ""),
     (re.compile(r"(?:\| \d+\.\d\d ){3}\| \d+ "), "| <seconds and megabytes> "),
     (re.compile(r"\d+\.\d\d(?: s\b|$)", re.MULTILINE), "<seconds>"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d"), "<moment>"),
