@@ -22,8 +22,9 @@ from harness.algorithms.acceleration.accelerator import (
     Progress,
     Scorer,
 )
+from harness.algorithms.columns import mean_of_each
 from harness.algorithms.quiet_surprise import surprise
-from harness.algorithms.trainset import ColumnTrainset, mean_of_each
+from harness.algorithms.trainset import ColumnTrainset
 
 __all__ = ["FLOORS", "ItemMean", "Popularity", "Random"]
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from harness.algorithms.columns import Codes, Floats, Offsets
 from harness.algorithms.trainset import ColumnTrainset
 
 __all__ = [
@@ -27,10 +28,7 @@ __all__ = [
 
 ENTRIES_AT_ONCE = 1 << 19
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
 Progress = Callable[[int, int], object]
 
 

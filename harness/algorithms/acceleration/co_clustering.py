@@ -17,8 +17,9 @@ from harness.algorithms.acceleration.accelerator import (
     are_integers,
 )
 from harness.algorithms.acceleration.loops import in_blocks
+from harness.algorithms.columns import mean_of_each, truncated
 from harness.algorithms.quiet_surprise import surprise
-from harness.algorithms.trainset import ColumnTrainset, mean_of_each, truncated
+from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
 
 __all__ = ["CoClustering"]

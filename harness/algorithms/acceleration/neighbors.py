@@ -32,8 +32,9 @@ from harness.algorithms.acceleration.similarities import (
     fit_similarities,
     rows_of,
 )
+from harness.algorithms.columns import Lists, mean_of_each, transpose
 from harness.algorithms.quiet_surprise import surprise
-from harness.algorithms.trainset import ColumnTrainset, Lists, mean_of_each, transpose
+from harness.algorithms.trainset import ColumnTrainset
 from harness.parallel import each_block
 
 __all__ = ["KNNBaseline", "KNNBasic", "KNNWithMeans", "KNNWithZScore"]

@@ -17,8 +17,9 @@ from harness.algorithms.acceleration.accelerator import (
 )
 from harness.algorithms.acceleration.loops import in_blocks
 from harness.algorithms.acceleration.svd import FactorScorer
+from harness.algorithms.columns import Lists
 from harness.algorithms.quiet_surprise import surprise
-from harness.algorithms.trainset import ColumnTrainset, Lists
+from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
 
 __all__ = ["NMF"]

@@ -17,7 +17,8 @@ from harness.algorithms.acceleration.accelerator import (
 )
 from harness.algorithms.acceleration.baselines import accepts_baselines
 from harness.algorithms.acceleration.capacity import fits_densely
-from harness.algorithms.trainset import ColumnTrainset, Lists
+from harness.algorithms.columns import Lists
+from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
 from harness.parallel import each_block
 

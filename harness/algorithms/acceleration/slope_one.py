@@ -16,8 +16,9 @@ from harness.algorithms.acceleration.accelerator import (
     Scorer,
 )
 from harness.algorithms.acceleration.loops import in_blocks
+from harness.algorithms.columns import Lists, mean_of_each, truncated
 from harness.algorithms.quiet_surprise import surprise
-from harness.algorithms.trainset import ColumnTrainset, Lists, mean_of_each, truncated
+from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
 
 __all__ = ["SlopeOne"]

@@ -1,0 +1,214 @@
+"""Ratings in columns, grouped by user or by item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.kernels import kernel
+
+__all__ = [
+    "Codes",
+    "Floats",
+    "Lists",
+    "Offsets",
+    "Order",
+    "RatingLists",
+    "gather",
+    "mean_of_each",
+    "number",
+    "transpose",
+    "truncated",
+]
+
+Codes = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Lists(NamedTuple):
+    """The ratings of every user, or of every item, one list after the other.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Where the list of each user or item begins and ends.
+    ids : ndarray of int32, shape (n_ratings,)
+        Inner ids of the other side.
+    ratings : ndarray of float64, shape (n_ratings,)
+        The ratings, aligned with `ids`.
+    """
+
+    offsets: Offsets
+    ids: Codes
+    ratings: Floats
+
+
+class Order(NamedTuple):
+    """`Lists` put into the order of inner ids.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Where each list begins and ends.
+    ids : ndarray of int32, shape (n_ratings,)
+        Inner ids of the other side, ascending within a list.
+    places : ndarray of int64, shape (n_ratings,)
+        Where the other side's `Lists` hold the same rating.
+    """
+
+    offsets: Offsets
+    ids: Codes
+    places: Offsets
+
+
+class RatingLists(dict[int, list[tuple[int, float]]]):
+    """The lists of (id, rating) of every user or item, each built when it is first asked for.
+
+    Stands where Surprise has a ``defaultdict(list)``: an unknown key gives an empty list, but is
+    not remembered.
+
+    Parameters
+    ----------
+    lists : Lists
+        The ratings in columns.
+
+    Examples
+    --------
+    >>> lists = RatingLists(
+    ...     Lists(np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([4.0, 3.0, 5.0])))
+    >>> lists[0]
+    [(0, 4.0), (1, 3.0)]
+    >>> 1 in lists, 2 in lists, len(lists)
+    (True, False, 2)
+    """
+
+    def __init__(self, lists: Lists) -> None:
+        super().__init__()
+        self._lists = lists
+
+    def __missing__(self, key: Any) -> list[tuple[int, float]]:
+        if key not in self:
+            return []
+        offsets, ids, ratings = self._lists
+        rows = slice(offsets[int(key)], offsets[int(key) + 1])
+        found = list(zip(ids[rows].tolist(), ratings[rows].tolist(), strict=True))
+        self[int(key)] = found
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            return 0 <= key < len(self) and key == int(key)  # type: ignore[operator, call-overload]
+        except TypeError:  # Surprise asks for names such as "UKN__42"
+            return False
+
+    def __len__(self) -> int:
+        return len(self._lists.offsets) - 1
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self)))
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return the list of a key, or the default where there is none."""
+        return self[key] if key in self else default  # noqa: SIM401 - that would call this again
+
+    def keys(self) -> Any:
+        """Return the inner ids, from 0."""
+        return range(len(self))
+
+    def values(self) -> Any:
+        """Yield every list in the order of inner ids."""
+        return (self[key] for key in self)
+
+    def items(self) -> Any:
+        """Yield every inner id with its list."""
+        return ((key, self[key]) for key in self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RatingLists, (self._lists,)
+
+
+def mean_of_each(lists: Lists) -> Floats:
+    """Return the mean rating of each user or item, shape (n,).
+
+    Examples
+    --------
+    >>> mean_of_each(Lists(np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([4.0, 3.0, 5.0])))
+    array([3.5, 5. ])
+    """
+    sums = np.add.reduceat(lists.ratings, lists.offsets[:-1])
+    means: Floats = sums / np.diff(lists.offsets)
+    return means
+
+
+def truncated(lists: Lists) -> Lists:
+    """Return lists with ratings cast to integers and back, as a C ``int`` would hold them.
+
+    Examples
+    --------
+    >>> truncated(Lists(np.array([0, 2]), np.array([0, 1]), np.array([4.5, 3.0]))).ratings
+    array([4., 3.])
+    """
+    return lists._replace(ratings=np.trunc(lists.ratings))
+
+
+@kernel
+def number(codes: Codes, n_codes: int) -> Codes:
+    """Return the distinct codes in the order in which they first appear."""
+    seen = np.zeros(n_codes, np.bool_)
+    order = np.empty(n_codes, np.int32)
+    n_seen = 0
+    for code in codes:
+        if not seen[code]:
+            seen[code] = True
+            order[n_seen] = code
+            n_seen += 1
+    return order[:n_seen].copy()
+
+
+@kernel
+def gather(
+    keys: Codes, inner_keys: Codes, n_keys: int, others: Codes, inner_others: Codes, ratings: Floats
+) -> tuple[Offsets, Codes, Floats]:
+    """Group rows by key, in their own order within each key; codes become inner ids."""
+    offsets = np.zeros(n_keys + 1, np.int64)
+    for key in keys:
+        offsets[inner_keys[key] + 1] += 1
+    for inner in range(n_keys):
+        offsets[inner + 1] += offsets[inner]
+    heads = offsets[:-1].copy()
+    ids = np.empty(len(keys), np.int32)
+    values = np.empty(len(keys), np.float64)
+    for row in range(len(keys)):
+        inner = inner_keys[keys[row]]
+        place = heads[inner]
+        heads[inner] = place + 1
+        ids[place] = inner_others[others[row]]
+        values[place] = ratings[row]
+    return offsets, ids, values
+
+
+@kernel
+def transpose(offsets: Offsets, ids: Codes, n_ids: int) -> tuple[Offsets, Codes, Offsets]:
+    """Turn lists of ids by owner into lists of owners by id, owners ascending.
+
+    The third array holds the place of each entry in `ids`.
+    """
+    starts = np.zeros(n_ids + 1, np.int64)
+    for other in ids:
+        starts[other + 1] += 1
+    for other in range(n_ids):
+        starts[other + 1] += starts[other]
+    heads = starts[:-1].copy()
+    owners = np.empty(len(ids), np.int32)
+    places = np.empty(len(ids), np.int64)
+    for owner in range(len(offsets) - 1):
+        for row in range(offsets[owner], offsets[owner + 1]):
+            place = heads[ids[row]]
+            heads[ids[row]] = place + 1
+            owners[place] = owner
+            places[place] = row
+    return starts, owners, places
