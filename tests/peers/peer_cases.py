@@ -30,7 +30,8 @@ def tied(n_users, seed=1):
 def listed(n_users, seed=2):
     """Return users with a list in order, and grades of some of its items and of items it missed.
 
-    Every ninth user has nothing relevant, every eleventh nothing recommended.
+    Every ninth user has nothing relevant, every eleventh nothing recommended, and every
+    thirteenth was judged by nobody.
     """
     rng = random.Random(seed)
     users = []
@@ -40,6 +41,8 @@ def listed(n_users, seed=2):
         grades = {item: rng.randint(0, 5) for item in known}
         if user % 9 == 0:
             grades = dict.fromkeys(known, 0)
+        if user % 13 == 12:
+            grades = {}
         users.append(
             {
                 "user": f"u{user:04d}",

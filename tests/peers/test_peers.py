@@ -8,17 +8,17 @@ some gigabytes::
 """
 
 import json
+import math
 import os
 import subprocess
-import sys
 import venv
 from functools import cache
 from pathlib import Path
 
+import peer_cases
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import peer_cases
+from harness import metrics, rankings
 
 FOLDER = os.environ.get("HARNESS_PEERS", "")
 
@@ -37,16 +37,29 @@ GROUPS = {
         "pytrec-eval-terrier==0.5.11",
         "ir-measures==0.4.3",
     ),
+    "spark": ("pyspark==4.3.0", "pandas", "pyarrow"),  # needs Java
+    "torch": ("lenskit==2025.8.1", "torchmetrics==1.9.0"),
+    "microsoft": ("recommenders==1.2.1",),
+    "cornac": ("cornac==3.0.1", "implicit==0.7.3"),
 }
-N_USERS = {"rank": 200}
+N_USERS = {"rank": 200, "spark": 40, "torch": 200, "microsoft": 60, "cornac": 200}
+CONVENTIONS = {
+    "rank": ("sklearn", "rectools", "ranx", "ranx-burges", "trec_eval", "ir_measures"),
+    "spark": ("mllib",),
+    "torch": ("lenskit", "torchmetrics"),
+    "microsoft": ("microsoft",),
+    "cornac": ("cornac", "implicit"),
+}
+SINGLE_PRECISION = ("torchmetrics",)
 
-# What cannot be equal: convention, role, what the library does, why.
+# What cannot be equal: convention, role (or any), what the library does and why.
 EXCLUDED = {
-    ("ranx", "", "zero"): "",
+    ("trec_eval", None): ("has no row", "a user nobody judged is unknown to it"),
+    ("lenskit", "ap"): ("raises", "it divides by the number of relevant items, which is 0"),
+    ("implicit", None): ("raises", "it divides by the number of users, which is 0"),
+    ("microsoft", None): ("says 0", "a user without anything relevant gives a mean over no user"),
+    ("cornac", "ncrr"): ("says more", "its ideal stops at the length of the list"),
 }
-"""Nothing yet."""
-
-LOOSE = {"torchmetrics": 1e-5, "ir_measures": 1e-9}
 
 
 @cache
@@ -72,3 +85,80 @@ def answers(group):
     work = Path(__file__).with_name("peer_work.py")
     subprocess.run([python, work, group, asked, told], check=True)
     return json.loads(told.read_text(encoding="utf-8"))
+
+
+def our_lists(group, case, by_falling_id):
+    """Return rankings of the cases; trec_eval wants equal scores by falling document id."""
+    users = cases(group)[case]
+    if case == "listed":
+        return rankings.from_lists([u["items"] for u in users], [u["grades"] for u in users])
+    rows = [
+        (user["user"], *row)
+        for user in users
+        for row in sorted(
+            zip(user["items"], user["estimates"], user["grades"], strict=True),
+            key=lambda row: row[0] if by_falling_id else "",
+            reverse=by_falling_id,
+        )
+    ]
+    owners, _, estimates, grades = zip(*rows, strict=True)
+    return rankings.from_pairs(owners, estimates, grades)
+
+
+def unlike(ours, theirs, tolerance):
+    """Return how a library's value is unlike ours, or None."""
+    if theirs is None:
+        return None if math.isnan(ours) else "has no row"
+    if theirs == "error":
+        return "raises"
+    theirs = float(theirs)
+    if theirs == pytest.approx(ours, rel=tolerance, abs=tolerance, nan_ok=True):
+        return None
+    if theirs == 0 and math.isnan(ours):
+        return "says 0"
+    return "says more" if theirs > ours else "says less"
+
+
+def compare(group, convention):
+    """Yield role, k and user of each value, how it is unlike ours, and both."""
+    name = {"ir_measures": "trec_eval"}.get(convention, convention)
+    for role, by_k in answers(group)[convention].items():
+        case, plain = ("tied", role[5:]) if role.startswith("tied ") else ("listed", role)
+        lists = our_lists(group, case, by_falling_id=name == "trec_eval")
+        for k, theirs in by_k.items():
+            made = metrics.conventions()[name].metrics(int(k))
+            metric = made[plain] if plain in made else metrics.parse(f"{plain}@{k}")
+            ours = metrics.score([metric], lists)[metric].per_user
+            tolerance = 1e-5 if convention in SINGLE_PRECISION else 1e-9
+            for user, (mine, value) in enumerate(zip(ours, theirs, strict=True)):
+                yield role, k, user, unlike(mine, value, tolerance), mine, value
+
+
+def excused(convention, role, how):
+    found = EXCLUDED.get((convention, role)) or EXCLUDED.get((convention, None))
+    return found is not None and found[0] == how
+
+
+@pytest.mark.parametrize(
+    ("group", "convention"),
+    [(group, convention) for group, names in CONVENTIONS.items() for convention in names],
+)
+def test_a_convention_equals_the_real_library(group, convention):
+    equal = 0
+    for role, k, user, how, ours, theirs in compare(group, convention):
+        if how and excused(convention, role, how):
+            continue
+        assert not how, f"{role}@{k} of user {user}: {ours} here, {theirs} there"
+        equal += 1
+    assert equal > 300
+
+
+@pytest.mark.parametrize(("convention", "role"), EXCLUDED)
+def test_what_is_excused_is_unlike_ours_indeed(convention, role):
+    (group,) = (group for group, names in CONVENTIONS.items() if convention in names)
+    how, _ = EXCLUDED[convention, role]
+    assert any(
+        found == how
+        for name, _, _, found, _, _ in compare(group, convention)
+        if role in (None, name)
+    )
