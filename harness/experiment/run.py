@@ -6,17 +6,17 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness import datasets
 from harness.algorithms import registry
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import load
-from harness.errors import ResultsError
 from harness.experiment.cell import Outcome
-from harness.experiment.events import Note, RunPlanned, Stage, Watch, ignore
+from harness.experiment.events import RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
+from harness.experiment.ledger import Ledger
 from harness.experiment.plan import Cell, make_cells, requested_metrics
 from harness.experiment.remarks import remarks
 from harness.experiment.scores import Scored, score_cells
@@ -26,9 +26,6 @@ from harness.results import provenance
 from harness.results.cells import CellStore
 from harness.results.inference import infer
 from harness.results.run import SCHEMA_VERSION, Run
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["run"]
 
@@ -58,7 +55,8 @@ def run(
     workers : int, optional
         Processes at the same time; the config's ``execution.workers`` when left out.
     fresh : bool
-        Compute every cell again, finished or not.
+        Compute every cell and every trial again, finished or not; what is there stays until the
+        new one is whole.
     watch : callable
         Told what happens, see `harness.experiment.events`.
 
@@ -99,17 +97,21 @@ def run(
         progress=lambda done, total: watch(Stage("", "loading", done, total)),
     )
     store = CellStore.default()
+    ledger = Ledger(store, watch, fresh=fresh)
+    workers = workers or experiment.execution.workers
 
     def carry_out(todo: Iterable[Cell]) -> Iterator[tuple[Cell, Outcome]]:
-        return execute(todo, workspace, store, workers or experiment.execution.workers, watch)
+        for cell, outcome in execute(todo, workspace, store, workers, watch, fresh=fresh):
+            ledger.note(cell, outcome)
+            yield cell, outcome
 
     watch(Stage("", "loading"))
     cells = list(make_cells(experiment, workspace))
     n_trials = n_planned(experiment, cells)
     if n_trials:
         watch(RunPlanned(len(cells) + n_trials, 0))
-    cells, searches = tune(experiment, workspace, cells, store, carry_out, watch)
-    missing = _missing(cells, store, watch, fresh=fresh)
+    cells, searches = tune(experiment, workspace, cells, ledger, carry_out)
+    missing = ledger.missing(cells)
     watch(RunPlanned(len(cells) + n_trials, len(cells) - len(missing) + n_trials))
     failures = {
         cell.key: outcome["error"]
@@ -127,16 +129,6 @@ def run(
     }
     finished = Run(info, scored.users, trials=trials_frame(tuned) if tuned else None)
     return finished if results is None else finished.write(Path(results))
-
-
-def _missing(cells: list[Cell], store: CellStore, watch: Watch, *, fresh: bool) -> list[Cell]:
-    """Return the cells to be computed; with `fresh`, all of them, their files removed."""
-    todo = _unique(cells)
-    if not fresh:
-        return [cell for cell in todo if not _whole(store, cell, watch)]
-    for cell in todo:
-        store.discard(cell.key)
-    return todo
 
 
 def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> dict[str, Any]:
@@ -160,24 +152,6 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         "machine": provenance.machine(),
         "commit": provenance.commit(),
     }
-
-
-def _unique(cells: list[Cell]) -> list[Cell]:
-    """Return each key's first cell: a deterministic algorithm is the same under every seed."""
-    first: dict[str, Cell] = {}
-    for cell in cells:
-        first.setdefault(cell.key, cell)
-    return list(first.values())
-
-
-def _whole(store: CellStore, cell: Cell, watch: Watch) -> bool:
-    """Return whether a cell is finished; a broken file is removed and said to be."""
-    try:
-        return store.get(cell.key) is not None
-    except ResultsError as error:
-        store.discard(cell.key)
-        watch(Note(str(error)))
-        return False
 
 
 def _statistics(experiment: Experiment, scored: Scored) -> list[dict[str, Any]]:

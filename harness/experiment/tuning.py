@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness import evaluation, metrics
+from harness import metrics
 from harness.algorithms import registry
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.experiment import Experiment
 from harness.config.spaces import RECOMMENDED
 from harness.config.tuning import SearchSpace, Tuning
 from harness.experiment.cell import Outcome
-from harness.experiment.events import CellFinished, Watch
+from harness.experiment.events import CellFinished
+from harness.experiment.ledger import Ledger
 from harness.experiment.plan import Cell, rekeyed
 from harness.experiment.studies import Setting, Study, make_study, with_params
 from harness.experiment.workspace import Workspace
@@ -79,9 +80,8 @@ def tune(
     experiment: Experiment,
     workspace: Workspace,
     cells: list[Cell],
-    store: CellStore,
+    ledger: Ledger,
     execute: Execute,
-    watch: Watch,
 ) -> tuple[list[Cell], dict[int, Search]]:
     """Search parameters for every cell whose algorithm asks for it.
 
@@ -116,9 +116,9 @@ def tune(
                     title=f"{search.cell.title} · trial {number}",
                 )
                 asked.append((search, setting, rekeyed(experiment, workspace, trial)))
-        errors = _carry_out([cell for _, _, cell in asked], store, execute, watch)
+        errors = _carry_out([cell for _, _, cell in asked], ledger, execute)
         for search, setting, cell in asked:
-            trial_result = _judge(cell, store, metric, errors.get(cell.key))
+            trial_result = _judge(cell, ledger.store, metric, errors.get(cell.key))
             search.trials.append(trial_result)
             if setting:
                 value = trial_result.value
@@ -167,48 +167,28 @@ def n_planned(experiment: Experiment, cells: Iterable[Cell]) -> int:
     )
 
 
-def _carry_out(
-    cells: list[Cell], store: CellStore, execute: Execute, watch: Watch
-) -> dict[str, str]:
+def _carry_out(cells: list[Cell], ledger: Ledger, execute: Execute) -> dict[str, str]:
     """Do the trials that are not on disk; return what went wrong, by key."""
-    missing: dict[str, Cell] = {}
+    missing = ledger.missing(cells)
+    keys = {cell.key for cell in missing}
     for cell in cells:
-        if store.is_whole(cell.key):
-            watch(CellFinished(cell.title, 0.0, found=True))
-        else:
-            missing[cell.key] = cell
+        if cell.key not in keys:
+            ledger.watch(CellFinished(cell.title, 0.0, found=True))
     return {
         cell.key: outcome["error"]
-        for cell, outcome in execute(missing.values())
+        for cell, outcome in execute(missing)
         if outcome["status"] == "failed"
     }
 
 
 def _judge(cell: Cell, store: CellStore, metric: metrics.Metric, error: str | None) -> Trial:
     record = None if error else store.get(cell.key)
-    if record is None:
+    judged = {} if record is None else record.meta.get("judged", {})
+    if record is None or str(metric) not in judged:
         return Trial(cell.params, math.nan, 0.0, error or "not computed")
-    scores = evaluation.evaluate((metric,), record.rankings, record.pairs, record.kept)
-    mean = scores.means[str(metric)]["mean"]
+    mean = judged[str(metric)]
     seconds = record.meta["fit_seconds"] + record.meta["score_seconds"]
     return Trial(cell.params, math.nan if mean is None else mean, seconds)
-
-
-def _with_best(
-    experiment: Experiment,
-    workspace: Workspace,
-    cells: list[Cell],
-    searches: dict[int, Search],
-    higher: bool,
-) -> tuple[list[Cell], dict[str, Search]]:
-    tuned = list(cells)
-    by_key: dict[str, Search] = {}
-    for position, search in searches.items():
-        best = search.best(higher)
-        params = search.cell.params if best is None else best.params
-        tuned[position] = rekeyed(experiment, workspace, replace(search.cell, params=params))
-        by_key[tuned[position].key] = search
-    return tuned, by_key
 
 
 def trials_frame(searches: Iterable[tuple[dict[str, Any], Search]]) -> Any:
