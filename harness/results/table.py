@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.results.rounding import DEFAULT_DECIMALS, column_decimals, rounded
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -164,19 +166,25 @@ def to_csv(info: dict[str, Any]) -> str:
 
 
 def to_frame_for_people(info: dict[str, Any]) -> pd.DataFrame:
-    """Return the table as strings, rounded, without columns that say the same in every row."""
+    """Return the table as strings, without columns that say the same in every row.
+
+    Each metric has, within one data set, split and candidates, the decimals that its uncertainty
+    allows; see `harness.results.rounding`.
+    """
     import pandas as pd
 
-    table = tabulate(info)
+    table, digits = tabulate(info), column_decimals(info)
+    places = [tuple(place) for place in table[list(GROUP)].itertuples(index=False)]
     shown: dict[str, Sequence[str]] = {"algorithm": table["algorithm"].tolist()}
     for column in GROUP:
         if table[column].nunique() > 1:
             shown[column] = table[column].tolist()
     for label in info["metrics"]:
-        spread = table.get(f"{label}_sd")
+        spreads = table.get(f"{label}_sd", [math.nan] * len(table))
+        decimals = [digits.get((*place, label), DEFAULT_DECIMALS) for place in places]
         numbers = [
-            _rounded(value, None if spread is None else spread.iloc[row])
-            for row, value in enumerate(table[label])
+            _with_spread(value, spread, own, max(decimals))
+            for value, spread, own in zip(table[label], spreads, decimals, strict=True)
         ]
         letters = table.get(f"{label}_letters")
         if letters is not None:  # padded, so that the numbers stay under each other
@@ -249,12 +257,11 @@ def _cell(column: str, value: Any) -> str:
     return str(value)
 
 
-def _rounded(value: float, spread: float | None) -> str:
-    if math.isnan(value):
-        return ""
-    if spread is None or math.isnan(spread):
-        return f"{value:.4f}"
-    return f"{value:.4f} ± {spread:.4f}"
+def _with_spread(value: float, spread: float, decimals: int, widest: int) -> str:
+    """Return a number, padded so that decimal points stay under each other, and its spread."""
+    missing = widest - decimals + (decimals == 0 < widest)
+    padded = [text + " " * missing for each in (value, spread) if (text := rounded(each, decimals))]
+    return " ± ".join(padded)
 
 
 def _where(cell: dict[str, Any]) -> str:

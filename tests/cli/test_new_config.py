@@ -12,7 +12,7 @@ import pytest
 
 from harness.algorithms import registry
 from harness.cli import main
-from harness.cli.new import FIRST_LINE
+from harness.cli.new import FIRST_LINE, SCHEMA_FILE
 from harness.cli.schema import make_reference, make_schema
 from harness.config.document import parse, read
 from harness.config.experiment import Experiment
@@ -171,6 +171,12 @@ def test_schema_prints_what_is_committed(call):
 
 def test_the_schema_is_a_schema(schema):
     jsonschema.Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_every_config_of_the_project_names_its_schema_first(path):
+    assert path.read_text(encoding="utf-8").splitlines()[0] == FIRST_LINE
+    assert (path.parent / SCHEMA_FILE).is_file()
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)

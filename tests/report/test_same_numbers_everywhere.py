@@ -9,7 +9,7 @@ import pytest
 
 from harness.report import latex, style
 from harness.report.digest import digest
-from harness.results.table import to_csv, to_markdown
+from harness.results.table import to_csv, to_frame_for_people, to_markdown
 
 
 class Tables(HTMLParser):
@@ -81,12 +81,6 @@ def plain(text):
     return " ".join(text.split())
 
 
-def equal_as_written(one, other):
-    """Whether two texts can be roundings of the same number."""
-    places = min(len(text.partition(".")[2]) for text in (one, other))
-    return abs(float(one) - float(other)) <= 0.5001 * 10**-places
-
-
 def test_page_shows_the_numbers_of_the_csv(nasty, told, page_tables):
     compared = 0
     for row in csv_rows(nasty.info):
@@ -148,19 +142,33 @@ def test_page_orders_rows_by_the_first_metric_and_failures_last(page_tables):
         assert [float(v) for v in values[:-1]] == sorted(map(float, values[:-1]), reverse=True)
 
 
-def test_markdown_shows_the_numbers_of_the_csv(nasty):
+def test_markdown_shows_the_numbers_of_the_csv(nasty, told):
     lines = [line for line in to_markdown(nasty.info).splitlines() if line.startswith("| ")]
     table = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     labels = table[0]
     compared = 0
     for shown, row in zip(table[2:], csv_rows(nasty.info), strict=True):
         for label in nasty.info["metrics"]:
-            number = shown[labels.index(label)].split(" ")[0]
+            number, _, spread = shown[labels.index(label)].partition(" ± ")
             assert bool(number) == bool(row[label])
             if number:
-                assert equal_as_written(number, row[label])
+                places = digits(told, row)[label]
+                assert number.split()[0] == f"{float(row[label]):.{places}f}"
+                assert spread.split()[0] == f"{float(row[f'{label}_sd']):.{places}f}"
                 compared += 1
     assert compared == 2 * (5 * 4 + 2 * 3)
+
+
+def test_the_text_table_shows_the_numbers_of_the_csv_under_each_other(nasty, told):
+    frame = to_frame_for_people(nasty.info)
+    for label in nasty.info["metrics"]:
+        points = set()
+        for shown, row in zip(frame[label], csv_rows(nasty.info), strict=True):
+            if row[label]:
+                places = digits(told, row)[label]
+                assert shown.split()[0] == f"{float(row[label]):.{places}f}"
+                points.add(shown.rjust(frame[label].str.len().max()).index("."))
+        assert len(points) == 1
 
 
 def test_latex_shows_the_numbers_of_the_csv(nasty, told):
