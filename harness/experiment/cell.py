@@ -11,7 +11,7 @@ from typing import Any
 
 from filelock import Timeout
 
-from harness import candidates, seeds
+from harness import candidates, evaluation, metrics, seeds
 from harness.algorithms import acceleration, registry
 from harness.algorithms.warming import warm_up
 from harness.config.algorithm import AlgorithmConfig
@@ -99,6 +99,11 @@ def _turn(cell: Cell, store: CellStore, report: Report, *, wait: bool) -> Iterat
 def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
     """Fit the algorithm of a cell, estimate the test ratings and rank the candidates.
 
+    Returns
+    -------
+    CellRecord
+        Of a trial, without its lists: they are judged at once by the metric that decides.
+
     Raises
     ------
     CapacityError
@@ -144,7 +149,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
             progress=lambda done, total: report("scoring", done, total),
         )
         scored = time.perf_counter()
-    return CellRecord(
+    record = CellRecord(
         meta={
             "fit_seconds": fitted - start,
             "score_seconds": scored - fitted,
@@ -162,6 +167,12 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
         rankings=rankings,
         pairs=pairs,
     )
+    return _judged(record, metrics.parse(experiment.tuning.metric)) if cell.inner else record
+
+
+def _judged(record: CellRecord, metric: metrics.Metric) -> CellRecord:
+    scores = evaluation.evaluate((metric,), record.rankings, record.pairs, record.kept)
+    return record.judged({label: values["mean"] for label, values in scores.means.items()})
 
 
 def reason(error: BaseException) -> str:

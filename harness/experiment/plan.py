@@ -118,6 +118,8 @@ def rekeyed(experiment: Experiment, workspace: Workspace, cell: Cell) -> Cell:
         "accelerate": experiment.accelerate,
         "depth": depth_of(requested_metrics(experiment)),
     }
+    if cell.inner:  # of a trial, only the metric that decides is kept
+        decisive["judged"] = experiment.tuning.metric
     return replace(cell, key=key_of(decisive))
 
 

@@ -64,6 +64,8 @@ class _Facts(BaseModel):
     n_impossible: Count
     n_test: Count
     notes: list[str]
+    judged: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
+    """By label, what a trial scored; None where no user has a score."""
 
 
 class _Header(BaseModel):
@@ -97,6 +99,22 @@ class CellRecord:
     rankings: Rankings
     pairs: Pairs
 
+    def judged(self, means: dict[str, float | None]) -> CellRecord:
+        """Return what is left of a trial: a few numbers in place of every user's lists.
+
+        Parameters
+        ----------
+        means : dict of str to float or None
+            By label, what it scored.
+        """
+        return CellRecord(
+            meta=self.meta | {"judged": means},
+            users=self.users[:0],
+            kept=self.kept[:0],
+            rankings=Rankings([0], [], [], [], [], []),
+            pairs=Pairs([0], [], []),
+        )
+
     def to_bytes(self, key: str) -> bytes:
         """Return the record as one file's bytes, checksum and key included."""
         arrays: dict[str, NDArray[Any]] = {}
@@ -107,7 +125,7 @@ class CellRecord:
                 arrays[name] = np.ascontiguousarray(value, dtype=kind)
         shapes = {name: list(array.shape) for name, array in arrays.items()}
         header = _Header.model_validate({"key": key, "meta": self.meta, "shapes": shapes})
-        described = header.model_dump_json().encode()
+        described = header.model_dump_json(exclude_defaults=True).encode()
         body = [
             LENGTH.pack(len(described)),
             described,
@@ -147,7 +165,7 @@ class CellRecord:
             parts[part][field] = array
         try:
             record = cls(
-                meta=header.meta.model_dump(),
+                meta=header.meta.model_dump(exclude_defaults=True),
                 **parts[""],
                 rankings=Rankings(**parts["rankings"]),
                 pairs=Pairs(**parts["pairs"]),
