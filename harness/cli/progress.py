@@ -54,6 +54,8 @@ class Lines:
     def __init__(self) -> None:
         self.done = 0
         self.total = 0
+        self.note: Note | None = None
+        """The last one; each round of a search may have the same to say."""
 
     def __enter__(self) -> Self:
         return self
@@ -70,7 +72,8 @@ class Lines:
             self.done += 1
             if not event.found:
                 self.say(f"[{self.done}/{self.total}] {ending(event)}")
-        elif isinstance(event, Note):
+        elif isinstance(event, Note) and event != self.note:
+            self.note = event
             self.say(event.message)
 
     def say(self, text: str) -> None:
@@ -108,6 +111,7 @@ class Live:
         self.run = self.progress.add_task("preparing", total=None)
         self.stages: dict[str, float] = {}
         self.last = 0.0
+        self.note: Note | None = None
 
     def __enter__(self) -> Self:
         self.progress.start()
@@ -137,7 +141,8 @@ class Live:
                 if not event.found:
                     style = "red" if event.error else "default"
                     self.console.print(Text(ending(event), style=style))
-            case Note(message):
+            case Note(message) if event != self.note:
+                self.note = event
                 self.console.print(Text(message, style="yellow"))
 
 
