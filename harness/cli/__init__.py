@@ -15,6 +15,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "run": ("harness.cli.run", "run_command"),
     "check": ("harness.cli.run", "check_command"),
+    "split": ("harness.cli.split", "split_command"),
     "new": ("harness.cli.new", "new_command"),
     "schema": ("harness.cli.schema", "schema_command"),
     "report": ("harness.cli.report", "report_command"),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-__all__ = ["check_command", "run_command"]
+__all__ = ["check_command", "overrides_option", "run_command"]
 
-_overrides = click.option(
+overrides_option = click.option(
     "--set",
     "overrides",
     metavar="KEY=VALUE",
@@ -19,7 +19,7 @@ _overrides = click.option(
 
 @click.command("run")
 @click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
-@_overrides
+@overrides_option
 @click.option(
     "--results",
     type=click.Path(path_type=Path, file_okay=False),
@@ -74,7 +74,7 @@ def run_command(
 
 @click.command("check")
 @click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
-@_overrides
+@overrides_option
 def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
     """Plan experiments without fitting: cells, ratings, memory."""
     from harness.cli.screen import show_outline

@@ -290,7 +290,7 @@ class SavedSplit(_Split):
     """A split that was saved before, checked against the data."""
 
     kind: Literal["file"] = "file"
-    """Rows are read from a file that `harness.splits.save` wrote."""
+    """Rows are read from a file that `harness split` wrote."""
     path: Annotated[str, Field(min_length=1)]
     """Where the split was saved."""
 

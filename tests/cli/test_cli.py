@@ -94,6 +94,41 @@ def test_check_plans_without_fitting(call, tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
+def test_splits_are_saved_and_a_run_of_a_saved_one_gives_the_same_table(call, tmp_path):
+    code, out, _ = call("split", "small.yaml", "--set", "split.random_state=7")
+    path = Path(out.splitlines()[0])
+    assert code == 0
+    assert path.exists()
+    assert "450 training and 150 test ratings" in out
+    call("run", "small.yaml", "--set", "split.random_state=7", "--set", "name=drawn")
+    text = CONFIG.replace("{kind: holdout, test_size: 0.25}", f"{{kind: file, path: '{path}'}}")
+    (tmp_path / "again.yaml").write_text(text)
+    code, _, _ = call("run", "again.yaml")
+    assert code == 0
+    drawn, again = (
+        pd.read_csv(tmp_path / "results" / name / "table.csv")[["ndcg@5", "rmse"]]
+        for name in ("drawn", "again")
+    )
+    pd.testing.assert_frame_equal(drawn, again, check_exact=True)
+
+
+def test_two_splits_of_one_name_are_saved_in_two_files(call, tmp_path):
+    both = "split: [{kind: holdout, random_state: 1}, {kind: holdout, random_state: 2}]"
+    (tmp_path / "two.yaml").write_text(
+        CONFIG.replace("split: {kind: holdout, test_size: 0.25}", both)
+    )
+    code, out, _ = call("split", "two.yaml", "--output", "kept")
+    assert code == 0
+    assert out.count("fingerprint") == len(list((tmp_path / "kept").iterdir())) == 2
+
+
+def test_a_folder_for_splits_that_cannot_be_made_is_named(call, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    code, _, err = call("split", "small.yaml", "--output", "taken/below")
+    assert code == 2
+    assert "taken/below: cannot be made" in err
+
+
 def test_an_override_reaches_the_run(call, tmp_path):
     call("run", "small.yaml", "-q", "--set", "split.test_size=0.5", "--results", "elsewhere")
     info = json.loads((tmp_path / "elsewhere" / "small" / "run.json").read_text())

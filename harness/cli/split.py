@@ -1,0 +1,39 @@
+"""``harness split``: keep the splits of a config in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.run import overrides_option
+
+__all__ = ["split_command"]
+
+
+@click.command("split")
+@click.argument("config", metavar="CONFIG")
+@overrides_option
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("splits"),
+    show_default=True,
+    help="Folder for a file for each data set, split and seed.",
+)
+def split_command(config: str, overrides: tuple[str, ...], output: Path) -> int:
+    """Save the splits that a run would use, for others to read.
+
+    `split: {kind: file, path: FILE}` reads one back and refuses other data.
+    """
+    from harness.experiment.splitting import keep_splits
+
+    for kept in keep_splits(config, output, overrides=overrides):
+        click.echo(kept.path)
+        for fold in kept.folds:
+            click.echo(
+                f"  {fold.name}, seed {kept.seed}, fold {fold.fold + 1} of {len(kept.folds)}: "
+                f"{len(fold.train):,} training and {len(fold.test):,} test ratings, "
+                f"fingerprint {fold.fingerprint[:12]}"
+            )
+    return 0
