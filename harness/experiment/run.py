@@ -134,6 +134,10 @@ def run(
 def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> dict[str, Any]:
     """Return what ``run.json`` says of a run, its times aside."""
     given = workspace.given
+
+    def told(messages: Iterable[str]) -> list[str]:
+        return [provenance.without_folders(message, workspace.base) for message in messages]
+
     return {
         "schema_version": SCHEMA_VERSION,
         "name": experiment.name,
@@ -142,11 +146,15 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         "seeds": experiment.seed,
         "config": experiment.model_dump(mode="json")
         | ({} if given is None else {"dataset": [f"given from Python: {given.name}"]}),
-        "datasets": workspace.describe_data(),
+        "datasets": [data | {"notes": told(data["notes"])} for data in workspace.describe_data()],
         "splits": workspace.describe_splits(),
-        "notes": remarks(experiment, workspace, scored),
-        "cells": scored.cells,
+        "notes": told(remarks(experiment, workspace, scored)),
+        "cells": [
+            cell | {"error": told([cell["error"]])[0]} if cell.get("error") else cell
+            for cell in scored.cells
+        ],
         "bounds": scored.bounds,
+        **scored.redefined,
         "statistics": _statistics(experiment, scored),
         "versions": provenance.versions(),
         "machine": provenance.machine(),

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
+import tempfile
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import harness
+from harness.datasets import cache_folder
 
-__all__ = ["commit", "machine", "versions"]
+__all__ = ["commit", "machine", "versions", "without_folders"]
 
 PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")
 
@@ -49,6 +53,34 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count() or 1,
         "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
     }
+
+
+def without_folders(text: str, base: Path | None = None) -> str:
+    """Return a message in which folders of this machine are named by what they are for.
+
+    Results are handed on: a note or an error in them tells nobody where somebody works.
+
+    Parameters
+    ----------
+    text : str
+    base : Path, optional
+        The folder of the config.
+
+    Examples
+    --------
+    >>> without_folders(f"{cache_folder()}/cells/ab: no space left on device")
+    '(cache)/cells/ab: no space left on device'
+    """
+    named = {cache_folder(): "(cache)", Path(tempfile.gettempdir()): "(temporary)"}
+    with suppress(RuntimeError):  # nobody's home
+        named[Path.home()] = "~"
+    named |= {} if base is None else {base: "."}
+    named[Path.cwd()] = "."
+    folders = {str(each.absolute()): name for each, name in named.items()}
+    for folder in sorted(folders, key=len, reverse=True):
+        if len(Path(folder).parts) > 1:
+            text = re.sub(re.escape(folder) + r"(?![\w.-])", folders[folder], text)
+    return text
 
 
 def commit() -> str | None:

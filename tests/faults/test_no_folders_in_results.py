@@ -1,0 +1,72 @@
+"""Results are handed on: nothing in them says where somebody works."""
+
+import errno
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.datasets import Ratings, cache_folder
+from harness.results.provenance import without_folders
+
+
+def everything_in(folder):
+    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small, monkeypatch):
+    ratings = harness.load({"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}})
+    told = Ratings(
+        *(getattr(ratings, name) for name in ("users", "items", "ratings", "timestamps")),
+        *(getattr(ratings, name) for name in ("user_ids", "item_ids", "scale", "name")),
+        notes=(f"passed over {bench.cache / 'datasets' / 'x.zip'}: not as published",),
+    )
+    real = os.fsync
+
+    def full(handle):
+        monkeypatch.setattr(os, "fsync", real)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = harness.run(small, ratings=told)
+    cell = done.failed[0]
+    assert cell["error"].startswith("(cache)/cells/")
+    assert done.info["datasets"][0]["notes"] == [
+        "passed over (cache)/datasets/x.zip: not as published"
+    ]
+    held = everything_in(bench.results / "small")
+    assert b"no space left on device" in held
+    assert str(bench.folder).encode() not in held
+    assert str(Path.home()).encode() + b"/" not in held
+
+
+def test_a_config_elsewhere_and_what_it_names_are_told_without_where(bench, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "ratings.csv").write_text(
+        "user,item,rating\n" + "a,x,1\nb,x,2\na,y,2\nb,y,1\n" * 1
+    )
+    config = elsewhere / "own.yaml"
+    config.write_text(
+        "dataset: ratings.csv\nalgorithms: [ItemMean]\nmetrics: [rmse]\n"
+        "split: {kind: holdout, test_size: 0.5}\nfloors: false\nstatistics: null\n"
+    )
+    harness.run(config)
+    assert str(elsewhere).encode() not in everything_in(bench.results / "own")
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [(cache_folder, "(cache)"), (tempfile.gettempdir, "(temporary)"), (Path.home, "~")],
+)
+def test_a_folder_is_told_by_what_it_is_for(folder, name):
+    text = f"{folder()}/a b/{hashlib.sha256().hexdigest()}.cell: gone; see {folder()}"
+    assert without_folders(text) == text.replace(str(folder()), name)
+
+
+def test_a_folder_that_begins_alike_is_another(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    beside = tmp_path / "cache-of-somebody"
+    assert without_folders(f"{beside}/x", tmp_path) == "./cache-of-somebody/x"
