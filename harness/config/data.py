@@ -21,6 +21,8 @@ __all__ = [
 DatasetName = Literal[
     "bundled",
     "jester",
+    "lastfm-2k",
+    "lastfm-360k",
     "ml-100k",
     "ml-10m",
     "ml-1m",
@@ -155,6 +157,10 @@ class DatasetSection(Section):
     encoding: Literal["utf-8", "utf-16", "latin-1", "cp1252"] | None = None
     """How the text is encoded; UTF-8 unless a byte order mark says otherwise."""
 
+    like: Literal["pandas"] | None = None
+    """Whose reading of a file with odd lines is followed. Of lastfm-360k, `pandas` gives what
+    `pandas.read_table` makes of it by default: no first line, names that swallow others."""
+
     scale: Scale | None = None
     """The lowest and the highest rating that can be given; the lowest and highest found when
     left out."""
@@ -198,6 +204,13 @@ class DatasetSection(Section):
                 f"what {name} looks like is known; leave this out, "
                 "or leave out name to read a file of your own"
             )
+        return value
+
+    @field_validator("like")
+    @classmethod
+    def _is_read_in_two_ways(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and info.data.get("name") != "lastfm-360k":
+            raise ValueError("only lastfm-360k is read in more than one way; leave this out")
         return value
 
     @field_validator("separator", "header", "encoding")

@@ -1,20 +1,44 @@
-"""One member of a zip archive, read as a stream: nothing is ever unpacked onto the disk."""
+"""One member of an archive, read as a stream: nothing is ever unpacked onto the disk."""
 
 from __future__ import annotations
 
+import gzip
 import stat
+import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
 from harness.errors import DataError
 
-__all__ = ["member_names", "open_member"]
+__all__ = ["is_archive", "member_names", "open_member"]
 
 MOST_MEMBERS = 100_000
-BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, ValueError)
+ENDINGS = (".zip", ".tar.gz")
+BROKEN = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+)
+
+
+def is_archive(path: Path) -> bool:
+    """Tell by its name whether a file is an archive that can be read here.
+
+    Examples
+    --------
+    >>> is_archive(Path("ml-100k.zip")), is_archive(Path("a.tar.gz")), is_archive(Path("u.data"))
+    (True, True, False)
+    """
+    return path.name.casefold().endswith(ENDINGS)
 
 
 class _Measured:
@@ -24,11 +48,9 @@ class _Measured:
         self._stream, self._left, self._most, self._where = stream, most, most, where
 
     def read(self, size: int, /) -> bytes:
-        import zlib
-
         try:
             data = self._stream.read(size)
-        except (*BROKEN, zlib.error) as error:
+        except BROKEN as error:
             raise DataError(f"{self._where}: broken ({error}); fetch the archive again") from None
         self._left -= len(data)
         if self._left < 0:
@@ -38,11 +60,12 @@ class _Measured:
 
 @contextmanager
 def open_member(archive: Path, member: str, most: int) -> Iterator[_Measured]:
-    """Open a member of a zip archive for reading.
+    """Open a member of a zip or a gzipped tar archive for reading.
 
     Parameters
     ----------
     archive : Path
+        A zip archive, as a wheel is, unless it ends with ``.tar.gz``.
     member : str
         Its path inside the archive, exactly.
     most : int
@@ -55,6 +78,10 @@ def open_member(archive: Path, member: str, most: int) -> Iterator[_Measured]:
         larger than `most`; while reading, if its checksum is wrong.
     """
     where = f"{archive}!{member}"
+    if archive.name.casefold().endswith(".tar.gz"):
+        with _member_of_tar(archive, member, most, where) as stream:
+            yield _Measured(stream, most, where)
+        return
     with _opened(archive) as opened:
         try:
             info = opened.getinfo(member)
@@ -64,7 +91,7 @@ def open_member(archive: Path, member: str, most: int) -> Iterator[_Measured]:
                 f"{archive}: holds no {member} (but {names or 'nothing'}); fetch it again"
             ) from None
         if info.is_dir() or stat.S_ISLNK(info.external_attr >> 16):
-            raise DataError(f"{where}: a link or a folder, not a file; fetch the archive again")
+            raise DataError(_no_file(where))
         if info.flag_bits & 0x1:
             raise DataError(f"{where}: encrypted; give an archive that is not")
         if info.file_size > most:
@@ -77,8 +104,45 @@ def open_member(archive: Path, member: str, most: int) -> Iterator[_Measured]:
             yield _Measured(stream, most, where)
 
 
+@contextmanager
+def _member_of_tar(archive: Path, member: str, most: int, where: str) -> Iterator[IO[bytes]]:
+    """Open a member of a gzipped tar archive, which is read from its start up to the member."""
+    with ExitStack() as held:
+        try:
+            unpacked = held.enter_context(gzip.open(archive))
+            opened = held.enter_context(tarfile.open(fileobj=unpacked, mode="r|"))
+            found = _find_in_tar(opened, archive, member, most)
+            stream = opened.extractfile(found) if found.isreg() else None
+        except FileNotFoundError:
+            raise DataError(f"{archive}: no such file; fetch it again") from None
+        except (*BROKEN, OSError) as error:
+            raise DataError(
+                f"{archive}: not a gzipped tar archive ({error}); fetch it again"
+            ) from None
+        if stream is None:
+            raise DataError(_no_file(where))
+        yield stream
+
+
+def _find_in_tar(opened: tarfile.TarFile, archive: Path, member: str, most: int) -> tarfile.TarInfo:
+    """Return the member, before which no more may stand than what is read of it."""
+    names: list[str] = []
+    n_before = 0
+    for info in opened:
+        names.append(info.name)
+        if len(names) > MOST_MEMBERS:
+            raise DataError(_too_many(archive, len(names)))
+        if info.size > most or n_before > most:
+            raise DataError(_too_large(f"{archive}!{info.name}", most))
+        if info.name.removeprefix("./") == member:
+            return info
+        n_before += info.size
+    shown = ", ".join(name[:60] for name in names[:8])
+    raise DataError(f"{archive}: holds no {member} (but {shown or 'nothing'}); fetch it again")
+
+
 def member_names(archive: Path) -> list[str]:
-    """Return the paths inside an archive."""
+    """Return the paths inside a zip archive."""
     with _opened(archive) as opened:
         return opened.namelist()
 
@@ -93,10 +157,16 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
         raise DataError(f"{archive}: not a zip archive ({error}); fetch it again") from None
     with opened:
         if len(opened.filelist) > MOST_MEMBERS:
-            raise DataError(
-                f"{archive}: {len(opened.filelist):,} members; give the archive as published"
-            )
+            raise DataError(_too_many(archive, len(opened.filelist)))
         yield opened
+
+
+def _no_file(where: str) -> str:
+    return f"{where}: a link or a folder, not a file; fetch the archive again"
+
+
+def _too_many(archive: Path, n_members: int) -> str:
+    return f"{archive}: {n_members:,} members; give the archive as published"
 
 
 def _too_large(where: str, most: int) -> str:

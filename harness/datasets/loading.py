@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -19,6 +20,7 @@ from harness.datasets.bundle import read_bundled
 from harness.datasets.cache import cache_folder, hold, read_parsed, write_parsed
 from harness.datasets.catalogue import ALIASES, CATALOGUE, Description
 from harness.datasets.cleaning import Policy
+from harness.datasets.lastfm import read_plays, read_plays_as_pandas
 from harness.datasets.ratings import Ratings
 from harness.datasets.sources import Found, fetch, find_local, inspect, most_bytes
 from harness.datasets.tables import read_table
@@ -87,6 +89,8 @@ def load(
     if section.name is None:
         return _load_file(section, base, progress)
     what = CATALOGUE[ALIASES.get(section.name, section.name)]
+    if section.like == "pandas":
+        what = replace(what, content="plays, as pandas")
     if what.kind == "bundled":
         return read_bundled(what)
     return _load_named(what, section, (cache or cache_folder()) / "datasets", base, progress)
@@ -180,7 +184,7 @@ def _load_named(
 ) -> Ratings:
     """Load from the parsed columns where they are kept, else from a copy, else from the net."""
     folder = cache / what.name
-    policy = _policy(section, what.scale)
+    policy = _policy(section, what.scale if math.isfinite(what.scale[1]) else None)
     given = None
     if section.path is not None:
         given = inspect((base or Path()) / Path(section.path).expanduser(), what)
@@ -211,7 +215,8 @@ def _writable(folder: Path, stack: ExitStack) -> Path:
 
 
 def _parsed_path(folder: Path, what: Description, policy: Policy, identity: str) -> Path:
-    key = hashlib.sha256(f"{what.name}|{policy}|{identity}".encode()).hexdigest()[:16]
+    parts = [what.name, policy, identity, *([what.content] if what.content != "ratings" else [])]
+    key = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:16]
     return folder / f"ratings-{key}.parquet"
 
 
@@ -237,22 +242,29 @@ def _keep(ratings: Ratings, path: Path) -> list[str]:
 
 
 def _parse(found: Found, what: Description, policy: Policy, progress: Progress | None) -> Ratings:
-    order = {"user": 1, "item": 2, "rating": 3}
-    order |= {"timestamp": 4} if what.separator != "whitespace" else {}
-    known = TextFormat(None, what.separator, what.header, "utf-8", order)
     tick = _ticker(progress, what.member_bytes)
-    read: Callable[[Any], TextRows]
+    read = _reader(what)
     if found.packed:
-        read = partial(read_text, known=known, where=f"{found.path}!{what.member}", tick=tick)
         with open_member(found.path, what.member, most_bytes(what.member_bytes)) as member:
-            text = read(member)
+            text = read(member, where=f"{found.path}!{what.member}", tick=tick)
     else:
-        read = partial(read_text, known=known, where=str(found.path), tick=tick)
         with found.path.open("rb") as file:
-            text = read(file)
-    return Ratings.from_rows(
+            text = read(file, where=str(found.path), tick=tick)
+    ratings = Ratings.from_rows(
         text.rows, policy, text.at, name=what.name, licence=what.licence, citation=what.citation
     )
+    return replace(ratings, notes=(*text.notes, *ratings.notes))
+
+
+def _reader(what: Description) -> Callable[..., TextRows]:
+    """Return what reads the ratings of a data set, called with a stream, ``where`` and ``tick``."""
+    if what.content == "plays":
+        return read_plays
+    if what.content == "plays, as pandas":
+        return read_plays_as_pandas
+    order = {"user": 1, "item": 2, "rating": 3, **({"timestamp": 4} if what.timestamps else {})}
+    known = TextFormat(None, what.separator, what.header, "utf-8", order)
+    return partial(read_text, known=known)
 
 
 def _check_counts(ratings: Ratings, what: Description, found: Found) -> None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.datasets.archives import open_member
+from harness.datasets.archives import is_archive, open_member
 from harness.datasets.cache import file_hash
 from harness.datasets.catalogue import Description, WheelMember
 from harness.datasets.transfer import Transfer, TransferError
@@ -70,7 +70,7 @@ def inspect(path: Path, what: Description) -> Found:
         raise DataError(
             f"{path}: no such file; put {what.archive} there, or leave out path to fetch it"
         )
-    packed = path.suffix.casefold() == ".zip"
+    packed = is_archive(path)
     if packed and what.archive_bytes and path.stat().st_size > most_bytes(what.archive_bytes):
         raise DataError(f"{path}: {path.stat().st_size:,} bytes are too many for {what.archive}")
     known = what.known_hash if packed else what.member_md5 and f"md5:{what.member_md5}"
@@ -148,7 +148,8 @@ def _places(folder: Path, what: Description) -> list[Path]:
 def mirrors(what: Description) -> list[str]:
     """Return the addresses of the archive: under ``HARNESS_MIRROR``, then as published."""
     own = os.environ.get("HARNESS_MIRROR", "").rstrip("/")
-    return [*([f"{own}/{what.archive}"] if own else []), *([what.url] if what.url else [])]
+    published = [what.url, *what.other_urls] if what.url else []
+    return [*([f"{own}/{what.archive}"] if own else []), *published]
 
 
 def fetch(

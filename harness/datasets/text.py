@@ -61,10 +61,11 @@ class TextFormat:
 
 
 class TextRows(NamedTuple):
-    """Rows of a text file, and where each stands."""
+    """Rows of a text file, where each stands, and what was done to the lines."""
 
     rows: Rows
     at: Callable[[int], str]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

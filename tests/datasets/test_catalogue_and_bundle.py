@@ -34,7 +34,7 @@ def test_a_description_is_complete(what: Description) -> None:
     assert what.licence
     if what.kind == "archive":
         assert (what.url or "").startswith("https://")
-        assert what.archive.endswith(".zip")
+        assert what.archive.endswith((".zip", ".tar.gz"))
         assert what.member_name
         assert what.member_bytes >= 10 * what.n_ratings
         assert re.search(r"doi:10\.\d{4}", what.citation)
