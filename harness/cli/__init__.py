@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 import harness
+from harness.cli.screen import printable
 from harness.errors import HarnessError
 
 __all__ = ["main"]
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = _harness.main(args=arguments, prog_name="harness", standalone_mode=False)
     except HarnessError as error:
-        click.echo(str(error), err=True)
+        click.echo(printable(str(error)), err=True)
         sys.exit(2)
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)

@@ -7,6 +7,7 @@ import time
 from types import TracebackType
 from typing import Protocol, Self
 
+from harness.cli.screen import printable
 from harness.experiment.events import CellFinished, CellStarted, Event, Note, RunPlanned, Stage
 
 __all__ = ["Display", "display"]
@@ -78,7 +79,7 @@ class Lines:
 
     def say(self, text: str) -> None:
         """Print a line at once."""
-        print(text, file=sys.stderr, flush=True)  # noqa: T201
+        print(printable(text), file=sys.stderr, flush=True)  # noqa: T201
 
 
 class Live:
@@ -127,7 +128,7 @@ class Live:
             case RunPlanned(n_cells, n_found):
                 self.progress.update(self.run, total=n_cells, completed=n_found, description="run")
             case CellStarted(cell):
-                self.progress.update(self.run, description=cell)
+                self.progress.update(self.run, description=printable(cell))
             case Stage(cell, stage, done, total):
                 now = time.monotonic()
                 if done and done < total and now - self.last < 0.1:
@@ -135,15 +136,15 @@ class Live:
                 self.last = now
                 share = f" {done / total:.0%}" if total else ""
                 title = f"{cell} · {stage}{share}" if cell else f"{stage}{share}"
-                self.progress.update(self.run, description=title)
+                self.progress.update(self.run, description=printable(title))
             case CellFinished():
                 self.progress.advance(self.run)
                 if not event.found:
                     style = "red" if event.error else "default"
-                    self.console.print(Text(ending(event), style=style))
+                    self.console.print(Text(printable(ending(event)), style=style))
             case Note(message) if event != self.note:
                 self.note = event
-                self.console.print(Text(message, style="yellow"))
+                self.console.print(Text(printable(message), style="yellow"))
 
 
 def ending(event: CellFinished) -> str:

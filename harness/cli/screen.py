@@ -12,7 +12,20 @@ if TYPE_CHECKING:
     from harness.experiment.outline import Outline
     from harness.results.run import Run
 
-__all__ = ["show_outline", "show_run", "show_table"]
+__all__ = ["printable", "show_outline", "show_run", "show_table"]
+
+
+def printable(message: str) -> str:
+    r"""Return a message in which what could steer a terminal, or not be seen, is spelled out.
+
+    Examples
+    --------
+    >>> print(printable("a.yaml:1: \x1b[2J\ufeffname: unknown key"))
+    a.yaml:1: \x1b[2J\ufeffname: unknown key
+    """
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in message
+    )
 
 
 def show_table(
@@ -80,7 +93,7 @@ def show_run(run: Run) -> None:
 
 def show_outline(outline: Outline) -> None:
     """Print what a config would do."""
-    click.echo(f"{_plain(outline.name)}: {outline.summary}")
+    click.echo(f"{_plain(outline.name)}: {_plain(outline.summary)}")
     columns = ["algorithm", "cells", "memory of one", "parameters"]
     rows = [[_plain(value) for value in row] for row in outline.rows]
     show_table(columns, rows, ("algorithm", "parameters"))

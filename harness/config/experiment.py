@@ -117,7 +117,7 @@ class Experiment(Section):
         rows = data.get("algorithms")
         if not isinstance(rows, list) or not rows:
             return data
-        named = {row.get("name") if isinstance(row, dict) else row for row in rows}
+        named = [row.get("name") if isinstance(row, dict) else row for row in rows]
         return {
             **data,
             "algorithms": [*rows, *(f for f in ("Random", "Popularity") if f not in named)],
