@@ -21,8 +21,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dask"))
 
 from cluster_processes import (
     Cluster,
+    Running,
     config_here,
     config_on,
+    marks,
+    paced,
     table_text,
     wait_until,
 )
@@ -66,26 +69,12 @@ def main() -> None:
         for each in (pace, folder / "cluster"):
             each.mkdir()
         os.environ["HARNESS_CACHE"] = str(folder / "driver")
-        os.environ["PACE"] = str(pace)
         cluster = Cluster(folder / "cluster")
         stack.callback(cluster.stop)
         address = cluster.start_scheduler(8786, PLACES["hsched"], inside("hsched"))
         for name in ("hwork1", "hwork2"):
-            cluster.start_worker("--host", PLACES[name], prefix=inside(name), PACE=str(pace))
-        algorithms = [
-            "SVD",
-            "KNNBasic",
-            *(
-                {
-                    "name": "cluster_algorithms:Paced",
-                    "label": f"paced {number}",
-                    "params": {"mark": f"cell-{number}"},
-                }
-                for number in range(2)
-            ),
-        ]
-        from test_cluster_losses import Running, marks
-
+            cluster.start_worker("--host", PLACES[name], prefix=inside(name))
+        algorithms = ["SVD", "KNNBasic", *paced(2, pace)]
         begun = time.monotonic()
         running = Running(config_on(address, algorithms=algorithms), folder / "there")
         wait_until(lambda: len(marks(pace)) >= 2, "a slow cell on each worker")
@@ -93,7 +82,7 @@ def main() -> None:
         ip("link", "set", "hwork2o", "down")
         cut = time.monotonic()
         print(f"cut off the second worker after {cut - begun:.1f} s")
-        wait_until(lambda: running.said("workers")() and cluster_size(address) == 1, "the loss")
+        wait_until(lambda: running.said("workers")() and cluster.n_joined() == 1, "the loss")
         print(f"the scheduler missed it after {time.monotonic() - cut:.1f} s")
         (pace / "go").touch()
         there = running.end()
@@ -104,14 +93,6 @@ def main() -> None:
         same = table_text(there) == table_text(here)
         print(f"the same table as here, seconds and memory aside: {same}")
         raise SystemExit(0 if same and not there.failed else 1)
-
-
-def cluster_size(address: str) -> int:
-    """Return how many workers the scheduler counts."""
-    from distributed import Client
-
-    with Client(address, set_as_default=False) as client:
-        return len(client.nthreads())
 
 
 if __name__ == "__main__":

@@ -40,7 +40,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="harness-overhead-") as temporary:
         folder = Path(temporary)
         os.environ["HARNESS_CACHE"] = str(folder / "driver")
-        os.environ["PACE"] = str(folder)
         (folder / "cluster").mkdir()
         cluster = Cluster(folder / "cluster")
         heard: list[tuple[float, Event]] = []
@@ -48,10 +47,7 @@ def main() -> None:
             address = cluster.start_scheduler()
             for _ in range(options.workers):
                 cluster.start_worker()
-            from distributed import Client
-
-            with Client(address, set_as_default=False) as client:
-                wait_until(lambda: len(client.nthreads()) == options.workers, "the workers")
+            wait_until(lambda: cluster.n_joined() == options.workers, "the workers")
             begun = time.perf_counter()
             done = run(
                 config_on(address, algorithms=algorithms),

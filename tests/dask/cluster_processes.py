@@ -1,4 +1,4 @@
-"""A real scheduler and real workers, each worker with a cache of its own."""
+"""A real scheduler and real workers, each worker with a cache of its own; runs to watch on them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +17,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from harness.experiment import run
+from harness.experiment.events import CellFinished, Event, Note
+
 PATIENCE = 60.0
-# A lost worker is missed after seconds instead of minutes.
 IMPATIENT = {
     "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "8s",
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s",
 }
-TIMES = ["fit_seconds", "score_seconds", "metric_seconds", "peak_mb"]
+"""A worker that falls silent is missed after seconds instead of minutes."""
+TIMES = ["fit_seconds", "score_seconds", "metric_seconds", "search_seconds", "peak_mb"]
 
 
 def wait_until(true: Callable[[], object], what: str, patience: float = PATIENCE) -> None:
@@ -54,13 +58,17 @@ class Cluster:
         return self.folder / "scheduler.json"
 
     def start_scheduler(
-        self, port: int = 0, host: str = "127.0.0.1", prefix: Sequence[str] = ()
+        self,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        prefix: Sequence[str] = (),
+        **environment: str,
     ) -> str:
         """Start a scheduler and return its address."""
         self.file.unlink(missing_ok=True)
-        options = ["--host", host, "--port", str(port), "--no-dashboard", "--dashboard-address"]
-        options += [f"{host}:0", "--scheduler-file", str(self.file)]
-        self.scheduler = self._start("scheduler", ["scheduler", *options], {}, prefix)
+        options = ["--host", host, "--port", str(port), "--dashboard-address", f"{host}:0"]
+        options += ["--scheduler-file", str(self.file)]
+        self.scheduler = self._start("scheduler", ["scheduler", *options], environment, prefix)
         wait_until(self.file.exists, "the scheduler file")
         wait_until(self.file.read_text, "the scheduler's address")
         return str(json.loads(self.file.read_text())["address"])
@@ -80,13 +88,24 @@ class Cluster:
         """Return what the worker of a number, from 1, keeps of the data."""
         return list((self.folder / f"worker-{number}" / "parcels").glob("*[0-9a-f]"))
 
+    def n_joined(self) -> int:
+        """Return how many workers the scheduler counts."""
+        from distributed import Client
+
+        with Client(scheduler_file=str(self.file), set_as_default=False) as client:
+            return len(client.nthreads())
+
     def end(self, process: subprocess.Popen[bytes]) -> None:
         """Kill a process and all of its children."""
+        self.signal(process, signal.SIGKILL)
+        process.wait()
+
+    def signal(self, process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+        """Send a signal to a process and all of its children, those that are left."""
         try:
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, number)
         except ProcessLookupError:
             return
-        process.wait()
 
     def stop(self) -> None:
         """Kill everything."""
@@ -131,7 +150,57 @@ def config_here(**more: Any) -> dict[str, Any]:
     }
 
 
+def paced(n: int, folder: Path, **params: Any) -> list[dict[str, Any]]:
+    """Return algorithms that each leave a mark in a folder, and wait there for a go."""
+    return [
+        {
+            "name": "cluster_algorithms:Paced",
+            "label": f"paced {number}",
+            "params": {"mark": f"cell-{number}", "folder": str(folder), **params},
+        }
+        for number in range(n)
+    ]
+
+
+def marks(folder: Path) -> list[str]:
+    """Return a name for each time that a process began a paced algorithm."""
+    return [path.name for path in folder.glob("cell-*")]
+
+
 def table_text(run: Any) -> str:
     """Return the bytes of a run's ``table.csv`` without what a clock or a meter wrote."""
     table = pd.read_csv(run.folder / "table.csv", dtype=str)
-    return str(table.drop(columns=TIMES).to_csv(index=False))
+    return str(table.drop(columns=TIMES, errors="ignore").to_csv(index=False))
+
+
+class Running:
+    """A run in a thread, with what it told."""
+
+    def __init__(self, config: dict[str, Any], folder: Path | None = None) -> None:
+        self.heard: list[Event] = []
+        self.done: Any = None
+        self.error: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, args=(config, folder), daemon=True)
+        self.thread.start()
+
+    def _run(self, config: dict[str, Any], folder: Path | None) -> None:
+        try:
+            self.done = run(config, results=folder, watch=self.heard.append)
+        except BaseException as error:
+            self.error = error
+
+    @property
+    def n_finished(self) -> int:
+        return sum(isinstance(event, CellFinished) for event in list(self.heard))
+
+    def said(self, text: str) -> Callable[[], bool]:
+        """Return whether a note with a text has been heard, when it is called."""
+        return lambda: any(isinstance(e, Note) and text in e.message for e in list(self.heard))
+
+    def end(self) -> Any:
+        """Wait for the run's end; return it, or raise what it raised."""
+        self.thread.join(120)
+        assert not self.thread.is_alive(), "the run goes on"
+        if self.error is not None:
+            raise self.error
+        return self.done

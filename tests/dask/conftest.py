@@ -52,9 +52,8 @@ def pair(_dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clus
 
 
 @pytest.fixture
-def pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def pace(tmp_path: Path) -> Path:
     """A folder through which a test and the cells of `cluster_algorithms` talk."""
     folder = tmp_path / "pace"
     folder.mkdir()
-    monkeypatch.setenv("PACE", str(folder))
     return folder

@@ -6,18 +6,27 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
-from cluster_processes import Cluster, config_here, config_on, table_text, wait_until
+from cluster_processes import (
+    Cluster,
+    Running,
+    config_here,
+    config_on,
+    marks,
+    paced,
+    table_text,
+    wait_until,
+)
 from ruamel.yaml import YAML
 
 from harness.errors import ClusterError
 from harness.experiment import run
-from harness.experiment.events import CellFinished, Event, Note, RunPlanned
+from harness.experiment.events import Event, RunPlanned
 
 pytestmark = [
     pytest.mark.dask,
@@ -26,52 +35,9 @@ pytestmark = [
 ]
 
 
-def paced(n: int, **params: Any) -> list[dict[str, Any]]:
-    """Return algorithms that each leave a mark when they begin."""
-    return [
-        {
-            "name": "cluster_algorithms:Paced",
-            "label": f"paced {number}",
-            "params": {"mark": f"cell-{number}", **params},
-        }
-        for number in range(n)
-    ]
-
-
-def marks(pace: Path) -> list[str]:
-    """Return a name for each time that a cell began."""
-    return [path.name for path in pace.glob("cell-*")]
-
-
-class Running:
-    """A run in a thread, with what it told."""
-
-    def __init__(self, config: dict[str, Any], folder: Path) -> None:
-        self.heard: list[Event] = []
-        self.done: Any = None
-        self.error: BaseException | None = None
-        self.thread = threading.Thread(target=self._run, args=(config, folder), daemon=True)
-        self.thread.start()
-
-    def _run(self, config: dict[str, Any], folder: Path) -> None:
-        try:
-            self.done = run(config, results=folder, watch=self.heard.append)
-        except BaseException as error:
-            self.error = error
-
-    @property
-    def n_finished(self) -> int:
-        return sum(isinstance(event, CellFinished) for event in self.heard)
-
-    def said(self, text: str) -> Callable[[], bool]:
-        return lambda: any(isinstance(e, Note) and text in e.message for e in self.heard)
-
-    def end(self) -> Any:
-        self.thread.join(120)
-        assert not self.thread.is_alive(), "the run goes on"
-        if self.error is not None:
-            raise self.error
-        return self.done
+def cell_of(mark: str) -> str:
+    """Return a mark without the number of the process that left it."""
+    return mark.rpartition("-")[0]
 
 
 def expected(folder: Path, monkeypatch: pytest.MonkeyPatch, **config: Any) -> str:
@@ -84,18 +50,40 @@ def test_cells_of_a_killed_worker_are_computed_elsewhere(
     cluster: Cluster, pace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster.start_scheduler()
-    doomed = cluster.start_worker(PACE=str(pace))
-    config = {"algorithms": ["SVD", *paced(3)]}
+    doomed = cluster.start_worker()
+    config = {"algorithms": ["SVD", *paced(3, pace)]}
     running = Running(config_on(cluster.file, **config), tmp_path / "there")
     wait_until(lambda: marks(pace), "the first cell")
-    cluster.start_worker(PACE=str(pace))
+    cluster.start_worker()
     wait_until(lambda: len(marks(pace)) > 1, "a cell on the second worker")
     cluster.end(doomed)
     (pace / "go").touch()
     done = running.end()
     assert not done.failed
-    begun_twice = [m for m in marks(pace) if sum(m.rsplit("-", 1)[0] in n for n in marks(pace)) > 1]
-    assert begun_twice, "no cell was interrupted: the test has tested nothing"
+    begun = Counter(cell_of(mark) for mark in marks(pace))
+    assert max(begun.values()) > 1, "no cell was interrupted: the test has tested nothing"
+    assert table_text(done) == expected(tmp_path, monkeypatch, **config)
+
+
+def test_cells_of_a_worker_that_falls_silent_are_computed_elsewhere(
+    cluster: Cluster, pace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.start_scheduler(DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL="3s")
+    # A nanny would be asked to start it again, and is as silent.
+    silent = cluster.start_worker("--no-nanny")
+    config = {"algorithms": ["SVD", *paced(2, pace)]}
+    running = Running(config_on(cluster.file, **config), tmp_path / "there")
+    wait_until(lambda: marks(pace), "the first cell")
+    begun = set(marks(pace))
+    cluster.start_worker()
+    wait_until(lambda: len(marks(pace)) > 1, "a cell on the second worker")
+    cluster.signal(silent, signal.SIGSTOP)
+    (pace / "go").touch()
+    done = running.end()
+    assert not done.failed
+    (interrupted,) = begun
+    again = [mark for mark in marks(pace) if cell_of(mark) == cell_of(interrupted)]
+    assert len(again) > 1, "no cell was interrupted: the test has tested nothing"
     assert table_text(done) == expected(tmp_path, monkeypatch, **config)
 
 
@@ -103,11 +91,11 @@ def test_a_worker_that_joins_late_takes_cells_that_wait(
     cluster: Cluster, pace: Path, tmp_path: Path
 ) -> None:
     cluster.start_scheduler()
-    running = Running(config_on(cluster.file, algorithms=paced(3)), tmp_path)
+    running = Running(config_on(cluster.file, algorithms=paced(3, pace)), tmp_path)
     wait_until(running.said("0 of 1 workers have joined; waiting"), "the note")
-    cluster.start_worker(PACE=str(pace))
+    cluster.start_worker()
     wait_until(lambda: marks(pace), "the first cell")
-    cluster.start_worker(PACE=str(pace))
+    cluster.start_worker()
     wait_until(lambda: len(marks(pace)) == 2, "a cell on the second worker")
     (pace / "go").touch()
     assert not running.end().failed
@@ -117,13 +105,13 @@ def test_a_worker_that_joins_late_takes_cells_that_wait(
 
 def test_a_run_without_workers_waits_for_one(cluster: Cluster, pace: Path, tmp_path: Path) -> None:
     cluster.start_scheduler()
-    only = cluster.start_worker(PACE=str(pace))
-    running = Running(config_on(cluster.file, algorithms=paced(2)), tmp_path)
+    only = cluster.start_worker()
+    running = Running(config_on(cluster.file, algorithms=paced(2, pace)), tmp_path)
     wait_until(lambda: marks(pace), "the first cell")
     cluster.end(only)
     wait_until(running.said("no worker is left; waiting for one to join"), "the note")
     (pace / "go").touch()
-    cluster.start_worker(PACE=str(pace))
+    cluster.start_worker()
     assert not running.end().failed
 
 
@@ -131,8 +119,8 @@ def test_a_lost_scheduler_loses_nothing_that_had_finished(
     cluster: Cluster, pace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster.start_scheduler()
-    worker = cluster.start_worker(PACE=str(pace))
-    config = {"algorithms": ["SVD", "KNNBasic", *paced(2)]}
+    worker = cluster.start_worker()
+    config = {"algorithms": ["SVD", "KNNBasic", *paced(2, pace)]}
     running = Running(config_on(cluster.file, **config), tmp_path / "there")
     wait_until(lambda: running.n_finished >= 2 and marks(pace), "a slow cell behind fast ones")
     n_finished = running.n_finished
@@ -143,7 +131,7 @@ def test_a_lost_scheduler_loses_nothing_that_had_finished(
     cluster.end(worker)
     (pace / "go").touch()
     cluster.start_scheduler()
-    cluster.start_worker(PACE=str(pace))
+    cluster.start_worker()
     heard: list[Event] = []
     done = run(config_on(cluster.file, **config), results=tmp_path / "there", watch=heard.append)
     (planned,) = [event for event in heard if isinstance(event, RunPlanned)]
@@ -151,25 +139,28 @@ def test_a_lost_scheduler_loses_nothing_that_had_finished(
     assert table_text(done) == expected(tmp_path, monkeypatch, **config)
 
 
-def test_a_lost_driver_loses_nothing_that_had_finished(
-    cluster: Cluster, pace: Path, tmp_path: Path
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_lost_driver_loses_nothing_that_had_finished_and_leaves_nobody_at_work(
+    cluster: Cluster, pace: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     cluster.start_scheduler()
-    cluster.start_worker(PACE=str(pace))
-    config = config_on(cluster.file, algorithms=["SVD", "KNNBasic", *paced(1)])
+    cluster.start_worker()
+    config = config_on(cluster.file, algorithms=["SVD", "KNNBasic", *paced(1, pace)])
     YAML().dump(config, tmp_path / "lost.yaml")
     command = [sys.executable, "-m", "harness", "run", str(tmp_path / "lost.yaml")]
     paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    log = (tmp_path / "driver.log").open("wb")
+    environment = os.environ | {"PYTHONPATH": paths}
     with (
-        log,
-        subprocess.Popen(
-            command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": paths}, stdout=log, stderr=log
-        ) as driver,
+        (tmp_path / "driver.log").open("wb") as log,
+        subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=log) as driver,
     ):
         wait_until(lambda: marks(pace), "the slow cell")
         n_stored = len(list((tmp_path / "driver" / "cells").glob("??/*.cell")))
-        driver.send_signal(signal.SIGKILL)
+        driver.send_signal(number)
+    assert driver.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    (mark,) = marks(pace)
+    at_work = int(mark.rpartition("-")[2])
+    wait_until(lambda: not psutil.pid_exists(at_work), "the end of what nobody waits for", 20)
     (pace / "go").touch()
     heard: list[Event] = []
     done = run(config, results=None, watch=heard.append)
@@ -178,36 +169,26 @@ def test_a_lost_driver_loses_nothing_that_had_finished(
     assert not done.failed
 
 
-def test_a_cell_that_kills_its_process_is_a_row_that_says_so(
-    cluster: Cluster, tmp_path: Path
-) -> None:
-    cluster.start_scheduler()
-    cluster.start_worker()
-    config = config_on(cluster.file, algorithms=["SVD", "cluster_algorithms:Mortal"])
-    done = run(config, results=None)
-    assert len(done.failed) == 2
-    assert {"the process of the cell died (exit code 7)" in c["error"] for c in done.failed} == {
-        True
-    }
-
-
-def test_a_cell_over_its_time_limit_is_a_row_that_says_so(
-    cluster: Cluster, pace: Path, tmp_path: Path
-) -> None:
-    cluster.start_scheduler()
-    cluster.start_worker(PACE=str(pace))
-    config = config_on(cluster.file, algorithms=["SVD", *paced(1)], execution={"time_limit": 5.0})
+def test_a_cell_that_kills_its_process_is_a_row_that_says_so(pair: Cluster) -> None:
+    config = config_on(pair.file, algorithms=["SVD", "cluster_algorithms:Mortal"])
     done = run(config, results=None)
     assert len(done.failed) == 2
     for cell in done.failed:
-        assert "stopped after the time limit of 5 s" in cell["error"]
+        assert "the process of the cell died (exit code 7)" in cell["error"]
+
+
+def test_a_cell_over_its_time_limit_is_a_row_that_says_so(pair: Cluster, pace: Path) -> None:
+    more = {"algorithms": ["SVD", *paced(1, pace)], "split": {"kind": "holdout"}}
+    done = run(config_on(pair.file, execution={"time_limit": 2.5}, **more), results=None)
+    (cell,) = done.failed
+    assert cell["algorithm"] == "paced 0"
+    assert "stopped after the time limit of 2.5 s" in cell["error"]
 
 
 def test_children_of_a_worker_end_with_it(cluster: Cluster, pace: Path, tmp_path: Path) -> None:
-    psutil = pytest.importorskip("psutil")
     cluster.start_scheduler()
-    worker = cluster.start_worker(PACE=str(pace))
-    running = Running(config_on(cluster.file, algorithms=paced(1)), tmp_path)
+    worker = cluster.start_worker()
+    running = Running(config_on(cluster.file, algorithms=paced(1, pace)), tmp_path)
     wait_until(lambda: marks(pace), "a cell")
     (mark,) = marks(pace)
     child = psutil.Process(int(mark.rsplit("-", 1)[1]))
@@ -217,3 +198,15 @@ def test_children_of_a_worker_end_with_it(cluster: Cluster, pace: Path, tmp_path
     wait_until(lambda: not child.is_running(), "the end of the child", patience=10)
     (pace / "go").touch()
     assert not running.end().failed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files with a shell")
+def test_a_scheduler_without_room_for_the_data_is_named(cluster: Cluster) -> None:
+    small_files = ["sh", "-c", 'ulimit -f 64; exec "$@"', "sh"]  # blocks of 512 bytes
+    cluster.start_scheduler(prefix=small_files)
+    cluster.start_worker()
+    data = {"synthetic": {"n_users": 1000, "n_items": 1000, "n_ratings": 30_000}}
+    with pytest.raises(
+        ClusterError, match=r"the scheduler cannot keep the data \(file too large\)"
+    ):
+        run(config_on(cluster.file, dataset=data), results=None)

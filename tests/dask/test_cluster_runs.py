@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def test_watchers_hear_of_workers_and_of_every_cell(pair: Cluster, tmp_path: Pat
     heard: list[Event] = []
     run(config_on(pair.file, seed=3), results=None, watch=heard.append, workers=2)
     notes = [event.message for event in heard if isinstance(event, Note)]
-    assert any(note.startswith("dask: 2 workers, 2 cells at a time") for note in notes)
+    told = r"dask: 2 workers, 2 cells at a time; dashboard http://127\.0\.0\.1:\d+/status"
+    assert any(re.fullmatch(told, note) for note in notes)
     ended = {event.cell for event in heard if isinstance(event, CellFinished)}
     begun = {event.cell for event in heard if isinstance(event, CellStarted)}
     assert len(ended) == 6
@@ -131,7 +133,7 @@ def test_threads_of_a_worker_are_cells_at_a_time_with_one_thread_each(cluster: C
     data = {"synthetic": {"n_users": 20, "n_items": 20, "n_ratings": 100, "scale": [2.0, 4.0]}}
     done = run(config_on(cluster.file, dataset=data, **more), results=None, watch=heard.append)
     notes = [event.message for event in heard if isinstance(event, Note)]
-    assert any("1 workers, 2 cells at a time" in note for note in notes)
+    assert any("1 worker, 2 cells at a time" in note for note in notes)
     assert not done.failed
     # Every estimate is the number of threads, so the error is the mean rating less one.
     ratings = datasets.load(data)

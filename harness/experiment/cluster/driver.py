@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import ClusterError, HarnessError
 from harness.experiment.cell import Outcome, Report
 from harness.experiment.cluster import parcels, shelf
-from harness.experiment.cluster.errands import PACKAGES, run_errand, stop_slots, versions_here
+from harness.experiment.cluster.errands import PACKAGES, run_errand, versions_here
 from harness.experiment.events import Note, Watch
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
@@ -134,7 +134,13 @@ class Cluster:
         """Tasks that have ended, and the keys of cells that have begun."""
 
     def wait_for(self, n_workers: int) -> None:
-        """Wait until enough workers have joined that can be used."""
+        """Wait until enough workers have joined that can be used.
+
+        Raises
+        ------
+        ClusterError
+            If as many have joined, and none of them can be used.
+        """
         said = -1
         while True:
             self._refuse_foreign()
@@ -142,6 +148,12 @@ class Cluster:
             n_usable = len(usable)
             if n_usable >= n_workers:
                 break
+            if not usable and len(self.refused) >= n_workers:
+                raise ClusterError(
+                    f"dask: every worker is refused, as none has {PACKAGES[0]} "
+                    f"{version(PACKAGES[0])} with {PACKAGES[1]} {version(PACKAGES[1])}; install "
+                    "them there"
+                )
             if n_usable != said:
                 self.watch(Note(f"dask: {n_usable} of {n_workers} workers have joined; waiting"))
                 said = n_usable
@@ -149,7 +161,8 @@ class Cluster:
             time.sleep(min(LOOK_SECONDS, 0.5))
         link = self.client.dashboard_link
         where = f"; dashboard {link}" if self._has_dashboard() else ""
-        self.watch(Note(f"dask: {n_usable} workers, {sum(usable.values())} cells at a time{where}"))
+        at_once = _counted(sum(usable.values()), "cell")
+        self.watch(Note(f"dask: {_counted(n_usable, 'worker')}, {at_once} at a time{where}"))
 
     def carry_out(
         self, cells: Sequence[Cell], tell: Callable[[Cell], Report], *, fresh: bool
@@ -185,7 +198,6 @@ class Cluster:
             # Reached with work left only by an interrupt or an error: nobody waits for it.
             if pending and self.client.status == "running":
                 self.client.cancel(list(pending))
-                self.client.run(stop_slots, errands[0]["job"], on_error="ignore")
 
     def _errands(self, cells: Sequence[Cell]) -> list[Errand]:
         """Describe each cell, and put on the shelf what workers may need for it."""
@@ -229,14 +241,21 @@ class Cluster:
         return name
 
     def _held(self, name: str) -> bool:
-        return bool(self.client.run_on_scheduler(shelf.held, [name]))
+        with self._connected():
+            return bool(self.client.run_on_scheduler(shelf.held, [name]))
 
     def _send(self, name: str, data: bytes) -> None:
         writer = uuid.uuid4().hex
         for start in range(0, len(data), shelf.PIECE):
             piece = data[start : start + shelf.PIECE]
             last = start + shelf.PIECE >= len(data)
-            self.client.run_on_scheduler(shelf.add, name, writer, piece, last)
+            with self._connected():
+                fault = self.client.run_on_scheduler(shelf.add, name, writer, piece, last)
+            if fault:
+                raise ClusterError(
+                    f"dask: the scheduler cannot keep the data ({fault}); free space in its "
+                    "temporary folder, or start it with TMPDIR set to another one"
+                )
 
     def _submit(self, errand: Errand) -> Future:
         future = self.client.submit(
@@ -295,24 +314,22 @@ class Cluster:
         return outcome.get("worker") in self.refused
 
     def _refuse_foreign(self) -> set[str]:
-        """Find workers with other versions than the driver's; return those newly refused.
-
-        Raises
-        ------
-        ClusterError
-            If there are workers and none is left.
-        """
-        unknown = sorted(set(self.client.nthreads()) - self.checked)
+        """Find workers with other versions than the driver's; return those newly refused."""
+        unknown = sorted(set(self._threads()) - self.checked)
         self.checked |= set(unknown)
         newly: set[str] = set()
         for package in PACKAGES if unknown else ():
             here = version(package)
-            found = self.client.run(version, package, workers=unknown, on_error="return")
+            with self._connected():
+                found = self.client.run(version, package, workers=unknown, on_error="return")
             for address, there in found.items():
                 if there == here or address in newly:
                     continue
+                if isinstance(there, Exception) and not isinstance(there, PackageNotFoundError):
+                    self.checked.discard(address)  # lost, or asked again if it is not
+                    continue
                 newly.add(address)
-                has = "is not installed" if isinstance(there, Exception) else f"is {there}"
+                has = f"is {there}" if isinstance(there, str) else "is not installed"
                 self.watch(
                     Note(
                         f"dask: {address} refused: {package} {has} there, {here} here; "
@@ -320,17 +337,17 @@ class Cluster:
                     )
                 )
         self.refused |= newly
-        if newly and not self._usable():
-            raise ClusterError(
-                f"dask: every worker is refused, as none has {PACKAGES[0]} {version(PACKAGES[0])} "
-                f"with {PACKAGES[1]} {version(PACKAGES[1])}; install them there"
-            )
         return newly
 
     def _usable(self) -> dict[str, int]:
         """Return the threads of each worker that may be used, by address."""
-        threads: dict[str, int] = self.client.nthreads()
-        return {each: n for each, n in threads.items() if each not in self.refused}
+        return {each: n for each, n in self._threads().items() if each not in self.refused}
+
+    def _threads(self) -> dict[str, int]:
+        """Return the threads of every worker that has joined, by address."""
+        with self._connected():
+            threads: dict[str, int] = self.client.nthreads()
+        return threads
 
     def _look(self, n_before: int) -> int:
         """Say when no worker is left; return how many there are."""
@@ -340,8 +357,16 @@ class Cluster:
         if n_before and not n_usable:
             self.watch(Note("dask: no worker is left; waiting for one to join"))
         elif n_usable and not n_before:
-            self.watch(Note(f"dask: {n_usable} workers have joined"))
+            self.watch(Note(f"dask: {_counted(n_usable, 'worker')} there again"))
         return n_usable
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Name what it is when a question to the scheduler fails."""
+        try:
+            yield
+        except OSError:
+            raise self._lost() from None
 
     def _check_scheduler(self) -> None:
         if self.client.status != "running":
@@ -354,8 +379,13 @@ class Cluster:
         )
 
     def _has_dashboard(self) -> bool:
-        services = self.client.scheduler_info(n_workers=0).get("services", {})
+        with self._connected():
+            services = self.client.scheduler_info().get("services", {})
         return "dashboard" in services
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _first_line(error: BaseException) -> str:

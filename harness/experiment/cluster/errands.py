@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.datasets import cache_folder
 from harness.errors import HarnessError
@@ -19,7 +19,10 @@ from harness.experiment.cluster import shelf
 from harness.experiment.cluster.slot import Slot
 from harness.files import hold, write_whole
 
-__all__ = ["PACKAGES", "Slots", "parcel_path", "run_errand", "stop_slots", "versions_here"]
+if TYPE_CHECKING:
+    from distributed import Worker
+
+__all__ = ["PACKAGES", "Slots", "parcel_path", "run_errand", "versions_here"]
 
 IDLE_SECONDS = 120.0
 DAYS_KEPT = 30.0
@@ -38,41 +41,38 @@ class Slots:
     def __init__(self, idle: float = IDLE_SECONDS) -> None:
         self.idle = idle
         self.free: list[tuple[str, Slot]] = []
-        self.busy: dict[int, tuple[str, Slot]] = {}
         self.lock = threading.Lock()
+        self.timer: threading.Timer | None = None
 
     def take(self, job: str) -> Slot:
         """Return a child that nobody uses, one with the job's data in memory if there is one."""
         with self.lock:
             self._end(lambda owner, slot: not slot.alive)
             place = next((i for i, (owner, _) in enumerate(self.free) if owner == job), None)
-            if place is None:
-                # Data of other jobs would stay in memory for nothing.
-                self._end(lambda owner, slot: owner != job)
-            slot = Slot(_threads()) if place is None else self.free.pop(place)[1]
-            self.busy[id(slot)] = (job, slot)
-            return slot
+            if place is not None:
+                return self.free.pop(place)[1]
+            # Data of other jobs would stay in memory for nothing.
+            self._end(lambda owner, slot: owner != job)
+        return Slot(_threads())
 
-    def give_back(self, slot: Slot) -> None:
+    def give_back(self, job: str, slot: Slot) -> None:
         """Let others use a child."""
         with self.lock:
-            owner, _ = self.busy.pop(id(slot))
-            self.free.append((owner, slot))
-        timer = threading.Timer(self.idle + 0.1, self._end_idle)
-        timer.daemon = True
-        timer.start()
+            self.free.append((job, slot))
+            if self.timer is None:
+                self._wind_up()
 
-    def stop(self, job: str) -> None:
-        """End the children of a job, whatever they do."""
-        with self.lock:
-            self._end(lambda owner, slot: owner == job)
-            for owner, slot in self.busy.values():
-                if owner == job:
-                    slot.process.kill()  # the thread that waits for it hears of it
+    def _wind_up(self) -> None:
+        self.timer = threading.Timer(self.idle + 0.1, self._end_idle)
+        self.timer.daemon = True
+        self.timer.start()
 
     def _end_idle(self) -> None:
         with self.lock:
             self._end(lambda owner, slot: time.monotonic() - slot.idle_since >= self.idle)
+            self.timer = None
+            if self.free:
+                self._wind_up()
 
     def _end(self, doomed: Callable[[str, Slot], bool]) -> None:
         for each in [each for each in self.free if doomed(*each)]:
@@ -110,17 +110,32 @@ def run_errand(errand: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     slot = SLOTS.take(errand["job"])
     try:
         worker.log_event(f"harness-{errand['job']}", errand["cell"]["key"])
-        outcome, body = slot.ask(_request(errand), errand["limit"])
+        wanted = _wanted_by(worker)
+        outcome, body = slot.ask(_request(errand), errand["limit"], wanted)
         if "broken" in outcome:  # the disk, or a worker killed long ago: once more from the shelf
             Path(outcome["broken"]).unlink(missing_ok=True)
-            outcome, body = slot.ask(_request(errand), errand["limit"])
+            outcome, body = slot.ask(_request(errand), errand["limit"], wanted)
     except (HarnessError, OSError) as error:
         seconds = time.perf_counter() - begun
         outcome = {"status": "failed", "error": f"{worker.address}: {error}", "seconds": seconds}
         body = b""
     finally:
-        SLOTS.give_back(slot)
+        SLOTS.give_back(errand["job"], slot)
     return {**outcome, "worker": worker.address}, body
+
+
+def _wanted_by(worker: Worker) -> Callable[[], bool]:
+    """Return what tells whether anybody still waits for the task of this thread.
+
+    A task whose driver has cancelled it, or is gone, would else stay in its thread until it ends.
+    """
+    key = worker.get_current_task()
+
+    def wanted() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is not None and task.state != "cancelled"
+
+    return wanted
 
 
 def versions_here() -> dict[str, str]:
@@ -132,11 +147,6 @@ def versions_here() -> dict[str, str]:
     ['scikit-surprise', 'surprise-harness']
     """
     return {package: version(package) for package in PACKAGES}
-
-
-def stop_slots(job: str) -> None:
-    """End what a worker computes for a job that nobody waits for any more."""
-    SLOTS.stop(job)
 
 
 def parcel_path(name: str) -> Path:

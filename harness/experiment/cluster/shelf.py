@@ -23,7 +23,7 @@ def held(names: list[str], dask_scheduler: Any = None) -> list[str]:
     return [name for name in names if (folder / name).exists()]
 
 
-def add(name: str, writer: str, data: bytes, last: bool, dask_scheduler: Any = None) -> None:
+def add(name: str, writer: str, data: bytes, last: bool, dask_scheduler: Any = None) -> str:
     """Append a piece to a parcel; the last one gives it its name.
 
     Parameters
@@ -33,13 +33,25 @@ def add(name: str, writer: str, data: bytes, last: bool, dask_scheduler: Any = N
         Who sends it, so that two who send the same parcel at once stay apart.
     data : bytes
     last : bool
+
+    Returns
+    -------
+    str
+        Why it could not be kept; empty when it was.
     """
-    folder = _folder(dask_scheduler)
-    part = folder / f"{name}.{writer}.part"
-    with part.open("ab") as file:
-        file.write(data)
-    if last:
-        part.replace(folder / name)
+    part = None
+    try:
+        folder = _folder(dask_scheduler)
+        part = folder / f"{name}.{writer}.part"
+        with part.open("ab") as file:
+            file.write(data)
+        if last:
+            part.replace(folder / name)
+    except OSError as error:
+        if part is not None:
+            part.unlink(missing_ok=True)
+        return str(error.strerror or error).lower()
+    return ""
 
 
 def piece(name: str, start: int, length: int, dask_scheduler: Any = None) -> bytes | None:

@@ -8,6 +8,7 @@ middle of a cell too, so none outlives its worker.
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import struct
@@ -15,10 +16,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 __all__ = ["Slot", "main", "read_frame", "write_frame"]
+
+LOOK_SECONDS = 1.0
 
 Header = dict[str, Any]
 _LARGE = struct.Struct(">Q")
@@ -75,7 +80,9 @@ class Slot:
         self.idle_since = time.monotonic()
         self.ready = False
 
-    def ask(self, request: Header, limit: float | None) -> tuple[Header, bytes]:
+    def ask(
+        self, request: Header, limit: float | None, wanted: Callable[[], bool] = lambda: True
+    ) -> tuple[Header, bytes]:
         """Have a cell computed.
 
         Parameters
@@ -83,6 +90,8 @@ class Slot:
         request : dict
         limit : float or None
             Seconds after which the child is killed.
+        wanted : callable
+            Asked now and then; when it says no, the child is killed.
 
         Returns
         -------
@@ -94,37 +103,54 @@ class Slot:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         begun = time.perf_counter()
-        answer, overdue = None, threading.Event()
+        answer = None
+        reasons: list[str] = []
         try:
             if not self.ready:  # its imports are not the cell's time
                 self.ready = read_frame(self.process.stdout) is not None
             begun = time.perf_counter()
-            timer = threading.Timer(limit or 0.0, self._stop_overdue, [overdue])
-            if limit is not None:
-                timer.start()
-            try:
+            with self._watched(limit, wanted, reasons):
                 write_frame(self.process.stdin, request)
                 answer = read_frame(self.process.stdout)
-            finally:
-                timer.cancel()
         except OSError:  # it has died; told below
             pass
         self.idle_since = time.monotonic()
         if answer is not None:
             return answer
         seconds = time.perf_counter() - begun
-        if overdue.is_set():
-            error = f"stopped after the time limit of {limit:g} s; raise execution.time_limit"
-        else:
-            error = (
-                f"the process of the cell died (exit code {self.process.wait()}), perhaps out of "
-                "memory; run again to do only this cell, with fewer threads per worker"
-            )
-        return {"status": "failed", "seconds": seconds, "error": error}, b""
+        reasons.append(
+            f"the process of the cell died (exit code {self.process.wait()}), perhaps out of "
+            "memory; run again to do only this cell, with fewer threads per worker"
+        )
+        return {"status": "failed", "seconds": seconds, "error": reasons[0]}, b""
 
-    def _stop_overdue(self, overdue: threading.Event) -> None:
-        overdue.set()
-        self.process.kill()
+    @contextmanager
+    def _watched(
+        self, limit: float | None, wanted: Callable[[], bool], reasons: list[str]
+    ) -> Iterator[None]:
+        """Kill the child, and say why, once its time is over or nobody waits for it any more."""
+        end = math.inf if limit is None else time.monotonic() + limit
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(max(0.0, min(LOOK_SECONDS, end - time.monotonic()))):
+                if time.monotonic() >= end:
+                    reason = f"stopped after the time limit of {limit:g} s; raise "
+                    reasons.append(reason + "execution.time_limit")
+                elif not wanted():
+                    reasons.append("nobody waits for it any more")
+                else:
+                    continue
+                self.process.kill()
+                return
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watcher.join()
 
     @property
     def alive(self) -> bool:
