@@ -41,6 +41,11 @@ __all__ = [
 ]
 
 
+MOST_SHOWN = 50
+LONGEST = 1_000
+"""Characters of a key or a message that are shown: a hostile config can make them very long."""
+
+
 class HarnessError(Exception):
     """Anything a user can mend: the message says where, what was found and what to do."""
 
@@ -71,7 +76,12 @@ class Fault:
     def at(self, source: str) -> str:
         """Return the fault as one line that starts with where it is."""
         where = f"{source}:{self.line}" if self.line else source
-        return ": ".join(part for part in (where, self.key, self.message) if part)
+        said = (part for part in (self.key, self.message) if part)
+        return ": ".join([where, *(_cut(part) for part in said)])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
 
 
 class ConfigError(HarnessError):
@@ -82,13 +92,18 @@ class ConfigError(HarnessError):
     source : str
         The file, or ``config`` when it came from Python.
     faults : iterable of Fault
-        Everything that is wrong; shown in the order of the file.
+        Everything that is wrong; the first of it is shown, in the order of the file.
     """
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
         self.source = source
         self.faults = tuple(sorted(faults))
-        super().__init__("\n".join(fault.at(source) for fault in self.faults))
+        lines = [fault.at(source) for fault in self.faults[:MOST_SHOWN]]
+        if len(self.faults) > MOST_SHOWN:
+            lines.append(
+                f"{source}: {len(self.faults) - MOST_SHOWN:,} faults more; mend these first"
+            )
+        super().__init__("\n".join(lines))
 
 
 class DataError(HarnessError):

@@ -1,5 +1,7 @@
 """YAML is read safely, with lines, in bounded time."""
 
+import time
+
 import pytest
 
 from harness.config.document import parse, read
@@ -42,7 +44,7 @@ def test_what_is_not_a_plain_mapping_is_refused(text, message):
 def test_aliases_that_explode_are_refused_before_they_do():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
-    with pytest.raises(ConfigError, match="more than 100,000 values"):
+    with pytest.raises(ConfigError, match="more than 5,000 values"):
         parse("\n".join(lines))
 
 
@@ -81,8 +83,31 @@ def test_a_byte_order_mark_is_skipped(tmp_path):
     assert read(path).data == {"a": 1}
 
 
-def test_a_file_over_a_megabyte_is_not_read(tmp_path):
+def test_a_file_over_a_hundred_kilobytes_is_not_read(tmp_path):
     path = tmp_path / "a.yaml"
-    path.write_text("#" * 1_000_001)
-    with pytest.raises(ConfigError, match="larger than a megabyte"):
+    path.write_text("#" * 100_001)
+    with pytest.raises(ConfigError, match="larger than 100,000 bytes"):
         read(path)
+
+
+SIZE = 99_990
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * SIZE, "nested deeper than 40 levels"),
+        ("{a: " * (SIZE // 4), "nested deeper than 40 levels"),
+        ("- " * (SIZE // 2), "nested deeper than 40 levels"),
+        ("a: [" + "1," * (SIZE // 2), "more than 5,000 values"),
+        ("a:\n" + "- x\n" * (SIZE // 4), "more than 5,000 values"),
+        ("".join(f"k{n}: {n}\n" for n in range(8_000)), "more than 5,000 values"),
+        ("x " * (SIZE // 2), "not a mapping"),
+        ("a: '" + "x\n" * (SIZE // 2), "not valid YAML"),
+    ],
+)
+def test_what_takes_long_to_read_is_refused_before_it_does(text, message):
+    begun = time.process_time()
+    with pytest.raises(ConfigError, match=message):
+        parse(text)
+    assert time.process_time() - begun < 2

@@ -144,3 +144,12 @@ def test_a_baseline_has_to_be_a_row():
 def test_an_experiment_passes_through_unchanged():
     experiment, _ = load(SMALL)
     assert load(experiment)[0] == experiment
+
+
+def test_very_many_and_very_long_faults_are_told_in_short():
+    many = {f"key{number}": number for number in range(1_000)}
+    with pytest.raises(ConfigError, match=r"\d+ faults more; mend these first$") as refused:
+        load({**many, "x" * 100_000: 1})
+    assert len(refused.value.faults) > 1_000
+    assert len(str(refused.value)) < 20_000
+    assert str(refused.value).count("\n") == 50
