@@ -51,3 +51,17 @@ def listed(n_users, seed=2):
             }
         )
     return users
+
+
+ODD = {
+    "ranx, 16 tied": ({f"i{item:02d}": 1.0 for item in range(16)}, {"i00": 1}),
+    "ir_measures, RR@10": ({"a": 1.0, "b": 1.0, "c": 1.0}, {"a": 1}),
+    "trec_eval, 32 bits": ({"a": 1.0 + 1e-8, "b": 1.0}, {"a": 1}),
+    "mllib, relevance": ({"1": 3.0, "2": 2.0, "3": 1.0}, {"3": 3, "1": 1}),
+    "torchmetrics, 32 bits": ({"a": 1.0, "b": 1.0 + 1e-9}, {"a": 0, "b": 1}),
+    "torchmetrics, negative scores": ({"a": -1.0, "b": -2.0, "c": -3.0}, {"a": 1, "b": 0, "c": 1}),
+    "microsoft, rating of 0": ({"a": 2.0, "c": 1.0}, {"a": 0, "b": 1}),
+    "cornac, no hit": ({"1": 2.0, "2": 1.0}, {"7": 1}),
+    "recbole, new NumPy": ({"a": 1.0}, {"a": 1}),
+}
+"""One user each, scores and grades by item, on whom a library does what no label can say."""

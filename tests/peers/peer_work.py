@@ -1,7 +1,8 @@
 """Runs the libraries of one environment on the cases; called with that environment's Python.
 
-Usage: peer_work.py GROUP CASES.json. Prints, as JSON, the values of each convention: for every
-role and k one value per user, null where the library has no row, "error" where it raised.
+Usage: peer_work.py GROUP CASES.json ANSWERS.json. Writes the values of each convention: for every
+role and k one value per user, null where the library has no row, "error" where it raised; and under
+"odd" the value of each odd case.
 """
 
 import importlib
@@ -20,10 +21,11 @@ def plain(value):
 
 def main():
     sys.path.insert(0, str(Path(__file__).parent))
-    workers = importlib.import_module(f"peer_work_{sys.argv[1]}").WORKERS
+    group = importlib.import_module(f"peer_work_{sys.argv[1]}")
     cases = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
+    odd = {name: plain(measure(*cases["odd"][name])) for name, measure in group.ODD.items()}
     found = {}
-    for worker in workers:
+    for worker in group.WORKERS:
         found |= worker(cases["tied"], cases["listed"], cases["cuts"])
     told = {
         convention: {
@@ -32,7 +34,7 @@ def main():
         }
         for convention, roles in found.items()
     }
-    Path(sys.argv[3]).write_text(json.dumps(told), encoding="utf-8")
+    Path(sys.argv[3]).write_text(json.dumps(told | {"odd": odd}), encoding="utf-8")
 
 
 if __name__ == "__main__":

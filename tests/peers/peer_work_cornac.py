@@ -83,4 +83,15 @@ def numbered(listed):
     ]
 
 
+def odd_no_hit(scores, grades):
+    from cornac.metrics import MRR
+
+    relevant, ranked = ([int(item) for item in side] for side in (grades, scores))
+    try:
+        return float(MRR().compute(gt_pos=np.array(relevant), pd_rank=np.array(ranked)))
+    except ValueError:
+        return "error"
+
+
 WORKERS = [cornac, implicit]
+ODD = {"cornac, no hit": odd_no_hit}

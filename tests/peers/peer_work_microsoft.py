@@ -2,24 +2,25 @@
 
 import pandas as pd
 
+COLUMNS = {"col_user": "userID", "col_item": "itemID", "col_prediction": "prediction"}
+
 
 def microsoft(tied, listed, cuts):
     from recommenders.evaluation import python_evaluation as peer
 
-    common = {"col_user": "userID", "col_item": "itemID", "col_prediction": "prediction"}
     made = {
-        "ndcg": lambda true, pred, k: peer.ndcg_at_k(true, pred, k=k, **common),
-        "precision": lambda true, pred, k: peer.precision_at_k(true, pred, k=k, **common),
-        "recall": lambda true, pred, k: peer.recall_at_k(true, pred, k=k, **common),
-        "ap": lambda true, pred, k: peer.map_at_k(true, pred, k=k, **common),
-        "ap(ties=first, empty=nan)": lambda true, pred, k: peer.map(true, pred, k=k, **common),
+        "ndcg": lambda true, pred, k: peer.ndcg_at_k(true, pred, k=k, **COLUMNS),
+        "precision": lambda true, pred, k: peer.precision_at_k(true, pred, k=k, **COLUMNS),
+        "recall": lambda true, pred, k: peer.recall_at_k(true, pred, k=k, **COLUMNS),
+        "ap": lambda true, pred, k: peer.map_at_k(true, pred, k=k, **COLUMNS),
+        "ap(ties=first, empty=nan)": lambda true, pred, k: peer.map(true, pred, k=k, **COLUMNS),
     }
     graded = {
         "graded ndcg": lambda true, pred, k: peer.ndcg_at_k(
-            true, pred, k=k, score_type="exp", **common
+            true, pred, k=k, score_type="exp", **COLUMNS
         ),
         "ndcg(gain=linear, ties=first)": lambda true, pred, k: peer.ndcg_at_k(
-            true, pred, k=k, score_type="raw", discfun_type="log2", **common
+            true, pred, k=k, score_type="raw", discfun_type="log2", **COLUMNS
         ),
     }
     found = {role: {k: [] for k in cuts} for role in (*made, *graded)}
@@ -59,4 +60,13 @@ def attempt(compute, true, pred, k):
         return "error"
 
 
+def odd_zero(scores, grades):
+    from recommenders.evaluation import python_evaluation as peer
+
+    pred = frame({"user": "u"}, scores, "prediction", scores.values())
+    true = frame({"user": "u"}, grades, "rating", grades.values())
+    return float(peer.ndcg_at_k(true, pred, k=1, **COLUMNS))
+
+
 WORKERS = [microsoft]
+ODD = {"microsoft, rating of 0": odd_zero}

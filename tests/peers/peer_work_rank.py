@@ -135,4 +135,29 @@ def scores_of(user):
     return {item: float(-rank) for rank, item in enumerate(user["items"])}
 
 
+def odd_ranx(scores, grades):
+    from ranx import Qrels, Run, evaluate
+
+    return evaluate(Qrels({"u": grades}), Run({"u": scores}), ["mrr@16", "hit_rate@16"])["mrr@16"]
+
+
+def odd_ir_measures(scores, grades):
+    import ir_measures as peer
+
+    (found,) = peer.iter_calc([peer.RR @ 10], {"u": grades}, {"u": scores})
+    return found.value
+
+
+def odd_trec_eval(scores, grades):
+    import pytrec_eval
+
+    evaluator = pytrec_eval.RelevanceEvaluator({"u": grades}, {"recip_rank"})
+    return evaluator.evaluate({"u": scores})["u"]["recip_rank"]
+
+
 WORKERS = [sklearn, rectools, ranx, trec_eval, ir_measures]
+ODD = {
+    "ranx, 16 tied": odd_ranx,
+    "ir_measures, RR@10": odd_ir_measures,
+    "trec_eval, 32 bits": odd_trec_eval,
+}

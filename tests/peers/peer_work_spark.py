@@ -1,8 +1,7 @@
 """Spark's RankingEvaluator on the cases, one user at a time; see `peer_work`."""
 
 
-def mllib(tied, listed, cuts):
-    from pyspark.ml.evaluation import RankingEvaluator
+def start():
     from pyspark.sql import SparkSession
 
     session = (
@@ -12,6 +11,13 @@ def mllib(tied, listed, cuts):
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def mllib(tied, listed, cuts):
+    from pyspark.ml.evaluation import RankingEvaluator
+
+    session = start()
     names = {
         "ndcg": "ndcgAtK",
         "precision": "precisionAtK",
@@ -31,4 +37,13 @@ def mllib(tied, listed, cuts):
     return {"mllib": found}
 
 
+def odd_relevance(scores, grades):
+    from pyspark.mllib.evaluation import RankingMetrics
+
+    labels, relevances = [float(item) for item in grades], [float(each) for each in grades.values()]
+    row = ([float(item) for item in scores], labels, relevances)
+    return RankingMetrics(start().sparkContext.parallelize([row])).ndcgAt(3)
+
+
 WORKERS = [mllib]
+ODD = {"mllib, relevance": odd_relevance}

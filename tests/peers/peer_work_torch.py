@@ -87,4 +87,21 @@ def dense(user):
     return torch.tensor(scores), torch.tensor(labels)
 
 
+def odd_ndcg(scores, grades):
+    return odd_torchmetrics("normalized_dcg", scores, grades)
+
+
+def odd_ap(scores, grades):
+    return odd_torchmetrics("average_precision", scores, grades)
+
+
+def odd_torchmetrics(name, scores, grades):
+    import torch
+    from torchmetrics.functional import retrieval as peer
+
+    labels = torch.tensor([grades[item] for item in scores])
+    return float(getattr(peer, f"retrieval_{name}")(torch.tensor([*scores.values()]), labels))
+
+
 WORKERS = [lenskit, torchmetrics]
+ODD = {"torchmetrics, 32 bits": odd_ndcg, "torchmetrics, negative scores": odd_ap}
