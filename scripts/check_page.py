@@ -78,7 +78,8 @@ def check(browser: Any, path: Path, axe: Path, shots: Path | None) -> Iterator[s
             where = f"{width} px, {scheme}"
             if shots:
                 shots.mkdir(parents=True, exist_ok=True)
-                page.screenshot(path=shots / f"{path.stem}-{width}-{scheme}.png", full_page=True)
+                name = f"{path.parent.name}-{path.stem}-{width}-{scheme}.png"
+                page.screenshot(path=shots / name, full_page=True, timeout=60_000)
             over = page.evaluate(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
@@ -96,8 +97,8 @@ def check(browser: Any, path: Path, axe: Path, shots: Path | None) -> Iterator[s
 
 def use(page: Any) -> Iterator[str]:
     """Sort, filter, hide rows, pick a metric and open data; yield what does not work."""
-    rows = "document.querySelector('.place:not([hidden]) .results')"
-    for column in page.query_selector_all(".place:not([hidden]) thead th[data-sort=number]"):
+    rows = "document.querySelector('#table .place:not([hidden]) .results')"
+    for column in page.query_selector_all("#table .place:not([hidden]) thead th[data-sort=number]"):
         if not column.is_visible():
             continue
         column.query_selector("button").click()
@@ -135,7 +136,10 @@ def use(page: Any) -> Iterator[str]:
     places = page.query_selector_all("#pick-place option")
     if places:
         page.select_option("#pick-place", index=len(places) - 1)
-        if len([each for each in page.query_selector_all(".place") if each.is_visible()]) != 1:
+        if (
+            len([each for each in page.query_selector_all("#table .place") if each.is_visible()])
+            != 1
+        ):
             yield "picking a table does not show it alone"
         page.select_option("#pick-place", index=0)
     details = page.query_selector("figure:not([hidden]) details")

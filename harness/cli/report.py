@@ -47,8 +47,10 @@ def report_command(
     nothing from elsewhere; index.html beside the runs lists them all.
     """
     from harness.report import write_index, write_page
+    from harness.results.cells import CellStore
+    from harness.results.conventions import with_redefinitions
 
-    opened = _open(runs, results)
+    opened = [with_redefinitions(run, CellStore.default()) for run in _open(runs, results)]
     path = output
     if path is None and len(opened) == 1:
         path = (opened[0].folder or results / opened[0].name) / "report.html"

@@ -17,6 +17,7 @@ from harness.experiment.plan import Cell, requested_metrics
 from harness.experiment.workspace import Workspace
 from harness.metrics import Exposure
 from harness.results.cells import CellRecord, CellStore
+from harness.results.conventions import Redefinitions
 from harness.results.table import GROUP
 from harness.splits import Split
 
@@ -38,11 +39,14 @@ class Scored:
         For each fold: where, and by label what the best and a random order would score.
     users : DataFrame
         A row for each finished cell and user.
+    redefined : dict of str to list
+        ``conventions`` and ``ties``: what the lists score under other definitions.
     """
 
     cells: list[dict[str, Any]]
     bounds: list[dict[str, Any]]
     users: pd.DataFrame
+    redefined: dict[str, list[dict[str, Any]]]
 
 
 def score_cells(
@@ -73,6 +77,7 @@ def score_cells(
     described: list[dict[str, Any]] = []
     bounds: dict[tuple[Any, ...], dict[str, Any]] = {}
     frames = []
+    redefined = Redefinitions([str(metric) for metric in wanted])
     for cell in cells:
         place = _place(experiment, workspace, cell)
         record = None if cell.key in failures else store.get(cell.key)
@@ -99,6 +104,7 @@ def score_cells(
                 },
             }
         )
+        redefined.add(place, record)
         where = {key: place[key] for key in (*GROUP, "seed", "fold")}
         if tuple(where.values()) not in bounds:
             limits = evaluation.bounds(wanted, record.rankings)
@@ -107,7 +113,7 @@ def score_cells(
     columns = ["dataset", "split", "candidates", "algorithm", "seed", "fold", "user"]
     empty = pd.DataFrame(columns=[*columns, *(str(m) for m in wanted)])
     users = pd.concat(frames, ignore_index=True) if frames else empty
-    return Scored(described, list(bounds.values()), users)
+    return Scored(described, list(bounds.values()), users, redefined.described())
 
 
 def _exposure(split: Split, record: CellRecord) -> Exposure:

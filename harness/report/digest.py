@@ -13,7 +13,7 @@ from harness.report.appearance import Look, looks
 from harness.report.evidence import Evidence, gather
 from harness.results.rounding import DEFAULT_DECIMALS, column_decimals
 from harness.results.run import Run
-from harness.results.table import GROUP
+from harness.results.table import GROUP, primary_metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,14 +103,7 @@ class Digest:
     @cached_property
     def primary(self) -> str:
         """The metric that headline and plots begin with: nDCG at 10, or what is nearest to it."""
-        parsed = [metrics.parse(label) for label in self.labels]
-        wanted = (
-            [m for m in parsed if m.name == "ndcg" and m.k == 10]
-            or [m for m in parsed if m.name == "ndcg"]
-            or [m for m in parsed if not m.needs_pairs]
-            or parsed
-        )
-        return str(wanted[0])
+        return primary_metric(self.labels)
 
     @cached_property
     def several(self) -> bool:

@@ -9,6 +9,7 @@ from harness.config.inference import Inference
 from harness.results.compare import combine
 from harness.results.inference import infer
 from harness.results.run import Run
+from harness.results.table import GROUP
 
 __all__ = ["join"]
 
@@ -39,7 +40,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
 
     info = combine(runs, anyway=anyway)
     labels = info["metrics"]
-    renamed, start = [], 0
+    renamed, names_of, start = [], [], 0
     for run in runs:
         cells = info["cells"][start : start + len(run.info["cells"])]
         start += len(cells)
@@ -50,6 +51,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
         keys = [column for column in run.users.columns if column not in run.info["metrics"]]
         users = run.users[[*keys, *labels]]
         renamed.append(users.assign(algorithm=users["algorithm"].map(names)))
+        names_of.append(names)
     users = pd.concat(renamed, ignore_index=True)
     if repeated := _repeated(info["cells"]):
         info["cells"] = [cell for cell in info["cells"] if cell["algorithm"] not in repeated]
@@ -62,6 +64,8 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     told: dict[str, Any] = {
         "description": "",
         "bounds": _unique(runs, "bounds"),
+        "conventions": _conventions(runs, names_of),
+        "ties": _ties(runs, names_of),
         "datasets": _unique(runs, "datasets"),
         "splits": _unique(runs, "splits"),
         "config": {"statistics": settings},
@@ -70,6 +74,34 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
         else infer(users, labels, order, Inference.model_validate(settings), info["seeds"][0]),
     }
     return Run(told | info, users)
+
+
+def _conventions(runs: Sequence[Run], names_of: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
+    """Return each table of conventions with the algorithms of all runs that have it."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for run, names in zip(runs, names_of, strict=True):
+        for entry in run.info.get("conventions", []):
+            where = tuple(entry[key] for key in (*GROUP, "metric", "k"))
+            rows = found.setdefault(where, {key: entry[key] for key in (*GROUP, "metric", "k")})
+            by_name = rows.setdefault("rows", {})
+            for row in entry["rows"]:
+                own = by_name.setdefault(row["convention"], row | {"scores": {}})
+                own["scores"] |= {names.get(n, n): value for n, value in row["scores"].items()}
+    return [entry | {"rows": list(entry["rows"].values())} for entry in found.values()]
+
+
+def _ties(runs: Sequence[Run], names_of: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
+    """Return each table of ties with the algorithms of all runs that have it."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for run, names in zip(runs, names_of, strict=True):
+        for entry in run.info.get("ties", []):
+            where = tuple(entry[key] for key in (*GROUP, "metric"))
+            own = found.setdefault(where, entry | {"rows": []})
+            own["rows"] += [
+                row | {"algorithm": names.get(row["algorithm"], row["algorithm"])}
+                for row in entry["rows"]
+            ]
+    return list(found.values())
 
 
 def _repeated(cells: Sequence[dict[str, Any]]) -> list[str]:

@@ -21,6 +21,7 @@ from harness.report.joining import join
 from harness.report.methods import methods
 from harness.report.plots import KINDS
 from harness.report.provenance import command, describe_cells, describe_run, to_yaml
+from harness.report.redefined import redefined_tables
 from harness.report.sentences import headline
 from harness.report.tables import latex
 from harness.results.rounding import rounded
@@ -101,7 +102,7 @@ def build_page(runs: Sequence[Run], *, baseline: str | None = None, anyway: bool
         markdown=to_markdown(told.info),
         higher={label: metrics.parse(label).higher_is_better for label in told.labels},
         how=next((e.method for place in told.places for e in place.evidence.values()), ""),
-        extra_tables=[*_tie_tables(told), *told.info.get("tables", [])],
+        more_tables=redefined_tables(told),
         notes=[plain(note) for note in told.info["notes"]],
         failures=_failures(told),
         accounts=[(plain(run.name), methods(run.info)) for run in runs],
@@ -264,41 +265,6 @@ def _others(told: Digest, row: dict[Any, Any]) -> list[tuple[str, str]]:
         else (f"{row[name]:{form}}", f"{row[name]:.10g}")
         for name, _, form, _ in columns
     ]
-
-
-def _tie_tables(told: Digest) -> list[dict[str, Any]]:
-    """Return, for each table, the share of users whose score hangs on the order of ties."""
-    tables = []
-    for place in told.places:
-        shares: dict[tuple[str, str], float] = {}
-        for cell in place.cells:
-            for label, share in cell.get("tied_at_cut", {}).items():
-                where = (cell["algorithm"], label)
-                shares[where] = max(shares.get(where, 0.0), share)
-        labels = [
-            each for each in told.labels if any(shares.get((a, each)) for a in told.algorithms)
-        ]
-        names = [
-            name for name in told.algorithms if any(shares.get((name, each)) for each in labels)
-        ]
-        if not labels:
-            continue
-        tables.append(
-            {
-                "title": "Ties at the cut" + (f", {place.title}" if len(told.places) > 1 else ""),
-                "caption": "Percent of users for whom a tie among estimates decides which of "
-                "their judged items stand above rank k; the largest of the folds and seeds.",
-                "columns": ["algorithm", *labels],
-                "rows": [
-                    [
-                        name,
-                        *(rounded(100 * shares.get((name, each), 0.0), 1) for each in labels),
-                    ]
-                    for name in names
-                ],
-            }
-        )
-    return tables
 
 
 def _failures(told: Digest) -> list[tuple[str, str, str]]:

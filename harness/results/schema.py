@@ -81,6 +81,7 @@ class _Finished(_Failed):
     n_impossible: Count
     notes: Rows[Text]
     scores: dict[str, _Score]
+    tied_at_cut: dict[str, Share] = {}
 
 
 def _kind(cell: Any) -> str:
@@ -125,6 +126,30 @@ class _Compared(_Place):
     pairs: Rows[_Pair]
 
 
+class _Redefined(_Part):
+    convention: Text
+    label: Text
+    scores: dict[str, Number | None]
+    note: Text
+
+
+class _Conventions(_Place):
+    metric: Text
+    k: Count
+    rows: Rows[_Redefined]
+
+
+class _Tied(_Part):
+    algorithm: Text
+    tied: Share
+    scores: dict[str, Number | None]
+
+
+class _Ties(_Place):
+    metric: Text
+    rows: Rows[_Tied]
+
+
 class _Settings(_Part):
     baseline: Text | None = None
     correction: Text = "holm"
@@ -157,11 +182,16 @@ class _Description(_Part):
     cells: Rows[_Cell]
     bounds: Rows[_Bound] = []
     statistics: Rows[_Compared] = []
+    conventions: Rows[_Conventions] = []
+    ties: Rows[_Ties] = []
     started: Text
     files: dict[str, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]]
 
     @model_validator(mode="after")
-    def _every_metric_has_scores(self) -> Self:
+    def _metrics_are_known_and_have_scores(self) -> Self:
+        for entry in self.conventions:
+            for row in entry.rows:
+                metrics.parse(row.label)
         for label in self.metrics:
             metrics.parse(label)
             for cell in self.cells:

@@ -9,12 +9,23 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness import metrics
 from harness.results.rounding import DEFAULT_DECIMALS, column_decimals, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GROUP", "TIMES", "tabulate", "to_csv", "to_frame_for_people", "to_markdown"]
+__all__ = [
+    "GROUP",
+    "TIMES",
+    "grouped",
+    "headline",
+    "primary_metric",
+    "tabulate",
+    "to_csv",
+    "to_frame_for_people",
+    "to_markdown",
+]
 
 GROUP = ("dataset", "split", "candidates")
 TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
@@ -150,6 +161,24 @@ def grouped(info: dict[str, Any]) -> dict[tuple[str, ...], list[dict[str, Any]]]
     for cell in info["cells"]:
         rows.setdefault((*(cell[key] for key in GROUP), cell["algorithm"]), []).append(cell)
     return rows
+
+
+def primary_metric(labels: Sequence[str]) -> str:
+    """Return the label that stands for a run: nDCG at 10, or what is nearest to it.
+
+    Examples
+    --------
+    >>> primary_metric(["rmse", "ndcg@5", "ndcg@10"]), primary_metric(["rmse", "mae"])
+    ('ndcg@10', 'rmse')
+    """
+    parsed = [metrics.parse(label) for label in labels]
+    wanted = (
+        [m for m in parsed if m.name == "ndcg" and m.k == 10]
+        or [m for m in parsed if m.name == "ndcg"]
+        or [m for m in parsed if not m.needs_pairs]
+        or parsed
+    )
+    return str(wanted[0])
 
 
 def to_csv(info: dict[str, Any]) -> str:

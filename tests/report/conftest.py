@@ -108,7 +108,43 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
         "started": "2026-01-02T03:04:05+00:00",
         "seconds": 12.5,
     }
-    return Run(info, users)
+    return Run(info | _redefined(candidates, algorithms), users)
+
+
+def _redefined(candidates, algorithms):
+    """Return tie and convention tables in which each number can be told from the others."""
+    conventions, ties = [], []
+    for far, section in enumerate(candidates):
+        where = {"dataset": "ml-100k", "split": "2-fold", "candidates": section}
+        rows = [
+            {
+                "convention": library,
+                "label": label,
+                "scores": {
+                    name: None if note else base + 0.001 * place + 0.1 * far
+                    for place, name in enumerate(algorithms)
+                },
+                "note": note,
+            }
+            for library, label, base, note in (
+                ("one <b>&", "ndcg(gain=linear)@10", 0.5, ""),
+                ("two", "ndcg(gain=linear)@10", 0.5, ""),
+                ("three", "ndcg(ties=first)@10", 0.6, ""),
+                ("four", "ndcg(gain=binary)@10", 0.7, "<i>refused</i>"),
+            )
+        ]
+        conventions.append(where | {"metric": "ndcg", "k": 10, "rows": rows})
+        scores = {"average": 0.41, "first": 0.42, "last": 0.43, "best": 0.49, "worst": 0.4}
+        rows = [
+            {
+                "algorithm": name,
+                "tied": 0.01 * place,
+                "scores": scores | {"best": 0.49 + 0.01 * place},
+            }
+            for place, name in enumerate(algorithms)
+        ]
+        ties.append(where | {"metric": "ndcg@10", "rows": rows})
+    return {"conventions": conventions, "ties": ties}
 
 
 def _cell(rng, where, place, algorithm, n_folds, easy):

@@ -105,7 +105,7 @@
 
   // A table wider than the window begins with the rank that the plots begin with.
   const rank = value("#pick-metric", "").split("@")[1];
-  const wide = all(".place:not([hidden]) .scroll").some((box) => box.scrollWidth > box.clientWidth);
+  const wide = all("#table .place:not([hidden]) .scroll").some((box) => box.scrollWidth > box.clientWidth);
   if (wide && rank && one("#pick-k")) {
     one("#pick-k").value = rank;
     show();

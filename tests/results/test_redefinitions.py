@@ -1,0 +1,177 @@
+"""A run writes down what its lists score under other definitions, and can be asked again."""
+
+import json
+
+import pytest
+
+import harness
+from harness import metrics
+from harness.cli import main
+from harness.errors import MetricError, ResultsError
+from harness.metrics.conventions import conventions
+from harness.results import Run, read_run
+from harness.results.cells import CellStore
+from harness.results.conventions import Redefinitions, under_conventions, with_redefinitions
+
+CONFIG = {
+    "name": "small",
+    "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
+    "split": {"kind": "kfold", "n_splits": 2},
+    "candidates": ["rated", "catalogue"],
+    "algorithms": ["BaselineOnly", "ItemMean"],
+    "metrics": ["rmse", "ndcg@5"],
+    "statistics": {"resamples": 100},
+    "floors": False,
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        harness.run(CONFIG, results=folder / "results")
+    return folder
+
+
+@pytest.fixture
+def run(made):
+    return read_run(made / "results" / "small")
+
+
+@pytest.fixture
+def store(made):
+    return CellStore(made / "cache" / "cells")
+
+
+def without(run, *keys):
+    info = {key: value for key, value in run.info.items() if key not in keys}
+    return Run(info, run.users, run.folder)
+
+
+def test_every_table_has_every_convention_at_the_rank_of_the_run(run):
+    entries = run.info["conventions"]
+    assert [each["candidates"] for each in entries] == ["rated", "catalogue"]
+    for entry in entries:
+        assert (entry["metric"], entry["k"]) == ("ndcg", 5)
+        assert [row["convention"] for row in entry["rows"]] == [
+            name for name, each in conventions().items() if "ndcg" in each.roles
+        ]
+
+
+def test_a_convention_is_the_mean_over_cells_of_its_own_label(run, store):
+    for entry in run.info["conventions"]:
+        for row in entry["rows"]:
+            metric = metrics.parse(row["label"])
+            for algorithm, value in row["scores"].items():
+                cells = [
+                    metrics.score([metric], store.get(cell["key"]).rankings)[metric].mean
+                    for cell in run.info["cells"]
+                    if (cell["algorithm"], cell["candidates"]) == (algorithm, entry["candidates"])
+                ]
+                assert len(cells) == 2
+                assert value == pytest.approx(sum(cells) / 2, abs=1e-15)
+
+
+def test_averaged_ties_are_the_number_of_the_table_and_lie_between_worst_and_best(run):
+    for entry in run.info["ties"]:
+        assert entry["metric"] == "ndcg@5"
+        table = run.table[run.table["candidates"] == entry["candidates"]].set_index("algorithm")
+        for row in entry["rows"]:
+            scores = row["scores"]
+            assert scores["average"] == pytest.approx(table.loc[row["algorithm"], "ndcg@5"])
+            for rule in ("average", "first", "last"):
+                assert scores["worst"] <= scores[rule] <= scores["best"]
+            assert 0 <= row["tied"] <= 1
+
+
+def test_a_run_without_a_ranked_metric_gets_ndcg_at_ten():
+    asked = Redefinitions(["rmse"])
+    assert (asked.role, asked.k) == ("ndcg", 10)
+    assert str(asked.rules["first"]) == "ndcg(ties=first)@10"
+
+
+def test_the_metric_whose_ties_are_ordered_is_the_primary_one():
+    asked = Redefinitions(["ndcg(gain=linear, ties=first)@3", "rmse"])
+    assert {rule: str(metric) for rule, metric in asked.rules.items()} == {
+        "average": "ndcg(gain=linear)@3",
+        "first": "ndcg(gain=linear, ties=first)@3",
+        "last": "ndcg(gain=linear, ties=last)@3",
+        "best": "ndcg(gain=linear, ties=best)@3",
+        "worst": "ndcg(gain=linear, ties=worst)@3",
+    }
+
+
+def test_what_was_written_is_what_the_cells_say_when_asked_again(run, store):
+    again = with_redefinitions(without(run, "conventions", "ties"), store)
+    assert again.info["conventions"] == run.info["conventions"]
+    assert again.info["ties"] == run.info["ties"]
+
+
+def test_a_run_that_has_them_is_given_back(run, store):
+    assert with_redefinitions(run, store) is run
+
+
+def test_without_its_cells_a_run_comes_back_as_it_is(run, tmp_path):
+    bare = without(run, "conventions", "ties")
+    assert with_redefinitions(bare, CellStore(tmp_path)) is bare
+
+
+def test_what_was_written_answers_for_cells_that_are_gone(run, store, tmp_path):
+    here = under_conventions(run, store, k=5)
+    gone = under_conventions(run, CellStore(tmp_path), k=5)
+    assert here.equals(gone)
+
+
+@pytest.mark.parametrize("asked", [{"k": 3}, {"k": 5, "role": "ap"}, {"k": 5, "threshold": 4.0}])
+def test_another_question_needs_the_cells(run, store, tmp_path, asked):
+    assert len(under_conventions(run, store, **asked))
+    with pytest.raises(ResultsError, match="is not in the cache; run the config again"):
+        under_conventions(run, CellStore(tmp_path), **asked)
+
+
+def test_a_metric_that_no_library_has_is_named(run, store):
+    with pytest.raises(MetricError, match="rmse: no convention defines it; use one of ap"):
+        under_conventions(run, store, role="rmse")
+
+
+def test_the_command_prints_a_row_for_each_library(made, monkeypatch, capsys):
+    monkeypatch.setenv("HARNESS_CACHE", str(made / "cache"))
+    with pytest.raises(SystemExit) as left:
+        main(["conventions", "small", "--results", str(made / "results"), "-k", "5"])
+    out = capsys.readouterr().out
+    assert left.value.code == 0
+    assert "small · ndcg@5 · " in out
+    assert out.count("\nsklearn ") == 2
+    assert "BaselineOnly" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"conventions": "all"}, "conventions"),
+        ({"conventions": [{}]}, r"conventions\[0\]"),
+        ({"ties": [{"rows": []}]}, r"ties\[0\]"),
+    ],
+)
+def test_a_forged_table_is_refused(made, tmp_path, change, where):
+    source = made / "results" / "small"
+    info = json.loads((source / "run.json").read_text()) | change
+    del info["sha256"]
+    for name in info["files"]:
+        (tmp_path / name).write_bytes((source / name).read_bytes())
+    (tmp_path / "run.json").write_text(json.dumps(info))
+    with pytest.raises(ResultsError, match=where):
+        read_run(tmp_path)
+
+
+def test_a_forged_label_is_refused(made, tmp_path):
+    source = made / "results" / "small"
+    info = json.loads((source / "run.json").read_text())
+    info["conventions"][0]["rows"][0]["label"] = "no such metric"
+    del info["sha256"]
+    for name in info["files"]:
+        (tmp_path / name).write_bytes((source / name).read_bytes())
+    (tmp_path / "run.json").write_text(json.dumps(info))
+    with pytest.raises(ResultsError, match="no such metric"):
+        read_run(tmp_path)
