@@ -1,6 +1,6 @@
 """Kill a run at random moments, resume it, and compare the end with an undisturbed run.
 
-    python scripts/faults_kills.py --kills 200
+    python scripts/faults_kills.py
 
 Of a run of 40 cells the main process, one of its worker processes or all of them are killed with
 signal 9. Afterwards every cell on disk has to be whole, no process may be left, and the next run
@@ -11,7 +11,6 @@ A cell that was finished may never be fitted or written again.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import shutil
@@ -20,10 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 
 import psutil
+from faults_proof import Proof
 from faults_setting import N_CELLS, Setting
 
 from harness.results import read_run
@@ -35,21 +34,18 @@ PATIENCE = 10.0
 
 
 class Disturbance:
-    """Rounds of kills, and what was counted in them."""
+    """Rounds of kills, and what is counted in them."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.rng = random.Random(seed)  # noqa: S311 - nothing is secret
+    def __init__(self, proof: Proof, folder: Path) -> None:
+        self.proof = proof
+        self.rng = random.Random(proof.done)  # noqa: S311 - nothing is secret
         self.setting = Setting(folder / "disturbed")
         self.store = CellStore(self.setting.cache / "cells")
         calm = Setting(folder / "calm")
         begun = time.monotonic()
         calm.run()
-        whole = time.monotonic() - begun
+        self.whole = time.monotonic() - begun
         self.table = calm.table()
-        begun = time.monotonic()
-        calm.run()
-        self.to_start = time.monotonic() - begun
-        self.per_cell = max(0.0, whole - self.to_start) / N_CELLS
         # One process fits fold after fold, which tells whose training set a note is of.
         by_tag: dict[str, list[str]] = {}
         for line in calm.notes.read_text().splitlines():
@@ -59,36 +55,46 @@ class Disturbance:
             for cell in calm.cells()
             if str(cell["algorithm"]).startswith("noted")
         }
-        self.kills: Counter[str] = Counter()
-        self.rounds = self.resumed = self.orphans = self.again = self.broken = 0
         self.finished: dict[str, tuple[int, int]] = {}
         self.n_notes = 0
-        self.longest_left = 0.0
 
-    def attempt(self, kills_left: int) -> bool:
+    def attempt(self) -> bool:
         """Start a run and perhaps kill it; return whether it ended by itself."""
-        workers = self.rng.choice(("1", "2", "2"))
-        expected = self.to_start + self.per_cell * (N_CELLS - len(self.finished))
-        process = self.setting.start("--workers", workers)
+        self.proof.add("resumed", bool(self.finished))
+        process = self.setting.start("--workers", self.rng.choice(("1", "2", "2")))
         killed = None
-        try:
-            if kills_left > 0:
-                process.communicate(timeout=self.rng.uniform(0.2, expected))
-            else:
-                process.communicate(timeout=600)
-        except subprocess.TimeoutExpired:
+        if self.proof.goes_on and self.moment_comes(process):
             killed = self.kill(process.pid)
-            process.communicate(timeout=600)
-        if killed:
-            self.kills[killed] += 1
+            self.proof.add("done")
+            self.proof.add(killed)
+        process.communicate(timeout=600)
         self.check(process.pid)
         print(
-            f"{self.kills.total()} kills; {killed or 'none'} killed, {len(self.finished)} cells on "
-            f"disk, {self.again} computed again, {self.broken} broken, {self.orphans} left behind",
+            f"{self.proof.done} kills; {killed or 'none'} killed, {len(self.finished)} cells",
             file=sys.stderr,
             flush=True,
         )
         return killed in (None, "worker") and process.returncode == 0
+
+    def moment_comes(self, process: subprocess.Popen[str]) -> bool:
+        """Wait for a random moment; return whether the run still goes on then.
+
+        A quarter of the moments are spread over the time that a whole run takes, most of which is
+        the start; the others over the cells, and what comes after the last one.
+        """
+        begun = time.monotonic()
+        place = 0
+        if self.rng.random() < 0.25:
+            wait = self.rng.uniform(0.1, self.whole)
+        else:
+            place = self.rng.randint(len(self.finished), N_CELLS)
+            wait = self.rng.uniform(0.0, 0.2 if place < N_CELLS else 0.8)
+            while len(self.setting.stored()) < max(1, place) and process.poll() is None:
+                time.sleep(0.01)
+            begun = time.monotonic()
+        while process.poll() is None and time.monotonic() - begun < wait:
+            time.sleep(0.002)
+        return process.poll() is None
 
     def kill(self, pid: int) -> str:
         """Send signal 9 to the main process, a worker or the whole group; say to whom."""
@@ -106,22 +112,29 @@ class Disturbance:
         return victim
 
     def check(self, group: int) -> None:
-        """Count what must not be: processes left, cells broken, fitted again or written again."""
+        """Look for what must not be: processes left, cells broken, fitted or written again."""
         begun = time.monotonic()
         while left := processes_of(group):
             if time.monotonic() - begun > PATIENCE:
-                self.orphans += len(left)
+                self.proof.fault(f"{len(left)} processes left behind")
                 os.killpg(group, signal.SIGKILL)
                 break
             time.sleep(0.01)
-        self.longest_left = max(self.longest_left, time.monotonic() - begun)
+        self.proof.most("longest left", time.monotonic() - begun)
         notes = self.setting.notes.read_text().splitlines()
         for note in notes[self.n_notes :]:
-            self.again += self.key_of_note[note] in self.finished
+            self.proof.add("fits counted")
+            if self.key_of_note[note] in self.finished:
+                self.proof.fault(f"fitted again: {note}")
         self.n_notes = len(notes)
         stored = self.setting.stored()
-        self.again += sum(stored.get(key) != file for key, file in self.finished.items())
-        self.broken += sum(not self.store.is_whole(key) for key in stored)
+        for key, file in self.finished.items():
+            if stored.get(key) != file:
+                self.proof.fault(f"written again: {key}")
+        for key in stored:
+            if not self.store.is_whole(key):
+                self.proof.fault(f"broken: {key}")
+        self.proof.add("cells looked at", len(stored))
         self.finished = stored
         if (self.setting.results / "disturbed").exists():
             read_run(self.setting.results / "disturbed")
@@ -129,10 +142,10 @@ class Disturbance:
     def end_round(self) -> None:
         """Compare the table and begin anew."""
         if self.setting.table() != self.table:
-            raise SystemExit("the table differs from the undisturbed one")
+            self.proof.fault("the table differs from the undisturbed one")
         if len(self.finished) != N_CELLS:
-            raise SystemExit(f"{len(self.finished)} cells on disk, not {N_CELLS}")
-        self.rounds += 1
+            self.proof.fault(f"{len(self.finished)} cells on disk, not {N_CELLS}")
+        self.proof.add("rounds")
         for folder in (self.setting.cache, self.setting.results):
             shutil.rmtree(folder)
         self.finished = {}
@@ -160,26 +173,20 @@ def processes_of(group: int) -> list[psutil.Process]:
 
 def main() -> int:
     """Run the proof and print its figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    begun = time.monotonic()
+    proof = Proof(__doc__, full=200, quick=3)
     with tempfile.TemporaryDirectory() as folder:
-        proof = Disturbance(Path(folder), asked.seed)
-        while proof.kills.total() < asked.kills or proof.finished:
-            proof.resumed += bool(proof.finished)
-            if proof.attempt(asked.kills - proof.kills.total()):
-                proof.end_round()
-    by_victim = ", ".join(f"{name} {proof.kills[name]}" for name in VICTIMS)
-    print(f"{proof.kills.total()} kills of a run of {N_CELLS} cells ({by_victim})")
-    print(f"{proof.rounds} rounds, each ended with the undisturbed table; {proof.resumed} resumed")
-    print(f"{proof.again} finished cells computed again, {proof.broken} broken cells on disk")
-    print(
-        f"{proof.orphans} processes left behind; the last was gone after "
-        f"{proof.longest_left:.2f} s at most; {time.monotonic() - begun:.0f} s in all"
+        disturbance = Disturbance(proof, Path(folder))
+        while proof.goes_on or disturbance.finished:
+            if disturbance.attempt():
+                disturbance.end_round()
+    by_victim = ", ".join(f"{name} {proof[name]}" for name in VICTIMS)
+    return proof.close(
+        f"{proof.done} kills of a run of {N_CELLS} cells ({by_victim})",
+        f"{proof['rounds']} rounds ended with the undisturbed table; {proof['resumed']} resumed",
+        f"{proof['fits counted']} fits counted, {proof['cells looked at']} cells looked at: "
+        "none computed again, none broken",
+        f"the last process was gone {proof.figures['longest left']:.2f} s after its run at most",
     )
-    return 1 if proof.again or proof.broken or proof.orphans else 0
 
 
 if __name__ == "__main__":

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import ConfigError, Fault
+
+if TYPE_CHECKING:
+    from ruamel.yaml.composer import Composer
 
 __all__ = ["Document", "KeyPath", "parse", "read"]
 
@@ -133,7 +136,7 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
     return Document(source, data, reader.lines, folder)
 
 
-def _bounded_composer(source: str) -> type:
+def _bounded_composer(source: str) -> type[Composer]:
     """Return what makes nodes of YAML and stops at what no config needs, before it takes long."""
     from ruamel.yaml.composer import Composer
 

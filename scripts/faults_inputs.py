@@ -1,0 +1,218 @@
+"""Feed files that went wrong to the command line: configs, ratings, predictions, saved splits.
+
+    python scripts/faults_inputs.py configs           100,000 of them
+    python scripts/faults_inputs.py data              20,000 of them
+
+Each goes through a command in a child process: `harness check` for a config, `harness split` or
+`harness evaluate` for data. It has to end in two seconds with exit code 0 and nothing but a result,
+or with exit code 2 and nothing but a message that can be printed; the child's memory has to stay
+under 500 MB. Anything else is a fault, and its file is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import io
+import multiprocessing
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from faults_mutants import mutant, odd_parquet
+from faults_proof import Proof
+
+TOP = Path(__file__).resolve().parents[1]
+MOST_SECONDS = 2.0
+MOST_MEGABYTES = 500.0
+HANGS = 20.0
+"""Seconds after which a child is given up."""
+PIECE = 1000
+"""Files that a child gets."""
+
+ROWS = [(u, i, (u * i) % 5 + 1, 880_000_000 + u) for u in range(1, 13) for i in range(1, 11)]
+OWN = "algorithms: [ItemMean]\nmetrics: [rmse]\ndataset: "
+SECTIONS = (
+    *("{path: FILE}", "{path: FILE, format: csv}", "{path: FILE, format: tsv}"),
+    *("{path: FILE, encoding: latin-1}", "{path: FILE, encoding: utf-16}", "{path: FILE}"),
+    *("{path: FILE, header: false}", "{path: FILE, separator: whitespace}", "{path: FILE}"),
+    "{path: FILE, duplicates: mean, missing: drop, out_of_scale: drop, scale: [1, 5]}",
+)
+
+
+def table(separator: str, header: str) -> bytes:
+    """Return good ratings as text."""
+    lines = [separator.join(map(str, row)) for row in ROWS]
+    return "\n".join([header] * bool(header) + lines).encode() + b"\n"
+
+
+def parquet() -> bytes:
+    """Return good ratings as Parquet."""
+    import pandas as pd
+
+    frame = pd.DataFrame(ROWS, columns=["user", "item", "rating", "timestamp"])
+    return frame.to_parquet(index=False)
+
+
+TEXTS = {
+    ".csv": table(",", "userId,movieId,rating,timestamp"),
+    ".dat": table("::", ""),
+    ".tsv": table("\t", "user\titem\trating\ttimestamp"),
+    ".inter": table("\t", "user_id:token\titem_id:token\trating:float\ttimestamp:float"),
+    ".txt": b"\n".join(b"u%d Q0 i%d %d %d run" % (u, i, i, r) for u, i, r, _ in ROWS),
+}
+PREDICTED = b"user,item,estimate,rating\n" + b"".join(
+    b"%d,%d,%f,%d\n" % (u, i, r * 0.9, r) for u, i, r, _ in ROWS
+)
+
+
+class Kitchen:
+    """Makes the file of a number and the command that reads it, in a folder."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        self.kind = kind
+        self.folder = folder
+        self.configs = [path.read_bytes() for path in sorted(TOP.glob("configs/*.yaml"))]
+        self.configs.append((TOP / "docs/reference/config.md").read_bytes()[:4000])
+        if kind == "data":
+            self.parquet = parquet()
+            self.call("split", self.write("own.yaml", (OWN + "synthetic").encode()))
+            self.split = next(folder.glob("splits/*")).read_bytes()
+
+    def write(self, name: str, data: bytes) -> str:
+        """Write a file and return its path."""
+        path = self.folder / name
+        path.write_bytes(data)
+        return str(path)
+
+    def serve(self, number: int) -> tuple[Path, list[str]]:
+        """Return the file of a number, and the arguments of the command for it."""
+        seed = f"{self.kind} {number}"
+        if self.kind == "configs":
+            path = self.write("config.yaml", mutant(self.configs, seed))
+            return Path(path), ["check", path]
+        rng = random.Random(seed)  # noqa: S311 - nothing is secret
+        what = rng.choice(("ratings", "ratings", "ratings", "parquet", "scored", "truth", "split"))
+        if what == "scored":
+            path = self.write("scored.csv", mutant([PREDICTED, TEXTS[".csv"]], seed))
+            return Path(path), ["evaluate", path, "--metrics", "ndcg@5,rmse"]
+        if what == "truth":
+            ending = rng.choice((".csv", ".txt"))
+            path = self.write(f"listed{ending}", mutant([TEXTS[ending]], seed))
+            truth = self.write(f"truth{ending}", TEXTS[ending])
+            files = [path, "--truth", truth] if rng.random() < 0.5 else [truth, "--truth", path]
+            return Path(path), ["evaluate", *files, "--metrics", "ndcg@5,novelty@5"]
+        if what == "split":
+            path = self.write("kept.split", mutant([self.split], seed))
+            own = f"{OWN}synthetic\nsplit: {{kind: file, path: kept.split}}\n"
+            return Path(path), ["split", self.write("own.yaml", own.encode())]
+        if what == "parquet":
+            name, section = "ratings.parquet", "ratings.parquet"
+            odd = rng.random() < 0.5
+            path = self.write(name, odd_parquet(seed) if odd else mutant([self.parquet], seed))
+        else:
+            name = f"ratings{rng.choice(list(TEXTS))}"
+            section = rng.choice(SECTIONS).replace("FILE", name)
+            path = self.write(name, mutant(list(TEXTS.values()), seed))
+        return Path(path), ["split", self.write("own.yaml", (OWN + section).encode())]
+
+    def call(self, *arguments: str) -> str | None:
+        """Call the command line; return what is wrong with how it ended, None for nothing."""
+        from harness.cli import main
+
+        out, err = io.StringIO(), io.StringIO()
+        code: object = "none"
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                main(arguments if arguments[0] != "split" else [*arguments, "--output", SPLITS])
+        except SystemExit as end:
+            code = end.code
+        except BaseException:
+            return traceback.format_exc()
+        said = err.getvalue()
+        if code not in (0, 2):
+            return f"exit code {code}"
+        if bool(said) != (code == 2):
+            return f"exit code {code} with {said[:200]!r}"
+        printed = said + out.getvalue()
+        if "Traceback" in printed or not all(c.isprintable() or c == "\n" for c in printed):
+            return f"not fit to be printed: {printed[:500]!r}"
+        if code == 2 and not (len(said) < 20_000 and ":" in said):
+            return f"a message of {len(said)} characters: {said[:500]!r}"
+        return None
+
+
+SPLITS = "splits"
+
+
+def examine(kind: str, first: int, count: int, folder: Path, pipe: Connection) -> None:
+    """Do a piece: the life of a child."""
+    os.chdir(folder)
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    kitchen = Kitchen(kind, folder)
+    for number in range(first, first + count):
+        path, arguments = kitchen.serve(number)
+        faulthandler.dump_traceback_later(HANGS, exit=True)
+        seconds = MOST_SECONDS + 1
+        for _ in range(3):  # the machine may have been busy with something else
+            begun = time.perf_counter()
+            wrong = kitchen.call(*arguments)
+            seconds = min(seconds, time.perf_counter() - begun)
+            if seconds < MOST_SECONDS:
+                break
+        faulthandler.cancel_dump_traceback_later()
+        if wrong or seconds > MOST_SECONDS:
+            kept = TOP / "build" / "faults" / f"{kind}-{number}{path.suffix}"
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_bytes(path.read_bytes())
+            wrong = f"{wrong or f'{seconds:.1f} s'} ({' '.join(arguments)}; see {kept.name})"
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        pipe.send((number, wrong, seconds, peak))
+
+
+def main() -> int:
+    """Run the proof and print its figures."""
+    kind = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+    if kind not in ("configs", "data"):
+        raise SystemExit(__doc__)
+    proof = Proof(__doc__, *((100_000, 300) if kind == "configs" else (20_000, 150)))
+    spawn = multiprocessing.get_context("spawn")
+    while proof.goes_on:
+        first = proof.done
+        count = min(PIECE, proof.count - first)
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["HARNESS_CACHE"] = folder
+            ours, theirs = spawn.Pipe(duplex=False)
+            child = spawn.Process(target=examine, args=(kind, first, count, Path(folder), theirs))
+            child.start()
+            theirs.close()
+            number = first - 1
+            with contextlib.suppress(EOFError):
+                while True:
+                    number, wrong, seconds, peak = ours.recv()
+                    proof.add("done")
+                    proof.most("slowest", seconds)
+                    proof.most("peak", peak)
+                    if wrong:
+                        proof.fault(f"{kind} {number}: {wrong}")
+            child.join()
+        if number < first + count - 1:
+            proof.fault(f"{kind} {number + 1}: the process ended (exit code {child.exitcode})")
+            proof.add("done")
+        proof.keep()
+    if proof.figures["peak"] > MOST_MEGABYTES:
+        proof.fault(f"{proof.figures['peak']:.0f} MB")
+    return proof.close(
+        f"{proof.done} {kind} that went wrong: each a result or a message of exit code 2",
+        f"slowest {proof.figures['slowest']:.2f} s, peak memory {proof.figures['peak']:.0f} MB",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
