@@ -13,8 +13,9 @@ from harness.errors import ResultsError
 from harness.files import write_whole
 from harness.report import series
 from harness.report.appearance import COLOURS, FAINT, INK, MUTED, RULE, style
+from harness.report.canvas import figure_size
 from harness.report.digest import Digest
-from harness.report.plots import KINDS, figure_size
+from harness.report.plots import KINDS
 from harness.report.sentences import describe_plot
 
 if TYPE_CHECKING:

@@ -23,7 +23,10 @@ _BY_ALGORITHM = {
     "coclustering": "george2005scalable",
     "knnbaseline": "koren2010factor",
     "baselineonly": "koren2010factor",
+    "sparkals": "zhou2008large",
+    "implicitals": "takacs2011applications",
 }
+_LIBRARIES = {"sparkals": "pyspark", "implicitals": "implicit"}
 _FLOORS = ("random", "popularity", "itemmean")
 _TESTS = {
     "randomisation": ("Fisher's randomisation test of paired differences", "smucker2007comparison"),
@@ -139,7 +142,12 @@ class _Telling:
                     + "."
                 )
         clip = "are clipped" if self.config.get("clip", True) else "are not clipped"
-        yield f"Candidates are ordered by the estimated rating; estimates {clip} to the scale."
+        of_counts = any(
+            _folded(row["name"]) == "implicitals" or row["params"].get("implicit")
+            for row in self.config["algorithms"]
+        )
+        but = ", except for preferences learnt from counts" if of_counts else ""
+        yield f"Candidates are ordered by the estimate; estimates {clip} to the scale{but}."
 
     def metrics(self) -> Iterator[str]:
         families: dict[tuple[Any, ...], list[metrics.Metric]] = {}
@@ -167,7 +175,7 @@ class _Telling:
         known = " ".join(["scikit-surprise", versions.get("scikit-surprise", "")]).strip()
         groups: dict[str, list[str]] = {}
         for row in self.config["algorithms"]:
-            folded = "".join(c for c in row["name"].casefold().replace("+", "p") if c.isalnum())
+            folded = _folded(row["name"])
             params = ", ".join(f"{key}={_value(value)}" for key, value in row["params"].items())
             settings = [params] if params else []
             if row.get("search"):
@@ -175,15 +183,21 @@ class _Telling:
             if row.get("label") and row["label"] != row["name"]:
                 settings.insert(0, f"shown as {plain(row['label'])}")
             told = f" [{'; '.join(settings)}]" if settings else ""
-            group = "own" if ":" in row["name"] else "floor" if folded in _FLOORS else "surprise"
-            groups.setdefault(group, []).append(
-                f"{plain(row['name'])}{self.cite(_BY_ALGORITHM.get(folded, ''))}{told}"
+            counts = folded == "implicitals" or row["params"].get("implicit")
+            cited = (_BY_ALGORITHM.get(folded, ""), "hu2008collaborative" if counts else "")
+            groups.setdefault(_group(row["name"], folded), []).append(
+                f"{plain(row['name'])}{self.cite(*cited)}{told}"
             )
         if "surprise" in groups:
             yield (
                 f"Models of {known}{self.cite('hug2020surprise')}, with its defaults unless said "
                 f"otherwise: {joined(groups['surprise'])}."
             )
+        if "library" in groups:
+            packages = [
+                " ".join([name, versions[name]]) for name in _LIBRARIES.values() if name in versions
+            ]
+            yield f"Models fitted by {joined(packages)}: {joined(groups['library'])}."
         if "own" in groups:
             yield f"Models of other code: {joined(groups['own'])}."
         if "floor" in groups:
@@ -242,6 +256,19 @@ class _Telling:
         )
 
 
+def _folded(name: str) -> str:
+    """Return a name as the registry compares it."""
+    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
+
+
+def _group(name: str, folded: str) -> str:
+    if ":" in name:
+        return "own"
+    if folded in _LIBRARIES:
+        return "library"
+    return "floor" if folded in _FLOORS else "surprise"
+
+
 def _split_sentence(section: dict[str, Any]) -> str:
     kind = section["kind"]
     drawn = "drawn at random" if section.get("choose", "random") == "random" else "the latest"
@@ -279,6 +306,11 @@ def _split_sentence(section: dict[str, Any]) -> str:
             f"Of {written(section['users'])} of the users, {written(section['given'])} of their "
             f"ratings are given and the others, {drawn}, are the test part; all other users are "
             "training."
+        )
+    if kind == "own-training":
+        return (
+            "Models were tested on the very ratings that they were fitted on, so the scores tell "
+            "what they remember and nothing of what they predict."
         )
     return "Training and test parts were divided beforehand and read from files."
 

@@ -111,6 +111,7 @@ def place_names(
     names: Sequence[str],
     size: float,
     bars: Sequence[tuple[float, float]] = (),
+    steps: Sequence[tuple[float, float, float]] = (),
 ) -> None:
     """Write a name beside each point, none over a point, another name or the edge.
 
@@ -126,6 +127,8 @@ def place_names(
         Of the font, in points.
     bars : sequence of (float, float)
         Lower and upper end of a bar through each point, which names keep clear of; NaN for none.
+    steps : sequence of (float, float, float)
+        Left end, right end and height of level lines, which names keep clear of too.
     """
     figure = axes.figure
     figure.draw_without_rendering()
@@ -137,6 +140,9 @@ def place_names(
         if np.isfinite(low) and np.isfinite(high):
             (left, bottom), (_, top) = axes.transData.transform([(x, low), (x, high)])
             taken.append((left - scale, bottom, left + scale, top))
+    for start, stop, y in steps:
+        (left, bottom), (right, _) = axes.transData.transform([(start, y), (stop, y)])
+        taken.append((left, bottom - scale, right, bottom + scale))
     frame = tuple(axes.get_window_extent().extents)
     texts = [
         axes.annotate(

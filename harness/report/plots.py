@@ -7,14 +7,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.report.appearance import FAINT, INK, RULE, Look, shortened, style
+from harness.report.appearance import FAINT, INK, Look, shortened, style
+from harness.report.canvas import (
+    keep_ticks,
+    label_rows,
+    label_seconds,
+    make_axes,
+    write_title,
+)
 from harness.report.digest import Digest, Place, digest
 from harness.report.placing import name_ends, place_names
 from harness.report.series import (
@@ -34,13 +41,11 @@ __all__ = [
     "KINDS",
     "differences",
     "distribution",
-    "figure_size",
     "ndcg_over_k",
     "spread",
     "tradeoff",
 ]
 
-WIDTH = 3.5
 NAME_SIZE = 7.0
 
 
@@ -75,7 +80,7 @@ def tradeoff(
     if data.empty:
         raise ResultsError(f"{told.run.name}: no algorithm has a value of {label}; nothing to plot")
     with style():
-        axes = _axes(ax, "tradeoff", len(data))
+        axes = make_axes(ax, "tradeoff", len(data))
         best_first = 1 if metrics.parse(label).higher_is_better else -1
         axes.set_xscale("log")
         axes.margins(y=0.1)
@@ -93,12 +98,14 @@ def tradeoff(
             _point(axes, row.seconds, row.value, look)
         front = data[data["front"]].sort_values("seconds")
         axes.step(front["seconds"], front["value"], where="post", color=FAINT, lw=0.7, zorder=1)
+        steps = list(zip(front["seconds"], front["seconds"][1:], front["value"], strict=False))
         axes.set_xlabel("seconds to fit and score, mean of a cell")
-        _title(axes, label, best_first)
-        _time_ticks(axes, data["seconds"].tolist())
+        write_title(axes, label, best_first)
+        label_seconds(axes, data["seconds"].tolist())
         names = [shortened(name) for name in data["algorithm"]]
         bars = list(zip(data["low"], data["high"], strict=True))
-        place_names(axes, data["seconds"].tolist(), data["value"].tolist(), names, NAME_SIZE, bars)
+        at = data["seconds"].tolist(), data["value"].tolist()
+        place_names(axes, *at, names, NAME_SIZE, bars, steps)
     return axes
 
 
@@ -136,7 +143,7 @@ def ndcg_over_k(
         )
     with style():
         names = list(dict.fromkeys(data["algorithm"]))
-        axes = _axes(ax, "ndcg-over-k", len(names))
+        axes = make_axes(ax, "ndcg-over-k", len(names))
         axes.set_xscale("log")
         for name in names:
             rows, look = data[data["algorithm"] == name], told.looks[name]
@@ -148,9 +155,9 @@ def ndcg_over_k(
         axes.set_xticks(ks, [str(k) for k in ks], minor=False)
         axes.xaxis.set_minor_formatter("")
         axes.set_xlabel("k")
-        _title(axes, label.partition("@")[0] + "@k", metrics.parse(label).higher_is_better)
+        write_title(axes, label.partition("@")[0] + "@k", metrics.parse(label).higher_is_better)
         ends = [float(data[data["algorithm"] == name]["value"].iloc[-1]) for name in names]
-        _settle(axes)
+        keep_ticks(axes)
         colours = [told.looks[name].colour for name in names]
         name_ends(axes, float(ks[-1]), ends, [shortened(n) for n in names], colours, NAME_SIZE)
     return axes
@@ -185,17 +192,17 @@ def distribution(
     if data.empty:
         raise ResultsError(f"{told.run.name}: {label} has no scores per user; choose another")
     with style():
-        axes = _axes(ax, "distribution", len(data))
+        axes = make_axes(ax, "distribution", len(data))
         for row in rows_of(data):
             look, y = told.looks[row.algorithm], row.Index
             axes.plot([row.q05, row.q95], [y, y], color=look.colour, lw=1, solid_capstyle="butt")
             axes.barh(y, row.q75 - row.q25, left=row.q25, height=0.46, color=look.colour, lw=0)
             axes.plot([row.median] * 2, [y - 0.23, y + 0.23], color="white", lw=1.4)
             axes.plot(row.mean, y, marker="D", ms=3.2, mfc="white", mec=INK, mew=0.8, zorder=4)
-        _rows(axes, [shortened(name) for name in data["algorithm"]])
+        label_rows(axes, [shortened(name) for name in data["algorithm"]])
         axes.set_xlabel("score of a user")
-        _title(axes, label, metrics.parse(label).higher_is_better)
-        _settle(axes)
+        write_title(axes, label, metrics.parse(label).higher_is_better)
+        keep_ticks(axes)
     return axes
 
 
@@ -230,17 +237,17 @@ def differences(
             f"{told.run.name}: {label} was not compared user by user; choose another metric"
         )
     with style():
-        axes = _axes(ax, "differences", len(data))
+        axes = make_axes(ax, "differences", len(data))
         axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
         for row in rows_of(data):
             colour, y = told.looks[row.algorithm].colour, row.Index
             axes.plot([row.low, row.high], [y, y], color=colour, lw=1.6, solid_capstyle="butt")
             face = colour if row.significant else "white"
             axes.plot(row.difference, y, marker="o", ms=4.8, color=colour, mfc=face, zorder=3)
-        _rows(axes, [shortened(name) for name in data["algorithm"]])
+        label_rows(axes, [shortened(name) for name in data["algorithm"]])
         axes.set_xlabel(f"{label} less that of {shortened(told.baseline)}")
-        _title(axes, f"difference in {label}", metrics.parse(label).higher_is_better)
-        _settle(axes)
+        write_title(axes, f"difference in {label}", metrics.parse(label).higher_is_better)
+        keep_ticks(axes)
     return axes
 
 
@@ -273,7 +280,7 @@ def spread(
         raise ResultsError(f"{told.run.name}: one fold and one seed; there is no spread to show")
     with style():
         names = [name for name in where.ranked(label) if name in set(data["algorithm"])]
-        axes = _axes(ax, "spread", len(names))
+        axes = make_axes(ax, "spread", len(names))
         for y, name in enumerate(names):
             values, look = data.loc[data["algorithm"] == name, "value"], told.looks[name]
             axes.plot([values.mean()] * 2, [y - 0.3, y + 0.3], color=INK, lw=1.2, zorder=2)
@@ -287,10 +294,10 @@ def spread(
                 ms=4.2,
                 alpha=0.85,
             )
-        _rows(axes, [shortened(name) for name in names])
+        label_rows(axes, [shortened(name) for name in names])
         axes.set_xlabel("value of a fold and seed")
-        _title(axes, label, metrics.parse(label).higher_is_better)
-        _settle(axes)
+        write_title(axes, label, metrics.parse(label).higher_is_better)
+        keep_ticks(axes)
     return axes
 
 
@@ -304,59 +311,9 @@ KINDS: dict[str, Callable[..., Axes]] = {
 """Every kind of plot by the name that ``harness plot --kind`` takes."""
 
 
-def figure_size(kind: str, n_rows: int) -> tuple[float, float]:
-    """Return width and height in inches: one column wide, as high as the rows need.
-
-    Examples
-    --------
-    >>> figure_size("tradeoff", 14), figure_size("distribution", 14)
-    ((3.5, 2.9), (3.5, 3.41))
-    """
-    if kind == "tradeoff":
-        return WIDTH, 2.9
-    if kind == "ndcg-over-k":
-        return WIDTH, max(2.6, 0.9 + 0.155 * n_rows)
-    return WIDTH, round(0.75 + 0.19 * max(n_rows, 2), 2)
-
-
 def _asked(run: Run | Digest, metric: str | None, place: int) -> tuple[Digest, str, Place]:
     told = digest(run)
     return told, told.metric(metric), told.place(place)
-
-
-def _axes(ax: Axes | None, kind: str, n_rows: int) -> Axes:
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    made: Axes = plt.subplots(figsize=figure_size(kind, n_rows))[1]
-    return made
-
-
-def _settle(axes: Axes) -> None:
-    """Lay the plot out and keep the ticks that it has then.
-
-    Ticks are chosen by the room there is, and room is made for the labels of ticks: left alone,
-    the two can chase each other until a label hangs over the edge.
-    """
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    figure.draw_without_rendering()
-    for axis in (axes.xaxis, axes.yaxis):
-        low, high = sorted(axis.get_view_interval())
-        labels = [text.get_text() for text in axis.get_ticklabels()]
-        kept = [
-            (tick, label)
-            for tick, label in zip(axis.get_ticklocs(), labels, strict=True)
-            if low <= tick <= high
-        ]
-        axis.set_ticks([tick for tick, _ in kept], labels=[label for _, label in kept])
-
-
-def _title(axes: Axes, label: str, higher_is_better: float | bool) -> None:
-    """Say above the plot what its values are and which way is better."""
-    way = "higher is better" if higher_is_better and higher_is_better > 0 else "lower is better"
-    axes.set_title(f"{label}, {way}", loc="left")
 
 
 def _point(axes: Axes, x: float, y: float, look: Look) -> None:
@@ -365,33 +322,3 @@ def _point(axes: Axes, x: float, y: float, look: Look) -> None:
 
 def _line(axes: Axes, xs: Any, ys: Any, look: Look) -> None:
     axes.plot(xs, ys, ls=look.line, marker=look.marker, color=look.colour, mfc=look.face, ms=3.6)
-
-
-def _rows(axes: Axes, names: Sequence[str]) -> None:
-    """Label one row for each algorithm, the first on top."""
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.45, -0.55)
-    axes.grid(visible=False, axis="y")
-
-
-def _time_ticks(axes: Axes, values: Sequence[float]) -> None:
-    """Label seconds in plain numbers, at least two of them."""
-    low, high = min(values), max(values)
-    low, high = low / 1.6, high * 1.6
-    axes.set_xlim(low, high)
-    steps = (1,) if high / low > 1500 else (1, 3) if high / low > 8 else (1, 2, 3, 5, 7)
-    ticks = [
-        step * 10.0**power
-        for power in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-        for step in steps
-        if low <= step * 10.0**power <= high
-    ]
-    axes.set_xticks(ticks, [f"{tick:.10g}" for tick in ticks])
-    axes.xaxis.set_minor_locator(_no_ticks())
-    axes.tick_params(axis="x", color=RULE)
-
-
-def _no_ticks() -> Any:
-    from matplotlib.ticker import NullLocator
-
-    return NullLocator()

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from harness.errors import ResultsError
 from harness.report import plots
 from harness.report.appearance import shortened, style
+from harness.report.canvas import figure_size
 from harness.report.digest import digest
 from harness.report.figures import data_behind, render
 from harness.results.run import Run
@@ -24,7 +25,7 @@ def drawn(kind, run, **options):
     """Return the Axes of a plot on a figure of its own, styled."""
     with style():
         n_rows = len(digest(run).place(options.get("place", 1)).rows)
-        figure = Figure(figsize=plots.figure_size(kind, n_rows))
+        figure = Figure(figsize=figure_size(kind, n_rows))
         axes = plots.KINDS[kind](run, ax=figure.subplots(), **options)
         figure.draw_without_rendering()
     return axes
