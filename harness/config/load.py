@@ -159,7 +159,7 @@ def _key_path(key: str, where: str) -> KeyPath:
             path.append(name)
         for index in indices:
             digits = index.removesuffix("]")
-            if not digits.isdigit():
+            if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
                 fault = Fault(0, key, f"{index!r} is no list index; write algorithms[0]")
                 raise ConfigError(where, [fault])
             path.append(int(digits))

@@ -141,7 +141,7 @@ class Transfer:
         start = offset if status == 206 else 0
         self.resumed = self.resumed or start > 0
         length = response.headers.get("Content-Length", "")
-        total = start + int(length) if length.isdecimal() else 0
+        total = start + int(length) if re.fullmatch("[0-9]{1,18}", length) else 0
         if total > self.most:
             raise TransferError(f"{total:,} bytes announced, at most {self.most:,} expected")
         with self.part.open("r+b" if start else "wb") as file:

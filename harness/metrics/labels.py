@@ -215,7 +215,8 @@ def _cut(label: str, definition: Definition, written: str | None) -> int | None:
         return None
     if definition.cut == "none":
         raise MetricError(f"{label}: {definition.name} has no rank; leave @{written} out")
-    if not (written.isascii() and written.isdigit() and 0 < int(written) <= GREATEST_K):
+    sound = written.isascii() and written.isdigit() and len(written) <= len(str(GREATEST_K))
+    if not (sound and 0 < int(written) <= GREATEST_K):
         raise MetricError(f"{label}: k is {written!r}; use a whole number from 1")
     return int(written)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def _has(listed: FoldColumn, folds: NDArray[np.int64], word: str) -> bool:
 
 def _in_order(labels: Sequence[str]) -> list[str]:
     """Return labels as people count: 2 before 10, numbers before words."""
-    numbers = sorted((label for label in labels if label.isdecimal()), key=int)
+    numbers = sorted((label for label in labels if label.isdecimal()), key=Decimal)
     return numbers + sorted(label for label in labels if not label.isdecimal())
 
 

@@ -121,6 +121,8 @@ def test_an_override_sets_one_key(override, look, value):
         ("=1", "no '='"),
         ("algorithms[9].params.k=1", "no such place"),
         ("algorithms[x]=1", "is no list index"),
+        ("algorithms[\u00b2]=1", "is no list index"),
+        ("algorithms[" + "1" * 5_000 + "]=1", r"^--set algorithms\[1+"),
         ("splt.kind=kfold", "unknown key"),
         ("seed=[1", "not valid YAML"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,20 @@ def test_another_range_than_asked_for_is_not_taken(  # type: ignore[no-untyped-d
     transfer.part.write_bytes(BODY[:1_000])
     lie = status(206, **{"Content-Range": "bytes 5-9/10"})
     transfer(f"{serve(BODY, lie, whole).url}/a", tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == BODY
+
+
+def test_a_length_beyond_all_numbers_is_not_believed(  # type: ignore[no-untyped-def]
+    serve, transfer: Transfer, tmp_path: Path
+) -> None:
+    def boast(handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "9" * 5_000)
+        handler.end_headers()
+        handler.wfile.write(body)
+        handler.close_connection = True
+
+    transfer(f"{serve(BODY, boast, whole).url}/a", tmp_path / "a")
     assert (tmp_path / "a").read_bytes() == BODY
 
 

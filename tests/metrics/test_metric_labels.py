@@ -107,6 +107,7 @@ def test_other_spellings_become_the_canonical_one(written, canonical):
         ("rbp(p=1)", r"p cannot be 1; use a number above 0 and below 1"),
         ("fbeta(beta=-1)@5", r"beta cannot be -1; use a number above 0"),
         ("ndcg@0", r"ndcg@0: k is '0'; use a whole number from 1"),
+        ("ndcg@" + "9" * 5_000, r"k is '9+'; use a whole number from 1"),
         ("ndcg@-3", r"k is '-3'; use a whole number from 1"),
         ("ndcg@2.5", r"k is '2.5'; use a whole number from 1"),
         ("ndcg@", r"k is ''; use a whole number from 1"),

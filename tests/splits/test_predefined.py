@@ -104,6 +104,15 @@ def test_a_missing_file_is_named(ratings, folder):
         make(section, ratings, seed=0, base=folder)
 
 
+def test_folds_may_have_numbers_beyond_all_bounds(ratings, tmp_path):
+    path = tmp_path / "folds.csv"
+    numbers = ["9" * 5_000, "10", "2"]
+    lines = [f"{u},{i},{r},{numbers[u % 3]}\n" for u, i, r, _ in ROWS]
+    path.write_text("user,item,rating,fold\n" + "".join(lines))
+    first, second, third = make(Predefined(file=str(path)), ratings, seed=0)
+    assert [ROWS[row][0] % 3 for row in (first.test[0], second.test[0], third.test[0])] == [2, 1, 0]
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "dat", "parquet"])
 def test_a_column_of_folds_gives_each_its_turn_as_people_count(suffix, ratings, tmp_path):
     labels = [10 if row % 3 == 0 else row % 3 for row in range(24)]
