@@ -1,15 +1,14 @@
 """Time of fitting against the number of ratings, from 1 to 16 million, made up.
 
 The exponent of a power of the number of ratings is fitted to the times; at most 1.2 is promised
-for SVD, SVD++ and BaselineOnly. Surprise stands beside it as far as its time and memory go. With
-``--plot`` the table is drawn.
+for SVD, SVD++ and BaselineOnly. Surprise stands beside it as far as its time and memory go.
+`scripts/plot_growth.py` draws what ``--output`` wrote.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 from speed_sides import arguments, columns, plain, seconds, silence
@@ -17,6 +16,7 @@ from speed_sides import arguments, columns, plain, seconds, silence
 from harness import datasets
 from harness.algorithms import acceleration
 from harness.algorithms.quiet_surprise import surprise
+from harness.results.provenance import machine
 
 MILLIONS = (0.25, 1, 4, 16)
 FROM = 1  # the bar is on the growth from here
@@ -51,27 +51,8 @@ def exponent(points: list[tuple[float, float]]) -> float:
     return float(np.polyfit(size, time, 1)[0])
 
 
-def draw(found: dict[str, dict[str, list[tuple[float, float]]]], path: Path) -> None:
-    """Plot time against ratings on logarithmic axes."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
-    for colour, (name, sides) in enumerate(found.items()):
-        for side, style in (("harness", "o-"), ("surprise", "x--")):
-            if sides[side]:
-                size, time = np.array(sides[side]).T
-                axes.loglog(size * 1e6, time, style, color=f"C{colour}", label=f"{name}, {side}")
-    axes.set(xlabel="ratings", ylabel="seconds to fit", title="Fitting with default parameters")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
-    figure.savefig(path)
-
-
 def main() -> int:
-    told = arguments((__doc__ or "").splitlines()[0], plot="")
+    told = arguments((__doc__ or "").splitlines()[0])
     print(f"\n{(__doc__ or '').splitlines()[0]}\n")
     print(f"{'':14} {'million':>8} {'harness s':>10} {'Surprise s':>11}")
     found: dict[str, dict[str, list[tuple[float, float]]]] = {
@@ -95,18 +76,17 @@ def main() -> int:
                 found[name]["surprise"].append((millions, slow))
                 beside = f"{slow:11.2f}"
             print(f"{name:14} {millions:8g} {fast:10.3f} {beside}", flush=True)
-    missed = False
     print()
-    for name, sides in found.items():
-        slope = exponent([point for point in sides["harness"] if point[0] >= FROM])
-        bar = f"bar {HIGHEST}" if name in PROMISED else ""
-        missed |= name in PROMISED and slope > HIGHEST
-        print(f"{name:14} exponent {slope:.2f} {bar}")
+    slopes = {
+        name: exponent([point for point in sides["harness"] if point[0] >= FROM])
+        for name, sides in found.items()
+    }
+    for name, slope in slopes.items():
+        print(f"{name:14} exponent {slope:.2f} {f'bar {HIGHEST}' if name in PROMISED else ''}")
     if told.output:
-        told.output.write_text(json.dumps(found, indent=1) + "\n")
-    if told.plot:
-        draw(found, Path(told.plot))
-    return int(missed)
+        figures = {"machine": machine(), "seconds": found, "exponents": slopes}
+        told.output.write_text(json.dumps(figures, indent=1) + "\n")
+    return int(any(slopes[name] > HIGHEST for name in PROMISED))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from harness import datasets
 from harness.algorithms.quiet_surprise import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings
+from harness.results.provenance import machine
 
 
 @dataclass
@@ -75,7 +76,7 @@ class Table:
             told = {
                 "title": self.title,
                 "against": self.against,
-                "threads": os.environ.get("HARNESS_THREADS", os.cpu_count()),
+                "machine": machine(),
                 "rows": [asdict(row) | {"ratio": round(row.ratio, 2)} for row in self.rows],
             }
             output.write_text(json.dumps(told, indent=1) + "\n")

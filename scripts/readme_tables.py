@@ -1,7 +1,7 @@
-"""Write the tables of `results/` into the README, between its markers.
+"""Write the tables of `results/` and `benchmarks/figures/` into the pages that show them.
 
-python scripts/readme_tables.py          rewrite README.md
-python scripts/readme_tables.py --check  exit 1 if README.md is not what it would write
+python scripts/readme_tables.py          rewrite them between their markers
+python scripts/readme_tables.py --check  exit 1 if a page is not what it would write
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import re
 import sys
 from pathlib import Path
 
+import speed_tables
+
 from harness.results import read_run
 from harness.results.table import to_frame_for_people, to_markdown
 
 TOP = Path(__file__).parents[1]
-README = TOP / "README.md"
+PAGES = (TOP / "README.md", TOP / "docs" / "explanation" / "speed.md")
 MARKER = re.compile(
-    r"(?P<marker><!-- (?P<kind>table|grid): (?P<run>\S+)(?: (?P<label>\S+))? -->)\n"
+    r"(?P<marker><!-- (?P<kind>table|grid|speed): (?P<name>\S+)(?: (?P<label>\S+))? -->)\n"
     r"(?:\n\|(?:.*\n)+?(?=\n))?"
 )
 
@@ -42,28 +44,41 @@ def grid(run: str, label: str) -> str:
     return "\n".join(lines)
 
 
+def speed(name: str) -> str:
+    """Return the figures of one benchmark, or the summary of all."""
+    special = {
+        "summary": speed_tables.summary,
+        "growth": speed_tables.growth,
+        "large": speed_tables.large,
+    }
+    return special[name]() if name in special else speed_tables.full(name)
+
+
 def written(text: str) -> str:
-    """Return the README with every marked table as `results/` has it."""
+    """Return a page with every marked table as the files have it."""
+    kinds = {"table": table, "grid": grid, "speed": speed}
 
     def fill(match: re.Match[str]) -> str:
-        made = (
-            table(match["run"]) if match["kind"] == "table" else grid(match["run"], match["label"])
-        )
-        return f"{match['marker']}\n\n{made}\n"
+        asked = [word for word in (match["name"], match["label"]) if word]
+        return f"{match['marker']}\n\n{kinds[match['kind']](*asked)}\n"
 
     return MARKER.sub(fill, text)
 
 
 def main() -> int:
-    """Rewrite the README, or say whether it is current."""
-    before = README.read_text(encoding="utf-8")
-    after = written(before)
-    if "--check" in sys.argv:
-        if before != after:
-            print("README.md: its tables are not those of results/; run this script")
-        return int(before != after)
-    README.write_text(after, encoding="utf-8")
-    return 0
+    """Rewrite the pages, or say whether they are current."""
+    stale = 0
+    for page in PAGES:
+        before = page.read_text(encoding="utf-8")
+        after = written(before)
+        if "--check" not in sys.argv:
+            page.write_text(after, encoding="utf-8")
+        elif before != after:
+            stale = 1
+            print(
+                f"{page.relative_to(TOP)}: its tables are not those of the files; run this script"
+            )
+    return stale
 
 
 if __name__ == "__main__":

@@ -132,26 +132,39 @@ def descend(
     pu: Floats,
     qi: Floats,
 ) -> None:
-    """Run one epoch over the ratings, user by user, changing biases and factors in place."""
+    """Run one epoch over the ratings, user by user, changing biases and factors in place.
+
+    A user's vector has just been changed when the next of the user's ratings asks for its product
+    with that item's, so one loop does both, and reads each vector once.
+    """
     n_factors = pu.shape[1]
     lr_bu, lr_bi, lr_pu, lr_qi = rates
     reg_bu, reg_bi, reg_pu, reg_qi = penalties
+    kept_p, kept_q = 1.0 - lr_pu * reg_pu, 1.0 - lr_qi * reg_qi
     for user in range(len(offsets) - 1):
+        first, last = offsets[user], offsets[user + 1] - 1
+        if last < first:
+            continue
         p = pu[user]
         b_u = bu[user]
-        for row in range(offsets[user], offsets[user + 1]):
+        q = qi[items[first]]
+        dot = 0.0
+        for f in range(n_factors):
+            dot += q[f] * p[f]
+        for row in range(first, last + 1):
             item = items[row]
             q = qi[item]
-            dot = 0.0
-            for f in range(n_factors):
-                dot += q[f] * p[f]
             error = ratings[row] - (mean + b_u + bi[item] + dot)
             if biased:
                 b_u += lr_bu * (error - reg_bu * b_u)
                 bi[item] += lr_bi * (error - reg_bi * bi[item])
+            step_p, step_q = lr_pu * error, lr_qi * error
+            following = qi[items[min(row + 1, last)]]
+            dot = 0.0
             for f in range(n_factors):
                 p_f = p[f]
                 q_f = q[f]
-                p[f] = p_f + lr_pu * (error * q_f - reg_pu * p_f)
-                q[f] = q_f + lr_qi * (error * p_f - reg_qi * q_f)
+                p[f] = kept_p * p_f + step_p * q_f
+                q[f] = kept_q * q_f + step_q * p_f
+                dot += p[f] * following[f]
         bu[user] = b_u

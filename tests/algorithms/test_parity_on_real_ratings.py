@@ -1,4 +1,4 @@
-"""Fits and estimates on the bundled half-star ratings, against Surprise on the same."""
+"""Fits and estimates on half stars (bundled) and whole stars (MovieLens 100K), against Surprise."""
 
 import numpy as np
 import pandas as pd
@@ -48,12 +48,9 @@ LEARNED = (
 )
 
 
-@pytest.fixture(scope="module")
-def halves():
-    """Three quarters to fit on, in both forms, and the rest."""
-    ratings = datasets.load("bundled")
-    # Surprise keeps up to seven matrices of items times items: only items with some ratings.
-    often = np.flatnonzero(np.bincount(ratings.items)[ratings.items] >= 8)
+def halves(ratings, fewest):
+    """Three quarters to fit on, in both forms, and the rest; of items with so many ratings."""
+    often = np.flatnonzero(np.bincount(ratings.items)[ratings.items] >= fewest)
     order = np.random.default_rng(0).permutation(often)
     cut = 3 * len(order) // 4
     train, test = order[:cut], order[cut:]
@@ -77,10 +74,24 @@ def halves():
     return columns, plain, ratings.users[test], ratings.items[test]
 
 
+@pytest.fixture(scope="module")
+def half_stars():
+    # Surprise keeps up to seven matrices of items times items.
+    return halves(datasets.load("bundled"), fewest=8)
+
+
+@pytest.fixture(
+    scope="module", params=["half_stars", pytest.param("ml_100k", marks=pytest.mark.network)]
+)
+def parts(request):
+    given = request.getfixturevalue(request.param)
+    return given if request.param == "half_stars" else halves(given, fewest=1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
-def test_parameters_and_estimates_are_surprise_s(halves, name):
-    columns, plain, users, items = halves
+def test_parameters_and_estimates_are_surprise_s(parts, name):
+    columns, plain, users, items = parts
     kind, options = MODELS[name]
     theirs, ours = kind(**options).fit(plain), kind(**options)
     assert acceleration.fit(ours, columns, as_surprise=True) == "accelerated"
@@ -110,8 +121,8 @@ def test_parameters_and_estimates_are_surprise_s(halves, name):
             np.testing.assert_allclose(rows[place, chosen], expected, rtol=1e-9)
 
 
-def test_true_half_stars_change_what_slope_one_and_co_clustering_estimate(halves):
-    columns, _, users, items = halves
+def test_true_half_stars_change_what_slope_one_and_co_clustering_estimate(half_stars):
+    columns, _, users, items = half_stars
     for kind, options in (MODELS["SlopeOne"], MODELS["CoClustering"]):
         true, cut = kind(**options), kind(**options)
         acceleration.fit(true, columns)
