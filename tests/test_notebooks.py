@@ -32,5 +32,12 @@ def test_a_notebook_runs_and_its_committed_outputs_are_true(path, tmp_path, monk
     assert texts(fresh) == texts(committed)
 
 
-def test_the_worked_example_is_there():
-    assert "worked_ndcg" in {path.stem for path in NOTEBOOKS}
+def test_the_notebooks_are_there():
+    assert {"worked_ndcg", "metric_confusion"} <= {path.stem for path in NOTEBOOKS}
+
+
+def test_every_plot_is_committed_with_its_picture():
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            shown = [output.get("data", {}) for output in cell.get("outputs", [])]
+            assert ("plt.show()" in cell.source) == any("image/png" in data for data in shown)
