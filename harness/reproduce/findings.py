@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from statistics import fmean, stdev
 from typing import Any
 
 from harness.reproduce.computed import compute
@@ -20,7 +22,7 @@ TIMES = ("runtime_s",)
 
 @dataclass(frozen=True)
 class Band:
-    """The range of a value over seeds, for a source that set none.
+    """Where one more run would land, for a source that set no seed.
 
     Parameters
     ----------
@@ -29,6 +31,30 @@ class Band:
 
     low: float
     high: float
+
+    @classmethod
+    def of_one_more(cls, values: Sequence[float]) -> Band:
+        """Return the band that holds one more draw with a probability of 99%.
+
+        ``mean ± t * s * sqrt(1 + 1/n)`` with the quantile t of Student's distribution of n - 1
+        degrees of freedom: the prediction interval of a normal sample. The range of n values alone
+        would miss one more draw with a probability of 2 / (n + 1).
+
+        Parameters
+        ----------
+        values : sequence of float
+            What runs with different seeds gave, two or more.
+
+        Examples
+        --------
+        >>> str(Band.of_one_more([0.010, 0.012, 0.009, 0.011]))
+        '0.002069 to 0.01893'
+        """
+        from scipy.stats import t
+
+        mean, spread = fmean(values), stdev(values)
+        half = float(t.ppf(0.995, len(values) - 1)) * spread * math.sqrt(1 + 1 / len(values))
+        return cls(mean - half, mean + half)
 
     def __str__(self) -> str:
         return f"{self.low:.4g} to {self.high:.4g}"
@@ -63,7 +89,7 @@ class Finding:
         Here less published; None where that means nothing.
     verdict : str
         ``equal`` (to 1e-12), ``equal as printed``, ``truncated`` (by the source), ``within the
-        band`` or ``outside the band`` (of our seeds, where the source set none), ``erratum``,
+        band`` or ``outside the band`` (of one more seed, where the source set none), ``erratum``,
         ``another machine``, ``refused here``, ``named here``, ``differs`` or ``not run``.
     note : str
     """

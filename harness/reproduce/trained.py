@@ -125,6 +125,6 @@ def _notebook(quantity: Quantity, cells: Cells) -> dict[str, float]:
 def _catalogue(quantity: Quantity, cells: Cells) -> dict[str, Any]:
     own = _of(quantity, cells)
     scores = _scores(own, FULL_CATALOGUE)
-    low, high = min(scores), max(scores)
     seconds = _mean([cell["fit_seconds"] + cell["score_seconds"] for cell in own])
-    return {"ndcg": low if low == high else Band(low, high), "runtime_s": seconds}
+    same = min(scores) == max(scores)
+    return {"ndcg": scores[0] if same else Band.of_one_more(scores), "runtime_s": seconds}

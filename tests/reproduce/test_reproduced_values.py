@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from harness import reproduce
@@ -97,3 +98,10 @@ def test_an_erratum_holds_only_where_the_right_value_comes_out():
 def test_an_unknown_source_names_the_nearest():
     with pytest.raises(ResultsError, match="seed-005: unknown source; did you mean 'seed-00"):
         reproduce.reproduce("seed-005")
+
+
+def test_the_band_holds_one_more_run_ninety_nine_times_in_a_hundred():
+    draws = np.random.default_rng(7).normal(size=(4000, 11))
+    bands = [Band.of_one_more(row[:10].tolist()) for row in draws]
+    held = sum(band.low <= row[10] <= band.high for band, row in zip(bands, draws, strict=True))
+    assert held / 4000 == pytest.approx(0.99, abs=0.006)
