@@ -83,7 +83,11 @@ def commands() -> Iterator[str]:
 
 def algorithm_table() -> Iterator[str]:
     """Yield an overview of the algorithms."""
-    for kind, title in (("surprise", "Surprise's"), ("floor", "Floors")):
+    for kind, title in (
+        ("surprise", "Surprise's"),
+        ("library", "Other libraries'"),
+        ("floor", "Floors"),
+    ):
         yield from (f"### {title}", "")
         yield from _table(
             ["name", "what it does", "parameters and their defaults"],

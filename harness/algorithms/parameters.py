@@ -26,7 +26,9 @@ BSL_OPTIONS: dict[str, dict[str, Any]] = {
 }
 # The least legal value; Surprise itself fails late or divides by zero below it.
 LEAST = {
+    "alpha": 0,
     "k": 1,
+    "k_core": 1,
     "min_k": 1,
     "min_support": 1,
     "n_cltr_i": 1,
@@ -85,7 +87,7 @@ def check_params(kind: type, params: dict[str, Any]) -> Iterator[tuple[KeyPath, 
             yield from _check_sim_options(value)
         elif name == "bsl_options" and of_surprise:
             yield from _check_bsl_options(value)
-        elif of_surprise or kind.__module__ == "harness.algorithms.floors":
+        elif of_surprise or kind.__module__.startswith("harness.algorithms."):
             default = parameters[name].default if name in parameters else None
             if message := _wrong(name, value, default):
                 yield (name,), message

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "describe",
     "draws_in_order",
     "find",
+    "library_versions",
     "takes_seed",
 ]
 
@@ -48,6 +50,14 @@ FLOORS = {
 }
 
 
+LIBRARIES = {
+    "spark-als": "alternating least squares of Spark's MLlib, for ratings or counts",
+    "implicit-als": "alternating least squares of the library implicit, for counts",
+}
+DISTRIBUTIONS = {"spark-als": "pyspark", "implicit-als": "implicit"}
+"""What has to be installed for an algorithm of another library."""
+
+
 @dataclass(frozen=True)
 class AlgorithmInfo:
     """What `harness list algorithms` shows of one algorithm.
@@ -57,7 +67,7 @@ class AlgorithmInfo:
     name : str
     summary : str
     kind : str
-        ``surprise`` or ``floor``.
+        ``surprise``, ``floor`` or ``library`` for one that another library fits.
     params : dict of str to object
         Arguments of the constructor with their defaults.
     """
@@ -75,7 +85,7 @@ def find(name: str) -> type:
     ----------
     name : str
         A name of Surprise's, spelled with or without capitals, hyphens and spaces (``SVD++`` is
-        ``SVDpp``), a floor, or ``package.module:Class``.
+        ``SVDpp``), a floor, one that another library fits, or ``package.module:Class``.
 
     Raises
     ------
@@ -94,6 +104,10 @@ def find(name: str) -> type:
         from harness.algorithms import floors
 
         return getattr(floors, found)  # type: ignore[no-any-return]
+    if found in LIBRARIES:
+        from harness.algorithms import als
+
+        return als.ALGORITHMS[found]
     from harness.algorithms.quiet_surprise import surprise
 
     return getattr(surprise, found)  # type: ignore[no-any-return]
@@ -114,7 +128,7 @@ def canonical(name: str) -> str:
     """
     if ":" in name:
         return name
-    known = {_folded(each): each for each in (*SURPRISE, *FLOORS)}
+    known = {_folded(each): each for each in (*SURPRISE, *FLOORS, *LIBRARIES)}
     found = known.get(_folded(name))
     if found is None:
         raise AlgorithmError(f"unknown algorithm {name!r}; {suggestion(name, known.values())}")
@@ -228,16 +242,37 @@ def takes_seed(name: str) -> bool:
     return draws_in_order(name) or "random_state" in inspect.signature(kind).parameters
 
 
+def library_versions(names: Iterable[str]) -> dict[str, str]:
+    """Return the versions of the libraries that fit some of these algorithms.
+
+    Examples
+    --------
+    >>> library_versions(["SVD", "Random"])
+    {}
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in names:
+        package = DISTRIBUTIONS.get(canonical(name))
+        if package is not None:
+            try:
+                found[package] = version(package)
+            except PackageNotFoundError:
+                found[package] = "missing"
+    return found
+
+
 def describe() -> list[AlgorithmInfo]:
     """Return every algorithm that has a name, with its parameters and their defaults.
 
     Examples
     --------
     >>> len(describe())
-    14
+    16
     """
     rows = []
-    for kind, table in (("surprise", SURPRISE), ("floor", FLOORS)):
+    for kind, table in (("surprise", SURPRISE), ("floor", FLOORS), ("library", LIBRARIES)):
         for name, summary in table.items():
             parameters = inspect.signature(find(name)).parameters.values()
             defaults = {

@@ -7,8 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from harness.errors import AlgorithmError
 from harness.parallel import n_threads
@@ -59,7 +61,8 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
     """Return the Spark session of this process; one that uses this machine alone if there is none.
 
     It takes as many threads as `harness.parallel.n_threads`, half of the memory that is free, and
-    no port that other machines could reach.
+    no port that other machines could reach. What Java writes while it starts is shown only where
+    the start fails.
 
     Parameters
     ----------
@@ -78,7 +81,12 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
         If PySpark or Java is missing; the message names the package to install.
     """
     try:
-        from pyspark.sql import SparkSession
+        with warnings.catch_warnings():
+            # It warns of every version of pandas that is newer than itself.
+            warnings.simplefilter("ignore", FutureWarning)
+            from pyspark import SparkConf, SparkContext
+            from pyspark.java_gateway import launch_gateway
+            from pyspark.sql import SparkSession
     except ImportError:
         raise AlgorithmError(
             f"{who}: needs PySpark; pip install 'surprise-harness[spark]'"
@@ -88,8 +96,9 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
         return active
     find_java(who)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(f"local[{n_threads()}]").appName("surprise-harness")
     chosen = {
+        "spark.master": f"local[{n_threads()}]",
+        "spark.app.name": "surprise-harness",
         "spark.driver.memory": f"{_half_of_free_memory()}m",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -98,15 +107,26 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
         "spark.log.level": "ERROR",
         **(settings or {}),
     }
-    for key, value in chosen.items():
-        builder = builder.config(key, value)
-    try:
-        return builder.getOrCreate()
-    except Exception as error:
-        raise AlgorithmError(
-            f"{who}: Spark did not start ({type(error).__name__}: {error}); "
-            f"see whether {find_java(who)} runs and memory is free"
-        ) from error
+    conf = SparkConf().setAll(list(chosen.items()))
+    with tempfile.TemporaryFile() as said:
+        try:
+            if SparkContext._active_spark_context is None:  # else the session joins it
+                gateway = launch_gateway(conf, {"stdout": said, "stderr": said})
+                SparkContext(conf=conf, gateway=gateway)
+            return SparkSession.builder.config(conf=conf).getOrCreate()
+        except Exception as error:
+            raise AlgorithmError(
+                f"{who}: Spark did not start ({_reason(error, said)}); "
+                f"see whether {find_java(who)} runs and memory is free"
+            ) from error
+
+
+def _reason(error: Exception, said: IO[bytes]) -> str:
+    """Return what was wrong: what Java wrote last, or else what Python caught."""
+    said.seek(0)
+    lines = said.read().decode("utf-8", "replace").split("\n")
+    told = [line.strip() for line in lines if "rror" in line or "xception" in line]
+    return (told[-1] if told else f"{type(error).__name__}: {error}")[:300]
 
 
 def _half_of_free_memory() -> int:

@@ -13,7 +13,16 @@ from harness.algorithms.trainset import ColumnTrainset
 __all__ = ["warm_up"]
 
 _warm: set[str] = set()
-_CHEAP = {"n_epochs": 1, "n_factors": 2, "k": 2, "min_k": 1, "n_cltr_u": 1, "n_cltr_i": 1}
+_CHEAP: dict[str, Any] = {
+    "n_epochs": 1,
+    "n_factors": 2,
+    "k": 2,
+    "min_k": 1,
+    "n_cltr_u": 1,
+    "n_cltr_i": 1,
+    "k_core": 1,  # filters that the toy would not pass
+    "min_rating": None,
+}
 
 
 def warm_up(name: str, params: dict[str, Any]) -> None:

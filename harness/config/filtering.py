@@ -11,11 +11,14 @@ from harness.config.section import Section
 
 __all__ = [
     "FilterSection",
+    "FirstUsers",
     "KCore",
+    "MinRating",
     "MinRatingsPerItem",
     "MinRatingsPerUser",
     "SampleUsers",
     "TimeWindow",
+    "TopItems",
 ]
 
 
@@ -103,8 +106,56 @@ class SampleUsers(Section):
         return f"sample of {written(self.n)}{' of the' if isinstance(self.n, float) else ''} users"
 
 
+class FirstUsers(Section):
+    """The users that come first, with all their ratings."""
+
+    kind: Literal["first-users"] = "first-users"
+    """Keep the users that come first in the data set, counted before any filter."""
+    n: Count
+    """How many users stay; all of them where there are fewer."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return f"first {self.n} users"
+
+
+class TopItems(Section):
+    """The items with the most ratings, or the most of them in sum."""
+
+    kind: Literal["top-items"] = "top-items"
+    """Keep the most rated items, or the most played ones."""
+    n: Count
+    """How many items stay; of equal ones, those that come first in the data."""
+    by: Literal["count", "sum"] = "count"
+    """What is compared: how many ratings an item has, or their sum, as of plays."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return f"top {self.n} items by {self.by}"
+
+
+class MinRating(Section):
+    """Ratings that are high enough."""
+
+    kind: Literal["min-rating"] = "min-rating"
+    """Take out low ratings, as of artists that were hardly played."""
+    at_least: float = Field(allow_inf_nan=False)
+    """The lowest rating that stays."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return f"ratings of at least {self.at_least:g}"
+
+
 FilterSection = Annotated[
-    KCore | MinRatingsPerUser | MinRatingsPerItem | TimeWindow | SampleUsers,
+    KCore
+    | MinRatingsPerUser
+    | MinRatingsPerItem
+    | TimeWindow
+    | SampleUsers
+    | FirstUsers
+    | TopItems
+    | MinRating,
     Field(discriminator="kind"),
 ]
 """A kind of filter with its options."""

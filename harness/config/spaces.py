@@ -28,6 +28,13 @@ _BASELINE: SearchSpace = {
     "bsl_options.n_epochs": Range(low=5, high=30),
 }
 
+_LEAST_SQUARES: SearchSpace = {
+    "n_factors": Range(low=8, high=128, log=True),
+    "n_epochs": Range(low=5, high=30),
+    "reg": Range(low=0.001, high=10.0, log=True),
+    "alpha": Range(low=0.001, high=10.0, log=True),
+}
+
 RECOMMENDED: dict[str, SearchSpace] = {
     "NormalPredictor": {},
     "BaselineOnly": _BASELINE,
@@ -49,6 +56,8 @@ RECOMMENDED: dict[str, SearchSpace] = {
         "n_cltr_i": Range(low=1, high=20, log=True),
         "n_epochs": Range(low=5, high=60, log=True),
     },
+    "spark-als": _LEAST_SQUARES,
+    "implicit-als": _LEAST_SQUARES,
     "ItemMean": {"damping": Range(low=0.5, high=100.0, log=True)},
 }
 """By algorithm; wide enough for MovieLens from 100K to 25M. An empty space has one trial."""

@@ -16,6 +16,7 @@ __all__ = [
     "Holdout",
     "KFold",
     "LeaveNOut",
+    "OwnTraining",
     "Predefined",
     "RepeatedKFold",
     "SavedSplit",
@@ -246,6 +247,18 @@ class UserHoldout(_Split):
         return f"user holdout {written(self.users)}, given {written(self.given)} {self.choose}"
 
 
+class OwnTraining(_Split):
+    """No division: a model is tested on what it was fitted on."""
+
+    kind: Literal["own-training"] = "own-training"
+    """All ratings are training and test at once. The scores tell what a model remembers, nothing
+    of what it predicts; only for published numbers that were computed so."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return "own training data"
+
+
 class Predefined(_Split):
     """Folds that somebody else has drawn."""
 
@@ -311,6 +324,7 @@ _AnySplit = (
     | UserFraction
     | GlobalTime
     | UserHoldout
+    | OwnTraining
     | Predefined
     | SavedSplit
 )

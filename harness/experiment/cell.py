@@ -160,7 +160,10 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
             else "surprise",
             "n_impossible": n_impossible,
             "n_test": len(asked.items),
-            "notes": _notes(chosen, trainset, fit_path),
+            "notes": [
+                *_notes(chosen, trainset, fit_path),
+                *(f"{chosen.title}: {note}" for note in getattr(model, "fit_notes", ())),
+            ],
         },
         users=asked.users,
         kept=asked.kept,

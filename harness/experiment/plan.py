@@ -105,7 +105,7 @@ def rekeyed(experiment: Experiment, workspace: Workspace, cell: Cell) -> Cell:
     chosen = experiment.algorithms[cell.algorithm]
     decisive = {
         "numbers": NUMBERS_VERSION,
-        "versions": versions_that_count(),
+        "versions": versions_that_count() | registry.library_versions([chosen.name]),
         "data": workspace.ratings(cell.dataset)[0].fingerprint,
         "split": workspace.split(cell).fingerprint,
         "candidates": section.model_dump(),

@@ -156,7 +156,8 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         "bounds": scored.bounds,
         **scored.redefined,
         "statistics": _statistics(experiment, scored),
-        "versions": provenance.versions(),
+        "versions": provenance.versions()
+        | registry.library_versions(each.name for each in experiment.algorithms),
         "machine": provenance.machine(),
         "commit": provenance.commit(),
     }

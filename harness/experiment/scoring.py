@@ -225,5 +225,5 @@ def _check_and_clip(model: Any, estimates: NDArray[np.float64], *, clip: bool) -
             f"{type(model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not numbers; "
             "the fit diverged: lower the learning rate or raise the regularisation"
         )
-    if clip:
+    if clip and not acceleration.is_preference(model):
         np.clip(estimates, *model.trainset.rating_scale, out=estimates)

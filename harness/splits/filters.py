@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from harness import seeds
 from harness.config.filtering import (
     FilterSection,
+    FirstUsers,
     KCore,
+    MinRating,
     MinRatingsPerItem,
     MinRatingsPerUser,
     SampleUsers,
     TimeWindow,
+    TopItems,
 )
 from harness.config.quantities import seconds
 from harness.datasets import Ratings
@@ -24,7 +27,7 @@ from harness.errors import SplitError
 from harness.splits.sizes import rounded_up
 from harness.splits.users import in_order_of_appearance
 
-__all__ = ["Counts", "FilterReport", "count", "filter"]
+__all__ = ["Counts", "FilterReport", "count", "filter", "k_core"]
 
 Mask = NDArray[np.bool_]
 
@@ -140,6 +143,30 @@ def filter(
     return ratings, reports
 
 
+def k_core(users: NDArray[np.int32], items: NDArray[np.int32], n: int) -> Mask:
+    """Mark the rows that are left when users and items with fewer than `n` rows have gone.
+
+    Parameters
+    ----------
+    users, items : ndarray of int32, shape (n_rows,)
+    n : int
+        Fewest rows that every user and every item keeps.
+
+    Examples
+    --------
+    >>> k_core(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 1]), 2).tolist()
+    [True, True, True, True, False]
+    """
+    keep = np.arange(len(users))
+    while True:
+        enough = _enough(users[keep], n) & _enough(items[keep], n)
+        if enough.all():
+            mask = np.zeros(len(users), bool)
+            mask[keep] = True
+            return mask
+        keep = keep[enough]
+
+
 def _enough(codes: NDArray[np.int32], n: int) -> Mask:
     """Mark the rows whose user, or item, has at least `n` rows."""
     enough: Mask = (np.bincount(codes) >= n)[codes]
@@ -147,15 +174,7 @@ def _enough(codes: NDArray[np.int32], n: int) -> Mask:
 
 
 def _k_core(section: KCore, ratings: Ratings, state: int) -> Mask:
-    keep = np.arange(len(ratings))
-    while True:
-        users, items = ratings.users[keep], ratings.items[keep]
-        enough = _enough(users, section.n) & _enough(items, section.n)
-        if enough.all():
-            mask = np.zeros(len(ratings), bool)
-            mask[keep] = True
-            return mask
-        keep = keep[enough]
+    return k_core(ratings.users, ratings.items, section.n)
 
 
 def _min_per_user(section: MinRatingsPerUser, ratings: Ratings, state: int) -> Mask:
@@ -195,10 +214,33 @@ def _sample_users(section: SampleUsers, ratings: Ratings, state: int) -> Mask:
     return keep
 
 
+def _first_users(section: FirstUsers, ratings: Ratings, state: int) -> Mask:
+    # Codes are given by first appearance in the whole data set, whatever was filtered since.
+    keep: Mask = ratings.users < section.n
+    return keep
+
+
+def _top_items(section: TopItems, ratings: Ratings, state: int) -> Mask:
+    weights = ratings.ratings if section.by == "sum" else None
+    totals = np.bincount(ratings.items, weights, minlength=ratings.n_items)
+    chosen = np.zeros(ratings.n_items, bool)
+    chosen[np.argsort(-totals, kind="stable")[: section.n]] = True
+    keep: Mask = chosen[ratings.items]
+    return keep
+
+
+def _min_rating(section: MinRating, ratings: Ratings, state: int) -> Mask:
+    keep: Mask = ratings.ratings >= section.at_least
+    return keep
+
+
 _FILTERS: dict[str, Callable[[Any, Ratings, int], Mask]] = {
     "k-core": _k_core,
     "min-ratings-per-user": _min_per_user,
     "min-ratings-per-item": _min_per_item,
     "time-window": _time_window,
     "sample-users": _sample_users,
+    "first-users": _first_users,
+    "top-items": _top_items,
+    "min-rating": _min_rating,
 }

@@ -28,6 +28,7 @@ _MAKERS: dict[str, Callable[[Any, Ratings, int], Drawn]] = {
     "user-fraction": user_parts.user_fraction,
     "user-holdout": user_parts.user_holdout,
     "global-time": time_parts.global_time,
+    "own-training": random_parts.own_training,
 }
 
 

@@ -101,7 +101,9 @@ def remarks(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> tuple[
                 f"{n_new:,} of {_counted(n_asked, f'test {word}')} ({_percent(n_new / n_asked)}) "
                 f"{verb} no training rating"
             )
-    n_left = n_divided - len(train) - len(test)
+    used = np.zeros(len(ratings), bool)
+    used[train] = used[test] = True
+    n_left = n_divided - int(np.count_nonzero(used))
     if n_left:
         part = _percent(n_left / n_divided)
         notes.append(f"{_counted(n_left, 'rating')} ({part}) in neither part")

@@ -47,7 +47,7 @@ class Split:
         Rows of the training part in the order in which a model is to see them, which decides what
         stochastic gradient descent learns.
     test : ndarray of int64, shape (n_test,)
-        Rows of the test part; none is in `train`.
+        Rows of the test part; none is in `train`, unless a config asks for just that.
     name : str
         The kind of split as tables name it; equal for all folds.
     fold : int

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
         catalogue,
         estimate,
         fit,
+        is_preference,
         scoring_path,
     )
 
-__all__ = ["Path", "catalogue", "estimate", "fit", "memory", "scoring_path"]
+__all__ = ["Path", "catalogue", "estimate", "fit", "is_preference", "memory", "scoring_path"]
 
 
 def __getattr__(name: str) -> Any:

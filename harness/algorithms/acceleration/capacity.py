@@ -15,6 +15,9 @@ TRAINSET_ROW = 24  # both groupings: two ids of 4 bytes, two ratings of 8
 ORDER_ROW = 12  # ids of 4 bytes and places of 8
 ORDERING_ROW = 28  # the same while it is searched for repeated items
 BLOCK = 64 << 20  # estimates under way
+SPARK_ROW = 96  # the frame, and MLlib's blocks of ratings by user and by item
+SPARK_ITSELF = 512 << 20
+COUNTS_ROW = 40  # a sparse matrix of users and one of items, and the columns they are made from
 SMALL = ("BaselineOnly", "CoClustering", "NormalPredictor", "Random", "Popularity", "ItemMean")
 
 
@@ -46,8 +49,8 @@ def memory(
     Returns
     -------
     int
-        Bytes, the columns of the training set included. For a class that is none of Surprise's,
-        the training set as Python lists.
+        Bytes, the columns of the training set and what another library takes included. For a class
+        that is none of Surprise's, the training set as Python lists.
 
     Examples
     --------
@@ -72,6 +75,12 @@ def memory(
         return columns + rows + (ORDER_ROW + 5 * DOUBLE) * n_ratings
     if name == "SlopeOne":
         return columns + 2 * DOUBLE * n_items**2 + ORDER_ROW * n_ratings
+    if name in ("spark-als", "implicit-als"):
+        n_factors = int(params.get("n_factors", 10 if name == "spark-als" else 100))
+        factors = (DOUBLE + 4) * n_factors * 2 * (n_users + n_items)
+        if name == "spark-als":
+            return columns + factors + SPARK_ROW * n_ratings + SPARK_ITSELF
+        return columns + factors + COUNTS_ROW * n_ratings
     if name in SMALL:
         return columns + DOUBLE * (n_ratings + 8 * (n_users + n_items))
     as_lists = 250  # bytes a rating in the lists of tuples that Surprise's own code walks

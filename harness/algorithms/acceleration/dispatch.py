@@ -33,12 +33,13 @@ from harness.algorithms.acceleration.normal import (
 from harness.algorithms.acceleration.slope_one import SlopeOne
 from harness.algorithms.acceleration.svd import SVD
 from harness.algorithms.acceleration.svdpp import SVDpp
+from harness.algorithms.als import ACCELERATORS as LIBRARIES
 from harness.algorithms.floors import FLOORS
 from harness.algorithms.quiet_surprise import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.errors import AlgorithmError
 
-__all__ = ["Path", "catalogue", "estimate", "fit", "scoring_path"]
+__all__ = ["Path", "catalogue", "estimate", "fit", "is_preference", "scoring_path"]
 
 Path = Literal["accelerated", "surprise"]
 
@@ -57,6 +58,7 @@ ACCELERATORS: dict[type, Accelerator] = {
         CoClustering(),
         NormalPredictor(),
         *FLOORS,
+        *LIBRARIES,
     )
 }
 
@@ -158,6 +160,7 @@ def estimate(
     ([3.0, 3.667], [False, True])
     """
     asked_users, asked_items = _codes(users), _codes(items)
+    clip = clip and not is_preference(model)
     scorer = _scorer(model) if accelerate else None
     if scorer is not None:
         try:
@@ -211,11 +214,23 @@ def catalogue(
     """
     asked = _codes(users)
     trainset = _columns(model)
+    clip = clip and not is_preference(model)
     scorer = _scorer(model) if accelerate else None
     size = block or (scorer.users_at_once() if scorer else 16)
     for start in range(0, len(asked), size):
         stop = min(start + size, len(asked))
         yield start, stop, _rows(model, scorer, trainset, asked[start:stop], clip)
+
+
+def is_preference(model: Any) -> bool:
+    """Return whether a model's estimates are no ratings, so that the scale does not bound them.
+
+    Examples
+    --------
+    >>> is_preference(surprise.SVD())
+    False
+    """
+    return bool(getattr(model, "is_preference", False))
 
 
 def scoring_path(model: Any) -> Path:

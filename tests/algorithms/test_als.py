@@ -1,0 +1,252 @@
+"""Least squares of other libraries: what is handed to them, and what is made of their factors."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import harness
+from harness.algorithms import acceleration, registry
+from harness.algorithms.als import Factors, ImplicitALS, Observed, SparkALS
+from harness.algorithms.trainset import ColumnTrainset
+from harness.errors import AlgorithmError, ConfigError
+
+PLAYS = [("ann", "x", 9), ("ann", "y", 3), ("bob", "x", 2), ("bob", "y", 1), ("eve", "z", 5)]
+CONFIG: dict[str, Any] = {
+    "dataset": "bundled",
+    "split": {"kind": "holdout", "test_size": 0.25},
+    "candidates": "catalogue",
+    "metrics": ["ndcg(gain=binary)@5"],
+    "statistics": None,
+}
+
+
+def trainset_of(plays: list[tuple[str, str, float]]) -> ColumnTrainset:
+    users, items = (list(dict.fromkeys(row[side] for row in plays)) for side in (0, 1))
+    return ColumnTrainset.from_columns(
+        [users.index(user) for user, _, _ in plays],
+        [items.index(item) for _, item, _ in plays],
+        [n for _, _, n in plays],
+        user_ids=np.array(users, dtype=object),
+        item_ids=np.array(items, dtype=object),
+        scale=(1.0, 9.0),
+    )
+
+
+def plays_of_many(n_users: int = 40, n_items: int = 25) -> Any:
+    import pandas as pd
+
+    rng = np.random.default_rng(5)
+    taste, kind = rng.integers(0, 2, n_users), np.arange(n_items) % 2
+    rows = [
+        (f"u{user}", f"i{item}", int(rng.integers(1, 50)))
+        for user in range(n_users)
+        for item in range(n_items)
+        if rng.random() < (0.5 if taste[user] == kind[item] else 0.05)
+    ]
+    return pd.DataFrame(rows, columns=["user", "item", "rating"])
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Observed]:
+    """Put vectors that tell users and items apart in place of the libraries; keep what they got."""
+    kept: list[Observed] = []
+
+    def factorise(self: Any, trainset: Any, observed: Observed) -> tuple[Factors, Factors]:
+        kept.append(observed)
+        users, items = np.unique(observed.users), np.unique(observed.items)
+        return tuple(  # type: ignore[return-value]
+            Factors(ids, np.stack([ids + 2.0] * self.n_factors, axis=1)) for ids in (users, items)
+        )
+
+    for kind in (SparkALS, ImplicitALS):
+        monkeypatch.setattr(kind, "factorise", factorise)
+    return kept
+
+
+class TestParameters:
+    @pytest.mark.parametrize("name", ["spark-als", "implicit-als", "SparkALS", "implicit als"])
+    def test_names_are_found_however_they_are_spelled(self, name: str) -> None:
+        assert registry.find(name) in (SparkALS, ImplicitALS)
+        assert registry.takes_seed(name)
+
+    @pytest.mark.parametrize(
+        ("key", "value", "message"),
+        [
+            ("alpha", "high", "found 'high'; it must be a number"),
+            ("alpha", -1, "found -1; it must be 0 or more"),
+            ("n_factors", 0, "found 0; it must be 1 or more"),
+            ("n_factors", 2.5, "found 2.5; it must be a whole number"),
+            ("reg", "0.1", "found '0.1'; it must be a number"),
+            ("implicit", "yes", "found 'yes'; it must be true or false"),
+            ("min_rating", "five", "found 'five'; it must be a number"),
+            ("k_core", 0, "found 0; it must be 1 or more"),
+            ("rank", 10, "SparkALS has no such parameter"),
+        ],
+    )
+    def test_a_wrong_one_is_named_before_anything_runs(
+        self, key: str, value: object, message: str
+    ) -> None:
+        row = {"name": "spark-als", "params": {key: value}}
+        with pytest.raises(ConfigError, match=rf"algorithms\[0\]\.params\.{key}: {message}"):
+            harness.run(CONFIG | {"algorithms": [row]}, results=None)
+
+    def test_a_library_counts_among_the_versions_of_its_algorithm_alone(self) -> None:
+        assert list(registry.library_versions(["SVD", "spark-als"])) == ["pyspark"]
+        assert list(registry.library_versions(["Implicit ALS"])) == ["implicit"]
+
+
+class TestEstimates:
+    def test_are_products_the_same_one_by_one_in_pairs_and_in_rows(
+        self, seen: list[Observed]
+    ) -> None:
+        model = ImplicitALS(n_factors=3)
+        acceleration.fit(model, trainset_of(PLAYS))
+        single = model.predict("bob", "y")
+        assert (single.est, single.details["was_impossible"]) == (27.0, False)
+        pairs, impossible = acceleration.estimate(model, [0, 1, 2], [2, 1, 0])
+        assert (pairs.tolist(), impossible.any()) == ([24.0, 27.0, 24.0], False)
+        for accelerate in (True, False):
+            [(_, _, rows)] = acceleration.catalogue(model, [1], accelerate=accelerate)
+            assert rows.tolist() == [[18.0, 27.0, 36.0]]
+
+    @pytest.mark.parametrize("pair", [("nobody", "x"), ("ann", "nothing"), ("eve", "x")])
+    def test_of_what_training_does_not_know_is_that_of_zeros(
+        self, seen: list[Observed], pair: tuple[str, str]
+    ) -> None:
+        model = SparkALS(k_core=2)
+        acceleration.fit(model, trainset_of(PLAYS))
+        guess = model.predict(*pair, clip=False)
+        assert (guess.est, guess.details["was_impossible"]) == (0.0, True)
+        [(_, _, rows)] = acceleration.catalogue(model, [2, 0], clip=False)
+        assert rows[0].tolist() == [0.0, 0.0, 0.0]
+        assert rows[1].tolist() == [40.0, 60.0, 0.0]
+
+    def test_ratings_are_clipped_and_preferences_are_not(self, seen: list[Observed]) -> None:
+        for model, highest in ((SparkALS(), 9.0), (SparkALS(implicit=True), 160.0)):
+            acceleration.fit(model, trainset_of(PLAYS))
+            assert model.predict("eve", "z").est == highest
+            assert acceleration.estimate(model, [2], [2])[0].tolist() == [highest]
+            [(_, _, rows)] = acceleration.catalogue(model, [2])
+            assert rows.max() == highest
+
+    def test_a_run_ranks_preferences_above_the_scale_apart_and_says_so(
+        self, seen: list[Observed], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        row = {"name": "spark-als", "params": {"implicit": True}}
+        done = harness.run(
+            CONFIG | {"algorithms": [row], "floors": False, "metrics": ["ndcg@5"]},
+            ratings=plays_of_many().assign(rating=lambda f: f["rating"] % 5 + 1),
+            results=None,
+        )
+        assert done.info["cells"][0]["tied_at_cut"]["ndcg@5"] == 0.0
+        assert any("spark-als: estimates are preferences" in note for note in done.info["notes"])
+
+
+class TestNoise:
+    def test_a_threshold_and_a_core_take_ratings_out_of_training_alone(
+        self, seen: list[Observed]
+    ) -> None:
+        model = SparkALS(min_rating=2, k_core=1)
+        acceleration.fit(model, trainset_of(PLAYS))
+        assert seen[-1].ratings.tolist() == [9.0, 3.0, 2.0, 5.0]
+        model = SparkALS(k_core=2)
+        acceleration.fit(model, trainset_of(PLAYS))
+        assert seen[-1].ratings.tolist() == [9.0, 3.0, 2.0, 1.0]
+        assert model.fit_notes == [
+            "left out of training as noise: 1 of 5 ratings, with all of 1 of 3 users and "
+            "1 of 3 items"
+        ]
+        assert model.trainset.n_ratings == 5
+
+    def test_nothing_is_said_where_nothing_is_left_out(self, seen: list[Observed]) -> None:
+        model = SparkALS()
+        acceleration.fit(model, trainset_of(PLAYS))
+        assert model.fit_notes == []
+
+    def test_filters_that_leave_nothing_are_refused(self) -> None:
+        with pytest.raises(
+            AlgorithmError, match=r"^spark-als: min_rating 4 and k_core 2 leave none"
+        ):
+            acceleration.fit(SparkALS(min_rating=4, k_core=2), trainset_of(PLAYS))
+
+    @pytest.mark.parametrize("plays", [0, -3])
+    @pytest.mark.parametrize("model", [ImplicitALS(), SparkALS(implicit=True)])
+    def test_counts_that_are_not_above_zero_are_refused_with_the_first(
+        self, model: Any, plays: int
+    ) -> None:
+        expected = rf"1 of 6 ratings are not above 0 \(as {plays} by user 'eve' for item 'x'\)"
+        with pytest.raises(AlgorithmError, match=expected):
+            acceleration.fit(model, trainset_of([*PLAYS, ("eve", "x", plays)]))
+
+    def test_ratings_below_zero_are_ratings(self, seen: list[Observed]) -> None:
+        acceleration.fit(SparkALS(), trainset_of([*PLAYS, ("eve", "x", -3)]))
+        assert seen[-1].ratings.min() == -3
+
+
+def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
+    with pytest.raises(AlgorithmError, match=r"^implicit-als: needs the library implicit; pip"):
+        acceleration.fit(ImplicitALS(), trainset_of(PLAYS))
+
+
+def test_a_run_without_the_library_has_a_row_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
+    config = CONFIG | {"algorithms": ["implicit-als", "BaselineOnly"], "floors": False}
+    done = harness.run(config, ratings=plays_of_many(), results=None)
+    errors = done.table.set_index("algorithm")["error"]
+    assert "pip install 'surprise-harness[implicit]'" in errors["implicit-als"]
+    assert not errors["BaselineOnly"]
+
+
+@pytest.mark.implicit
+class TestImplicit:
+    @pytest.fixture(autouse=True)
+    def _library(self) -> None:
+        pytest.importorskip("implicit", reason="the extra `implicit` is not installed")
+
+    def fitted(self, **params: Any) -> ImplicitALS:
+        frame = plays_of_many()
+        model = ImplicitALS(**{"n_factors": 4, "random_state": 3, **params})
+        rows = list(frame.itertuples(index=False, name=None))
+        acceleration.fit(model, trainset_of(rows))
+        return model
+
+    def test_factors_solve_the_least_squares_that_are_documented(self) -> None:
+        model = self.fitted(n_epochs=300, alpha=0.3, reg=0.7)
+        lists = model.trainset.by_user
+        for user in range(model.trainset.n_users):
+            rows = slice(lists.offsets[user], lists.offsets[user + 1])
+            confidence = np.ones(model.trainset.n_items)
+            confidence[lists.ids[rows]] += 0.3 * lists.ratings[rows]
+            liked = np.zeros(model.trainset.n_items)
+            liked[lists.ids[rows]] = 1.0
+            weighted = model.qi * confidence[:, None]
+            best = np.linalg.solve(weighted.T @ model.qi + 0.7 * np.eye(4), weighted.T @ liked)
+            np.testing.assert_allclose(model.pu[user], best, atol=2e-3)
+
+    def test_the_same_seed_gives_the_same_bytes_with_any_number_of_threads(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found = []
+        for n_threads in (1, 2, 4):
+            monkeypatch.setattr("harness.algorithms.als_implicit.n_threads", lambda n=n_threads: n)
+            model = self.fitted()
+            found.append(model.pu.tobytes() + model.qi.tobytes())
+        assert len(set(found)) == 1
+        assert self.fitted(random_state=4).pu.tobytes() not in found[0]
+
+    def test_it_learns_what_users_like(self) -> None:
+        config = CONFIG | {"algorithms": [{"name": "implicit-als", "params": {"n_factors": 4}}]}
+        table = harness.run(config, ratings=plays_of_many(), results=None).table
+        scores = table.set_index("algorithm")["ndcg(gain=binary)@5"]
+        assert scores["implicit-als"] > 1.5 * scores["Random"]
+
+    def test_its_version_stands_in_the_run(self) -> None:
+        config = CONFIG | {"algorithms": ["implicit-als"]}
+        done = harness.run(config, ratings=plays_of_many(), results=None)
+        assert done.info["versions"]["implicit"] != "missing"
+        assert "pyspark" not in done.info["versions"]
