@@ -42,6 +42,8 @@ def evaluate_command(
 
     from harness import metrics, rankings
     from harness.cli.screen import show_table
+    from harness.errors import ResultsError
+    from harness.files import write_whole
 
     wanted = metrics.parse_many(labels)
     columns = ["file", *(str(metric) for metric in wanted), "users", "seconds"]
@@ -68,7 +70,12 @@ def evaluate_command(
     for (name, label), count in undefined.items():
         click.echo(f"note: {name}: {label} is undefined for {count:,} users, who are left out")
     if per_user is not None:
-        pd.concat(frames).to_csv(per_user, index=False)
+        try:
+            write_whole(per_user, pd.concat(frames).to_csv(index=False).encode("utf-8", "replace"))
+        except OSError as error:
+            raise ResultsError(
+                f"{per_user}: cannot be written ({error.strerror}); use --per-user FILE"
+            ) from None
     return 0
 
 

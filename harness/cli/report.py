@@ -113,8 +113,8 @@ def plot_command(
         try:
             click.echo(f"written to {write_plot(told, kind, metric, place, form, folder)}")
         except ResultsError as error:
-            if kind in kinds:
-                raise
+            if kind in kinds or isinstance(error.__context__, OSError):
+                raise  # it was asked for, or it cannot be written
             click.echo(f"no {kind}: {error}", err=True)
     return 0
 

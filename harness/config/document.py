@@ -76,14 +76,15 @@ def read(path: Path) -> Document:
     """
     source = str(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
-            fault = Fault(0, "", f"larger than {MAX_BYTES:,} bytes; a config is short")
-            raise ConfigError(source, [fault])
-        raw = path.read_bytes()
+        with path.open("rb") as file:  # which may be a device without end
+            raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or "cannot be read").lower()
         hint = "check the path; `harness list configs` shows those that come with the project"
         raise ConfigError(source, [Fault(0, "", f"{reason}; {hint}")]) from None
+    if len(raw) > MAX_BYTES:
+        fault = Fault(0, "", f"larger than {MAX_BYTES:,} bytes; a config is short")
+        raise ConfigError(source, [fault])
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,6 +1,7 @@
 """YAML is read safely, with lines, in bounded time."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,12 @@ def test_a_file_over_a_hundred_kilobytes_is_not_read(tmp_path):
     path.write_text("#" * 100_001)
     with pytest.raises(ConfigError, match="larger than 100,000 bytes"):
         read(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")
+def test_a_device_without_end_is_not_read_to_it():
+    with pytest.raises(ConfigError, match="larger than 100,000 bytes"):
+        read(Path("/dev/zero"))
 
 
 SIZE = 99_990
