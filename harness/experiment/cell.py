@@ -126,14 +126,15 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
     if experiment.accelerate:
         warm_up(chosen.name, cell.params)
     with PeakMemory() as peak, seeds.global_generators(global_seed(chosen.name, cell)):
-        report("fitting", 0, 0)
+        fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
+        report(fitting, 0, 0)
         start = time.perf_counter()
         fit_path = acceleration.fit(
             model,
             trainset,
             accelerate=experiment.accelerate,
             as_surprise=chosen.as_surprise,
-            progress=lambda done, total: report("fitting", done, total),
+            progress=lambda done, total: report(fitting, done, total),
         )
         fitted = time.perf_counter()
         report("scoring", 0, 0)

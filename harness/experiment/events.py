@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["CellFinished", "CellStarted", "Event", "Note", "RunPlanned", "Stage", "Watch", "ignore"]
+__all__ = [
+    "CellFinished",
+    "CellStarted",
+    "Event",
+    "Expected",
+    "Note",
+    "RunPlanned",
+    "Stage",
+    "Watch",
+    "ignore",
+]
 
 
 @dataclass(frozen=True)
@@ -14,6 +24,22 @@ class RunPlanned:
 
     n_cells: int
     n_found: int
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the cells that come next will take, by what such cells took before.
+
+    Parameters
+    ----------
+    seconds : mapping of str to float or None
+        By the cell's title; None where nothing like it was ever done on this machine.
+    n_workers : int
+        How many cells are done at the same time.
+    """
+
+    seconds: Mapping[str, float | None]
+    n_workers: int
 
 
 @dataclass(frozen=True)
@@ -32,7 +58,8 @@ class Stage:
     cell : str
         Empty before the first cell.
     stage : str
-        ``loading``, ``fitting``, ``scoring`` or ``metrics``.
+        ``waiting`` for another run, ``loading``, ``fitting`` (``fitting by epoch`` where steps are
+        epochs), ``scoring`` (steps are users) or ``metrics``; ``comparing`` for the whole run.
     done, total : int
         Progress within the stage; 0 of 0 when it cannot be told.
     """
@@ -60,7 +87,7 @@ class Note:
     message: str
 
 
-Event = RunPlanned | CellStarted | Stage | CellFinished | Note
+Event = RunPlanned | Expected | CellStarted | Stage | CellFinished | Note
 Watch = Callable[[Event], None]
 
 

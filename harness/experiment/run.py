@@ -17,6 +17,7 @@ from harness.experiment.cell import Outcome
 from harness.experiment.events import RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.ledger import Ledger
+from harness.experiment.pace import Forecast, Pace
 from harness.experiment.plan import Cell, make_cells, requested_metrics
 from harness.experiment.remarks import remarks
 from harness.experiment.scores import Scored, score_cells
@@ -100,10 +101,16 @@ def run(
     ledger = Ledger(store, watch, fresh=fresh)
     workers = workers or experiment.execution.workers
 
+    pace = Pace.default()
+
     def carry_out(todo: Iterable[Cell]) -> Iterator[tuple[Cell, Outcome]]:
-        for cell, outcome in execute(todo, workspace, store, workers, watch, fresh=fresh):
-            ledger.note(cell, outcome)
-            yield cell, outcome
+        with Forecast(pace, todo, workspace, workers, watch) as forecast:
+            for cell, outcome in execute(
+                forecast.cells, workspace, store, workers, watch, fresh=fresh
+            ):
+                ledger.note(cell, outcome)
+                forecast.note(cell, outcome)
+                yield cell, outcome
 
     watch(Stage("", "loading"))
     cells = list(make_cells(experiment, workspace))
@@ -122,6 +129,7 @@ def run(
     tuned = [(scored.cells[position], search) for position, search in searches.items()]
     for place, search in tuned:
         place |= {"n_trials": len(search.trials), "search_seconds": search.seconds}
+    watch(Stage("", "comparing"))
     info = _described(experiment, workspace, scored) | {
         "config_file": _relative(document),
         "started": started.isoformat(timespec="seconds"),
