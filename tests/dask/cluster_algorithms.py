@@ -18,8 +18,8 @@ class Paced(AlgoBase):
     Parameters
     ----------
     mark : str
-        What the file that it leaves in the folder when its fit begins is called, before a dash and
-        the number of its process; empty to leave none.
+        Of the file that it leaves in the folder when its fit begins; empty to leave none. Behind it
+        stand a number that depends on the ratings and the one of the process.
     folder : str
         Empty for none, and for no letting go.
     seconds : float
@@ -35,7 +35,8 @@ class Paced(AlgoBase):
         super().fit(trainset)
         folder = Path(self.folder)
         if self.mark:
-            (folder / f"{self.mark}-{os.getpid()}").touch()
+            ratings = sum(31 * int(u) + int(i) for u, i, _ in trainset.all_ratings())
+            (folder / f"{self.mark}-{ratings}-{os.getpid()}").touch()
         end = time.monotonic() + self.seconds
         while time.monotonic() < end and not (self.folder and (folder / "go").exists()):
             time.sleep(0.02)

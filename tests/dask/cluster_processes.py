@@ -167,6 +167,11 @@ def marks(folder: Path) -> list[str]:
     return [path.name for path in folder.glob("cell-*")]
 
 
+def cell_of(mark: str) -> str:
+    """Return a mark without the number of the process that left it."""
+    return mark.rpartition("-")[0]
+
+
 def table_text(run: Any) -> str:
     """Return the bytes of a run's ``table.csv`` without what a clock or a meter wrote."""
     table = pd.read_csv(run.folder / "table.csv", dtype=str)
