@@ -67,15 +67,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except HarnessError as error:
         click.echo(printable(str(error)), err=True)
         sys.exit(2)
-    except click.exceptions.Abort:
-        click.echo("interrupted", err=True)
+    except click.exceptions.Abort as stop:
+        # Click turns an interrupt of a command into an Abort; a prompt raises one of its own.
+        running = isinstance(stop.__cause__, KeyboardInterrupt)
+        kept = "; what is finished is kept: run again to go on" if running else ""
+        click.echo(f"interrupted{kept}", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except KeyboardInterrupt:
-        click.echo("interrupted; finished cells are kept: run again to go on", err=True)
-        sys.exit(130)
     except BrokenPipeError:
         # The reader of a pipe went away (`harness list ... | head`): nothing is wrong.
         sys.stderr.close()
