@@ -13,6 +13,7 @@ from surprise.prediction_algorithms.predictions import Prediction
 from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics import Pairs
+from harness.rankings.sorting import FEW
 
 IDS = {
     "codes": lambda n: n,
@@ -64,13 +65,25 @@ def test_many_rows_are_grouped_alike_on_any_number_of_threads(monkeypatch, threa
     monkeypatch.setenv("HARNESS_THREADS", threads)
     rng = np.random.default_rng(0)
     n = 400_000
-    users = rng.integers(0, 900, n)
+    users = (900 * rng.random(n) ** 3).astype(int)  # from 150 rows to 41,000
     estimates, ratings = rng.integers(0, 200, n) / 10, rng.integers(1, 11, n) / 2
     lists = rankings.from_pairs(users, estimates, ratings)
     order = np.lexsort((-estimates, users))
     np.testing.assert_array_equal(lists.relevance, ratings[order])
     np.testing.assert_array_equal(lists.pool, ratings[np.lexsort((-ratings, users))])
     np.testing.assert_array_equal(np.diff(lists.offsets), np.bincount(users))
+
+
+@pytest.mark.parametrize("n", [1, 2, FEW - 1, FEW, FEW + 1, 3 * FEW])
+@pytest.mark.parametrize("n_levels", [1, 7, 10**9])
+def test_short_and_long_lists_are_ordered_alike(n, n_levels):
+    rng = np.random.default_rng(n)
+    estimates = (rng.integers(0, n_levels, n) / 4).tolist()
+    ratings = rng.integers(1, 99, n).astype(float).tolist()
+    users = [0] * n
+    assert_ranked(
+        rankings.from_pairs(users, estimates, ratings), by_user(users, estimates, ratings)
+    )
 
 
 def test_grouping_keeps_the_columns_of_the_caller():
