@@ -60,6 +60,30 @@ def test_a_user_on_one_side_only_follows_the_stated_rule():
     assert found["ndcg(undefined=1, empty=nan)@5"] == pytest.approx([1, 1, math.nan], nan_ok=True)
 
 
+@settings(max_examples=150, deadline=None)
+@given(
+    scored=st.dictionaries(st.tuples(st.integers(0, 2), ids), st.integers(0, 2), min_size=1),
+    judged=st.dictionaries(st.tuples(st.integers(0, 2), ids), st.integers(0, 4), min_size=1),
+    names=st.permutations(["v", "w", "x", "y", "z"]),
+    random=st.randoms(use_true_random=False),
+)
+def test_renaming_items_and_the_order_of_rows_change_no_score(scored, judged, names, random):
+    def lists_of(rename, shuffled):
+        frames = []
+        for cells, column in ((scored, "score"), (judged, "weight")):
+            rows = [(user, rename[item], each) for (user, item), each in cells.items()]
+            if shuffled:
+                random.shuffle(rows)
+            frames.append(pd.DataFrame(rows, columns=["user_id", "item_id", column]))
+        return rankings.from_recommendations(*frames)
+
+    wanted = "ndcg@3,ap@3,rr,err(max=4)@3,recall@2,auc,user_coverage@2"
+    old = scores(wanted, lists_of({name: name for name in "abcde"}, shuffled=False))
+    new = scores(wanted, lists_of(dict(zip("abcde", names, strict=True)), shuffled=True))
+    for label, values in old.items():
+        assert new[label] == pytest.approx(values, rel=1e-12, nan_ok=True), label
+
+
 def test_equal_scores_are_tied():
     lists = rankings.from_recommendations(
         {"user_id": [1, 1, 1], "item_id": [7, 8, 9], "score": [0.5, 0.5, 0.1]},
