@@ -33,7 +33,12 @@ def test_a_notebook_runs_and_its_committed_outputs_are_true(path, tmp_path, monk
 
 
 def test_the_notebooks_are_there():
-    assert {"worked_ndcg", "metric_confusion"} <= {path.stem for path in NOTEBOOKS}
+    assert {path.stem for path in NOTEBOOKS} == {
+        "compare_algorithms",
+        "metric_confusion",
+        "worked_ndcg",
+        "your_own_algorithm",
+    }
 
 
 def test_every_plot_is_committed_with_its_picture():

@@ -149,6 +149,10 @@ def style(**settings: object) -> Iterator[None]:
         # A name may hold what no font here can show, as an emoji: a box stands in its place.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
+        interactive = mpl.is_interactive()
+    # A notebook turns this on when it opens its first figure; that outlasts the block.
+    if interactive:
+        mpl.interactive(True)
 
 
 def plain(text: object) -> str:

@@ -128,3 +128,14 @@ def test_plain_text_is_one_printable_line(text):
 @given(st.text(), st.integers(5, 40))
 def test_a_shortened_name_is_short(text, width):
     assert len(shortened(text, width)) <= width
+
+
+def test_what_a_notebook_turns_on_for_its_first_figure_outlasts_the_style():
+    before = mpl.is_interactive()
+    try:
+        mpl.interactive(False)
+        with style():
+            mpl.interactive(True)
+        assert mpl.is_interactive()
+    finally:
+        mpl.interactive(before)
