@@ -2,13 +2,14 @@
 
 import itertools
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.algorithms.registry import FLOORS, SURPRISE
-from harness.report.appearance import COLOURS, looks, plain, shortened, symbol
+from harness.report.appearance import COLOURS, looks, plain, shortened, style, symbol
 from harness.report.digest import digest
 from harness.report.page import ASSETS
 
