@@ -61,7 +61,7 @@ class Disturbance:
     def attempt(self) -> bool:
         """Start a run and perhaps kill it; return whether it ended by itself."""
         self.proof.add("resumed", bool(self.finished))
-        process = self.setting.start("--workers", self.rng.choice(("1", "2", "2")))
+        process = self.setting.start("--workers", self.rng.choice(("1", "2")))
         killed = None
         # Little is left to be disturbed once every cell is there: half of those runs are let be.
         spared = len(self.finished) == N_CELLS and self.rng.random() < 0.5
