@@ -2,9 +2,9 @@
 
     python scripts/faults_soak.py
 
-Every run computes all cells again and writes its results, every tenth its page. The memory is that which the
-process has to itself (USS); the mean of the last tenth of the runs may not be more than 5% above
-that of the second tenth: the first is what imports and compiled loops take.
+Every run computes all cells again and writes its results, every tenth its page. The memory is that
+which the process has to itself (USS); the mean of the last tenth of the runs may not be more than
+5% above that of the second tenth: the first is what imports and compiled loops take.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_GROWTH = 0.05
 
 def main() -> int:
     """Run the proof and print its figures."""
-    proof = Proof(__doc__, full=100, quick=10)
+    proof = Proof(__doc__, full=100, quick=3)
     memory: list[float] = []
     open_files: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
