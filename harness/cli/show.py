@@ -25,18 +25,29 @@ _results = click.option(
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @_results
 @click.option("--anyway", is_flag=True, help="Show runs that cannot be compared, and say so.")
-def compare_command(runs: tuple[str, ...], results: Path, anyway: bool) -> int:
-    """Put several runs into one table.
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The page's file; by default comparison.html in the results folder.",
+)
+def compare_command(runs: tuple[str, ...], results: Path, anyway: bool, output: Path | None) -> int:
+    """Put several runs into one table and one page.
 
     RUN is a folder, or the name of a run in the results folder. Runs on other data, another split
-    or other candidates are refused.
+    or other candidates are refused. The page is that of `harness report`, with all of them in it.
     """
     from harness.cli.screen import show_run
-    from harness.results.compare import combine, open_run
-    from harness.results.run import Run
+    from harness.report import join, write_page
+    from harness.results.cells import CellStore
+    from harness.results.compare import open_run
+    from harness.results.conventions import with_redefinitions
 
-    opened = [open_run(name, results) for name in runs]
-    show_run(Run(combine(opened, anyway=anyway), opened[0].users))
+    store = CellStore.default()
+    opened = [with_redefinitions(open_run(name, results), store) for name in runs]
+    joined = join(opened, anyway=anyway)
+    show_run(joined)
+    path = output or results / "comparison.html"
+    click.echo(f"\nwritten to {write_page(opened, path, joined=joined)}")
     return 0
 
 

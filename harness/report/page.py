@@ -48,7 +48,12 @@ TITLES = {
 
 
 def write_page(
-    runs: Sequence[Run], path: Path, *, baseline: str | None = None, anyway: bool = False
+    runs: Sequence[Run],
+    path: Path,
+    *,
+    baseline: str | None = None,
+    anyway: bool = False,
+    joined: Run | None = None,
 ) -> Path:
     """Write the page of one run, or of several side by side.
 
@@ -61,13 +66,15 @@ def write_page(
         The algorithm that the others are compared with.
     anyway : bool
         Join even runs that cannot be compared; a warning then says why not.
+    joined : Run, optional
+        The runs as one, where `join` has made it already.
 
     Raises
     ------
     ResultsError
         If there is nothing to show, or the file cannot be written.
     """
-    page = build_page(runs, baseline=baseline, anyway=anyway)
+    page = build_page(runs, baseline=baseline, anyway=anyway, joined=joined)
     try:
         write_whole(path, page.encode())
     except OSError as error:
@@ -77,9 +84,15 @@ def write_page(
     return path
 
 
-def build_page(runs: Sequence[Run], *, baseline: str | None = None, anyway: bool = False) -> str:
+def build_page(
+    runs: Sequence[Run],
+    *,
+    baseline: str | None = None,
+    anyway: bool = False,
+    joined: Run | None = None,
+) -> str:
     """Return the page as HTML; see `write_page`."""
-    told = digest(join(runs, anyway=anyway), baseline=baseline)
+    told = digest(joined or join(runs, anyway=anyway), baseline=baseline)
     figures, left_out = _figures(told)
     template = environment().get_template("page.html")
     return template.render(

@@ -68,6 +68,16 @@ def test_report_of_several_runs_is_one_page(call, results):
     assert "comparison.html" in out
 
 
+def test_compare_prints_the_table_and_writes_the_page_across_runs(call, results, tmp_path):
+    code, out, err = call("compare", "one", "two", "--output", tmp_path / "both.html")
+    assert (code, err) == (0, "")
+    assert "KNNBasic" in out
+    assert out.splitlines()[-1] == f"written to {tmp_path / 'both.html'}"
+    page = (tmp_path / "both.html").read_text(encoding="utf-8")
+    assert "KNNBasic" in page
+    assert "BaselineOnly" in page
+
+
 def test_report_goes_where_it_is_told(call, tmp_path):
     code, out, _ = call("report", "one", "--output", tmp_path / "deep" / "page.html")
     assert code == 0

@@ -154,3 +154,9 @@ def test_links_in_notes_are_made_of_dois_alone():
 
 def test_a_doi_with_markup_in_it_stays_text():
     assert "<b>" not in str(linked("doi:10.1145/<b>x</b>"))
+
+
+def test_a_run_shown_in_a_notebook_is_text_alone(nasty):
+    elements = Elements(nasty._repr_html_())
+    assert not (FOREIGN | {"script"}) & set(elements.names)
+    assert "<script>alert('x')</script>" in elements.text
