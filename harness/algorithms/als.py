@@ -146,22 +146,7 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
                 f"{self.label}: min_rating {self.min_rating} and k_core {self.k_core} leave none "
                 f"of {len(users):,} training ratings; lower them"
             )
-        self.fit_notes = (
-            [
-                f"left out of training as noise: {len(users) - len(rows):,} of {len(users):,} "
-                f"ratings, with all of {columns.n_users - len(np.unique(users[rows])):,} of "
-                f"{columns.n_users:,} users and "
-                f"{columns.n_items - len(np.unique(whole.items[rows])):,} of "
-                f"{columns.n_items:,} items"
-            ]
-            if len(rows) < len(users)
-            else []
-        )
-        if self.is_preference:
-            self.fit_notes.append(
-                "estimates are preferences, not ratings: they are not clipped to the scale, and "
-                "their distance from the ratings (rmse, mae) means nothing"
-            )
+        self.fit_notes = _told(columns, whole, rows) if len(rows) < len(users) else []
         return Observed(whole.users[rows], whole.items[rows], whole.ratings[rows])
 
 
@@ -320,6 +305,20 @@ def _placed(factors: Factors, n: int, n_factors: int) -> tuple[Bools, Floats]:
     known[factors.ids] = True
     vectors[factors.ids] = factors.vectors
     return known, vectors
+
+
+def _told(columns: ColumnTrainset, whole: Observed, rows: Any) -> list[str]:
+    """Say what part of the training ratings, users and items noise filtering takes out."""
+    left = (
+        len(rows) / len(whole.ratings),
+        len(np.unique(whole.users[rows])) / columns.n_users,
+        len(np.unique(whole.items[rows])) / columns.n_items,
+    )
+    ratings, users, items = (f"{1 - share:.0%}" for share in left)
+    return [
+        f"trained without noise: {ratings} of the ratings, with all of {users} of the users and "
+        f"{items} of the items, left out of training, but not of the test"
+    ]
 
 
 def _refuse_what_is_no_count(

@@ -33,9 +33,6 @@ def factorise_on_spark(
     """
     import pyarrow as pa
 
-    session = local_session("spark-als")
-    from pyspark.ml.recommendation import ALS
-
     users = places_by_name(trainset.user_ids)[trainset.user_codes]
     items = places_by_name(trainset.item_ids)[trainset.item_codes]
     table = pa.table(
@@ -45,20 +42,23 @@ def factorise_on_spark(
             "rating": observed.ratings.astype(np.float32),
         }
     )
-    als = ALS(
-        rank=model.n_factors,
-        maxIter=model.n_epochs,
-        regParam=float(model.reg),
-        implicitPrefs=model.implicit,
-        alpha=float(model.alpha),
-        seed=model.random_state,
-        userCol="user",
-        itemCol="item",
-        ratingCol="rating",
-    )
+    session = local_session("spark-als")
     with warnings.catch_warnings():
         # It warns of every version of pandas that is newer than itself.
         warnings.simplefilter("ignore", FutureWarning)
+        from pyspark.ml.recommendation import ALS
+
+        als = ALS(
+            rank=model.n_factors,
+            maxIter=model.n_epochs,
+            regParam=float(model.reg),
+            implicitPrefs=model.implicit,
+            alpha=float(model.alpha),
+            seed=model.random_state,
+            userCol="user",
+            itemCol="item",
+            ratingCol="rating",
+        )
         try:
             # In one partition, rows keep their order, and so do the sums of the factors.
             fitted = als.fit(session.createDataFrame(table).coalesce(1))

@@ -23,6 +23,7 @@ __all__ = [
     "describe",
     "draws_in_order",
     "find",
+    "gives_preferences",
     "library_versions",
     "takes_seed",
 ]
@@ -240,6 +241,18 @@ def takes_seed(name: str) -> bool:
     """
     kind = find(name)
     return draws_in_order(name) or "random_state" in inspect.signature(kind).parameters
+
+
+def gives_preferences(name: str, params: dict[str, Any]) -> bool:
+    """Return whether estimates say how sure a liking is, instead of guessing a rating.
+
+    Examples
+    --------
+    >>> gives_preferences("spark-als", {"implicit": True}), gives_preferences("SVD", {})
+    (True, False)
+    """
+    found = canonical(name)
+    return found == "implicit-als" or (found == "spark-als" and bool(params.get("implicit")))
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:

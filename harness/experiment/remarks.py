@@ -8,6 +8,7 @@ from typing import Any
 from harness.algorithms import registry
 from harness.config.experiment import Experiment
 from harness.config.spaces import RECOMMENDED
+from harness.experiment.plan import requested_metrics
 from harness.experiment.scores import Scored
 from harness.experiment.workspace import Workspace
 
@@ -41,7 +42,8 @@ def remarks(experiment: Experiment, workspace: Workspace, scored: Scored) -> lis
         for label, count in undefined.items()
         if count
     ]
-    notes += [*_ties(cells), *_untuned(experiment), *_caveats(workspace)]
+    notes += [*_ties(cells), *_untuned(experiment), *_of_libraries(experiment)]
+    notes += _caveats(workspace)
     return list(dict.fromkeys(notes))
 
 
@@ -68,6 +70,22 @@ def _untuned(experiment: Experiment) -> Iterator[str]:
     ]
     if tuned and left:
         yield f"not tuned, beside tuned algorithms: {', '.join(left)}"
+
+
+def _of_libraries(experiment: Experiment) -> Iterator[str]:
+    """Say what rows that other libraries fitted do not show."""
+    preferring = [
+        each.title
+        for each in experiment.algorithms
+        if registry.gives_preferences(each.name, each.params)
+    ]
+    if preferring and any(metric.needs_pairs for metric in requested_metrics(experiment)):
+        yield (
+            f"{', '.join(preferring)}: estimates are preferences, not ratings, so their distance "
+            "from the ratings, as rmse, means nothing"
+        )
+    if any(registry.canonical(each.name) == "spark-als" for each in experiment.algorithms):
+        yield "peak MB is that of Python; Spark runs beside it, in Java"
 
 
 def _caveats(workspace: Workspace) -> Iterator[str]:

@@ -16,6 +16,7 @@ from harness.config.load import load
 from harness.experiment.cell import Outcome
 from harness.experiment.events import RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
+from harness.experiment.grades import refuse_counts
 from harness.experiment.ledger import Ledger
 from harness.experiment.pace import Forecast, Pace
 from harness.experiment.plan import Cell, make_cells, requested_metrics
@@ -114,6 +115,7 @@ def run(
 
     watch(Stage("", "loading"))
     cells = list(make_cells(experiment, workspace))
+    refuse_counts(experiment, workspace)
     n_trials = n_planned(experiment, cells)
     if n_trials:
         watch(RunPlanned(len(cells) + n_trials, 0))

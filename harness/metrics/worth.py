@@ -88,7 +88,8 @@ def _check(label: str, worth: Worth, grades: Floats, negative: str) -> None:
             )
     if worth.kind == _EXP2 and len(grades) and grades[-1] > 1000:
         raise MetricError(
-            f"{label}: 2**{number(grades[-1])} is beyond what a float holds; use gain=linear"
+            f"{label}: 2**{number(grades[-1])} is beyond what a float holds; use gain=linear, "
+            "or gain=binary for counts, as of plays"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import harness
 from harness.algorithms import acceleration, registry
 from harness.algorithms.als import Factors, ImplicitALS, Observed, SparkALS
 from harness.algorithms.trainset import ColumnTrainset
-from harness.errors import AlgorithmError, ConfigError
+from harness.errors import AlgorithmError, ConfigError, MetricError
 
 PLAYS = [("ann", "x", 9), ("ann", "y", 3), ("bob", "x", 2), ("bob", "y", 1), ("eve", "z", 5)]
 CONFIG: dict[str, Any] = {
@@ -22,6 +23,12 @@ CONFIG: dict[str, Any] = {
     "metrics": ["ndcg(gain=binary)@5"],
     "statistics": None,
 }
+
+
+@pytest.fixture(autouse=True)
+def _own_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep cells of pretended factors to one test."""
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
 
 
 def trainset_of(plays: list[tuple[str, str, float]]) -> ColumnTrainset:
@@ -143,7 +150,13 @@ class TestEstimates:
             results=None,
         )
         assert done.info["cells"][0]["tied_at_cut"]["ndcg@5"] == 0.0
-        assert any("spark-als: estimates are preferences" in note for note in done.info["notes"])
+        assert "peak MB is that of Python; Spark runs beside it, in Java" in done.info["notes"]
+        assert not any("preferences" in note for note in done.info["notes"])
+
+    def test_errors_of_preferences_are_said_to_mean_nothing(self, seen: list[Observed]) -> None:
+        config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["rmse"], "floors": False}
+        notes = harness.run(config, ratings=plays_of_many(), results=None).info["notes"]
+        assert any(note.startswith("implicit-als: estimates are preferences") for note in notes)
 
 
 class TestNoise:
@@ -157,8 +170,8 @@ class TestNoise:
         acceleration.fit(model, trainset_of(PLAYS))
         assert seen[-1].ratings.tolist() == [9.0, 3.0, 2.0, 1.0]
         assert model.fit_notes == [
-            "left out of training as noise: 1 of 5 ratings, with all of 1 of 3 users and "
-            "1 of 3 items"
+            "trained without noise: 20% of the ratings, with all of 33% of the users and 33% of "
+            "the items, left out of training, but not of the test"
         ]
         assert model.trainset.n_ratings == 5
 
@@ -250,3 +263,17 @@ class TestImplicit:
         done = harness.run(config, ratings=plays_of_many(), results=None)
         assert done.info["versions"]["implicit"] != "missing"
         assert "pyspark" not in done.info["versions"]
+
+
+def test_a_gain_that_no_count_of_plays_has_is_refused_before_anything_is_fitted(
+    seen: list[Observed],
+) -> None:
+    frame = plays_of_many()
+    frame.loc[0, "rating"] = 352_698
+    config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["ndcg(gain=linear)@5", "ndcg@5"]}
+    expected = r"whose highest rating is 352698: ndcg: 2\*\*352698 is beyond .* gain=binary for"
+    with pytest.raises(MetricError, match=expected):
+        harness.run(config, ratings=frame, results=None)
+    assert seen == []
+    config["metrics"] = ["ndcg(gain=linear)@5", "ndcg(gain=binary)@5", "recall@5", "rmse"]
+    assert harness.run(config, ratings=frame, results=None).table is not None
