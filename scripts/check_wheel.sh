@@ -3,7 +3,7 @@
 #
 #   scripts/check_wheel.sh
 #
-# Tests are copied away first, so what they import can only be what was installed.
+# Tests are copied away first, so what they import can only be what was installed. Needs uv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD
@@ -11,10 +11,13 @@ source=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-python3 -m pip wheel --quiet --no-deps --wheel-dir "$work/dist" .
-python3 -m venv "$work/venv"
+# Where pip is sent to another index, so is uv.
+[ -z "${PIP_INDEX_URL:-}" ] || export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$PIP_INDEX_URL}"
+uv build --quiet --wheel --out-dir "$work/dist"
+uv venv --quiet "$work/venv"
 python="$work/venv/bin/python"
-"$python" -m pip install --quiet --constraint constraints.txt "$work"/dist/*.whl
+install() { uv pip install --quiet --python "$python" --constraint "$source/constraints.txt" "$@"; }
+install "$work"/dist/*.whl
 export HARNESS_CACHE="$work/cache"
 mkdir "$work/away" && cd "$work/away"
 
@@ -31,8 +34,7 @@ PYTHON
 "$work/venv/bin/harness" --version
 "$work/venv/bin/harness" run --quiet --results "$work/results" "$source/configs/quickstart.yaml"
 
-"$python" -m pip install --quiet --constraint "$source/constraints.txt" \
-  pytest pytest-xdist pytest-timeout pytest-randomly hypothesis jsonschema
+install pytest pytest-xdist pytest-timeout pytest-randomly hypothesis jsonschema
 cp -r "$source/tests" "$source/configs" .
 "$python" -m pytest --quiet --numprocesses auto -p no:cacheprovider \
   --import-mode=importlib --rootdir="$PWD" \
