@@ -79,8 +79,7 @@ def tabulate(info: dict[str, Any]) -> pd.DataFrame:
         row["peak_mb"] = max((cell["peak_mb"] for cell in good), default=math.nan)
         row["n_users"] = max((cell["n_users"] for cell in good), default=0)
         row["n_cells"] = len(good)
-        errors = [f"{_where(cell)}{cell['error']}" for cell in cells if cell.get("error")]
-        row["error"] = "; ".join(dict.fromkeys(errors))
+        row["error"] = _errors(cells)
         rows.append(row)
     table = pd.DataFrame(rows)
     limits = pd.DataFrame(_bounds(info, several), columns=table.columns)
@@ -293,8 +292,23 @@ def _with_spread(value: float, spread: float, decimals: int, widest: int) -> str
     return " ± ".join(padded)
 
 
-def _where(cell: dict[str, Any]) -> str:
-    parts = []
-    if cell["n_folds"] > 1:
-        parts.append(f"fold {cell['fold'] + 1}")
-    return f"{', '.join(parts)}: " if parts else ""
+def _errors(cells: Sequence[dict[str, Any]]) -> str:
+    """Return why cells of a row failed, each reason once, with the folds where there are several.
+
+    Examples
+    --------
+    >>> reasons = enumerate(["out of memory", "no", "no"])
+    >>> _errors([{"fold": fold, "n_folds": 3, "error": reason} for fold, reason in reasons])
+    'fold 1: out of memory; folds 2, 3: no'
+    """
+    folds: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.get("error"):
+            folds.setdefault(cell["error"], []).append(str(cell["fold"] + 1))
+    told = []
+    for error, where in folds.items():
+        numbers = list(dict.fromkeys(where))
+        word = "fold" if len(numbers) == 1 else "folds"
+        several = any(cell["n_folds"] > 1 for cell in cells)
+        told.append(f"{word} {', '.join(numbers)}: {error}" if several else error)
+    return "; ".join(told)
