@@ -10,12 +10,15 @@ NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 
 def texts(notebook):
+    """What each cell prints, however many pieces it came in, and what it shows."""
     return [
-        output.get("text", output.get("data", {}).get("text/plain"))
+        "".join(
+            output.get("text") or output.get("data", {}).get("text/plain", "")
+            for output in cell.outputs
+            if output.output_type in ("stream", "execute_result")
+        )
         for cell in notebook.cells
         if cell.cell_type == "code"
-        for output in cell.outputs
-        if output.output_type in ("stream", "execute_result")
     ]
 
 
