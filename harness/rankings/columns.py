@@ -48,8 +48,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
     >>> lists.users.tolist(), lists.relevance.tolist(), lists.rank.tolist()
     (['a', 'b'], [4.0, 2.0, 5.0], [1, 1, 2])
     """
-    grouped, ids = group_pairs(users, estimates, ratings)
-    return _rank(grouped.offsets, grouped.estimates, grouped.ratings, ids)
+    return _rank(*_group_checked(users, estimates, ratings))
 
 
 def from_grouped(pairs: Pairs, users: NDArray[Any] | None = None) -> Rankings:
@@ -72,7 +71,9 @@ def from_grouped(pairs: Pairs, users: NDArray[Any] | None = None) -> Rankings:
     [5.0, 3.0]
     """
     check_finite(pairs, users)
-    return _rank(pairs.offsets, pairs.estimates.copy(), pairs.ratings.copy(), users)
+    columns, ranks = _make_room(len(pairs.estimates))
+    columns[0], columns[1] = pairs.estimates, pairs.ratings
+    return _rank(Pairs(pairs.offsets, *columns), ranks, users)
 
 
 def group_pairs(
@@ -97,6 +98,14 @@ def group_pairs(
     >>> users.tolist(), pairs.estimates.tolist()
     ([3, 7], [2.0, 1.0, 3.0])
     """
+    pairs, _, ids = _group_checked(users, estimates, ratings)
+    return pairs, ids
+
+
+def _group_checked(
+    users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike
+) -> tuple[Pairs, NDArray[np.int32], NDArray[Any]]:
+    """Group columns by user; return the pairs, room for their ranks, and the ids."""
     columns = [np.asarray(users), as_floats("estimates", estimates), as_floats("ratings", ratings)]
     lengths = [column.shape for column in columns]
     if len(set(lengths)) > 1 or columns[0].ndim != 1:
@@ -107,10 +116,20 @@ def group_pairs(
     if not len(columns[0]):
         raise MetricError("pairs: there is no row; give at least one pair of estimate and rating")
     codes, ids = encode(columns[0])
-    offsets, (grouped, judged) = group(codes, len(ids), columns[1], columns[2])
-    pairs = Pairs(offsets, grouped, judged)
+    grouped, ranks = _make_room(len(codes))
+    pairs = Pairs(group(codes, len(ids), columns[1], columns[2], grouped), *grouped)
     check_finite(pairs, ids)
-    return pairs, ids
+    return pairs, ranks, ids
+
+
+def _make_room(n_rows: int) -> tuple[Floats, NDArray[np.int32]]:
+    """Return room for two columns and for three of ranks, in one block of memory.
+
+    The larger a block, the faster it comes: from 4 MB on NumPy asks for large pages.
+    """
+    block = np.empty(28 * n_rows, dtype=np.uint8)
+    columns, ranks = block[: 16 * n_rows].view(np.float64), block[16 * n_rows :].view(np.int32)
+    return columns.reshape(2, n_rows), ranks.reshape(3, n_rows)
 
 
 def as_floats(name: str, values: ArrayLike) -> Floats:
@@ -175,14 +194,22 @@ def _encode_by_table(ids: NDArray[Any], least: int, span: int) -> tuple[Ints, ND
     return codes[shifted], (np.flatnonzero(present) + least).astype(ids.dtype)
 
 
-def group(codes: Ints, n_users: int, first: Floats, second: Floats) -> tuple[Ints, list[Floats]]:
+def group(codes: Ints, n_users: int, first: Floats, second: Floats, out: Floats) -> Ints:
     """Bring rows of one user together with a counting sort, in their order.
+
+    Parameters
+    ----------
+    codes : ndarray of int64, shape (n_rows,)
+        Whose row it is.
+    n_users : int
+    first, second : ndarray of float64, shape (n_rows,)
+    out : ndarray of float64, shape (2, n_rows)
+        Takes `first` and `second`, rearranged.
 
     Returns
     -------
-    offsets : ndarray of int64, shape (n_users + 1,)
-    columns : list of ndarray
-        `first` and `second`, rearranged.
+    ndarray of int64, shape (n_users + 1,)
+        Where the rows of each user start.
     """
     n_rows = len(codes)
     n_chunks = max(1, min(n_threads(), n_rows // ROWS_WORTH_A_THREAD))
@@ -192,11 +219,10 @@ def group(codes: Ints, n_users: int, first: Floats, second: Floats) -> tuple[Int
     offsets = np.concatenate(([0], np.cumsum(counts.sum(axis=0))))
     # Where each chunk's rows of a user start: behind those of the chunks before it.
     free = offsets[:-1] + np.cumsum(counts, axis=0) - counts
-    out = [np.empty(n_rows), np.empty(n_rows)]
     _each_chunk(
         lambda c: place_rows(codes, first, second, edges[c], edges[c + 1], free[c], *out), n_chunks
     )
-    return offsets, out
+    return offsets
 
 
 def _each_chunk(task: Callable[[int], object], n_chunks: int) -> None:
@@ -223,23 +249,16 @@ def check_finite(pairs: Pairs, users: NDArray[Any] | None) -> None:
             )
 
 
-def _rank(
-    offsets: Ints, estimates: Floats, relevance: Floats, users: NDArray[Any] | None
-) -> Rankings:
-    """Make rankings of grouped rows; sorts the columns in place."""
-    n_rows, n_users = len(estimates), len(offsets) - 1
-    # One block for all: from 4 MB on NumPy asks for large pages, which come faster than small ones.
-    block = np.empty(n_rows * 20, dtype=np.uint8)
-    pool = block[: 8 * n_rows].view(np.float64)
-    rank, low, high = block[8 * n_rows :].view(np.int32).reshape(3, n_rows)
+def _rank(pairs: Pairs, ranks: NDArray[np.int32], users: NDArray[Any] | None) -> Rankings:
+    """Make rankings of pairs in their own memory: the pool takes the place of the estimates."""
+    offsets, estimates, relevance = pairs.offsets, pairs.estimates, pairs.ratings
+    rank, low, high = ranks
     levels = find_levels(relevance)
     each_block(
-        lambda a, b: order_users(
-            offsets, estimates, relevance, levels, a, b, rank, low, high, pool
-        ),
-        n_users,
+        lambda a, b: order_users(offsets, estimates, relevance, levels, a, b, rank, low, high),
+        pairs.n_users,
         SMALLEST_BLOCK,
     )
     return Rankings(
-        offsets, relevance, rank, low, high, np.diff(offsets), offsets, pool, users=users
+        offsets, relevance, rank, low, high, np.diff(offsets), offsets, estimates, users=users
     )

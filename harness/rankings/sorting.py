@@ -133,12 +133,11 @@ def order_users(
     rank: Ranks,
     low: Ranks,
     high: Ranks,
-    pool: Floats,
 ) -> None:
-    """Put each user's relevances in the order of the estimates; write down ranks, ties, pool.
+    """Put each user's relevances in the order of the estimates; write down ranks and ties.
 
-    The pool is counted out where a user's relevances are all among the `levels`, else sorted.
-    Estimates are left in any order.
+    The user's pool, the relevances from greatest to least, takes the place of the estimates. It is
+    counted out where they are all among the `levels`, else sorted.
     """
     longest = 0
     for user in range(start, stop):
@@ -154,8 +153,8 @@ def order_users(
             _find_ties(estimates[a:b], low[a:b], high[a:b])
         for entry in range(a, b):
             rank[entry] = entry - a + 1
-        if not _count_out(relevance[a:b], levels, pool[a:b]):
-            pool[a:b] = np.sort(relevance[a:b])[::-1]
+        if not _count_out(relevance[a:b], levels, estimates[a:b]):
+            estimates[a:b] = np.sort(relevance[a:b])[::-1]
 
 
 @kernel
