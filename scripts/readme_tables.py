@@ -16,7 +16,11 @@ from harness.results import read_run
 from harness.results.table import to_frame_for_people, to_markdown
 
 TOP = Path(__file__).parents[1]
-PAGES = (TOP / "README.md", TOP / "docs" / "explanation" / "speed.md")
+PAGES = (
+    TOP / "README.md",
+    TOP / "docs" / "explanation" / "speed.md",
+    TOP / "docs" / "how-to" / "implicit.md",
+)
 MARKER = re.compile(
     r"(?P<marker><!-- (?P<kind>table|grid|speed): (?P<name>\S+)(?: (?P<label>\S+))? -->)\n"
     r"(?:\n\|(?:.*\n)+?(?=\n))?"

@@ -80,13 +80,18 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
     AlgorithmError
         If PySpark or Java is missing; the message names the package to install.
     """
+    with warnings.catch_warnings():
+        # It warns of every version of pandas that is newer than itself.
+        warnings.simplefilter("ignore", FutureWarning)
+        return _session(who, settings or {})
+
+
+def _session(who: str, settings: dict[str, str]) -> Any:
+    """Return the session that there is, or start one."""
     try:
-        with warnings.catch_warnings():
-            # It warns of every version of pandas that is newer than itself.
-            warnings.simplefilter("ignore", FutureWarning)
-            from pyspark import SparkConf, SparkContext
-            from pyspark.java_gateway import launch_gateway
-            from pyspark.sql import SparkSession
+        from pyspark import SparkConf, SparkContext
+        from pyspark.java_gateway import launch_gateway
+        from pyspark.sql import SparkSession
     except ImportError:
         raise AlgorithmError(
             f"{who}: needs PySpark; pip install 'surprise-harness[spark]'"
@@ -105,7 +110,7 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        **(settings or {}),
+        **settings,
     }
     conf = SparkConf().setAll(list(chosen.items()))
     with tempfile.TemporaryFile() as said:
