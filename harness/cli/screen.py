@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from harness.experiment.outline import Outline
     from harness.results.run import Run
 
 __all__ = ["printable", "show_outline", "show_run", "show_table"]
+
+READABLE = 32
+"""Columns that errors need beside the numbers; with fewer they stand under the table."""
 
 
 def printable(message: str) -> str:
@@ -80,15 +85,50 @@ def show_run(run: Run) -> None:
 
     frame = to_frame_for_people(run.info)
     click.echo(f"\n{_plain(run.name)} · {_plain(headline(run.info))}\n")
+    failed = [] if _has_room(frame) else _taken_out(frame)
     rows = [[_plain(value) for value in row] for row in frame.itertuples(index=False)]
     left = ("algorithm", "error", *GROUP)
     show_table(list(frame.columns), rows, left, _best(run))
-    if run.info["notes"]:
+    if failed or run.info["notes"]:
         click.echo()
+    for name, error in failed:
+        _say(f"✗ {_plain(name)}: {_plain(error)}", "red")
     for note in run.info["notes"]:
-        click.echo(f"note: {_plain(note)}")
+        _say(f"note: {_plain(note)}")
     if run.folder is not None:
         click.echo(f"\nwritten to {_plain(run.folder)}")
+
+
+def _has_room(frame: pd.DataFrame) -> bool:
+    """Return whether errors, where there are any, can be read beside the numbers."""
+    if "error" not in frame or not sys.stdout.isatty():
+        return True
+    from rich.console import Console
+
+    widths = [
+        2 + max([len(column), *map(len, frame[column])])
+        for column in frame.columns
+        if column != "error"
+    ]
+    return Console().width - sum(widths) >= READABLE
+
+
+def _taken_out(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """Take the column of errors out of a table, and return what it said, by algorithm."""
+    errors = frame.pop("error")
+    told = zip(frame["algorithm"], errors, strict=True)
+    return [(name, error) for name, error in told if error]
+
+
+def _say(text: str, style: str = "") -> None:
+    """Print a line; on a terminal it breaks between words."""
+    if not sys.stdout.isatty():
+        click.echo(text)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(highlight=False).print(Text(text, style))
 
 
 def show_outline(outline: Outline) -> None:
