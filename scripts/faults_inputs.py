@@ -194,15 +194,18 @@ def main() -> int:
             theirs.close()
             number = first - 1
             with contextlib.suppress(EOFError):
-                while True:
+                while proof.goes_on:
                     number, wrong, seconds, peak = ours.recv()
                     proof.add("done")
                     proof.most("slowest", seconds)
                     proof.most("peak", peak)
                     if wrong:
                         proof.fault(f"{kind} {number}: {wrong}")
+            in_time = proof.goes_on or proof.done == proof.count
+            if not in_time:
+                child.terminate()
             child.join()
-        if number < first + count - 1:
+        if in_time and number < first + count - 1:
             proof.fault(f"{kind} {number + 1}: the process ended (exit code {child.exitcode})")
             proof.add("done")
         proof.keep()
