@@ -22,6 +22,7 @@ SUMMARY = (
     ("catalogue", "score the catalogue: the other six", "(?!KNN).*"),
     ("peers", "fit and rank the catalogue, five models: Cornac 3.0", "Cornac.*"),
     ("peers", "fit and rank the catalogue, five models: LensKit 2025.8", "LensKit.*"),
+    ("metrics", "NDCG at six ranks of 240,000 rows: five other ways", ".*, 240,000 rows"),
 )
 """File, what the row of the summary says, and a pattern of the rows that it is made of."""
 
