@@ -64,13 +64,14 @@ class Cluster:
         prefix: Sequence[str] = (),
         **environment: str,
     ) -> str:
-        """Start a scheduler and return its address."""
+        """Start a scheduler, wait until it answers, and return its address."""
         self.file.unlink(missing_ok=True)
         options = ["--host", host, "--port", str(port), "--dashboard-address", f"{host}:0"]
         options += ["--scheduler-file", str(self.file)]
         self.scheduler = self._start("scheduler", ["scheduler", *options], environment, prefix)
         wait_until(self.file.exists, "the scheduler file")
         wait_until(self.file.read_text, "the scheduler's address")
+        self.n_joined()
         return str(json.loads(self.file.read_text())["address"])
 
     def start_worker(
@@ -92,7 +93,8 @@ class Cluster:
         """Return how many workers the scheduler counts."""
         from distributed import Client
 
-        with Client(scheduler_file=str(self.file), set_as_default=False) as client:
+        options = {"set_as_default": False, "timeout": PATIENCE}
+        with Client(scheduler_file=str(self.file), **options) as client:
             return len(client.nthreads())
 
     def end(self, process: subprocess.Popen[bytes]) -> None:

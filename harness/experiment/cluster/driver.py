@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Cluster", "connected"]
 
-CONNECT_SECONDS = 5.0
+KNOCK_SECONDS = 6.0
+"""How long an address is given to answer at all; the message has to come within ten."""
+CONNECT_SECONDS = 30.0
+"""How long a scheduler that has answered is given to take a client in, busy as it may be."""
 LOOK_SECONDS = 2.0
 FROM_FILES = ("predefined", "file")
 
@@ -81,8 +84,8 @@ async def _knock(address: str) -> None:
     from distributed.security import Security
 
     options = Security().get_connection_args("client")
-    greeting = connect(address, timeout=CONNECT_SECONDS, **options)
-    (await asyncio.wait_for(greeting, CONNECT_SECONDS)).abort()
+    greeting = connect(address, timeout=KNOCK_SECONDS, **options)
+    (await asyncio.wait_for(greeting, KNOCK_SECONDS)).abort()
 
 
 def _address(named: str, base: Path | None) -> str:
