@@ -119,7 +119,11 @@ class Cluster:
     ) -> subprocess.Popen[bytes]:
         paths = [environment.get("PYTHONPATH", ""), str(Path(__file__).parent)]
         paths = [path for path in [*paths, os.environ.get("PYTHONPATH", "")] if path]
-        changed = IMPATIENT | environment | {"PYTHONPATH": os.pathsep.join(paths)}
+        # What a killed scheduler leaves behind goes with the test's folder.
+        scratch = self.folder / "scratch"
+        scratch.mkdir(exist_ok=True)
+        changed = {"TMPDIR": str(scratch)} | IMPATIENT | environment
+        changed["PYTHONPATH"] = os.pathsep.join(paths)
         with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 [*prefix, sys.executable, "-m", "dask", *command],
