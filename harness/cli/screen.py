@@ -20,6 +20,10 @@ READABLE = 32
 """Columns that errors need beside the numbers; with fewer they stand under the table."""
 
 
+LONGEST_LINE = 3_000
+"""Characters of a line of a message: a file may hold fields of any length."""
+
+
 def printable(message: str) -> str:
     r"""Return a message in which what could steer a terminal, or not be seen, is spelled out.
 
@@ -28,9 +32,14 @@ def printable(message: str) -> str:
     >>> print(printable("a.yaml:1: \x1b[2J\ufeffname: unknown key"))
     a.yaml:1: \x1b[2J\ufeffname: unknown key
     """
-    return "".join(
-        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in message
+    return "\n".join(
+        "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+        for line in map(_cut, message.split("\n"))
     )
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} …"
 
 
 def show_table(

@@ -24,6 +24,16 @@ def test_a_faulty_line_of_data_is_shown_spelled_out(bench):
     assert is_plain(out + err)
 
 
+def test_a_field_of_any_length_is_told_in_short(bench):
+    (bench.folder / "scored.csv").write_bytes(
+        b"user,item,estimate,rating\n1,1,4,4\n1,2,4," + b"\0" * 500_000 + b"\n"
+    )
+    code, _, err = bench.call("evaluate", "scored.csv", "--metrics", "rmse")
+    assert code == 2
+    assert "scored.csv" in err
+    assert len(err) < 20_000
+
+
 def test_labels_and_names_are_shown_spelled_out(bench):
     odd = bench.folder / f"{STEERING.replace('/', '')}.csv"
     odd.write_text("user,item,rating\n" + "".join(f"{u},{i},{u}\n" for u in "123" for i in "abcd"))
