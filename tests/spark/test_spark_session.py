@@ -64,6 +64,6 @@ def test_a_java_that_fails_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(AlgorithmError, match=r"^spark-als: needs PySpark; pip install .*\[spark\]"):
         local_session("spark-als")
