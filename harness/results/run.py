@@ -142,12 +142,12 @@ class Run:
         return Run(info, self.users, folder, self.trials)
 
 
-def read_run(folder: Path) -> Run:
+def read_run(folder: Path | str) -> Run:
     """Read a run back, checked against the hashes that were written with it.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or str
         ``results/<name>``.
 
     Raises
@@ -155,6 +155,7 @@ def read_run(folder: Path) -> Run:
     ResultsError
         If there is no run, a file is missing or changed, or another version wrote it.
     """
+    folder = Path(folder)
     before = _stamp(folder)
     try:
         return _read_run(folder)

@@ -162,7 +162,7 @@ def test_a_forged_table_is_refused(made, tmp_path, change, where):
         (tmp_path / name).write_bytes((source / name).read_bytes())
     (tmp_path / "run.json").write_text(json.dumps(info))
     with pytest.raises(ResultsError, match=where):
-        read_run(tmp_path)
+        read_run(str(tmp_path))
 
 
 def test_a_forged_label_is_refused(made, tmp_path):
