@@ -155,12 +155,13 @@ def _read_table(path: Path, delimiter: str) -> Columns:
             if delimiter
             else parquet.read_table(path)
         )
-    except (pa.ArrowException, OSError) as error:
+        names = table.column_names  # which need not be UTF-8
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise MetricError(f"{path}: it cannot be read ({reason}); check its format") from None
     found = {}
     for name, spellings in NAMES.items():
-        meant = [each for each in table.column_names if each.strip().casefold() in spellings]
+        meant = [each for each in names if each.strip().casefold() in spellings]
         if len(meant) > 1:
             raise MetricError(
                 f"{path}: both {meant[0]!r} and {meant[1]!r} may be the {name}; rename one"
