@@ -33,7 +33,7 @@ overrides_option = click.option(
     default=None,
     help="Processes at the same time; the numbers are the same for any number.",
 )
-@click.option("--fresh", is_flag=True, help="Compute every cell again, finished or not.")
+@click.option("--fresh", is_flag=True, help="Compute every cell and trial again, finished or not.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the tables alone.")
 def run_command(
     configs: tuple[str, ...],
