@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from collections.abc import Sequence
@@ -55,8 +56,9 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
         "name": folds[0].name,
         "data": folds[0].ratings.fingerprint,
         "fingerprints": [fold.fingerprint for fold in folds],
-        "notes": [fold.notes for fold in folds],
+        "notes": [list(fold.notes) for fold in folds],
     }
+    about["seal"] = _seal(about)
     kind = pa.dictionary(pa.int8(), pa.string())
     schema = pa.schema(
         [("fold", pa.int32()), ("part", kind), ("row", pa.int64())],
@@ -113,6 +115,8 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
                     f"{path}: written in version {about['version']}, this one reads {VERSION}; "
                     "make the split anew"
                 )
+            if about.pop("seal") != _seal(about):
+                raise SplitError(f"{path}: changed since it was saved; make it anew")
             if about["data"] != ratings.fingerprint:
                 raise SplitError(
                     f"{path}: drawn from other data than {ratings.name} (fingerprint "
@@ -120,8 +124,13 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
                     "data and filters, or make the split anew"
                 )
             table = file.read()
+        if not pa.types.is_dictionary(table.schema.field("part").type):
+            raise ValueError("its column `part` is of another type")
         folds = _folds(table, len(about["fingerprints"]), len(ratings), path)
-        splits = assemble(ratings, Drawn(folds), about["name"])
+        try:
+            splits = assemble(ratings, Drawn(folds), about["name"])
+        except SplitError as error:
+            raise SplitError(f"{path}: {error}") from None
         if [split.fingerprint for split in splits] != about["fingerprints"]:
             raise SplitError(f"{path}: its rows are not those that were saved; make it anew")
         return [
@@ -133,6 +142,11 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
         raise SplitError(f"{path}: not a saved split ({reason}); make it anew") from None
+
+
+def _seal(about: dict[str, Any]) -> str:
+    """Return the hash of what is said of the folds; their rows have fingerprints."""
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
 def _folds(table: Any, n_folds: int, n_ratings: int, path: Path) -> list[Any]:

@@ -75,8 +75,12 @@ def newer(rows, about):
     about["version"] = 2
 
 
-def nameless(rows, about):
-    del about["name"]
+def renamed(rows, about):
+    about["name"] = "holdout 19%"
+
+
+def unsealed(rows, about):
+    del about["seal"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +90,8 @@ def nameless(rows, about):
         (repeat, "its rows are not those that were saved; make it anew"),
         (outside, "rows outside of the data; make it anew"),
         (newer, "written in version 2, this one reads 1; make the split anew"),
-        (nameless, "not a saved split .*'name'.*; make it anew"),
+        (renamed, "split.parquet: changed since it was saved; make it anew"),
+        (unsealed, "not a saved split .*'seal'.*; make it anew"),
     ],
 )
 def test_a_file_that_was_tampered_with_is_refused(change, message, tmp_path):
