@@ -24,7 +24,7 @@ BROKEN = (
     tarfile.TarError,
     gzip.BadGzipFile,
     zlib.error,
-    NotImplementedError,
+    NotImplementedError,  # zipfile's, of a compression that it does not know
     EOFError,
     ValueError,
 )

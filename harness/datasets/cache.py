@@ -67,7 +67,7 @@ def hold(folder: Path, patience: float = LOCK_PATIENCE) -> Iterator[None]:
         raise DataError(
             f"{folder}: another process has held it for {patience:.0f} s; wait for it or end it"
         ) from None
-    except (OSError, NotImplementedError):
+    except (OSError, NotImplementedError):  # a folder to read only, or a disk without locks
         yield
         return
     try:
