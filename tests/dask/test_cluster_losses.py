@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -158,9 +157,6 @@ def test_a_lost_driver_loses_nothing_that_had_finished_and_leaves_nobody_at_work
         wait_until(lambda: marks(pace), "the slow cell")
         wait_until(lambda: len(stored()) >= 2, "the fast cells, at home")
         n_stored = len(stored())
-        # Python drops an interrupt that falls into the disposal of an object, here of the futures
-        # of the cells that have just come in.
-        time.sleep(1.0)
         driver.send_signal(number)
     assert driver.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
     (mark,) = marks(pace)

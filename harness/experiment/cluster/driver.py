@@ -21,6 +21,7 @@ from harness.experiment.cell import Outcome, Report
 from harness.experiment.cluster import parcels, shelf
 from harness.experiment.cluster.errands import PACKAGES, run_errand, versions_here
 from harness.experiment.events import Note, Watch
+from harness.experiment.interrupts import heeded
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
 from harness.results.cells import CellRecord, CellStore
@@ -180,27 +181,29 @@ class Cluster:
             for cell, errand in zip(cells, errands, strict=True)
         }
         n_usable = len(self._usable())
-        try:
-            while pending:
-                try:
-                    news = self.news.get(timeout=LOOK_SECONDS)
-                except queue.Empty:
-                    n_usable = self._look(n_usable)
-                    continue
-                if isinstance(news, str):
-                    if news in reports:
-                        reports[news]("fitting", 0, 0)
-                    continue
-                cell, errand = pending.pop(news)
-                outcome = self._outcome(cell, news, fresh)
-                if outcome is None:
-                    pending[self._submit(errand)] = (cell, errand)
-                    continue
-                yield cell, outcome
-        finally:
-            # Reached with work left only by an interrupt or an error: nobody waits for it.
-            if pending and self.client.status == "running":
-                self.client.cancel(list(pending))
+        with heeded() as check:
+            try:
+                while pending:
+                    check()
+                    try:
+                        news = self.news.get(timeout=LOOK_SECONDS)
+                    except queue.Empty:
+                        n_usable = self._look(n_usable)
+                        continue
+                    if isinstance(news, str):
+                        if news in reports:
+                            reports[news]("fitting", 0, 0)
+                        continue
+                    cell, errand = pending.pop(news)
+                    outcome = self._outcome(cell, news, fresh)
+                    if outcome is None:
+                        pending[self._submit(errand)] = (cell, errand)
+                        continue
+                    yield cell, outcome
+            finally:
+                # Reached with work left only by an interrupt or an error: nobody waits for it.
+                if pending and self.client.status == "running":
+                    self.client.cancel(list(pending))
 
     def _errands(self, cells: Sequence[Cell]) -> list[Errand]:
         """Describe each cell, and put on the shelf what workers may need for it."""
