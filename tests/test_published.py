@@ -54,7 +54,7 @@ def table(name, ratings, **options):
 
 @pytest.mark.network
 def test_the_full_catalogue_table_to_its_four_digits(ml_100k):
-    rows = table("seed-full-catalogue", ml_100k, overrides=["seed=0"])
+    rows = table("singh-2025", ml_100k, overrides=["seed=0"])
     found = rows["ndcg(gain=linear, undefined=0)@10"].round(4)
     assert {name: found[name] for name in FULL_CATALOGUE} == FULL_CATALOGUE
 

@@ -120,30 +120,48 @@ def conventions_command(run: str, results: Path, role: str, k: int, threshold: f
 def reproduce_command(source: str | None, quiet: bool, no_runs: bool) -> int:
     """Compute published numbers again and set them beside the source.
 
-    SOURCE is one of seed-000 to seed-004, microsoft and surprise; all of them without it. The exit
-    code is 1 if a number differs that no note explains.
+    SOURCE is vincent-2018, rectools-docs, singh-2025, nicolas-2022, bellei-2017, microsoft or
+    surprise; all of them without it. The exit code is 1 if a number differs that no note explains.
     """
     from harness.cli.progress import display
     from harness.cli.screen import show_table
-    from harness.reproduce import reproduce
+    from harness.reproduce import Band, reproduce, sources
     from harness.reproduce.trained import trained_runs
 
     with display(quiet) as watch:
         findings = reproduce(source, {} if no_runs else trained_runs(watch))
-    columns = ["source", "quantity", "published", "here", "difference", "verdict", "note"]
-    rows = [
-        [
-            finding.source,
-            finding.quantity,
-            _short(finding.published),
-            _short(finding.here),
-            "" if finding.difference is None else f"{finding.difference:.1e}",
-            finding.verdict,
-            finding.note if finding.verdict not in ("equal", "equal as printed") else "",
+    for key, title in sources().items():
+        own = [finding for finding in findings if finding.source == key]
+        if not own:
+            continue
+        click.echo(f"\n{title} [{key}]\n")
+        rows = [
+            [
+                finding.quantity,
+                _short(finding.published),
+                _short(finding.here),
+                "" if finding.difference is None else f"{finding.difference:.1e}",
+                finding.verdict,
+            ]
+            for finding in own
         ]
-        for finding in findings
-    ]
-    show_table(columns, rows, ["source", "quantity", "verdict", "note"])
+        show_table(
+            ["quantity", "published", "here", "difference", "verdict"],
+            rows,
+            ["quantity", "verdict"],
+        )
+        notes: dict[str, list[str]] = {}
+        for finding in own:
+            if finding.note and finding.verdict not in ("equal", "equal as printed"):
+                notes.setdefault(finding.note, []).append(finding.quantity)
+        for note, quantities in notes.items():
+            few = ", ".join(quantities) if len(quantities) < 4 else f"{len(quantities)} values"
+            click.echo(f"note: {few}: {note}")
+    if any(isinstance(finding.here, Band) for finding in findings):
+        click.echo(
+            "\nBand: the source set no seed. Its value is compared with the 99% prediction "
+            "interval of one more seed."
+        )
     counts: dict[str, int] = {}
     for finding in findings:
         counts[finding.verdict] = counts.get(finding.verdict, 0) + 1
@@ -161,4 +179,4 @@ def _short(value: object) -> str:
     if value is None:
         return ""
     text = f"{value:.10g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    return text if len(text) <= 24 else f"{text[:23]}…"

@@ -83,7 +83,7 @@ def conventions() -> dict[str, Convention]:
     Examples
     --------
     >>> sorted(conventions())[:4]
-    ['cornac', 'elliot', 'implicit', 'lenskit']
+    ['bellei-2017', 'cornac', 'elliot', 'implicit']
     """
     return dict(_CONVENTIONS)
 
@@ -292,31 +292,32 @@ _ALL = (
         ),
     ),
     Convention(
-        "seed-000",
-        "Walking through the nitty gritty: nDCG calculations (notebook)",
+        "vincent-2018",
+        "Nicholas Vincent, 2018: Walking through the nitty gritty: nDCG calculations (notebook)",
         (("ndcg", "ndcg(ties=first)"), ("dcg", "dcg(ties=first)"), ("idcg", "idcg")),
     ),
     Convention(
-        "seed-001",
-        "rectools.metrics.ranking.NDCG (documentation)",
+        "rectools-docs",
+        "RecTools documentation: rectools.metrics.ranking.NDCG",
         (("ndcg", "ndcg(gain=binary{bt}, ideal=full, ties=first)"),),
         notes=("as rectools",),
     ),
     Convention(
-        "seed-002",
-        "NDCG Score: Fine-Tuning Recommendation System Evaluation (article)",
+        "singh-2025",
+        "Nikhil Singh, 2025: NDCG Score: Fine-Tuning Recommendation System Evaluation (article)",
         (("ndcg", "ndcg(gain=linear, undefined=0)"), ("hitrate ndcg", "hitrate_ndcg")),
         notes=("its small example orders ties last in the input first: ties=last",),
     ),
     Convention(
-        "seed-003",
-        "Discounted Cumulative Gain in Scala (article)",
+        "nicolas-2022",
+        "Patrick Nicolas, 2022: Discounted Cumulative Gain in Scala (article)",
         (("ndcg", "ndcg(ties=first)@"), ("idcg", "idcg@")),
         notes=("a list of another length than the reference scores 0 there, and is an error here",),
     ),
     Convention(
-        "seed-004",
-        "The confusion over information retrieval metrics in Recommender Systems (article)",
+        "bellei-2017",
+        "Claudio Bellei, 2017: The confusion over information retrieval metrics in Recommender "
+        "Systems (article)",
         (
             ("ndcg", "ndcg(gain=binary{bt}, ideal=retrieved, ties=first)"),
             *_binary(_SKIP, hit="", ap="ap(threshold={t}, denominator=hits, ties=first)"),

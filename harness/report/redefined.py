@@ -132,7 +132,7 @@ def convention_table(told: Digest, place: Place, number: int) -> WordedTable:
     entry = _entry(told, place, "conventions")
     if entry is None:
         return WordedTable(_titled("Conventions", told, place), ABSENT, number)
-    title = _titled(f"{entry['metric']}@{entry['k']} as each library computes it", told, place)
+    title = _titled(f"{entry['metric']}@{entry['k']} as each library or document computes it", told, place)
     by_label: dict[str, list[dict[str, Any]]] = {}
     for row in entry["rows"]:
         by_label.setdefault(row["label"], []).append(row)
@@ -153,7 +153,7 @@ def convention_table(told: Digest, place: Place, number: int) -> WordedTable:
         title,
         " ".join(_convention_sentences(groups, names, digits)),
         number,
-        ("library", "definition", *names),
+        ("library or document", "definition", *names),
         tuple(rows),
         frozenset(best),
         frozenset({0, 1}),

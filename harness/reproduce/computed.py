@@ -21,7 +21,7 @@ def compute(quantity: Quantity) -> Any:
     Examples
     --------
     >>> from harness.reproduce.published import published
-    >>> round(compute(published("seed-000")[4]), 12)
+    >>> round(compute(published("vincent-2018")[4]), 12)
     0.961845355481
     """
     made = _BY_SOURCE.get(quantity.source)
@@ -82,10 +82,12 @@ def _predictions_and_labels(quantity: Quantity) -> Any:
         [user["predictions"] for user in users], [user["labels"] for user in users]
     )
     role = _ROLES.get(quantity.what)
-    if role is None:  # the denominators that the article tells apart, on its second user
-        told = {word: metrics.parse(f"ap(denominator={word})@5") for word in _DENOMINATORS}
-        return [f"{told[word]}: {_per_user(told[word], lists)[1]:.4f}" for word in _DENOMINATORS]
-    wanted = [metrics.conventions()["seed-004"].metrics(k)[role] for k in quantity.inputs["k"]]
+    if role is None:  # the denominators that the article distinguishes, on its second user
+        by_word = {word: metrics.parse(f"ap(denominator={word})@5") for word in _DENOMINATORS}
+        return [
+            f"{by_word[word]}: {_per_user(by_word[word], lists)[1]:.4f}" for word in _DENOMINATORS
+        ]
+    wanted = [metrics.conventions()["bellei-2017"].metrics(k)[role] for k in quantity.inputs["k"]]
     scores = metrics.score(wanted, lists)
     return {
         "per_user": np.column_stack([scores[each].per_user for each in wanted]).tolist(),
@@ -105,11 +107,11 @@ _ROLES = {
 _DENOMINATORS = ("hits", "list", "relevant")
 
 _BY_SOURCE: dict[str, Callable[[Quantity], Any]] = {
-    "seed-000": _worked_example,
-    "seed-001": _frames,
-    "seed-002": _demonstration,
-    "seed-003": _list_of_relevances,
-    "seed-004": _predictions_and_labels,
+    "vincent-2018": _worked_example,
+    "rectools-docs": _frames,
+    "singh-2025": _demonstration,
+    "nicolas-2022": _list_of_relevances,
+    "bellei-2017": _predictions_and_labels,
 }
 
 

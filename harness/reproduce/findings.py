@@ -22,15 +22,18 @@ TIMES = ("runtime_s",)
 
 @dataclass(frozen=True)
 class Band:
-    """Where one more run would land, for a source that set no seed.
+    """The 99% prediction interval of one more run, for a source that set no seed.
 
     Parameters
     ----------
     low, high : float
+    about : str
+        What the runs here gave, for people.
     """
 
     low: float
     high: float
+    about: str = ""
 
     @classmethod
     def of_one_more(cls, values: Sequence[float]) -> Band:
@@ -54,7 +57,8 @@ class Band:
 
         mean, spread = fmean(values), stdev(values)
         half = float(t.ppf(0.995, len(values) - 1)) * spread * math.sqrt(1 + 1 / len(values))
-        return cls(mean - half, mean + half)
+        about = f"{len(values)} seeds gave {min(values):.4g} to {max(values):.4g}"
+        return cls(mean - half, mean + half, about)
 
     def __str__(self) -> str:
         return f"{self.low:.4g} to {self.high:.4g}"
@@ -89,7 +93,7 @@ class Finding:
         Here less published; None where that means nothing.
     verdict : str
         ``equal`` (to 1e-12), ``equal as printed``, ``truncated`` (by the source), ``within the
-        band`` or ``outside the band`` (of one more seed, where the source set none), ``erratum``,
+        band`` or ``outside the band`` (see `Band`; where the source set no seed), ``erratum``,
         ``another machine``, ``refused here``, ``named here``, ``differs`` or ``not run``.
     note : str
     """
@@ -128,7 +132,7 @@ def reproduce(
 
     Examples
     --------
-    >>> for finding in reproduce("seed-003"):
+    >>> for finding in reproduce("nicolas-2022"):
     ...     print(finding.quantity, finding.published, finding.verdict, sep=" | ")
     IDCG | 45.64 | equal as printed
     NDCG score | 0.801 | truncated
@@ -180,6 +184,8 @@ def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
     numeric = isinstance(printed, (int, float)) and isinstance(here, (int, float))
     difference = float(here - printed) if numeric and not is_nan(here) else None
     verdict = _verdict(printed, here)
+    if isinstance(here, Band):
+        note = "; ".join(part for part in (note, here.about) if part)
     if difference is not None and verdict == "differs" and note.startswith("the source truncates"):
         verdict = "truncated" if 0 < difference < _unit(printed) else verdict
     return Finding(quantity.source, what, printed, here, difference, verdict, note)

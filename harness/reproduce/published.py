@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+from harness import metrics
 from harness.errors import ResultsError, suggestion
 
 __all__ = ["Quantity", "leaves", "published", "sources"]
@@ -21,7 +22,7 @@ class Quantity:
     Parameters
     ----------
     source : str
-        Key of the source, as ``seed-000``.
+        Key of the source, as ``vincent-2018``.
     what : str
         The quantity, as the source calls it.
     inputs : dict
@@ -46,13 +47,15 @@ class Quantity:
 def sources() -> dict[str, str]:
     """Return the sources: key and title.
 
+    A source that defines metrics of its own has its title in `metrics.conventions`.
+
     Examples
     --------
-    >>> sources()["seed-003"]
-    'Discounted Cumulative Gain in Scala'
+    >>> sources()["nicolas-2022"]
+    'Patrick Nicolas, 2022: Discounted Cumulative Gain in Scala (article)'
     """
-    titles: dict[str, str] = _content()["sources"]
-    return titles
+    known = metrics.conventions()
+    return {key: title or known[key].source for key, title in _content()["sources"].items()}
 
 
 def published(source: str | None = None) -> list[Quantity]:
@@ -65,7 +68,7 @@ def published(source: str | None = None) -> list[Quantity]:
 
     Examples
     --------
-    >>> [quantity.what for quantity in published("seed-003")][:2]
+    >>> [quantity.what for quantity in published("nicolas-2022")][:2]
     ['IDCG', 'NDCG score']
     """
     known = sources()
@@ -85,7 +88,7 @@ def leaves(quantity: Quantity, value: Any) -> Iterator[tuple[str, Any]]:
 
     Examples
     --------
-    >>> [precision] = [each for each in published("seed-004") if each.what == "precision@k"]
+    >>> [precision] = [each for each in published("bellei-2017") if each.what == "precision@k"]
     >>> list(leaves(precision, precision.expected))[:2]
     [('@1, user 1', 1), ('@3, user 1', 0.6666666666666666)]
     """

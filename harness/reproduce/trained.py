@@ -96,7 +96,7 @@ def trained_runs(watch: Watch = ignore, **options: Any) -> dict[tuple[str, str],
         elif quantity.source == "microsoft":
             runs[place] = through("microsoft-svd", _notebook)
         elif quantity.what.startswith("explicit table"):
-            runs[place] = through("seed-full-catalogue", _catalogue)
+            runs[place] = through("singh-2025", _catalogue)
         elif quantity.what.startswith("implicit table"):
             runs[place] = _if_there(through(LASTFM[quantity.what], _of_mllib))
     return runs

@@ -11,6 +11,7 @@ import pytest
 from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics.grammar import number
+from harness.reproduce import sources
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "data" / "golden_conventions.json").read_text(encoding="utf-8")
@@ -163,9 +164,10 @@ def test_an_item_listed_twice_is_refused_where_libraries_count_it_twice():
         lists_of("T4_duplicate_preds", False)
 
 
-def test_every_library_of_a_convention_was_compared_or_is_a_source():
-    seeds = {name for name in metrics.conventions() if name.startswith("seed-")}
-    assert set(metrics.conventions()) - seeds - {"elliot"} == set(CONVENTIONS)
+def test_every_convention_was_compared_or_is_of_a_document():
+    documents = set(metrics.conventions()) & set(sources())
+    assert len(documents) == 5
+    assert set(metrics.conventions()) - documents - {"elliot"} == set(CONVENTIONS)
 
 
 def test_elliot_follows_its_published_formula():

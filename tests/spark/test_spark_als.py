@@ -203,7 +203,9 @@ class TestPublishedProtocol:
     def test_is_computed_for_the_published_values_where_the_file_is(
         self, spark: Any, text: bytes
     ) -> None:
-        tables = [each for each in published("seed-002") if each.what.startswith("implicit table")]
+        tables = [
+            each for each in published("singh-2025") if each.what.startswith("implicit table")
+        ]
         runs = trained_runs()
         here = [runs[each.source, each.what](each) for each in tables]
         expected = [by_the_script(spark, text, 10_000, n) for n in (None, 5_000)]
