@@ -132,7 +132,7 @@ def convention_table(told: Digest, place: Place, number: int) -> WordedTable:
     entry = _entry(told, place, "conventions")
     if entry is None:
         return WordedTable(_titled("Conventions", told, place), ABSENT, number)
-    title = _titled(f"{entry['metric']}@{entry['k']} as each library or document computes it", told, place)
+    title = _titled(f"{entry['metric']}@{entry['k']} by library and document", told, place)
     by_label: dict[str, list[dict[str, Any]]] = {}
     for row in entry["rows"]:
         by_label.setdefault(row["label"], []).append(row)
