@@ -30,9 +30,9 @@ def test_every_results_table_has_both(nasty):
     titles = [table.title for table in redefined_tables(digest(nasty))]
     assert titles == [
         "Ties at the cut, rated",
-        "ndcg@10 as each library computes it, rated",
+        "ndcg@10 by library and document, rated",
         "Ties at the cut, catalogue",
-        "ndcg@10 as each library computes it, catalogue",
+        "ndcg@10 by library and document, catalogue",
     ]
 
 
