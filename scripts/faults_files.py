@@ -64,7 +64,6 @@ KINDS = (
     Kind("ratings in columns", "cache/datasets/ml-25m/ratings-*.parquet", "anew"),
     Kind("archive", "cache/datasets/ml-25m/ml-25m.zip", "anew", ("ratings-*.parquet",)),
     Kind("part of a download", "part", "anew", ("ratings-*.parquet", "ml-25m.zip")),
-    Kind("how long cells took", "cache/pace.json", "unread"),
     Kind("lock of cells", "cache/cells/locks/*.lock", "unread"),
     Kind("lock of results", "results/.lock", "unread"),
     Kind("run.json", "results/disturbed/run.json", "named"),

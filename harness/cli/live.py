@@ -107,9 +107,7 @@ class Live:
         from rich.text import Text
 
         took = self.tally.now() - entry.since
-        expected = self.tally.ahead.get(cell)
-        about = f" of about {clock(expected)}" if expected and expected >= 1 else ""
-        tail = entry.describe() + ("" if width < NARROW else f"  {clock(took)}{about}")
+        tail = entry.describe() + ("" if width < NARROW else f"  {clock(took)}")
         name = Text("  " + printable(cell))
         name.truncate(max(12, width - len(tail) - 2), overflow="ellipsis")
         return Text.assemble(name, "  ", (tail, "dim"))

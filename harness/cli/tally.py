@@ -9,7 +9,6 @@ from harness.experiment.events import (
     CellFinished,
     CellStarted,
     Event,
-    Expected,
     RunPlanned,
     Stage,
 )
@@ -18,6 +17,8 @@ __all__ = ["Tally", "UnderWay", "clock"]
 
 STEPS = {"fitting by epoch": "epoch {done} of {total}", "scoring": "user {done} of {total}"}
 """How the steps of a stage are told; others as a share."""
+FEWEST = 2
+"""Computed cells before the time that is left is estimated."""
 MUCH = 10_000
 """Steps from which on only their share is told."""
 
@@ -77,9 +78,8 @@ class Tally:
     around: UnderWay = field(init=False)
     """What the run does before its first and after its last cell."""
     under_way: dict[str, UnderWay] = field(default_factory=dict)
-    ahead: dict[str, float | None] = field(default_factory=dict)
-    """By title, what cells that are not done are expected to take."""
     took: list[float] = field(default_factory=list)
+    """Seconds of the cells that this run computed."""
     begun: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,11 +89,9 @@ class Tally:
     def take(self, event: Event) -> None:
         """Take in what happened."""
         match event:
-            case RunPlanned(n_cells, n_found):
-                self.n_cells, self.n_done, self.planned = n_cells, n_found, True
-            case Expected(seconds, n_workers):
-                self.ahead |= seconds
-                self.n_workers = n_workers
+            case RunPlanned():
+                self.n_cells, self.n_done = event.n_cells, event.n_found
+                self.n_workers, self.planned = event.n_workers, True
             case CellStarted(cell):
                 self.under_way[cell] = UnderWay(self.now())
             case Stage(cell, stage, done, total) if cell in self.under_way:
@@ -106,7 +104,6 @@ class Tally:
                 self.n_done += 1
                 self.n_failed += error is not None
                 self.under_way.pop(cell, None)
-                self.ahead.pop(cell, None)
                 if not found and error is None:
                     self.took.append(seconds)
 
@@ -116,21 +113,17 @@ class Tally:
         return self.now() - self.begun
 
     def left(self) -> float | None:
-        """Return the seconds until the last cell is done; None where nothing tells.
+        """Return an estimate of the seconds that are left, from the cells that this run computed.
 
-        Cells like none before are taken to last as long as the others do on average.
+        None before the second one: the first alone says little of other algorithms.
         """
-        known = [each for each in self.ahead.values() if each is not None]
-        usual = known + self.took
         n_left = self.n_cells - self.n_done
-        if not self.planned or not usual or n_left <= 0:
+        if len(self.took) < FEWEST or n_left <= 0:
             return None
-        mean = sum(usual) / len(usual)
-        total = sum(known) + mean * max(0, n_left - len(known))
+        mean = sum(self.took) / len(self.took)
         now = self.now()
-        for cell, entry in self.under_way.items():
-            total -= min(now - entry.since, self.ahead.get(cell) or mean)
-        return total / max(1, min(self.n_workers, n_left))
+        begun = sum(min(now - entry.since, mean) for entry in self.under_way.values())
+        return (n_left * mean - begun) / min(self.n_workers, n_left)
 
 
 def clock(seconds: float) -> str:

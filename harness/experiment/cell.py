@@ -6,11 +6,13 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import Timeout
 
+import harness
 from harness import candidates, evaluation, metrics, seeds
 from harness.algorithms import acceleration, registry
 from harness.algorithms.warming import warm_up
@@ -18,25 +20,69 @@ from harness.config.algorithm import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, depth_of, global_seed, requested_metrics
-from harness.experiment.scoring import rank, score_pairs
+from harness.experiment.scoring import compile_scoring, rank, score_pairs
 from harness.experiment.workspace import Workspace
+from harness.parallel import n_threads
+from harness.results import provenance
 from harness.results.cells import CellRecord, CellStore
 
-__all__ = ["LOADING", "WAITING", "Outcome", "Report", "compute", "finish", "reason"]
+__all__ = [
+    "COMPILING",
+    "LOADING",
+    "WAITING",
+    "Outcome",
+    "Report",
+    "Stopwatch",
+    "compute",
+    "finish",
+    "reason",
+]
 
 Report = Callable[[str, int, int], object]
 """Called with the stage, the steps done and the steps in all."""
 
 Outcome = dict[str, Any]
-"""``status`` (computed, found, busy or failed), ``seconds`` and, when it failed, ``error``."""
+"""``status`` (computed, found, busy or failed), ``seconds`` without compilation and, when it
+failed, ``error``."""
 
 WAITING = "waiting"
 """The stage before a cell begins, while another run is computing it."""
 LOADING = "loading"
-"""The stage in which its data and the compiled loops come into memory."""
+"""The stage in which its data come into memory."""
+COMPILING = "compiling"
+"""The stage in which loops are compiled, or read from the disk, before a clock starts."""
 
 SHARE_OF_MEMORY = 0.9
 LONGEST_REASON = 500
+
+
+class Stopwatch:
+    """Measure the seconds of a cell, those of compilation left out.
+
+    Parameters
+    ----------
+    report : callable
+        Receives every stage that is reported to the stopwatch.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._since: float | None = time.perf_counter()
+        self._seconds = 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Note that a stage begins or advances."""
+        now = time.perf_counter()
+        if self._since is not None:
+            self._seconds += now - self._since
+        self._since = None if stage in (COMPILING, WAITING) else now
+        self._report(stage, done, total)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds until now."""
+        running = 0.0 if self._since is None else time.perf_counter() - self._since
+        return self._seconds + running
 
 
 def finish(
@@ -45,10 +91,11 @@ def finish(
     store: CellStore,
     report: Report,
     *,
+    workers: int = 1,
     wait: bool = True,
     fresh: bool = False,
 ) -> Outcome:
-    """Compute a cell and store it, unless it is there or somebody else is at it.
+    """Compute a cell and store it, unless it is stored or another process computes it.
 
     Parameters
     ----------
@@ -56,35 +103,36 @@ def finish(
     workspace : Workspace
     store : CellStore
     report : callable
+    workers : int
+        How many cells are computed at the same time.
     wait : bool
         Whether to wait for another run that is computing the same cell.
     fresh : bool
-        Compute it even if it is there.
+        Compute it even if it is stored.
 
     Returns
     -------
     dict
         An `Outcome`. Whatever goes wrong inside the cell is its outcome, not an exception.
     """
-    started = time.perf_counter()
+    watch = Stopwatch(report)
     outcome: Outcome = {"status": "computed"}
     try:
-        with _turn(cell, store, report, wait=wait):
-            started = time.perf_counter()
+        with _turn(cell, store, watch, wait=wait):
             if not fresh and store.is_whole(cell.key):
                 outcome["status"] = "found"
             else:
-                store.put(cell.key, compute(cell, workspace, report))
+                store.put(cell.key, compute(cell, workspace, watch, workers))
     except Timeout:
         outcome["status"] = "busy"
     except (Exception, SystemExit) as error:
         outcome |= {"status": "failed", "error": reason(error)}
-    return outcome | {"seconds": time.perf_counter() - started}
+    return outcome | {"seconds": watch.seconds}
 
 
 @contextmanager
 def _turn(cell: Cell, store: CellStore, report: Report, *, wait: bool) -> Iterator[None]:
-    """Hold a cell's lock; say so when somebody else has it and is waited for."""
+    """Hold a cell's lock; report it when another process has it and is waited for."""
     with ExitStack() as held:
         try:
             held.enter_context(store.lock(cell.key, patience=0.0))
@@ -96,8 +144,16 @@ def _turn(cell: Cell, store: CellStore, report: Report, *, wait: bool) -> Iterat
         yield
 
 
-def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
+def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) -> CellRecord:
     """Fit the algorithm of a cell, estimate the test ratings and rank the candidates.
+
+    Parameters
+    ----------
+    cell : Cell
+    workspace : Workspace
+    report : callable
+    workers : int
+        How many cells are computed at the same time; stored with the seconds.
 
     Returns
     -------
@@ -123,6 +179,10 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
     if registry.draws_in_order(chosen.name) and chosen.params.get("random_state") is not None:
         folds = workspace.splits(cell.dataset, cell.split, cell.seed)[: cell.fold]
         registry.advance(model, sum(len(fold.test) for fold in folds))
+    report(COMPILING, 0, 0)
+    wanted = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
+    depth = depth_of(requested_metrics(experiment))
+    compile_scoring(wanted, depth)
     if experiment.accelerate:
         warm_up(chosen.name, cell.params)
     with PeakMemory() as peak, seeds.global_generators(global_seed(chosen.name, cell)):
@@ -146,7 +206,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
             asked,
             pairs,
             **options,
-            depth=depth_of(requested_metrics(experiment)),
+            depth=depth,
             progress=lambda done, total: report("scoring", done, total),
         )
         scored = time.perf_counter()
@@ -155,6 +215,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
             "fit_seconds": fitted - start,
             "score_seconds": scored - fitted,
             "peak_mb": peak.megabytes,
+            "measured": _conditions(workers),
             "fit_path": fit_path,
             "scoring_path": acceleration.scoring_path(model)
             if experiment.accelerate
@@ -171,7 +232,20 @@ def compute(cell: Cell, workspace: Workspace, report: Report) -> CellRecord:
         rankings=rankings,
         pairs=pairs,
     )
-    return _judged(record, metrics.parse(experiment.tuning.metric)) if cell.inner else record
+    return _judged(record, wanted[0]) if cell.inner else record
+
+
+def _conditions(workers: int) -> dict[str, Any]:
+    """Return what the seconds of a cell depend on, and when they were measured."""
+    machine = provenance.machine()
+    return {
+        "processor": machine["processor"],
+        "cores": machine["cores"],
+        "workers": workers,
+        "threads": n_threads(),
+        "version": harness.__version__,
+        "date": datetime.now(UTC).date().isoformat(),
+    }
 
 
 def _judged(record: CellRecord, metric: metrics.Metric) -> CellRecord:

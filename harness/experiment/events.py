@@ -1,15 +1,14 @@
-"""What a run tells whoever watches it."""
+"""Events that a run reports while it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 __all__ = [
     "CellFinished",
     "CellStarted",
     "Event",
-    "Expected",
     "Note",
     "RunPlanned",
     "Stage",
@@ -20,26 +19,20 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RunPlanned:
-    """The cells are known: how many there are and how many were found finished."""
-
-    n_cells: int
-    n_found: int
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What the cells that come next will take, by what such cells took before.
+    """The cells are known.
 
     Parameters
     ----------
-    seconds : mapping of str to float or None
-        By the cell's title; None where nothing like it was ever done on this machine.
+    n_cells : int
+    n_found : int
+        How many of them were found in the cache.
     n_workers : int
-        How many cells are done at the same time.
+        How many are computed at the same time.
     """
 
-    seconds: Mapping[str, float | None]
-    n_workers: int
+    n_cells: int
+    n_found: int
+    n_workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -58,10 +51,11 @@ class Stage:
     cell : str
         Empty before the first cell.
     stage : str
-        ``waiting`` for another run, ``loading``, ``fitting`` (``fitting by epoch`` where steps are
-        epochs), ``scoring`` (steps are users) or ``metrics``; ``comparing`` for the whole run.
+        ``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by epoch``
+        where steps are epochs), ``scoring`` (steps are users) or ``metrics``; ``comparing`` for the
+        whole run.
     done, total : int
-        Progress within the stage; 0 of 0 when it cannot be told.
+        Progress within the stage; 0 of 0 where it is unknown.
     """
 
     cell: str
@@ -72,7 +66,16 @@ class Stage:
 
 @dataclass(frozen=True)
 class CellFinished:
-    """A cell is on disk, was found there, or has failed."""
+    """A cell is on disk, was found there, or has failed.
+
+    Parameters
+    ----------
+    cell : str
+    seconds : float
+        Without compilation and without waiting for another run.
+    found : bool
+    error : str or None
+    """
 
     cell: str
     seconds: float
@@ -87,9 +90,9 @@ class Note:
     message: str
 
 
-Event = RunPlanned | Expected | CellStarted | Stage | CellFinished | Note
+Event = RunPlanned | CellStarted | Stage | CellFinished | Note
 Watch = Callable[[Event], None]
 
 
 def ignore(event: Event) -> None:
-    """Watch nothing."""
+    """Ignore an event."""

@@ -20,7 +20,7 @@ from harness.results.cells import key_of
 
 __all__ = ["Cell", "make_cells", "rekeyed", "requested_metrics"]
 
-NUMBERS_VERSION = 1
+NUMBERS_VERSION = 2
 """Raised whenever a change of the code changes what a cell computes."""
 
 

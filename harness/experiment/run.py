@@ -18,7 +18,6 @@ from harness.experiment.events import RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.grades import refuse_counts
 from harness.experiment.ledger import Ledger
-from harness.experiment.pace import Forecast, Pace
 from harness.experiment.plan import Cell, make_cells, requested_metrics
 from harness.experiment.remarks import remarks
 from harness.experiment.scores import Scored, score_cells
@@ -102,26 +101,20 @@ def run(
     ledger = Ledger(store, watch, fresh=fresh)
     workers = workers or experiment.execution.workers
 
-    pace = Pace.default()
-
     def carry_out(todo: Iterable[Cell]) -> Iterator[tuple[Cell, Outcome]]:
-        with Forecast(pace, todo, workspace, workers, watch) as forecast:
-            for cell, outcome in execute(
-                forecast.cells, workspace, store, workers, watch, fresh=fresh
-            ):
-                ledger.note(cell, outcome)
-                forecast.note(cell, outcome)
-                yield cell, outcome
+        for cell, outcome in execute(todo, workspace, store, workers, watch, fresh=fresh):
+            ledger.note(cell, outcome)
+            yield cell, outcome
 
     watch(Stage("", "loading"))
     cells = list(make_cells(experiment, workspace))
     refuse_counts(experiment, workspace)
     n_trials = n_planned(experiment, cells)
     if n_trials:
-        watch(RunPlanned(len(cells) + n_trials, 0))
+        watch(RunPlanned(len(cells) + n_trials, 0, workers))
     cells, searches = tune(experiment, workspace, cells, ledger, carry_out)
     missing = ledger.missing(cells)
-    watch(RunPlanned(len(cells) + n_trials, len(cells) - len(missing) + n_trials))
+    watch(RunPlanned(len(cells) + n_trials, len(cells) - len(missing) + n_trials, workers))
     failures = {
         cell.key: outcome["error"]
         for cell, outcome in carry_out(missing)

@@ -13,7 +13,8 @@ from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.evaluation import tied_share
 from harness.experiment.events import Stage, Watch
-from harness.experiment.plan import Cell, requested_metrics
+from harness.experiment.plan import Cell, depth_of, requested_metrics
+from harness.experiment.scoring import compile_scoring
 from harness.experiment.workspace import Workspace
 from harness.metrics import Exposure
 from harness.results.cells import CellRecord, CellStore
@@ -86,6 +87,7 @@ def score_cells(
             described.append(place | {"error": error})
             continue
         watch(Stage(cell.title, "metrics"))
+        compile_scoring(wanted, depth_of(wanted))
         begun = time.perf_counter()
         exposure = _exposure(workspace.split(cell), record) if needs_items else None
         scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)

@@ -4,23 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import rankings
+from harness import evaluation, rankings
 from harness.algorithms import acceleration
 from harness.candidates import Asked
 from harness.config.candidates import CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
-from harness.metrics import Pairs, Rankings
+from harness.metrics import Exposure, Metric, Pairs, Rankings
 
-__all__ = ["Progress", "rank", "score_pairs"]
+__all__ = ["Progress", "compile_scoring", "rank", "score_pairs"]
 
 BLOCK_BYTES = 32_000_000
 
 Progress = Callable[[int, int], object]
+
+
+@cache
+def compile_scoring(wanted: tuple[Metric, ...], depth: int) -> None:
+    """Rank and score a toy, once in each process, so that no clock holds compilation.
+
+    Parameters
+    ----------
+    wanted : tuple of Metric
+        What is to be computed in this process; empty where only lists are made.
+    depth : int
+        How many items at the top of each list are kept by name.
+    """
+    kept, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
+    estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
+    listed = _rank_listed(kept, np.zeros(3, dtype=np.int64), items, estimates, ratings, depth=depth)
+    rankings.rank_block(estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2], depth=depth)
+    if wanted:
+        exposure = Exposure(np.zeros(1, np.int32), items[:1], kept, n_items=3)
+        pairs = Pairs([0, 3], estimates, ratings)
+        evaluation.evaluate(wanted, listed, pairs, np.array([True]), exposure)
 
 
 def score_pairs(model: Any, asked: Asked, *, clip: bool, accelerate: bool) -> tuple[Pairs, int]:

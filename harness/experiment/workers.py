@@ -24,7 +24,7 @@ from typing import Any
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.errors import HarnessError
-from harness.experiment.cell import LOADING, WAITING, Outcome, Report, finish
+from harness.experiment.cell import COMPILING, LOADING, WAITING, Outcome, Report, finish
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
 from harness.parallel import n_threads
@@ -35,8 +35,8 @@ __all__ = ["Crew"]
 PATIENCE = 5.0
 """Seconds that a process is given to end by itself."""
 
-BEFORE = (WAITING, LOADING)
-"""Stages that do not count against the time limit: what they wait for is not the cell's."""
+BEFORE = (WAITING, LOADING, COMPILING)
+"""Stages that do not count against the time limit."""
 
 BETWEEN_REPORTS = 0.1
 """Seconds between two reports of one stage: a loop that reports every step is not slowed down."""
@@ -85,6 +85,7 @@ class Crew:
             workspace.given,
             store.folder,
             max(1, n_threads() // size),
+            size,
         )
         self.workers: list[_Worker] = []
 
@@ -263,6 +264,7 @@ def _work(
     given: Ratings | None,
     folder: Path,
     threads: int,
+    workers: int,
 ) -> None:
     """Do cells until there are no more: the whole life of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -276,7 +278,8 @@ def _work(
         pipe.send("ready")
         while True:
             cell, options = pipe.recv()
-            pipe.send(finish(cell, workspace, store, _reporter(pipe), **options))
+            report = _reporter(pipe)
+            pipe.send(finish(cell, workspace, store, report, workers=workers, **options))
 
 
 def _die_with_parent() -> None:

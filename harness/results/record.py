@@ -51,6 +51,19 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
+class _Conditions(BaseModel):
+    """What the seconds of a cell depend on, and when they were measured."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    processor: str
+    cores: Count
+    workers: Count
+    threads: Count
+    version: str
+    date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
+
+
 class _Facts(BaseModel):
     """What a run says of a cell beside its scores."""
 
@@ -59,6 +72,8 @@ class _Facts(BaseModel):
     fit_seconds: Amount
     score_seconds: Amount
     peak_mb: Amount
+    """What the cell added to the memory of its process, at the most."""
+    measured: _Conditions
     fit_path: str
     scoring_path: str
     n_impossible: Count

@@ -12,7 +12,6 @@ from harness.cli.tally import Tally
 from harness.experiment.events import (
     CellFinished,
     CellStarted,
-    Expected,
     Note,
     RunPlanned,
     Stage,
@@ -63,39 +62,45 @@ def live_at(width, clock, *events):
     return live
 
 
-def test_nothing_is_expected_before_anything_is_known(tally):
-    tell(tally.take, RunPlanned(4, 0), Expected({"a": None, "b": None}, 1))
+def test_one_cell_says_nothing_of_the_others(tally):
+    tell(tally.take, RunPlanned(4, 0), CellFinished("a", 4.0))
     assert tally.left() is None
 
 
-def test_what_is_left_is_the_sum_of_what_is_expected_over_the_workers(tally):
-    tell(tally.take, RunPlanned(3, 0), Expected({"a": 4.0, "b": 6.0, "c": 10.0}, 2))
+def test_what_is_left_is_estimated_from_the_cells_of_this_run(tally):
+    tell(tally.take, RunPlanned(6, 0), CellFinished("a", 4.0), CellFinished("b", 6.0))
+    assert tally.left() == 4 * 5.0
+
+
+def test_cells_found_or_failed_say_nothing_of_the_others(tally):
+    tell(
+        tally.take,
+        RunPlanned(6, 1),
+        CellFinished("b", 0.0, found=True),
+        CellFinished("c", 9.0, error="no"),
+        CellFinished("d", 1.0),
+    )
+    assert tally.left() is None
+
+
+def test_several_workers_share_what_is_left_but_no_more_than_there_are_cells(tally):
+    tell(tally.take, RunPlanned(6, 0, 2), CellFinished("a", 4.0), CellFinished("b", 6.0))
     assert tally.left() == 10.0
+    tally.n_workers = 100
+    assert tally.left() == 5.0
 
 
-def test_a_cell_under_way_takes_its_time_off_but_never_more_than_expected(tally, clock):
-    tell(tally.take, RunPlanned(2, 0), Expected({"a": 4.0, "b": 6.0}, 1), CellStarted("a"))
+def test_a_cell_under_way_takes_its_time_off_but_never_more_than_the_mean(tally, clock):
+    tell(tally.take, RunPlanned(4, 0), CellFinished("a", 4.0), CellFinished("b", 6.0))
+    tally.take(CellStarted("c"))
     clock.seconds += 3
     assert tally.left() == 7.0
     clock.seconds += 30
-    assert tally.left() == 6.0
+    assert tally.left() == 5.0
 
 
-def test_a_cell_like_none_before_is_taken_to_last_as_long_as_the_others(tally):
-    tell(tally.take, RunPlanned(3, 0), Expected({"a": 4.0, "b": 6.0, "c": None}, 1))
-    assert tally.left() == 15.0
-
-
-def test_cells_that_are_not_announced_yet_count_too(tally):
-    tell(tally.take, RunPlanned(10, 0), Expected({"a": 2.0}, 1))
-    assert tally.left() == 20.0
-
-
-def test_a_cell_that_ends_is_no_longer_ahead(tally):
-    tell(tally.take, RunPlanned(2, 0), Expected({"a": 4.0, "b": 6.0}, 1), CellStarted("a"))
-    tally.take(CellFinished("a", 1.0))
-    assert tally.left() == 6.0
-    tally.take(CellFinished("b", 1.0))
+def test_nothing_is_left_after_the_last_cell(tally):
+    tell(tally.take, RunPlanned(2, 0), CellFinished("a", 4.0), CellFinished("b", 6.0))
     assert tally.left() is None
     assert (tally.n_done, tally.n_failed) == (2, 0)
 
@@ -106,8 +111,9 @@ def test_failures_are_counted_and_teach_nothing(tally):
 
 
 EVENTS = (
-    RunPlanned(14, 3),
-    Expected({"SVD · fold 1/5": 61.0, "KNNBasic · fold 1/5": None}, 2),
+    RunPlanned(16, 3, 2),
+    CellFinished("BaselineOnly · fold 1/5", 1.0),
+    CellFinished("SlopeOne · fold 1/5", 3.0),
     CellStarted("SVD · fold 1/5"),
     Stage("SVD · fold 1/5", "fitting by epoch", 7, 20),
     CellStarted("KNNBasic · fold 1/5"),
@@ -119,10 +125,9 @@ def test_each_cell_under_way_has_a_line_with_its_stage_and_times(clock):
     live = live_at(100, clock, *EVENTS)
     clock.seconds += 65
     head, svd, knn = shown(live)
-    assert "3 of 14 cells" in head
-    assert "1:05, about " in head
-    assert "left" in head
-    assert svd.strip() == "SVD · fold 1/5  fitting, epoch 7 of 20  1:05 of about 1:01"
+    assert "5 of 16 cells" in head
+    assert "1:05, about 0:09 left" in head
+    assert svd.strip() == "SVD · fold 1/5  fitting, epoch 7 of 20  1:05"
     assert knn.strip() == "KNNBasic · fold 1/5  scoring, user 400 of 943  1:05"
 
 
@@ -139,7 +144,7 @@ def test_no_line_is_wider_than_the_terminal(clock, width):
 
 def test_a_narrow_terminal_shows_the_count_the_name_and_the_stage(clock):
     head, svd, _ = shown(live_at(40, clock, *EVENTS))
-    assert "3/14" in head
+    assert "5/16" in head
     assert "about" in head
     assert svd == "  SVD · fold 1/5  fitting, epoch 7 of 20"
 
@@ -201,7 +206,12 @@ def test_where_standard_error_is_no_terminal_lines_are_plain(capsys):
     with display(quiet=False) as watch:
         tell(watch, *EVENTS, CellFinished("SVD · fold 1/5", 1.0))
     assert isinstance(watch, Lines)
-    assert capsys.readouterr().err == "14 cells, 3 finished\n[4/14] ✓ SVD · fold 1/5: 1.00 s\n"
+    assert capsys.readouterr().err.splitlines() == [
+        "16 cells, 3 finished",
+        "[4/16] ✓ BaselineOnly · fold 1/5: 1.00 s",
+        "[5/16] ✓ SlopeOne · fold 1/5: 3.00 s",
+        "[6/16] ✓ SVD · fold 1/5: 1.00 s",
+    ]
 
 
 def test_the_display_goes_when_the_run_ends(clock):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from harness import splits
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.errors import HarnessError
-from harness.experiment.cell import compute, reason
+from harness.experiment.cell import Stopwatch, compute, reason
 from harness.experiment.cluster.parcels import unpack_ratings
 from harness.experiment.plan import Cell, rekeyed
 from harness.experiment.workspace import Workspace
@@ -113,7 +112,7 @@ class Office:
         ----------
         request : dict
             ``job``, its name; ``experiment``, as JSON; ``data`` and ``folds``, paths of parcels;
-            ``cell``, its fields.
+            ``cell``, its fields; ``workers``, how many cells are computed at the same time.
 
         Returns
         -------
@@ -123,7 +122,7 @@ class Office:
         body : bytes
             The finished cell; empty when it failed.
         """
-        begun = time.perf_counter()
+        watch = Stopwatch(lambda stage, done, total: None)
         body = b""
         header: dict[str, Any] = {"status": "computed"}
         try:
@@ -134,12 +133,12 @@ class Office:
                     f"{cell.title}: the worker has other code for it than the driver; "
                     "install the same versions, of an algorithm of your own too"
                 )
-            body = compute(cell, workspace, lambda stage, done, total: None).to_bytes(cell.key)
+            body = compute(cell, workspace, watch, request["workers"]).to_bytes(cell.key)
         except BrokenParcelError as error:
             header = {"status": "failed", "error": reason(error), "broken": str(error.path)}
         except (Exception, SystemExit) as error:
             header = {"status": "failed", "error": reason(error)}
-        return header | {"seconds": time.perf_counter() - begun}, body
+        return header | {"seconds": watch.seconds}, body
 
     def _workspace(self, request: dict[str, Any]) -> Workspace:
         if self.workspace is None or self.job != request["job"]:

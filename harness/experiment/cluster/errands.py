@@ -173,7 +173,7 @@ def parcel_path(name: str) -> Path:
 def _request(errand: dict[str, Any]) -> dict[str, Any]:
     """Return what a slot is asked, with paths of parcels that are there."""
     return {
-        **{key: errand[key] for key in ("job", "experiment", "cell")},
+        **{key: errand[key] for key in ("job", "experiment", "cell", "workers")},
         "data": [str(_present(name)) for name in errand["data"]],
         "folds": {place: str(_present(name)) for place, name in errand["folds"].items()},
     }

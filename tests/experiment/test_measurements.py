@@ -1,0 +1,122 @@
+"""Seconds and memory of a cell: free of compilation, independent of the order of the rows."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import harness
+from harness.experiment.cell import COMPILING, Stopwatch
+from harness.experiment.memory import PeakMemory
+
+FIRST_CELLS = """
+import gc, sys
+import harness
+from harness import evaluation
+
+def compiled():
+    dispatchers = [each for each in gc.get_objects() if type(each).__name__ == "CPUDispatcher"]
+    return {f"{each.py_func.__qualname__}{key}" for each in dispatchers for key in each.overloads}
+
+def snapshot():
+    return compiled() | set(sys.modules)
+
+late, before, timed = set(), set(), False
+
+def watch(event):
+    global before, timed
+    stage = getattr(event, "stage", None)
+    if timed and stage in (None, "metrics"):
+        late.update(snapshot() - before)
+        timed = False
+    if stage == "fitting" or stage == "fitting by epoch":
+        before, timed = before if timed else snapshot(), True
+
+evaluate = evaluation.evaluate
+
+def timed_evaluate(*arguments):
+    before = snapshot()
+    scores = evaluate(*arguments)
+    if len(arguments[3]) > 3:  # not the toy of the compilation
+        late.update(snapshot() - before)
+    return scores
+
+evaluation.evaluate = timed_evaluate
+harness.run(
+    {
+        "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
+        "algorithms": ["KNNBaseline", "SVD"],
+        "candidates": ["rated", "catalogue"],
+        "metrics": ["ndcg@5", "ap@5", "err@5", "hit@5", "item_coverage@5", "novelty@5", "rmse"],
+        "statistics": None,
+    },
+    results=None,
+    watch=watch,
+)
+print(*sorted(late), sep="\\n")
+"""
+
+
+def test_no_clock_runs_while_something_is_compiled_or_imported(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_CELLS], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []
+
+
+def test_a_stopwatch_leaves_compilation_out(monkeypatch):
+    now, reported = [0.0], []
+    monkeypatch.setattr("harness.experiment.cell.time.perf_counter", lambda: now[0])
+    watch = Stopwatch(lambda *stage: reported.append(stage))
+    for stage, seconds in (("loading", 1.0), (COMPILING, 20.0), ("fitting", 3.0)):
+        watch(stage, 0, 0)
+        now[0] += seconds
+    assert watch.seconds == 4.0
+    assert [stage for stage, _, _ in reported] == ["loading", "compiling", "fitting"]
+
+
+def test_memory_that_was_there_before_does_not_count():
+    held = np.ones(5_000_000)
+    with PeakMemory() as peak:
+        more = np.ones(2_000_000)
+        del more
+        small = np.ones(10)
+    assert 15 < peak.megabytes < 20
+    assert held.sum() + small.sum() == 5_000_010
+
+
+@pytest.mark.parametrize("first", ["large", "small"])
+def test_the_order_of_pieces_of_work_does_not_change_what_they_add(first):
+    sizes = {"large": 6_000_000, "small": 500_000}
+    added = {}
+    for name in sorted(sizes, reverse=first == "small"):
+        with PeakMemory() as peak:
+            np.ones(sizes[name])
+        added[name] = peak.megabytes
+    assert added["large"] == pytest.approx(48, abs=2)
+    assert added["small"] == pytest.approx(4, abs=2)
+
+
+def test_where_the_kernel_does_not_count_the_peak_is_sampled(monkeypatch):
+    monkeypatch.setattr("harness.experiment.memory._reset_peak", lambda: False)
+    with PeakMemory() as peak:
+        held = np.ones(2_000_000)
+    assert peak.megabytes == pytest.approx(16, abs=2)
+    assert held[0] == 1
+
+
+def test_a_cell_says_where_and_when_it_was_measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    config = {
+        "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
+        "algorithms": ["BaselineOnly"],
+        "metrics": ["rmse"],
+        "statistics": None,
+    }
+    done = harness.run(config, results=None)
+    measured = done.info["cells"][0]["measured"]
+    assert set(measured) == {"processor", "cores", "workers", "threads", "version", "date"}
+    assert measured["workers"] == 1
+    assert measured["date"] == done.info["started"][:10]
