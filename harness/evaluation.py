@@ -10,9 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics
-from harness.metrics import Exposure, Metric, Pairs, Rankings
+from harness.errors import MetricError
+from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores
+from harness.metrics.grammar import Value, number
+from harness.metrics.ties import settle
+from harness.metrics.worth import nothing
 
-__all__ = ["CellScores", "bounds", "evaluate", "tied_share"]
+__all__ = [
+    "CellScores",
+    "bounds",
+    "cannot_distinguish",
+    "evaluate",
+    "random_order",
+    "tied_share",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,40 +85,137 @@ def bounds(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, 
     Parameters
     ----------
     wanted : sequence of Metric
-        Those that are not computed from ranked lists are passed over.
+        Those that are not computed from ranked lists are skipped.
     rankings : Rankings
         Of any model: only which items stand in the lists matters.
 
     Returns
     -------
     dict of str to dict
-        By label: ``best`` and ``random``, the exact mean over all orders.
+        By label: ``best`` and ``random``, the exact mean over all orders; None where no user has
+        a score, and for ``random`` where `random_order` gives a reason instead of a metric.
+
+    Examples
+    --------
+    >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
+    >>> bounds([metrics.parse("rr(threshold=4)")], lists)
+    {'rr(threshold=4)': {'best': 1.0, 'random': 0.75}}
     """
-    owners = np.repeat(np.arange(rankings.n_users), np.diff(rankings.offsets))
-    order = np.lexsort((-rankings.relevance, owners))
-    rank = (np.arange(len(order)) - rankings.offsets[owners] + 1).astype(np.int32)
-    best = replace(
-        rankings, relevance=rankings.relevance[order], rank=rank, tie_low=rank, tie_high=rank
-    )
-    shuffled = replace(
-        rankings,
-        rank=rank,
-        tie_low=np.ones_like(rank),
-        tie_high=rankings.n_ranked[owners].astype(np.int32),
-    )
     found: dict[str, dict[str, float | None]] = {}
     for metric in wanted:
         if metric.needs_pairs or metric.needs_items:
             continue
-        averaged = Metric(metric.name, tuple(c for c in metric.chosen if c[0] != "ties"), metric.k)
-        values = {
-            "best": metrics.score([metric], best)[metric].mean,
-            "random": metrics.score([averaged], shuffled)[averaged].mean,
-        }
+        best, expected = _extreme_scores(metric, rankings)
+        means = {"best": best.mean, "random": np.nan if expected is None else expected.mean}
         found[str(metric)] = {
-            name: None if np.isnan(value) else float(value) for name, value in values.items()
+            name: None if np.isnan(mean) else float(mean) for name, mean in means.items()
         }
     return found
+
+
+def random_order(metric: Metric) -> Metric | str:
+    """Return the metric whose value, with a whole list tied, is the mean over its orders.
+
+    Parameters
+    ----------
+    metric : Metric
+        Of ranked lists. A random order has no ties, so its own rule for them does not matter.
+
+    Returns
+    -------
+    Metric or str
+        Why there is none, where no exact mean is known.
+
+    Examples
+    --------
+    >>> str(random_order(metrics.parse("ndcg(ties=worst)@5")))
+    'ndcg@5'
+    >>> random_order(metrics.parse("ndcg(ideal=retrieved, ties=first)@5"))
+    'ideal=retrieved with a gain of exp2 has no average over ties'
+    """
+    chosen = tuple(each for each in metric.chosen if each[0] != "ties")
+    try:
+        return metrics.parse(str(Metric(metric.name, chosen, metric.k)))
+    except MetricError as error:
+        return str(error).partition(": ")[2].partition("; ")[0]
+
+
+def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
+    """Return why every order of these lists scores the same, or None where orders differ.
+
+    Parameters
+    ----------
+    metric : Metric
+    rankings : Rankings
+        Of any model: only which items stand in the lists matters.
+
+    Returns
+    -------
+    str or None
+        The reason, with what to do. None also where it cannot be known from the lists: for
+        metrics of estimates or of named items, and where `random_order` has no metric.
+
+    Examples
+    --------
+    >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
+    >>> cannot_distinguish(metrics.parse("precision@1"), lists)
+    'every test item is relevant; set a threshold, as precision(threshold=5)@1'
+    >>> cannot_distinguish(metrics.parse("precision(threshold=5)@1"), lists)
+    """
+    if metric.needs_pairs or metric.needs_items:
+        return None
+    best, expected = _extreme_scores(metric, rankings)
+    # A mean over orders as great as the greatest value: all orders have that value.
+    if expected is None or np.nanmax(best.per_user - expected.per_user, initial=0.0) > 1e-9:
+        return None
+    longest = int(rankings.n_ranked.max(initial=0))
+    if longest <= 1:
+        return "no list has more than one item; use `candidates: catalogue` or `sampled`"
+    if metric.name in ("idcg", "user_coverage"):
+        return "it depends on the lists alone, not on their order"
+    judged_only = len(rankings.relevance) == int(rankings.n_ranked.sum())
+    gain = metric.params.get("gain")
+    binary = "threshold" in metric.params if gain is None else gain.word == "binary"
+    if binary and judged_only:
+        least = nothing(metric.params)
+        if rankings.pool.min() >= least:
+            wanted = _with_threshold(metric, _upper_middle(rankings.pool))
+            return f"every test item is relevant; set a threshold, as {wanted}"
+        if rankings.pool.max() < least:
+            return "no test item is relevant; lower the threshold"
+    if metric.k is not None and longest <= metric.k:
+        return (
+            f"no list is longer than {metric.k}; use a smaller k, or `candidates: catalogue` "
+            "or `sampled`"
+        )
+    return "every order of these lists scores the same"
+
+
+def _with_threshold(metric: Metric, threshold: float) -> Metric:
+    name = "gain" if "gain" in metric.params else "threshold"
+    value = Value("binary", (threshold,)) if name == "gain" else Value(number(threshold))
+    others = tuple(each for each in metric.chosen if each[0] != name)
+    return metrics.parse(str(Metric(metric.name, ((name, value), *others), metric.k)))
+
+
+def _upper_middle(grades: NDArray[np.float64]) -> float:
+    """Return the least grade above the mean, or the greatest."""
+    above = grades[grades > grades.mean()]
+    return float(above.min() if len(above) else grades.max())
+
+
+def _extreme_scores(metric: Metric, rankings: Rankings) -> tuple[Scores, Scores | None]:
+    """Return the scores of the best order and the mean over all orders, None where not known."""
+    high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
+    tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
+    order = settle(tied, metric.params | {"ties": Value("best")})
+    best = replace(
+        rankings, relevance=order.relevance, rank=order.low, tie_low=order.low, tie_high=order.low
+    )
+    averaged = random_order(metric)
+    return metrics.score([metric], best)[metric], (
+        None if isinstance(averaged, str) else metrics.score([averaged], tied)[averaged]
+    )
 
 
 def tied_share(rankings: Rankings, k: int) -> float:

@@ -14,9 +14,9 @@ from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.experiment.cell import Outcome
+from harness.experiment.checks import check_relevance
 from harness.experiment.events import RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
-from harness.experiment.grades import refuse_counts
 from harness.experiment.ledger import Ledger
 from harness.experiment.plan import Cell, make_cells, requested_metrics
 from harness.experiment.remarks import remarks
@@ -108,7 +108,7 @@ def run(
 
     watch(Stage("", "loading"))
     cells = list(make_cells(experiment, workspace))
-    refuse_counts(experiment, workspace)
+    check_relevance(experiment, workspace)
     n_trials = n_planned(experiment, cells)
     if n_trials:
         watch(RunPlanned(len(cells) + n_trials, 0, workers))

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from harness.metrics.arrays import Pairs, Rankings, Scores
 from harness.metrics.conventions import Convention, conventions
 from harness.metrics.exposure import Exposure
@@ -27,6 +30,7 @@ __all__ = [
     "Pairs",
     "Rankings",
     "Scores",
+    "check_relevance",
     "conventions",
     "describe",
     "parse",
@@ -66,3 +70,35 @@ def score(
     from harness.metrics.scoring import score as compute
 
     return compute(wanted, rankings, pairs, exposure)
+
+
+def check_relevance(metric: Metric, relevance: ArrayLike) -> None:
+    """Refuse relevances that a metric does not define.
+
+    Parameters
+    ----------
+    metric : Metric
+    relevance : array_like of float, shape (n,)
+
+    Raises
+    ------
+    MetricError
+        With what to change in the label.
+
+    Examples
+    --------
+    >>> check_relevance(parse("ndcg@10"), [1, 5])
+    >>> check_relevance(parse("ndcg@10"), [-2, 5])
+    Traceback (most recent call last):
+    harness.errors.MetricError: ndcg: a relevance of -2; add negative=zero, or move the scale with \
+offset=-2
+    """
+    from harness.metrics.cascade import err_worth
+    from harness.metrics.worth import make_worth
+
+    grades = np.asarray(relevance, np.float64)
+    label = str(Metric(metric.name, metric.chosen))
+    if metric.name == "err":
+        err_worth(metric.params, grades, label)
+    elif "gain" in metric.params:
+        make_worth(metric.params, grades, label)

@@ -41,7 +41,7 @@ def score_ap(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str)
     threshold = relevant_from(params)
     cuts = np.minimum(ks, rankings.longest)
     relevant = count_relevant(rankings, threshold)[:, np.newaxis]
-    settled = settle(rankings, params["ties"])
+    settled = settle(rankings, params)
     by_hits = params["denominator"].word == "hits"
     together = params["ties"].word == "together"
     sums = np.empty((rankings.n_users, len(ks)))

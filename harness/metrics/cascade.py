@@ -15,7 +15,7 @@ from harness.metrics.ties import SMALLEST_BLOCK, Settled, settle
 from harness.metrics.worth import Worth, binary_worth, make_worth, relevant_from, worth_of
 from harness.parallel import each_block
 
-__all__ = ["score_err", "score_hit", "score_hitrate_ndcg", "score_rr"]
+__all__ = ["err_worth", "score_err", "score_hit", "score_hitrate_ndcg", "score_rr"]
 
 
 def score_rr(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
@@ -101,20 +101,35 @@ def score_err(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str
     >>> score_err(parse("err(max=2)").params, np.array([2]), lists, "err")   # 1/4 + 1/2 * 3/4 * 3/4
     array([[0.53125]])
     """
-    most = params["max"].as_number or 0.0
-    worth = make_worth(params | {"gain": Value("exp2")}, rankings, label)
-    highest = float(rankings.pool.max(initial=worth.offset)) - worth.offset
-    if highest > most:
-        raise MetricError(
-            f"{label}: a relevance of {number(highest)} is above max={number(most)}; "
-            "set max to the top of the rating scale"
-        )
+    worth = err_worth(params, rankings.pool, label)
     cuts = np.minimum(ks, rankings.longest)
     weights = _weights(cuts, lambda ranks: 1.0 / ranks)
-    scores = _walk(settle(rankings, params["ties"]), worth, 2.0**-most, weights, cuts)
+    scores = _walk(settle(rankings, params), worth, 2.0 ** -_most(params), weights, cuts)
     satisfying = worth.offset + 1.0 if worth.whole else float(np.nextafter(worth.offset, np.inf))
     scores[np.isnan(count_relevant(rankings, satisfying))] = np.nan
     return scores
+
+
+def err_worth(params: dict[str, Value], relevance: Floats, label: str) -> Worth:
+    """Return the gain that err scales to probabilities, after a check of the relevances.
+
+    Raises
+    ------
+    MetricError
+        If a relevance is negative, or above ``max``.
+    """
+    worth = make_worth(params | {"gain": Value("exp2")}, relevance, label)
+    highest = float(relevance.max(initial=worth.offset)) - worth.offset
+    if highest > _most(params):
+        raise MetricError(
+            f"{label}: a relevance of {number(highest)} is above max={number(_most(params))}; "
+            "set max to the top of the rating scale"
+        )
+    return worth
+
+
+def _most(params: dict[str, Value]) -> float:
+    return params["max"].as_number or 0.0
 
 
 def _first_relevant(
@@ -123,7 +138,7 @@ def _first_relevant(
     """Score the rank of the first relevant item; nan where nothing is relevant."""
     threshold = relevant_from(params)
     cuts = np.minimum(ks, rankings.longest)
-    settled = settle(rankings, params["ties"])
+    settled = settle(rankings, params)
     scores = _walk(settled, binary_worth(threshold), 1.0, _weights(cuts, form), cuts)
     scores[np.isnan(count_relevant(rankings, threshold))] = np.nan
     return scores

@@ -30,9 +30,9 @@ def score_dcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str
     >>> score_dcg(parse("dcg").params, np.array([1, 2]), lists, "dcg")   # 7 and 7 + 1 / log2(3)
     array([[7.        , 7.63092975]])
     """
-    worth = make_worth(params, rankings, label)
+    worth = make_worth(params, rankings.pool, label)
     cuts = np.minimum(ks, rankings.longest)
-    settled = settle(rankings, params["ties"], worth.offset)
+    settled = settle(rankings, params)
     return accumulate(settled, worth, discount_weights(params, cuts), cuts)
 
 
@@ -50,16 +50,14 @@ def score_idcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: st
     >>> score_idcg(parse("idcg").params, np.array([1, 2]), lists, "idcg")
     array([[7.        , 7.63092975]])
     """
-    worth = make_worth(params, rankings, label)
+    worth = make_worth(params, rankings.pool, label)
     ideal = params["ideal"].word
     if ideal == "full":
         return np.tile(np.cumsum(discount_weights(params, ks))[ks], (rankings.n_users, 1))
     cuts = np.minimum(ks, rankings.longest)
     weights = discount_weights(params, cuts)
     if ideal == "retrieved":
-        return _split_retrieved(
-            settle(rankings, params["ties"], worth.offset), worth, weights, cuts
-        )[1]
+        return _split_retrieved(settle(rankings, params), worth, weights, cuts)[1]
     out = np.zeros((rankings.n_users, len(ks)))
     offsets, pool = rankings.pool_offsets, rankings.pool
     each_block(
@@ -86,10 +84,8 @@ def score_ndcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: st
     """
     if params["ideal"].word == "retrieved":
         cuts = np.minimum(ks, rankings.longest)
-        worth, weights = make_worth(params, rankings, label), discount_weights(params, cuts)
-        ratio = _split_retrieved(
-            settle(rankings, params["ties"], worth.offset), worth, weights, cuts
-        )[0]
+        worth, weights = make_worth(params, rankings.pool, label), discount_weights(params, cuts)
+        ratio = _split_retrieved(settle(rankings, params), worth, weights, cuts)[0]
         nothing = score_idcg(params | {"ideal": Value("judged")}, ks, rankings, label) == 0
         return np.where(nothing, np.nan, ratio)
     found = score_dcg(params, ks, rankings, label)

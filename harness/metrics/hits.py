@@ -119,7 +119,7 @@ def score_rbp(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str
     weights = (1.0 - p) * p ** np.arange(-1.0, int(cuts.max()))
     weights[0] = 0.0
     threshold = relevant_from(params)
-    settled = settle(rankings, params["ties"])
+    settled = settle(rankings, params)
     scores = accumulate(settled, binary_worth(threshold), weights, cuts)
     scores[np.isnan(count_relevant(rankings, threshold))] = np.nan
     return scores
@@ -145,7 +145,7 @@ def score_auc(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str
     array([[0.75]])
     """
     threshold = relevant_from(params)
-    settled = settle(rankings, params["ties"])
+    settled = settle(rankings, params)
     out = np.empty((rankings.n_users, 1))
     each_block(
         lambda a, b: _areas(settled, threshold, rankings.n_ranked, a, b, out),
@@ -180,7 +180,7 @@ def _hits(params: dict[str, Value], ks: Ints, rankings: Rankings) -> tuple[Float
     cuts = np.minimum(ks, rankings.longest)
     weights = np.ones(int(cuts.max()) + 1)
     weights[0] = 0.0
-    settled = settle(rankings, params["ties"])
+    settled = settle(rankings, params)
     hits = accumulate(settled, binary_worth(threshold), weights, cuts)
     return hits, count_relevant(rankings, threshold)[:, np.newaxis]
 

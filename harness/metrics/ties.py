@@ -9,6 +9,7 @@ import numpy as np
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 from harness.metrics.grammar import Value
+from harness.metrics.worth import nothing
 from harness.parallel import each_block
 
 __all__ = ["Settled", "hypergeometric", "settle"]
@@ -31,24 +32,23 @@ class Settled(NamedTuple):
     high: Ranks
 
 
-def settle(rankings: Rankings, ties: Value, zero: float = 0.0) -> Settled:
+def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
     """Apply a tie rule.
 
     Parameters
     ----------
     rankings : Rankings
-    ties : Value
-        ``average`` (and ``together``) keeps the groups, every other word orders them.
-    zero : float
-        What an unjudged item counts as among relevances, for the best and the worst order.
+    params : dict of str to Value
+        With ``ties``: ``average`` (and ``together``) keeps the groups, every other word orders
+        them; and what decides the gain, for the best and the worst order.
 
     Examples
     --------
     >>> lists = Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 1], [3, 3], [3])
-    >>> settle(lists, Value("worst")).low.tolist()   # the unjudged item comes first
+    >>> settle(lists, {"ties": Value("worst")}).low.tolist()   # the unjudged item comes first
     [2, 3]
     """
-    r = rankings
+    r, ties, zero = rankings, params["ties"], nothing(params)
     if ties.word in ("average", "together"):
         return Settled(r.offsets, r.relevance, r.tie_low, r.tie_high)
     if ties.word == "first":

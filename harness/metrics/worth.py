@@ -8,10 +8,10 @@ import numpy as np
 
 from harness.errors import MetricError
 from harness.kernels import kernel
-from harness.metrics.arrays import Floats, Rankings
+from harness.metrics.arrays import Floats
 from harness.metrics.grammar import Value, number
 
-__all__ = ["Worth", "binary_worth", "make_worth", "relevant_from", "worth_of"]
+__all__ = ["Worth", "binary_worth", "make_worth", "nothing", "relevant_from", "worth_of"]
 
 _EXP2, _LINEAR, _BINARY, _TABLE = range(4)
 _KINDS = {"exp2": _EXP2, "linear": _LINEAR, "binary": _BINARY, "table": _TABLE}
@@ -31,14 +31,15 @@ class Worth(NamedTuple):
     table: Floats
 
 
-def make_worth(params: dict[str, Value], rankings: Rankings, label: str) -> Worth:
+def make_worth(params: dict[str, Value], relevance: Floats, label: str) -> Worth:
     """Return the gain that parameters ask for, after a check that the grades allow it.
 
     Parameters
     ----------
     params : dict of str to Value
         With ``gain``, ``offset``, ``negative``, ``grades`` and perhaps ``threshold``.
-    rankings : Rankings
+    relevance : ndarray of float64, shape (n,)
+        Every relevance that may need a gain.
     label : str
         Starts the message of an error.
 
@@ -57,13 +58,13 @@ def make_worth(params: dict[str, Value], rankings: Rankings, label: str) -> Wort
         clip=negative == "zero",
         table=np.array(gain.numbers if gain.word == "table" else (), dtype=np.float64),
     )
-    if worth.kind == _BINARY or not len(rankings.pool):
+    if worth.kind == _BINARY or not len(relevance):
         return worth
     # The table has to hold every grade; for the rest the extremes tell all, without a sort.
     if worth.kind == _TABLE or worth.least > -np.inf:
-        grades = np.unique(rankings.pool)
+        grades = np.unique(relevance)
     else:
-        grades = np.array([rankings.pool.min(), rankings.pool.max()])
+        grades = np.array([relevance.min(), relevance.max()])
     grades = np.trunc(grades) if worth.whole else grades
     grades = grades[grades >= worth.least] - offset
     _check(label, worth, np.maximum(grades, 0) if worth.clip else grades, negative)
@@ -106,6 +107,21 @@ def relevant_from(params: dict[str, Value]) -> float:
     """Return the least relevance that makes an item relevant."""
     threshold = params["threshold"].as_number
     return LEAST_POSITIVE if threshold is None else threshold
+
+
+def nothing(params: dict[str, Value]) -> float:
+    """Return the relevance with the gain of an unjudged item: better stands above, worse below.
+
+    Examples
+    --------
+    >>> nothing({"threshold": Value("4")}), nothing({"offset": Value("-10")})
+    (4.0, -10.0)
+    """
+    if "gain" in params and params["gain"].word == "binary":
+        return _least(params)
+    if "offset" in params:
+        return params["offset"].as_number or 0.0
+    return relevant_from(params) if "threshold" in params else 0.0
 
 
 def binary_worth(threshold: float) -> Worth:
