@@ -6,7 +6,10 @@ import sys
 def run(code, home, **extra):
     env = {key: value for key, value in os.environ.items() if key != "SURPRISE_DATA_FOLDER"}
     env |= {"HOME": str(home), **extra}
-    subprocess.run([sys.executable, "-c", code], env=env, check=True, timeout=120)
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, env=env, check=True, timeout=120, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 def test_importing_surprise_leaves_home_and_environment_as_they_were(tmp_path):
@@ -36,3 +39,31 @@ def test_memory_is_estimated_without_importing_numba_or_surprise(tmp_path):
         "assert not {'numba', 'surprise', 'numpy'} & set(sys.modules), sys.modules.keys()"
     )
     run(code, tmp_path)
+
+
+PATHS = (
+    "import surprise;"
+    "paths = [data.path for data in surprise.dataset.BUILTIN_DATASETS.values()];"
+    "print([surprise.get_dataset_dir(), *paths])"
+)
+A_RUN = (
+    "import harness, os;"
+    "harness.run({'dataset': {'synthetic': {'n_users': 9, 'n_items': 9, 'n_ratings': 40}},"
+    "'algorithms': ['SlopeOne'], 'metrics': ['rmse'], 'statistics': None}, results=None);"
+    "assert not os.listdir(os.environ['HOME']), os.listdir(os.environ['HOME']);"
+)
+
+
+def test_surprise_looks_for_its_data_where_it_does_without_the_harness(tmp_path):
+    # Anybody can write to the temporary folder: what lies there must not be read.
+    temporary, home = tmp_path / "temporary", tmp_path / "home"
+    planted = temporary / "ml-100k" / "ml-100k" / "u.data"
+    planted.parent.mkdir(parents=True)
+    planted.write_text("1\t1\t5\t0\n")
+    home.mkdir()
+    extra = {"TMPDIR": str(temporary)}
+    imported = run("from harness.algorithms import quiet_surprise;" + PATHS, home, **extra)
+    (home / ".surprise_data").rmdir()  # made by `get_dataset_dir`
+    after_a_run = run(A_RUN + PATHS, home, **extra)
+    assert imported == after_a_run == run(PATHS, home, **extra)
+    assert str(temporary) not in imported
