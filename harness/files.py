@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 
-__all__ = ["hold", "leftovers", "sync_folder", "write_whole"]
+__all__ = ["beside", "hold", "leftovers", "sync_folder", "write_whole"]
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -34,23 +34,33 @@ def write_whole(path: Path, data: bytes) -> None:
     ['a.txt']
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    temporary = beside(path, "part")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:  # a new file, with the permissions of the umask
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
 
 
-def leftovers(path: Path) -> list[Path]:
-    """Return what writers of a file left beside it when they were killed."""
-    return list(path.parent.glob(f".{escape(path.name)}.*.part"))
+def beside(path: Path, kind: str) -> Path:
+    """Return an unused hidden name beside a path, which nobody can predict and plant a link at.
+
+    Examples
+    --------
+    >>> beside(Path("runs/small"), "new").name
+    '.small....new'
+    """
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.{kind}")
+
+
+def leftovers(path: Path, kind: str = "part") -> list[Path]:
+    """Return what writers of a path left beside it when they were killed."""
+    return sorted(path.parent.glob(f".{escape(path.name)}.*.{kind}"))
 
 
 def sync_folder(folder: Path) -> None:
@@ -68,8 +78,8 @@ def sync_folder(folder: Path) -> None:
 def hold(path: Path, patience: float = -1.0) -> Iterator[None]:
     """Hold a lock that one process at a time can have, and that ends with its process.
 
-    The lock's file stays where it is, empty: one that is removed could be held twice, by a process
-    that had opened it before and by another that makes it anew.
+    The lock's file stays where it is, empty: if it were removed, a process that had opened it
+    before and another that makes it again could both hold it.
 
     Parameters
     ----------

@@ -25,6 +25,7 @@ from harness.experiment.tuning import n_planned, trials_frame, tune
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
 from harness.results.cells import CellStore
+from harness.results.folders import check_replaceable
 from harness.results.inference import infer
 from harness.results.run import SCHEMA_VERSION, Run
 
@@ -91,6 +92,8 @@ def run(
     if given is not None and isinstance(config, Mapping):
         config = {"dataset": "bundled", **config}
     experiment, document = load(config, overrides=overrides, check_algorithm=registry.check)
+    if results is not None:
+        check_replaceable(Path(results) / experiment.name)
     workspace = Workspace(
         experiment,
         document.folder,

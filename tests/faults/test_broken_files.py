@@ -161,7 +161,7 @@ def test_what_a_killed_writer_left_is_swept_away(bench, small):
     cell.unlink()
     harness.run(small)
     assert not left.exists()
-    fresh = done.folder.with_name(".small.new")
+    fresh = done.folder.with_name(".small.0123abcd.new")
     fresh.mkdir()
     (fresh / "run.json").write_text("{")
     assert [each.name for each in find_runs(bench.results)] == ["small"]
@@ -171,6 +171,6 @@ def test_what_a_killed_writer_left_is_swept_away(bench, small):
 
 def test_an_old_run_comes_back_when_its_writer_died_between_two_renames(bench, small):
     done = harness.run(small)
-    done.folder.rename(done.folder.with_name(".small.old"))
+    done.folder.rename(done.folder.with_name(".small.0123abcd.old"))
     assert numbers(read_run(done.folder)) == numbers(done)
     assert {each.name for each in bench.results.iterdir()} == {"small", ".lock"}

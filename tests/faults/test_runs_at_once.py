@@ -1,16 +1,21 @@
 """Several runs into one folder: all complete, nothing is computed twice, nothing is broken."""
 
+import hashlib
+import json
 import multiprocessing
+import os
 import threading
 import time
 
 import pytest
 from filelock import Timeout
 
+import harness
+from harness.errors import ResultsError
 from harness.files import hold, write_whole
 from harness.results import read_run
 from harness.results.cells import CellStore
-from harness.results.folders import replace_folder
+from harness.results.folders import replace_folder, restore_folder
 
 SIX = """\
 name: small
@@ -23,6 +28,13 @@ metrics: [rmse]
 floors: false
 statistics: null
 """
+
+TINY = {
+    "dataset": {"synthetic": {"n_users": 20, "n_items": 20, "n_ratings": 200}},
+    "algorithms": ["Random"],
+    "metrics": ["rmse"],
+    "statistics": None,
+}
 
 
 def test_two_runs_share_the_work(bench):
@@ -74,17 +86,22 @@ def test_locks_stay_few_however_many_cells_there_are(tmp_path):
     assert len(list((tmp_path / "locks").iterdir())) == len(keys)
 
 
+def version(number):
+    """The files of a run, told apart by a number."""
+    described = json.dumps({"schema_version": 2, "number": number}).encode()
+    return {"run.json": described, "a.txt": b"%d" % number, "b.txt": b"%d" % number}
+
+
 def test_a_reader_sees_an_old_or_a_new_folder_and_never_a_mixture(tmp_path):
     folder = tmp_path / "run"
-    names = [f"{number}.txt" for number in range(4)]
-    replace_folder(folder, dict.fromkeys(names, b"0"))
+    replace_folder(folder, version(0))
     done = threading.Event()
     errors = []
 
     def write(first):
         try:
             for number in range(first, first + 25):
-                replace_folder(folder, dict.fromkeys(names, str(number).encode()))
+                replace_folder(folder, version(number))
         except OSError as error:
             errors.append(error)
 
@@ -100,15 +117,81 @@ def test_a_reader_sees_an_old_or_a_new_folder_and_never_a_mixture(tmp_path):
     threading.Thread(target=finish).start()
     while not done.is_set():
         try:
-            before = folder.stat().st_ino
-            found = {(folder / name).read_bytes() for name in names}
-            after = folder.stat().st_ino
+            # Held open, so that a later folder cannot have its inode number.
+            held = os.open(folder, os.O_RDONLY)
         except FileNotFoundError:
             continue
-        assert before != after or len(found) == 1
+        try:
+            found = {(folder / name).read_bytes() for name in ("a.txt", "b.txt")}
+            same = os.fstat(held).st_ino == folder.stat().st_ino
+        except FileNotFoundError:
+            continue
+        finally:
+            os.close(held)
+        assert not same or len(found) == 1
     assert errors == []
     assert {each.name for each in tmp_path.iterdir()} == {"run", ".lock"}
-    assert len({(folder / name).read_bytes() for name in names}) == 1
+    assert (folder / "a.txt").read_bytes() == (folder / "b.txt").read_bytes()
+
+
+def test_what_a_person_put_into_a_runs_folder_stays_and_old_results_go(tmp_path):
+    folder = tmp_path / "run"
+    digest = hashlib.sha256(b"trials").hexdigest()
+    described = {"schema_version": 2, "files": {"trials.parquet": digest, "b.txt": "changed since"}}
+    first = {"run.json": json.dumps(described).encode(), "trials.parquet": b"trials"}
+    replace_folder(folder, first)
+    (folder / "notes").mkdir()
+    (folder / "notes" / "mine.txt").write_text("keep")
+    (folder / "b.txt").write_text("edited by hand")
+    replace_folder(folder, {"run.json": version(1)["run.json"], "a.txt": b"1"})
+    names = {each.name for each in folder.iterdir()}
+    assert names == {"run.json", "a.txt", "notes", "b.txt"}
+    assert (folder / "notes" / "mine.txt").read_text() == "keep"
+
+
+@pytest.mark.parametrize("own", [{}, {"run.json": "{}"}, {"run.json": "no JSON"}])
+def test_a_folder_that_no_run_was_written_into_is_refused_and_left_as_it_is(tmp_path, own):
+    folder = tmp_path / "src"
+    folder.mkdir()
+    for name, text in {"main.py": "print()", **own}.items():
+        (folder / name).write_text(text)
+    before = {each.name: each.read_bytes() for each in folder.iterdir()}
+    with pytest.raises(ResultsError, match=r"src: has files, and no run .* use --results"):
+        harness.run({**TINY, "name": "src"}, results=tmp_path)
+    assert {each.name: each.read_bytes() for each in folder.iterdir()} == before
+    assert {each.name for each in tmp_path.iterdir()} <= {"src", ".lock"}
+
+
+def test_a_writer_that_was_killed_half_way_loses_no_file_of_a_persons(tmp_path):
+    folder = tmp_path / "run"
+    replace_folder(folder, version(1))
+    (folder / "mine.txt").write_text("keep")
+    for brought_back in (restore_folder, lambda place: replace_folder(place, version(2))):
+        # Killed after both renames, before the other files were moved.
+        folder.rename(tmp_path / ".run.0123.old")
+        folder.mkdir()
+        for name, data in version(2).items():
+            (folder / name).write_bytes(data)
+        brought_back(folder)
+        assert (folder / "mine.txt").read_text() == "keep"
+        assert (folder / "a.txt").read_bytes() == b"2"
+        assert {each.name for each in tmp_path.iterdir()} == {"run", ".lock"}
+
+
+def test_new_files_have_the_permissions_of_the_umask_and_follow_no_planted_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    for name in (".run.new", ".run.old"):
+        (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    before = os.umask(0o077)
+    try:
+        replace_folder(tmp_path / "run", version(1))
+        write_whole(tmp_path / "a.bin", b"a")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "run").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "run" / "a.txt").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "a.bin").stat().st_mode & 0o777 == 0o600
+    assert not list((tmp_path / "elsewhere").iterdir())
 
 
 def test_two_writers_of_one_file_leave_one_of_their_versions_whole(tmp_path):
