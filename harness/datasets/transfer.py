@@ -102,10 +102,12 @@ class Transfer:
         try:
             with requests.Session() as session:
                 session.max_redirects = 5
+                if url.startswith("https:"):
+                    session.mount("http://", _refusing_adapter())
                 with session.get(
                     url, headers=headers, stream=True, timeout=(10.0, self.patience)
                 ) as response:
-                    self._accept(url, response, offset)
+                    self._accept(response, offset)
         except requests.exceptions.TooManyRedirects:
             raise TransferError("redirected in a circle") from None
         except requests.exceptions.SSLError as error:
@@ -119,11 +121,9 @@ class Transfer:
         except requests.exceptions.RequestException as error:
             raise TransferError(f"no usable address or answer ({_reason(error)})") from None
 
-    def _accept(self, url: str, response: Any, offset: int) -> None:
+    def _accept(self, response: Any, offset: int) -> None:
         """Judge an answer and write its body behind what is there."""
         status = response.status_code
-        if url.startswith("https:") and not response.url.startswith("https:"):
-            raise TransferError("redirected to an address without encryption")
         if status == 416 and offset:
             if response.headers.get("Content-Range", "").endswith(f"/{offset}"):
                 return  # complete already
@@ -179,6 +179,20 @@ class Transfer:
                         f"slower than {self.slowest:,.0f} bytes a second for {self.patience:g} s"
                     )
                 since, mark = time.monotonic(), done
+
+
+def _refusing_adapter() -> Any:
+    """Return what stands in for unencrypted connections, so that no hop of a redirect is one."""
+    import requests
+
+    class Refusing(requests.adapters.BaseAdapter):
+        def send(self, *_: Any, **__: Any) -> Any:
+            raise TransferError("redirected to an address without encryption")
+
+        def close(self) -> None:
+            """There is nothing to close."""
+
+    return Refusing()
 
 
 def _reason(error: BaseException) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -15,11 +16,61 @@ RESET_PEAK = "5"
 """What the kernel takes in ``clear_refs`` to set VmHWM, the peak, to the memory of now."""
 
 
-def available_bytes() -> int:
-    """Return the bytes of memory that are free to use now."""
+def available_bytes(system: Path = Path("/")) -> int:
+    """Return the bytes of memory that this process can still use.
+
+    The least of what the machine has free and of what each limit leaves: those of the control
+    groups that the process is in (a container, a batch job) and of its address space (`ulimit -v`).
+
+    Parameters
+    ----------
+    system : Path
+        Where ``proc`` and ``sys`` are.
+    """
     import psutil
 
-    return int(psutil.virtual_memory().available)
+    rooms = [int(psutil.virtual_memory().available), *_control_group_rooms(system)]
+    with suppress(ImportError, ValueError, OSError):  # not on every system
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            rooms.append(max(0, limit - psutil.Process().memory_info().vms))
+    return min(rooms)
+
+
+def _reclaimable(group: Path) -> int:
+    """Return the bytes of a control group that the kernel gives up first: pages of files."""
+    for line in (group / "memory.stat").read_text().splitlines():
+        name, _, value = line.partition(" ")
+        if name in ("inactive_file", "total_inactive_file"):
+            return int(value)
+    return 0
+
+
+def _control_group_rooms(system: Path) -> Iterator[int]:
+    """Yield what each control group of this process, and each group above it, leaves free."""
+    try:
+        lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":  # version 2, where one hierarchy has all controllers
+            top, files = "sys/fs/cgroup", ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            top = "sys/fs/cgroup/memory"
+            files = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        folder = system / top / group.strip("/")
+        for each in (folder, *folder.parents):
+            # "max" is no limit. Inside a container the folder of the host's path may be missing.
+            with suppress(OSError, ValueError):
+                limit, used = (int((each / name).read_text()) for name in files)
+                yield max(0, limit - used + _reclaimable(each))
+            if each == system / top:
+                break
 
 
 class PeakMemory:

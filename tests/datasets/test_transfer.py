@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+import requests
 
 from harness.datasets.transfer import Transfer, TransferError
 
@@ -149,10 +151,21 @@ def test_a_name_that_nobody_has_is_given_up_at_once(transfer: Transfer, tmp_path
         transfer("http://nowhere.invalid/a", tmp_path / "a")
 
 
-def test_encryption_is_not_given_up_on_the_way(transfer: Transfer) -> None:
-    class Answer:
-        url = "http://elsewhere/a"
-        status_code = 200
+@pytest.mark.parametrize("hops", [["http://b/"], ["https://b/", "http://c/", "https://d/"]])
+def test_no_hop_of_a_redirect_is_without_encryption(
+    transfer: Transfer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hops: list[str]
+) -> None:
+    asked = []
 
+    def send(adapter: object, request: requests.PreparedRequest, **_: object) -> requests.Response:
+        answer = requests.Response()
+        answer.status_code, answer.url, answer.request = 302, str(request.url), request
+        answer.headers["Location"] = hops[len(asked)]
+        answer.raw = io.BytesIO()
+        asked.append(answer.url)
+        return answer
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", send)
     with pytest.raises(TransferError, match="redirected to an address without encryption"):
-        transfer._accept("https://here/a", Answer(), 0)
+        transfer("https://a/", tmp_path / "a")
+    assert all(url.startswith("https:") for url in asked)

@@ -8,7 +8,7 @@ import pytest
 
 import harness
 from harness.experiment.cell import COMPILING, Stopwatch
-from harness.experiment.memory import PeakMemory
+from harness.experiment.memory import PeakMemory, available_bytes
 
 FIRST_CELLS = """
 import gc, sys
@@ -120,3 +120,50 @@ def test_a_cell_says_where_and_when_it_was_measured(tmp_path, monkeypatch):
     assert set(measured) == {"processor", "cores", "workers", "threads", "version", "date"}
     assert measured["workers"] == 1
     assert measured["date"] == done.info["started"][:10]
+
+
+def control_groups(folder, line, limits):
+    """Make the files that the kernel shows of control groups; return the folder."""
+    (folder / "proc/self").mkdir(parents=True)
+    (folder / "proc/self/cgroup").write_text(line)
+    for place, files in limits.items():
+        (folder / "sys/fs/cgroup" / place).mkdir(parents=True, exist_ok=True)
+        for name, value in files.items():
+            (folder / "sys/fs/cgroup" / place / name).write_text(f"{value}\n")
+    return folder
+
+
+NEW = ("memory.max", "memory.current", "memory.stat")
+OLD = ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat")
+
+
+@pytest.mark.parametrize(
+    ("line", "limits"),
+    [
+        (
+            "0::/job/step",
+            {"job/step": dict(zip(NEW, (9_000, 2_500, "inactive_file 500"), strict=True))},
+        ),
+        (
+            "0::/job/step",
+            {
+                "job": dict(zip(NEW, (7_000, 0, "inactive_file 0"), strict=True)),
+                "job/step": dict(zip(NEW, ("max", 2_000, "inactive_file 0"), strict=True)),
+            },
+        ),
+        ("4:memory:/job", {"memory/job": dict(zip(OLD, (8_000, 1_000, "cache 5"), strict=True))}),
+        ("0::/outside", {".": dict(zip(NEW, (7_500, 500, "inactive_file 0"), strict=True))}),
+    ],
+    ids=["the group's own", "a group above it", "version 1", "inside a container"],
+)
+def test_the_memory_limit_of_a_control_group_counts(tmp_path, line, limits):
+    assert available_bytes(control_groups(tmp_path, line, limits)) == 7_000
+
+
+def test_the_limit_of_the_address_space_counts():
+    command = (
+        "import resource; from harness.experiment.memory import available_bytes;"
+        "resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, -1));"
+        "assert 0 < available_bytes() < 2_000_000_000"
+    )
+    subprocess.run([sys.executable, "-c", command], check=True, timeout=60)
