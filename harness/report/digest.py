@@ -57,6 +57,11 @@ class Place:
     evidence: dict[str, Evidence]
     decimals: dict[str, int]
 
+    @property
+    def about(self) -> str:
+        """Data set, split and candidates, for people."""
+        return " · ".join(self.key)
+
     def best(self, label: str) -> list[str]:
         """Return the algorithms with the best value of a metric: one, or several that are equal."""
         values = self.rows[label].dropna()
