@@ -1,4 +1,4 @@
-"""What every test has: a home and a cache of its own, the same cases each time, and ml-100k on request.
+"""What every test has: a home and a cache of its own, the same cases each time, and ml-100k.
 
 The environment is set before anything else is imported, once for all workers of pytest-xdist, which
 inherit it: Matplotlib, Hypothesis and IPython decide at import where they keep their files.
