@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Figure", "data_behind", "draw", "render", "write_plot"]
 
+LONGEST_NAME = 120
+"""Characters of a file's name before its ending."""
 OUTSIDE = " Arrow: a baseline outside the scale, with its value."
 CAPTIONS = {
     "tradeoff": "Bars: intervals over users. Steps join the algorithms that no other is both "
@@ -216,7 +218,7 @@ _VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
 def write_plot(
     told: Digest, kind: str, label: str | None, place: int, form: str, folder: Path
 ) -> Path:
-    """Write a plot into a folder, named by what it shows.
+    """Write a plot into a folder, named by what it shows and of which table.
 
     Parameters
     ----------
@@ -237,8 +239,9 @@ def write_plot(
         If the run has nothing to show of this kind, or the folder cannot be written.
     """
     chosen = told.metric(label)
-    words = [kind, chosen, *([str(place)] if len(told.places) > 1 else [])]
-    name = "".join(c if c.isalnum() or c in "@.-" else "-" for c in "-".join(words))
+    title = f"-{place}-{told.place(place).title}" if len(told.places) > 1 else ""
+    words = re.findall(r"[\w@.]+", f"{kind}-{chosen}{title}")
+    name = "-".join(words)[:LONGEST_NAME]
     path = folder / f"{name}.{form}"
     drawn = render(told, kind, chosen, place, form)
     try:
