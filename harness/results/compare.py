@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ComparisonError, ResultsError, suggestion
+from harness.results.provenance import listed, measured
 from harness.results.run import Run, find_runs, read_run
 
 __all__ = ["combine", "open_run"]
@@ -78,6 +79,8 @@ def combine(runs: Sequence[Run], *, anyway: bool = False) -> dict[str, Any]:
     left_out = sorted({m for run in runs for m in run.info["metrics"]} - set(metrics))
     if left_out:
         notes.append(f"left out, because not every run has them: {', '.join(left_out)}")
+    if len(conditions := measured(cells)) > 1:
+        notes.append(f"fit s, score s and peak MB were measured {listed(conditions)}")
     notes += dict.fromkeys(note for run in runs for note in run.info["notes"])
     return {
         "name": " and ".join(run.name for run in runs),
