@@ -188,23 +188,25 @@ def write_heading(axes: Axes, heading: Heading) -> None:
 
 
 def scale_without(
-    spans: Mapping[str, tuple[float, float]], always: Sequence[float] = ()
+    spans: Mapping[str, tuple[float, float]], higher: bool, always: Sequence[float] = ()
 ) -> tuple[float, float, list[str]]:
     """Return limits in which baselines do not squeeze the others, and who is left out.
 
-    Random, Popularity, ItemMean and NormalPredictor are left out where they reach further from the
-    other algorithms than half of what those take up.
+    Random, Popularity, ItemMean and NormalPredictor are left out where they are worse than all
+    others by more than half of what those take up.
 
     Parameters
     ----------
     spans : mapping of str to (float, float)
         Lower and upper end of what is drawn of each algorithm.
+    higher : bool
+        Whether higher values are better.
     always : sequence of float
         Values that the limits include.
 
     Examples
     --------
-    >>> scale_without({"SVD": (0.82, 0.83), "NMF": (0.80, 0.81), "Random": (0.69, 0.70)})
+    >>> scale_without({"SVD": (0.82, 0.83), "NMF": (0.80, 0.81), "Random": (0.69, 0.70)}, True)
     (0.8, 0.83, ['Random'])
     """
     personal = [
@@ -218,7 +220,7 @@ def scale_without(
     out = [
         name
         for name, (start, stop) in spans.items()
-        if name not in personal and (start < low - reach or stop > high + reach)
+        if name not in personal and (start < low - reach if higher else stop > high + reach)
     ]
     kept = [end for name in spans if name not in out for end in spans[name] if np.isfinite(end)]
     return min([low, *kept]), max([high, *kept]), out

@@ -92,7 +92,7 @@ def tradeoff(
         axes = make_axes(ax, "tradeoff", len(data), head)
         axes.set_xscale("log")
         spans = {row.algorithm: _ends(row.low, row.value, row.high) for row in rows_of(data)}
-        low, high, out = scale_without(spans)
+        low, high, out = scale_without(spans, _higher(label))
         pad = 0.1 * ((high - low) or 1.0)
         axes.set_ylim(low - pad, high + pad)
         for row in rows_of(data):
@@ -180,7 +180,7 @@ def ndcg_over_k(
                 )
                 drawn += [*rows["low"], *rows["high"]]
             spans[name] = (min(drawn), max(drawn))
-        low, high, out = scale_without(spans)
+        low, high, out = scale_without(spans, _higher(label))
         for name in names:
             rows = data[data["algorithm"] == name]
             _line(axes, rows["k"], rows["value"], told.looks[name], clip=name in out)
@@ -288,7 +288,13 @@ def differences(
             axes.plot(row.difference, y, marker="o", ms=4.8, color=colour, mfc=face, zorder=3)
         label_rows(axes, [shortened(name) for name in data["algorithm"]])
         spans = {row.algorithm: _ends(row.low, row.difference, row.high) for row in rows_of(data)}
-        _limit(axes, spans, dict(zip(data["algorithm"], data["difference"], strict=True)), [0.0])
+        _limit(
+            axes,
+            spans,
+            dict(zip(data["algorithm"], data["difference"], strict=True)),
+            _higher(label),
+            [0.0],
+        )
         axes.set_xlabel(f"difference to {shortened(told.baseline)}")
         write_heading(axes, head)
         keep_ticks(axes)
@@ -342,7 +348,7 @@ def spread(
             )
         label_rows(axes, [shortened(name) for name in names])
         spans = {n: (of_rows["min"][n], of_rows["max"][n]) for n in names}
-        _limit(axes, spans, {name: of_rows["mean"][name] for name in names})
+        _limit(axes, spans, of_rows["mean"].to_dict(), _higher(label))
         axes.set_xlabel("value of a fold and seed")
         write_heading(axes, head)
         keep_ticks(axes)
@@ -383,10 +389,11 @@ def _limit(
     axes: Axes,
     spans: dict[str, tuple[float, float]],
     values: dict[str, float],
+    higher: bool,
     always: Sequence[float] = (),
 ) -> None:
     """Leave rows out of the scale that would squeeze the others, and write their values."""
-    limits = scale_without(spans, always)
+    limits = scale_without(spans, higher, always)
     digits = decimals([(limits[1] - limits[0]) / 20])
     rows = [(n, values[n], f"{values[n]:.{digits}f}".replace("-", "−")) for n in spans]
     limit_rows(axes, limits, rows)

@@ -18,7 +18,7 @@ from harness.algorithms.registry import SURPRISE
 from harness.errors import ResultsError
 from harness.report import plots
 from harness.report.appearance import shortened, style
-from harness.report.canvas import figure_size
+from harness.report.canvas import figure_size, scale_without
 from harness.report.digest import digest
 from harness.report.figures import data_behind, render
 from harness.results.run import Run
@@ -264,6 +264,12 @@ def test_baselines_that_squeeze_the_others_are_left_out_with_their_value(build_r
     low, high = axes.get_xlim()
     assert -0.4 < low < 0 <= high
     assert "← −0.500" in {text.get_text()[:8] for text in axes.texts}
+
+
+def test_a_baseline_that_leads_is_never_left_out():
+    spans = {"SVD": (0.1, 0.11), "NMF": (0.12, 0.13), "Popularity": (0.3, 0.31)}
+    assert scale_without(spans, True) == (0.1, 0.31, [])
+    assert scale_without(spans, False) == (0.1, 0.13, ["Popularity"])
 
 
 def test_names_over_k_stand_in_the_order_of_their_lines(run_of):
