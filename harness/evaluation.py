@@ -18,6 +18,7 @@ from harness.metrics.worth import nothing
 
 __all__ = [
     "CellScores",
+    "bound_scores",
     "bounds",
     "cannot_distinguish",
     "evaluate",
@@ -101,15 +102,25 @@ def bounds(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, 
     >>> bounds([metrics.parse("rr(threshold=4)")], lists)
     {'rr(threshold=4)': {'best': 1.0, 'random': 0.75}}
     """
-    found: dict[str, dict[str, float | None]] = {}
+    return {
+        label: {
+            name: None if np.isnan(scores.mean) else float(scores.mean)
+            for name, scores in of_label.items()
+        }
+        for label, of_label in bound_scores(wanted, rankings).items()
+    }
+
+
+def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
+    """Return what `bounds` returns, with the score of each user."""
+    found: dict[str, dict[str, Scores]] = {}
     for metric in wanted:
         if metric.needs_pairs or metric.needs_items:
             continue
         best, expected = _extreme_scores(metric, rankings)
-        means = {"best": best.mean, "random": np.nan if expected is None else expected.mean}
-        found[str(metric)] = {
-            name: None if np.isnan(mean) else float(mean) for name, mean in means.items()
-        }
+        if expected is None:
+            expected = Scores(np.full(rankings.n_users, np.nan), np.nan, rankings.n_users)
+        found[str(metric)] = {"best": best, "random": expected}
     return found
 
 

@@ -151,21 +151,15 @@ def show_outline(outline: Outline) -> None:
 
 
 def _best(run: Run) -> list[tuple[int, int]]:
-    """Return the places of the best value of each metric, within each group of rows."""
-    from harness import metrics
-    from harness.results.table import GROUP, to_frame_for_people
+    """Return the places of the best algorithms by each metric, in each table."""
+    from harness.results.table import best_rows, to_frame_for_people
 
-    table = run.table
     shown = list(to_frame_for_people(run.info).columns)
-    places = []
-    for label in run.info["metrics"]:
-        higher = metrics.parse(label).higher_is_better
-        for _, group in table.groupby(list(GROUP), sort=False):
-            values = group[label].dropna()
-            if len(values) > 1 and higher is not None:
-                row = values.idxmax() if higher else values.idxmin()
-                places.append((int(row), shown.index(label)))
-    return places
+    return [
+        (row, shown.index(label))
+        for label in run.info["metrics"]
+        for row in best_rows(run.info, label)
+    ]
 
 
 def _plain(value: Any) -> str:

@@ -72,13 +72,17 @@ def notes_before_fit(experiment: Experiment, workspace: Workspace) -> list[str]:
     wanted = requested_metrics(experiment)
     places = list(
         itertools.product(
-            range(len(experiment.dataset)), range(len(experiment.split)), experiment.candidates
+            range(len(experiment.dataset)),
+            range(len(experiment.split)),
+            range(len(experiment.candidates)),
         )
     )
     notes = []
-    for dataset, split, section in places:
+    for dataset, split, candidates_number in places:
         made = workspace.splits(dataset, split, experiment.seed[0])[0]
-        where = f"{made.ratings.name}, {made.name}, {section.describe()}: "
+        section = experiment.candidates[candidates_number]
+        names = workspace.table(dataset, split, candidates_number)
+        where = f"{names['dataset']}, {names['split']}, {names['candidates']}: "
         notes += [
             (where if len(places) > 1 else "") + note
             for note in _undistinguished(wanted, _test_lists(section, made))

@@ -12,13 +12,15 @@ from typing import Any
 import harness
 from harness import metrics, seeds
 from harness.algorithms import registry
+from harness.config.algorithm import AlgorithmConfig
 from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.experiment.workspace import Workspace
 from harness.metrics import Metric
-from harness.results.cells import key_of
+from harness.results.cells import key_of, short_key
+from harness.splits import Split
 
-__all__ = ["Cell", "make_cells", "rekeyed", "requested_metrics"]
+__all__ = ["Cell", "make_cells", "rekeyed", "requested_metrics", "row_key"]
 
 NUMBERS_VERSION = 2
 """Raised whenever a change of the code changes what a cell computes."""
@@ -93,7 +95,14 @@ def make_cells(experiment: Experiment, workspace: Workspace) -> Iterator[Cell]:
                     seed=seed,
                     fold=made.fold,
                     n_folds=made.n_folds,
-                    title=_title(experiment, chosen.title, dataset, made, seed, candidates),
+                    title=_title(
+                        experiment,
+                        workspace,
+                        chosen.title,
+                        (dataset, split, candidates),
+                        made,
+                        seed,
+                    ),
                     params=seeded_params(chosen.name, chosen.params, seed, made.fold),
                 )
                 yield rekeyed(experiment, workspace, cell)
@@ -169,18 +178,53 @@ def versions_that_count() -> dict[str, str]:
     return {"harness": harness.__version__, "surprise": version("scikit-surprise")}
 
 
+def row_key(experiment: Experiment, table: str, cell: Cell) -> str:
+    """Return the identity of a row: its table, and all that a config says of its algorithm.
+
+    The label and the run's seed do not count, so that runs which share a row are known to. A
+    config may list one algorithm twice under two labels; these are counted, to be two rows.
+    """
+
+    def described(chosen: AlgorithmConfig) -> dict[str, Any]:
+        return chosen.model_dump(mode="json", exclude={"label"}) | {"name": identity(chosen.name)}
+
+    own = described(experiment.algorithms[cell.algorithm])
+    earlier = experiment.algorithms[: cell.algorithm]
+    tuning = None
+    if own["search"] is not None:
+        section = experiment.split[cell.split].validation
+        tuning = experiment.tuning.model_dump(mode="json") | {
+            "split": None if section is None else section.model_dump(mode="json")
+        }
+    return short_key(
+        {
+            "table": table,
+            "algorithm": own,
+            "copy": sum(described(each) == own for each in earlier),
+            "tuning": tuning,
+            "clip": experiment.clip,
+        }
+    )
+
+
 def _title(
-    experiment: Experiment, label: str, dataset: int, split: Any, seed: int, candidates: int
+    experiment: Experiment,
+    workspace: Workspace,
+    label: str,
+    place: tuple[int, int, int],
+    made: Split,
+    seed: int,
 ) -> str:
+    names = workspace.names
     parts = [label]
     if len(experiment.dataset) > 1:
-        parts.append(experiment.dataset[dataset].describe())
+        parts.append(names.datasets[place[0]])
     if len(experiment.split) > 1:
-        parts.append(split.name)
-    if split.n_folds > 1:
-        parts.append(f"fold {split.fold + 1}/{split.n_folds}")
+        parts.append(names.splits[place[1]])
+    if made.n_folds > 1:
+        parts.append(f"fold {made.fold + 1}/{made.n_folds}")
     if len(experiment.seed) > 1:
         parts.append(f"seed {seed}")
     if len(experiment.candidates) > 1:
-        parts.append(experiment.candidates[candidates].describe())
+        parts.append(names.candidates[place[2]])
     return " · ".join(parts)

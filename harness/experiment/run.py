@@ -124,8 +124,6 @@ def run(
         if outcome["status"] == "failed"
     }
     scored = score_cells(experiment, workspace, cells, store, failures, watch)
-    for described in scored.cells:
-        described["found"] = not described.get("error") and ledger.was_found(described["key"])
     tuned = [(scored.cells[position], search) for position, search in searches.items()]
     for place, search in tuned:
         place |= {"n_trials": len(search.trials), "search_seconds": search.seconds}
@@ -146,6 +144,7 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
     def told(messages: Iterable[str]) -> list[str]:
         return [provenance.without_folders(message, workspace.base) for message in messages]
 
+    statistics, not_compared = _statistics(experiment, scored)
     return {
         "schema_version": SCHEMA_VERSION,
         "name": experiment.name,
@@ -156,14 +155,15 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         | ({} if given is None else {"dataset": [f"given from Python: {given.name}"]}),
         "datasets": [data | {"notes": told(data["notes"])} for data in workspace.describe_data()],
         "splits": workspace.describe_splits(),
-        "notes": told(remarks(experiment, workspace, scored)),
+        "notes": told([*remarks(experiment, workspace, scored), *not_compared]),
         "cells": [
             cell | {"error": told([cell["error"]])[0]} if cell.get("error") else cell
             for cell in scored.cells
         ],
+        "rows": scored.rows,
         "bounds": scored.bounds,
         **scored.redefined,
-        "statistics": _statistics(experiment, scored),
+        "statistics": statistics,
         "versions": provenance.versions()
         | registry.library_versions(each.name for each in experiment.algorithms),
         "machine": provenance.machine(),
@@ -171,12 +171,11 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
     }
 
 
-def _statistics(experiment: Experiment, scored: Scored) -> list[dict[str, Any]]:
+def _statistics(experiment: Experiment, scored: Scored) -> tuple[list[dict[str, Any]], list[str]]:
     if experiment.statistics is None:
-        return []
+        return [], []
     labels = [str(metric) for metric in requested_metrics(experiment)]
-    order = [algorithm.title for algorithm in experiment.algorithms]
-    return infer(scored.users, labels, order, experiment.statistics, experiment.seed[0])
+    return infer(scored.users, labels, scored.cells, experiment.statistics, experiment.seed[0])
 
 
 def _relative(document: Document) -> str | None:

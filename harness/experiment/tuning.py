@@ -21,6 +21,7 @@ from harness.experiment.plan import Cell, rekeyed
 from harness.experiment.studies import Setting, Study, make_study, with_params
 from harness.experiment.workspace import Workspace
 from harness.results.cells import CellStore
+from harness.results.table import ROW
 
 __all__ = ["Search", "Trial", "n_planned", "space_of", "trials_frame", "tune"]
 
@@ -203,7 +204,7 @@ def trials_frame(searches: Iterable[tuple[dict[str, Any], Search]]) -> Any:
 
     rows = [
         {
-            **{key: place[key] for key in ("dataset", "split", "candidates", "algorithm")},
+            **{key: place[key] for key in ROW},
             "seed": place["seed"],
             "fold": place["fold"],
             "trial": number,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,26 @@ from harness import datasets, splits
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
+from harness.config.section import Section
+from harness.config.splitting import Predefined, SavedSplit
 from harness.datasets import Ratings
+from harness.results.cells import short_key
+from harness.results.naming import distinct_names
 from harness.splits import FilterReport, Split
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Cell
 
-__all__ = ["Workspace"]
+__all__ = ["Names", "Workspace"]
+
+
+@dataclass(frozen=True)
+class Names:
+    """What tables call the data sets, splits and candidates of a config: by kind all different."""
+
+    datasets: tuple[str, ...]
+    splits: tuple[str, ...]
+    candidates: tuple[str, ...]
 
 
 @dataclass
@@ -81,6 +95,50 @@ class Workspace:
             )
         return self._inner[place]
 
+    @cached_property
+    def names(self) -> Names:
+        """Display names; loads all data sets and makes all splits under the first seed."""
+        experiment, seed = self.experiment, self.experiment.seed[0]
+        datasets = [self.ratings(i)[0].name for i in range(len(experiment.dataset))]
+        splits = [self.splits(0, i, seed)[0].name for i in range(len(experiment.split))]
+        candidates = [section.describe() for section in experiment.candidates]
+        return Names(
+            *(
+                tuple(distinct_names(names, [_settings(section) for section in sections]))
+                for names, sections in (
+                    (datasets, experiment.dataset),
+                    (splits, experiment.split),
+                    (candidates, experiment.candidates),
+                )
+            )
+        )
+
+    def table(self, dataset: int, split: int, candidates: int) -> dict[str, str]:
+        """Return the identity of a table, ``table``, and its display names.
+
+        The identity covers the data, the division without the run's seed, and the candidates:
+        seeds of one run are cells of one row, and runs that divide equal data alike share it.
+        """
+        section = self.experiment.split[split]
+        divided = _settings(section) | {"kind": section.kind}
+        divided.pop("validation", None)
+        if isinstance(section, Predefined | SavedSplit):  # known by content, not by path
+            folds = self.splits(dataset, split, self.experiment.seed[0])
+            divided = {"kind": section.kind, "folds": [fold.fingerprint for fold in folds]}
+        chosen = self.experiment.candidates[candidates]
+        return {
+            "table": short_key(
+                {
+                    "data": self.ratings(dataset)[0].fingerprint,
+                    "split": divided,
+                    "candidates": _settings(chosen) | {"kind": chosen.kind},
+                }
+            ),
+            "dataset": self.names.datasets[dataset],
+            "split": self.names.splits[split],
+            "candidates": self.names.candidates[candidates],
+        }
+
     def trainset(self, split: Split) -> ColumnTrainset:
         """Return the training set of a split; the last one asked for is kept."""
         if self._trainset is None or self._trainset[0] != split.fingerprint:
@@ -99,10 +157,11 @@ class Workspace:
     def describe_data(self) -> list[dict[str, Any]]:
         """Return what ``run.json`` says of each data set: counts, identity, filters."""
         described = []
-        for ratings, reports in self._ratings.values():
+        for position, (ratings, reports) in sorted(self._ratings.items()):
             described.append(
                 {
-                    "name": ratings.name,
+                    "name": self.names.datasets[position],
+                    "source": ratings.name,
                     "fingerprint": ratings.fingerprint,
                     "n_users": ratings.n_users,
                     "n_items": ratings.n_items,
@@ -118,8 +177,8 @@ class Workspace:
         """Return what ``run.json`` says of each fold: counts and identity."""
         return [
             {
-                "dataset": made.ratings.name,
-                "split": made.name,
+                "dataset": self.names.datasets[dataset],
+                "split": self.names.splits[split],
                 "seed": seed,
                 "fold": made.fold,
                 "fingerprint": made.fingerprint,
@@ -127,7 +186,7 @@ class Workspace:
                 "n_test": len(made.test),
                 "notes": list(made.notes),
             }
-            for (_, _, seed), folds in self._splits.items()
+            for (dataset, split, seed), folds in self._splits.items()
             for made in folds
         ]
 
@@ -137,16 +196,24 @@ class Workspace:
 
     def notes(self) -> Iterator[str]:
         """Yield what a reader of the table has to know of data, splits and candidates."""
-        for ratings, reports in self._ratings.values():
-            yield from (f"{ratings.name}: {note}" for note in ratings.notes)
-            yield from (f"{ratings.name}: {report.describe()}" for report in reports)
-        for folds in self._splits.values():
-            where = f"{folds[0].name}, first fold" if len(folds) > 1 else folds[0].name
+        names = self.names
+        for position, (ratings, reports) in sorted(self._ratings.items()):
+            yield from (f"{names.datasets[position]}: {note}" for note in ratings.notes)
+            yield from (f"{names.datasets[position]}: {each.describe()}" for each in reports)
+        for (dataset, split, _), folds in self._splits.items():
+            where = names.splits[split] + (", first fold" if len(folds) > 1 else "")
+            if len(names.datasets) > 1:
+                where = f"{names.datasets[dataset]}, {where}"
             yield from (f"{where}: {note}" for note in folds[0].notes)
-        for section in self.experiment.candidates:
+        for name, section in zip(names.candidates, self.experiment.candidates, strict=True):
             if isinstance(section, Sampled):
                 yield (
-                    f"{section.describe()}: metrics over sampled candidates are biased and may "
+                    f"{name}: metrics over sampled candidates are biased and may "
                     "order algorithms differently than the whole catalogue "
                     "(doi:10.1145/3394486.3403226)"
                 )
+
+
+def _settings(section: Section) -> dict[str, Any]:
+    """Return what a section says beside its defaults."""
+    return section.model_dump(mode="json", exclude_defaults=True)

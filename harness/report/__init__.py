@@ -14,13 +14,13 @@ __all__ = ["build_page", "join", "latex", "plots", "style", "write_index", "writ
 if TYPE_CHECKING:
     from harness.report import plots
     from harness.report.index import write_index
-    from harness.report.joining import join
     from harness.report.page import build_page, write_page
     from harness.report.tables import latex, style
+    from harness.results.compare import join
 
 _HOMES = {
     "build_page": "harness.report.page",
-    "join": "harness.report.joining",
+    "join": "harness.results.compare",
     "latex": "harness.report.tables",
     "style": "harness.report.tables",
     "write_index": "harness.report.index",

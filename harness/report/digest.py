@@ -13,7 +13,7 @@ from harness.report.appearance import Look, looks
 from harness.report.evidence import Evidence, gather
 from harness.results.rounding import DEFAULT_DECIMALS, column_decimals
 from harness.results.run import Run
-from harness.results.table import GROUP, primary_metric
+from harness.results.table import GROUP, best_of, primary_metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,9 @@ class Place:
 
     Parameters
     ----------
-    key : tuple of str
+    key : str
+        Identity of the table.
+    names : tuple of str
         Data set, split, candidates.
     title : str
         What tells it from the other places of the run.
@@ -48,7 +50,8 @@ class Place:
         By metric, how many decimals its numbers get.
     """
 
-    key: tuple[str, str, str]
+    key: str
+    names: tuple[str, str, str]
     title: str
     rows: pd.DataFrame
     bounds: pd.DataFrame
@@ -57,23 +60,18 @@ class Place:
     evidence: dict[str, Evidence]
     decimals: dict[str, int]
 
-    @property
-    def about(self) -> str:
-        """Data set, split and candidates, for people."""
-        return " · ".join(self.key)
-
     def best(self, label: str) -> list[str]:
         """Return the algorithms with the best value of a metric: one, or several that are equal."""
-        values = self.rows[label].dropna()
-        if values.empty:
-            return []
-        top = values.max() if metrics.parse(label).higher_is_better else values.min()
-        return [str(name) for name in self.rows.loc[values.index[values == top], "algorithm"]]
+        records: list[dict[Any, Any]] = self.rows.to_dict(orient="records")
+        return [str(records[i]["algorithm"]) for i in best_of(records, label)]
 
     def ranked(self, label: str) -> list[str]:
-        """Return the algorithms that have a value of a metric, best first."""
+        """Return the algorithms that have a value of a metric, best first.
+
+        An algorithm of which a cell failed is not among them: its value is of other folds.
+        """
         ascending = not metrics.parse(label).higher_is_better
-        rows = self.rows.dropna(subset=[label])
+        rows = self.rows[self.rows["n_failed"] == 0].dropna(subset=[label])
         rows = rows.sort_values(label, ascending=ascending, kind="stable")
         return [str(name) for name in rows["algorithm"]]
 
@@ -177,32 +175,24 @@ def digest(run: Run | Digest, *, baseline: str | None = None) -> Digest:
     names = list(dict.fromkeys(cell["algorithm"] for cell in info["cells"]))
     if baseline is not None and baseline not in names:
         raise ResultsError(f"{run.name}: no baseline {baseline!r}; {suggestion(baseline, names)}")
-    table = run.table
-    is_bound = (table["n_cells"] == 0) & (table["error"] == "")
+    table, bounds = run.table, run.bounds
     evidence, digits = gather(info), column_decimals(info)
-    keys = list(dict.fromkeys(tuple(cell[part] for part in GROUP) for cell in info["cells"]))
-    places = []
-    for key, title in zip(keys, _titles(keys), strict=True):
-        here = (table[list(GROUP)] == list(key)).all(axis=1)
-        users = run.users
-        for column, value in zip(GROUP, key, strict=True):
-            users = users[users[column] == value]
-        places.append(
-            Place(
-                key,
-                title,
-                table[here & ~is_bound].reset_index(drop=True),
-                table[here & is_bound].reset_index(drop=True),
-                users,
-                [
-                    cell
-                    for cell in info["cells"]
-                    if tuple(cell[part] for part in GROUP) == key and not cell.get("error")
-                ],
-                {label: each for (*place, label), each in evidence.items() if tuple(place) == key},
-                {m: digits.get((*key, m), DEFAULT_DECIMALS) for m in info["metrics"]},
-            )
+    names_of = {row["table"]: tuple(row[part] for part in GROUP) for row in info["rows"]}
+    titles = _titles(list(names_of.values()))
+    places = [
+        Place(
+            key,
+            (parts[0], parts[1], parts[2]),
+            title,
+            table[table["table"] == key].reset_index(drop=True),
+            bounds[bounds["table"] == key].reset_index(drop=True),
+            run.users[run.users["table"] == key],
+            [cell for cell in info["cells"] if cell["table"] == key and not cell.get("error")],
+            {label: each for (of, label), each in evidence.items() if of == key},
+            {label: digits.get((key, label), DEFAULT_DECIMALS) for label in info["metrics"]},
         )
+        for (key, parts), title in zip(names_of.items(), titles, strict=True)
+    ]
     return Digest(run, places, baseline or _default_baseline(info, names))
 
 

@@ -109,8 +109,8 @@ class Evidence:
         return next((row for row in turned if row and row["first"] == one), None)
 
 
-def gather(info: dict[str, Any]) -> dict[tuple[str, str, str, str], Evidence]:
-    """Return what a run says, by data set, split, candidates and metric.
+def gather(info: dict[str, Any]) -> dict[tuple[str, str], Evidence]:
+    """Return what a run says, by table and metric.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def gather(info: dict[str, Any]) -> dict[tuple[str, str, str, str], Evidence]:
     """
     settings = (info.get("config") or {}).get("statistics") or {}
     return {
-        (entry["dataset"], entry["split"], entry["candidates"], entry["metric"]): Evidence(
+        (entry["table"], entry["metric"]): Evidence(
             entry["metric"],
             entry["method"],
             tuple(
@@ -137,7 +137,7 @@ def gather(info: dict[str, Any]) -> dict[tuple[str, str, str, str], Evidence]:
             settings.get("correction", "holm"),
             1 - settings.get("confidence", 0.95),
         )
-        for entry in info.get("statistics", [])
+        for entry in info["statistics"]
     }
 
 

@@ -70,7 +70,7 @@ def _row(folder: Path) -> dict[str, Any]:
         "started": info["started"].replace("T", " ")[:16],
         "description": plain(info.get("description") or ""),
         "data": plain(", ".join(each["name"] for each in info["datasets"])),
-        "split": plain(", ".join(dict.fromkeys(each.key[1] for each in told.places))),
+        "split": plain(", ".join(dict.fromkeys(each.names[1] for each in told.places))),
         "n_algorithms": len(told.algorithms),
         "n_failed": len(told.run.failed),
         "best": plain(" and ".join(best)),

@@ -12,7 +12,6 @@ from harness.report.appearance import plain
 from harness.report.procedures import candidates_sentence, ndcg_sentence, split_sentence
 from harness.report.sentences import joined
 from harness.report.sources import Source, cited_in, source
-from harness.results.provenance import listed, measured
 
 __all__ = ["Methods", "methods"]
 
@@ -109,7 +108,7 @@ class _Telling:
 
     def data(self) -> Iterator[str]:
         for data in self.info["datasets"]:
-            known = CATALOGUE.get(data["name"])
+            known = CATALOGUE.get(data.get("source", data["name"]))
             title = known.title.partition(" (")[0] if known else plain(data["name"])
             cited = self.cite(*(each.key for each in cited_in([known.citation])) if known else ())
             low, high = data["scale"]
@@ -167,8 +166,8 @@ class _Telling:
                 chosen = [f"{name}={value}" for name, value in metric.chosen]
                 yield f"Here with {joined(chosen)}."
         yield (
-            "Table values are means over users, then over folds and seeds, except for metrics of "
-            "all pairs or all lists at once, as rmse, which are computed per fold."
+            "A table value is the mean over users of each user's average over folds and seeds; for "
+            "metrics of all pairs or all lists at once, as rmse, the mean over folds and seeds."
         )
 
     def algorithms(self) -> Iterator[str]:
@@ -248,20 +247,13 @@ class _Telling:
         versions = self.info.get("versions", {})
         if not machine:
             return
+        workers = self.config.get("execution", {}).get("workers", 1)
         packages = joined([f"{name} {number}" for name, number in versions.items()])
         yield (
-            f"The run was made on {machine['system']}, {plain(machine['processor'])}, "
-            f"{machine['cores']} cores, {machine['memory_gb']:g} GB, with {packages}."
+            f"Times are wall clock, {workers} cell{'' if workers == 1 else 's'} at a time, on "
+            f"{machine['system']}, {plain(machine['processor'])}, {machine['cores']} cores, "
+            f"{machine['memory_gb']:g} GB, with {packages}."
         )
-        cells = self.info["cells"]
-        if conditions := measured(cells):
-            yield (
-                "Fit and score times are wall clock without compilation, measured "
-                f"{plain(listed(conditions))}. Peak memory is what a cell adds to its "
-                "process at the most, without the data."
-            )
-        elif any(not cell.get("error") for cell in cells):
-            yield "The machine and the number of workers of the fit and score times are unknown."
 
 
 def _folded(name: str) -> str:

@@ -17,17 +17,16 @@ from harness.files import write_whole
 from harness.report.appearance import COLOURS, plain, symbol
 from harness.report.digest import Digest, Place, digest
 from harness.report.figures import Figure, draw
-from harness.report.joining import join
 from harness.report.methods import methods
 from harness.report.plots import KINDS
 from harness.report.provenance import command, describe_cells, describe_run, to_yaml
 from harness.report.redefined import redefined_tables
 from harness.report.sentences import headline
 from harness.report.tables import latex
-from harness.results.provenance import took
+from harness.results.compare import join
 from harness.results.rounding import rounded
 from harness.results.run import Run
-from harness.results.table import TIMES, to_csv, to_markdown
+from harness.results.table import TIMES, row_name, to_csv, to_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -210,6 +209,7 @@ def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
         rows.append(
             {
                 "name": name,
+                "shown": row_name(row),
                 "look": told.looks[name],
                 "scores": [
                     _score(told, place, label, name, row, name in best[label])
@@ -221,7 +221,7 @@ def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
         )
     bounds = [
         {
-            "name": row["algorithm"],
+            "name": row["bound"],
             "scores": [rounded(row[label], place.decimals[label]) for label in told.labels],
         }
         for row in place.bounds.to_dict(orient="records")
@@ -283,10 +283,11 @@ def _others(told: Digest, row: dict[Any, Any]) -> list[tuple[str, str]]:
 
 def _failures(told: Digest) -> list[tuple[str, str, str]]:
     """Return algorithm, reason and places of what failed, the same reason once."""
+    titles = {place.key: place.title for place in told.places}
     found: dict[tuple[str, str], list[str]] = {}
     for cell in told.info["cells"]:
         if cell.get("error"):
-            where = f"{cell['candidates']}, seed {cell['seed']}"
+            where = f"{titles[cell['table']]}, seed {cell['seed']}"
             where += f", fold {cell['fold'] + 1}" if cell["n_folds"] > 1 else ""
             found.setdefault((cell["algorithm"], cell["error"]), []).append(where)
     return [
@@ -297,18 +298,19 @@ def _failures(told: Digest) -> list[tuple[str, str, str]]:
 
 def _facts(told: Digest, runs: Sequence[Run]) -> list[tuple[str, str]]:
     """Return the few facts under the title."""
-    keys = [place.key for place in told.places]
+    keys = [place.names for place in told.places]
     data, split, candidates = (
         ", ".join(dict.fromkeys(plain(key[part]) for key in keys)) for part in range(3)
     )
     seeds = ", ".join(str(seed) for seed in told.info["seeds"])
     made = ", ".join(dict.fromkeys(run.info["started"][:10] for run in runs))
+    seconds = sum(run.info["seconds"] for run in runs)
     return [
         ("Data", data),
         ("Split", split),
         ("Candidates", candidates),
         ("Seed" if len(told.info["seeds"]) == 1 else "Seeds", seeds),
-        ("Made", f"{made}, in {took(run.info for run in runs)}"),
+        ("Made", f"{made}, in {seconds:.0f} s" if seconds >= 1 else made),
     ]
 
 

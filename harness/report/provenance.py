@@ -11,7 +11,6 @@ from pydantic import BaseModel, ValidationError
 
 from harness.config.experiment import Experiment
 from harness.report.appearance import plain
-from harness.results.provenance import took
 
 __all__ = ["command", "describe_cells", "describe_run", "to_yaml"]
 
@@ -81,7 +80,7 @@ def describe_run(info: dict[str, Any]) -> list[tuple[str, str]]:
     machine = info["machine"]
     rows = [
         ("started", info["started"].replace("T", " ")),
-        ("took", took([info])),
+        ("took", f"{info['seconds']:.1f} s"),
         ("system", f"{machine['system']}, {machine['processor']}"),
         ("cores, memory", f"{machine['cores']}, {machine['memory_gb']:g} GB"),
         *((name, str(number)) for name, number in info["versions"].items()),

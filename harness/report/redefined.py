@@ -11,7 +11,6 @@ from harness.report.appearance import plain
 from harness.report.digest import Digest, Place
 from harness.report.sentences import joined
 from harness.results.rounding import rounded
-from harness.results.table import GROUP
 
 __all__ = ["WordedTable", "convention_table", "redefined_tables", "tie_table"]
 
@@ -133,11 +132,13 @@ def convention_table(told: Digest, place: Place, number: int) -> WordedTable:
     if entry is None:
         return WordedTable(_titled("Conventions", told, place), ABSENT, number)
     title = _titled(f"{entry['metric']}@{entry['k']} by library and document", told, place)
+    names_of = dict(zip(place.rows["row"], place.rows["algorithm"], strict=True))
     by_label: dict[str, list[dict[str, Any]]] = {}
     for row in entry["rows"]:
-        by_label.setdefault(row["label"], []).append(row)
+        named = {names_of[key]: value for key, value in row["scores"].items()}
+        by_label.setdefault(row["label"], []).append(row | {"scores": named})
     groups = list(by_label.values())
-    known = {name for row in entry["rows"] for name in row["scores"]}
+    known = {name for group in groups for row in group for name in row["scores"]}
     names = [name for name in place.ranked(told.primary) if name in known]
     digits = place.decimals.get(told.primary, 4)
     rows, best = [], set()
@@ -234,11 +235,7 @@ def _shares(place: Place) -> dict[str, dict[str, float]]:
 def _entry(told: Digest, place: Place, key: str) -> dict[str, Any] | None:
     """Return what a run wrote of one of its tables, if it did."""
     return next(
-        (
-            each
-            for each in told.info.get(key, [])
-            if tuple(each[part] for part in GROUP) == place.key and each["rows"]
-        ),
+        (each for each in told.info.get(key, []) if each["table"] == place.key and each["rows"]),
         None,
     )
 

@@ -126,7 +126,7 @@ def _headline_of(told: Digest, place: Place) -> str:
     ranked = place.ranked(label)
     where = _where(told, place)
     if not ranked:
-        return f"{where}, no algorithm came to an end."
+        return f"{where}, no algorithm finished all its cells."
     best = place.best(label)
     digits = place.decimals[label]
     row = place.rows[place.rows["algorithm"] == best[0]].iloc[0]
@@ -178,7 +178,7 @@ def _beside(told: Digest, place: Place, best: str, rest: Sequence[str]) -> str:
 
 
 def _where(told: Digest, place: Place) -> str:
-    data, split, candidates = (plain(part) for part in place.key)
+    data, split, candidates = (plain(part) for part in place.names)
     return f"On {data} ({split}; candidates: {candidates})"
 
 

@@ -34,7 +34,7 @@ def over_time(place: Place, label: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = place.rows.dropna(subset=[label])
+    rows = place.rows[place.rows["algorithm"].isin(place.ranked(label))]
     sign = 1 if metrics.parse(label).higher_is_better else -1
     seconds = (rows[TIMES[0]] + rows[TIMES[1]]).clip(lower=SHORTEST)
     found = pd.DataFrame({"algorithm": rows["algorithm"], "seconds": seconds, "value": rows[label]})
@@ -102,9 +102,11 @@ def over_cells(place: Place, label: str) -> pd.DataFrame:
     """Return ``algorithm``, ``seed``, ``fold`` and ``value`` of every finished cell."""
     import pandas as pd
 
+    names = place.ranked(label)
     rows = [
         (cell["algorithm"], cell["seed"], cell["fold"], cell["scores"][label]["mean"])
         for cell in place.cells
+        if cell["algorithm"] in names
     ]
     found = pd.DataFrame(rows, columns=["algorithm", "seed", "fold", "value"])
     return found.dropna(subset=["value"]).reset_index(drop=True)

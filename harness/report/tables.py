@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness.report.appearance import plain
 from harness.report.digest import Digest, Place, digest
-from harness.results.provenance import listed, measured
 from harness.results.rounding import rounded
 from harness.results.run import Run
+from harness.results.table import row_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +156,7 @@ def _latex_table(told: Digest, place: Place, number: int) -> str:
     ]
     for row in place.rows.to_dict(orient="records"):
         name = str(row["algorithm"])
-        cells = [escape_latex(name)]
+        cells = [escape_latex(row_name(row))]
         cells += [
             _latex_number(told, place, label, row, bold=name in best[label]) for label in labels
         ]
@@ -180,16 +180,14 @@ def _latex_number(
 
 
 def _caption(told: Digest, place: Place) -> str:
-    data, split, candidates = place.key
-    several = "means over folds and seeds" if told.several else "one split"
+    data, split, candidates = place.names
+    several = "folds and seeds averaged" if told.several else "one split"
     letters = (
         "; algorithms that share a letter are not told apart"
         if any(place.evidence.values())
         else ""
     )
-    conditions = measured(told.info["cells"])
-    mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
-    return f"{data}, {split}, candidates: {candidates}; {several}{letters}.{mixed}"
+    return f"{data}, {split}, candidates: {candidates}; {several}{letters}."
 
 
 def _seconds(value: float) -> str:

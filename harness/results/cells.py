@@ -18,7 +18,7 @@ from harness.errors import ResultsError
 from harness.files import hold, leftovers, write_whole
 from harness.results.record import CellRecord
 
-__all__ = ["CellRecord", "CellStore", "Entry", "key_of"]
+__all__ = ["CellRecord", "CellStore", "Entry", "key_of", "short_key"]
 
 
 def key_of(description: dict[str, Any]) -> str:
@@ -31,6 +31,17 @@ def key_of(description: dict[str, Any]) -> str:
     """
     text = json.dumps(description, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def short_key(description: dict[str, Any]) -> str:
+    """Return the first 16 digits of a key: the identity of a table or a row.
+
+    Examples
+    --------
+    >>> len(short_key({"a": 1}))
+    16
+    """
+    return key_of(description)[:16]
 
 
 @dataclass(frozen=True)

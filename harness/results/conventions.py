@@ -12,7 +12,8 @@ from harness.metrics.conventions import Convention, conventions
 from harness.metrics.grammar import Value
 from harness.results.cells import CellRecord, CellStore
 from harness.results.run import Run
-from harness.results.table import GROUP, grouped, primary_metric
+from harness.results.table import GROUP, TABLE, grouped, primary_metric
+from harness.results.values import RowValue, mean_or_none
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,82 +60,102 @@ class Redefinitions:
         self.threshold = threshold
         self.named = _named(role)
         self.rules = _tie_rules(primary if "ties" in primary.params else None, self.k)
-        self.places: dict[tuple[str, ...], dict[str, list[_CellScores]]] = {}
+        self._tables: dict[str, tuple[dict[str, str], dict[str, _RowScores]]] = {}
+        self._current = ""
 
     def add(self, place: Mapping[str, Any], record: CellRecord) -> None:
-        """Score one cell.
+        """Score one cell; the cells of a row come after each other.
 
         Parameters
         ----------
         place : mapping
-            With ``dataset``, ``split``, ``candidates`` and ``algorithm``.
+            With the names and identities of its table and row.
         record : CellRecord
         """
         from harness.evaluation import tied_share
 
-        found: _CellScores = {("tied", ""): tied_share(record.rankings, self.k)}
+        if place["row"] != self._current:
+            self._finish()
+            self._current = place["row"]
+            names = {key: place[key] for key in TABLE}
+            _, rows = self._tables.setdefault(place["table"], (names, {}))
+            rows[place["row"]] = _RowScores(place["algorithm"])
+        row = self._tables[place["table"]][1][place["row"]]
+        row.tied.append(tied_share(record.rankings, self.k))
         for name, convention in self.named.items():
-            metric = convention.metrics(self.k, self.threshold)[self.role]
-            found["convention", name] = _mean(metric, record)
+            row.add(name, convention.metrics(self.k, self.threshold)[self.role], record)
         for rule, metric in self.rules.items():
-            found["ties", rule] = _mean(metric, record)
-        where = tuple(place[key] for key in GROUP)
-        self.places.setdefault(where, {}).setdefault(place["algorithm"], []).append(found)
+            row.add(f"ties {rule}", metric, record)
+
+    def _finish(self) -> None:
+        for _, rows in self._tables.values():
+            if self._current in rows:
+                rows[self._current].finish()
 
     def described(self) -> dict[str, list[dict[str, Any]]]:
-        """Return ``conventions`` and ``ties`` as ``run.json`` holds them, means over cells."""
+        """Return ``conventions`` and ``ties`` as ``run.json`` holds them, values of rows."""
+        self._finish()
         return {
             "conventions": [
-                dict(zip(GROUP, place, strict=True))
-                | {"metric": self.role, "k": self.k, "rows": self._conventions(by_algorithm)}
-                for place, by_algorithm in self.places.items()
+                names | {"metric": self.role, "k": self.k, "rows": self._conventions(rows)}
+                for names, rows in self._tables.values()
             ],
             "ties": [
-                dict(zip(GROUP, place, strict=True))
-                | {"metric": str(next(iter(self.rules.values()))), "rows": self._ties(by_algorithm)}
-                for place, by_algorithm in self.places.items()
+                names | {"metric": str(next(iter(self.rules.values()))), "rows": self._ties(rows)}
+                for names, rows in self._tables.values()
                 if self.rules
             ],
         }
 
-    def _conventions(self, by_algorithm: dict[str, list[_CellScores]]) -> list[dict[str, Any]]:
-        rows = []
-        for name, convention in self.named.items():
-            scores = {
-                algorithm: _average([cell["convention", name] for cell in cells])
-                for algorithm, cells in by_algorithm.items()
-            }
-            notes = (
-                each
-                for cells in by_algorithm.values()
-                for cell in cells
-                if isinstance(each := cell["convention", name], str)
-            )
-            rows.append(
-                {
-                    "convention": name,
-                    "label": str(convention.metrics(self.k, self.threshold)[self.role]),
-                    "scores": scores,
-                    "note": next(notes, ""),
-                }
-            )
-        return rows
-
-    def _ties(self, by_algorithm: dict[str, list[_CellScores]]) -> list[dict[str, Any]]:
+    def _conventions(self, rows: dict[str, _RowScores]) -> list[dict[str, Any]]:
         return [
             {
-                "algorithm": algorithm,
-                "tied": _average([cell["tied", ""] for cell in cells]),
-                "scores": {
-                    rule: _average([cell["ties", rule] for cell in cells]) for rule in self.rules
-                },
+                "convention": name,
+                "label": str(convention.metrics(self.k, self.threshold)[self.role]),
+                "scores": {row: each.values[name] for row, each in rows.items()},
+                "note": next((n for each in rows.values() if (n := each.notes.get(name))), ""),
             }
-            for algorithm, cells in by_algorithm.items()
+            for name, convention in self.named.items()
+        ]
+
+    def _ties(self, rows: dict[str, _RowScores]) -> list[dict[str, Any]]:
+        return [
+            {
+                "row": row,
+                "algorithm": each.algorithm,
+                "tied": mean_or_none(each.tied),
+                "scores": {rule: each.values[f"ties {rule}"] for rule in self.rules},
+            }
+            for row, each in rows.items()
         ]
 
 
-_CellScores = dict[tuple[str, str], float | str]
-"""By kind and name the mean of a cell, or why there is none."""
+class _RowScores:
+    """What the lists of one row score under other definitions, by the name of each."""
+
+    def __init__(self, algorithm: str) -> None:
+        self.algorithm = algorithm
+        self.tied: list[float] = []
+        self.values: dict[str, float | None] = {}
+        self.notes: dict[str, str] = {}
+        self._open: dict[str, RowValue] = {}
+
+    def add(self, name: str, metric: metrics.Metric, record: CellRecord) -> None:
+        """Score a cell, or note why it has no score."""
+        try:
+            scores = metrics.score([metric], record.rankings)[metric]
+        except MetricError as error:
+            self.notes.setdefault(name, str(error).partition(": ")[2])
+        else:
+            value = self._open.setdefault(name, RowValue(metric))
+            value.add(record.users[record.kept], scores)
+        self.values[name] = None
+
+    def finish(self) -> None:
+        """Turn what was collected into values; a definition without a score in a cell has none."""
+        for name, value in self._open.items():
+            self.values[name] = None if name in self.notes else value.value
+        self._open = {}
 
 
 def under_conventions(
@@ -164,7 +185,7 @@ def under_conventions(
     -------
     DataFrame
         For each convention and each table of the run: ``dataset``, ``split``, ``candidates``,
-        ``convention``, ``label``, a column for each algorithm with its mean over cells, and
+        ``convention``, ``label``, a column for each algorithm with its value, and
         ``note``, why there is none.
 
     Raises
@@ -187,11 +208,12 @@ def under_conventions(
         ]
         if not told:
             raise
+    names = {each["row"]: each["algorithm"] for each in run.info["rows"]}
     rows = []
     for each in told:
         place = {key: each[key] for key in GROUP}
         for row in each["rows"]:
-            scores = {name: _number(value) for name, value in row["scores"].items()}
+            scores = {names[key]: _number(value) for key, value in row["scores"].items()}
             named = {"convention": row["convention"], "label": row["label"]}
             rows.append(place | named | scores | {"note": row["note"]})
     return pd.DataFrame(rows)
@@ -254,23 +276,6 @@ def _tie_rules(metric: metrics.Metric | None, k: int) -> dict[str, metrics.Metri
         except MetricError:
             continue  # a metric that has no such rule
     return found
-
-
-def _mean(metric: metrics.Metric, record: CellRecord) -> float | str:
-    """Return the mean of a cell, or why there is none."""
-    try:
-        return float(metrics.score([metric], record.rankings)[metric].mean)
-    except MetricError as error:
-        return str(error).partition(": ")[2]
-
-
-def _average(values: Sequence[float | str]) -> float | None:
-    """Return a mean as JSON holds it; None where a value is missing."""
-    numbers = [each for each in values if not isinstance(each, str)]
-    if len(numbers) < len(values) or not numbers:
-        return None
-    mean = math.fsum(numbers) / len(numbers)
-    return mean if math.isfinite(mean) else None
 
 
 def _number(value: float | None) -> float:

@@ -2,82 +2,142 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness import metrics, seeds, statistics
 from harness.config.inference import Inference
+from harness.results.values import is_mean_of_users
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["infer"]
 
-GROUP = ["dataset", "split", "candidates"]
+PLACE = ("dataset", "split", "candidates", "table")
 
 
 def infer(
-    users: pd.DataFrame, labels: list[str], order: list[str], settings: Inference, seed: int
-) -> list[dict[str, Any]]:
+    users: pd.DataFrame,
+    labels: Sequence[str],
+    cells: Sequence[Mapping[str, Any]],
+    settings: Inference,
+    seed: int,
+) -> tuple[list[dict[str, Any]], list[str]]:
     """Compare the algorithms of each table by every metric that is a mean over users.
 
     Parameters
     ----------
     users : DataFrame
         As a run has it: a row for each cell and user, a column for each label.
-    labels : list of str
-        Metrics; one whose table value is not a mean of users' scores (``rmse``) is passed over.
-    order : list of str
-        Algorithms in the order of the table.
+    labels : sequence of str
+        Metrics; one whose table value is not a mean of users' scores (``rmse``) is skipped.
+    cells : sequence of mapping
+        The cells of the run: they give tables and rows their order and names. A row with a
+        failed cell is not compared: its users are not those of the others.
     settings : Inference
     seed : int
         The run's seed.
 
     Returns
     -------
-    list of dict
-        For each data set, split, candidates and metric: where, ``metric``, ``method`` (a
-        sentence), ``algorithms``, ``pairs`` and ``baseline`` as records. Nothing where fewer than
-        two algorithms have scores.
+    statistics : list of dict
+        For each table and metric: where, ``metric``, ``method`` (a sentence), ``algorithms``,
+        ``pairs`` and ``baseline`` as records. Nothing where fewer than two algorithms can be
+        compared.
+    notes : list of str
+        What could not be compared, and why.
     """
-    found = []
-    for place, rows in users.groupby(GROUP, sort=False):
+    places: dict[str, Mapping[str, Any]] = {}
+    rows: dict[str, dict[str, str]] = {}
+    failures: dict[str, list[bool]] = {}
+    for cell in cells:
+        places.setdefault(cell["table"], cell)
+        rows.setdefault(cell["table"], {})[cell["row"]] = cell["algorithm"]
+        failures.setdefault(cell["row"], []).append(bool(cell.get("error")))
+    of_table = dict(iter(users.groupby("table", sort=False)))
+    found, notes = [], []
+    for table, names in rows.items():
+        where = _where(places[table]) if len(rows) > 1 else ""
+        whole = {row: name for row, name in names.items() if not any(failures[row])}
+        notes += [
+            f"{where}{names[row]}: {failures[row].count(False)} of {len(failures[row])} cells "
+            "finished; its values are of those alone, and it is not compared with the others"
+            for row in names
+            if row not in whole and not all(failures[row])
+        ]
         for label in labels:
             metric = metrics.parse(label)
-            if metric.pooled or not metric.per_user:
+            if not is_mean_of_users(metric) or table not in of_table or len(whole) < 2:
                 continue
             # A user in several folds and seeds is one observation.
-            scores = rows.pivot_table(
-                index="user", columns="algorithm", values=label, aggfunc="mean", sort=False
+            scores = of_table[table].pivot_table(
+                index="user", columns="row", values=label, aggfunc="mean", sort=False
             )
-            names = [name for name in order if name in scores.columns]
-            names = [name for name in names if scores[name].notna().any()]
-            if len(names) < 2:
+            scores = scores.reindex(columns=list(whole)).sort_index()
+            chosen = _comparable(scores.notna().to_numpy())
+            left_out = [name for i, name in enumerate(whole.values()) if i not in chosen]
+            if len(chosen) < 2:
+                notes.append(
+                    f"{where}{label}: no two algorithms have scores of the same users; "
+                    "none are compared"
+                )
                 continue
+            if left_out:
+                notes.append(
+                    f"{where}{label}: {', '.join(left_out)} not compared: without users in common "
+                    "with every other algorithm"
+                )
+            kept = [list(whole)[i] for i in chosen]
+            titles = [whole[row] for row in kept]
             compared = statistics.compare(
-                scores[names].sort_index().to_numpy(),
-                names,
-                baseline=settings.baseline if settings.baseline in names else None,
+                scores[kept].to_numpy(),
+                titles,
+                baseline=settings.baseline if settings.baseline in titles else None,
                 test=settings.test,
                 correction=settings.correction,
                 interval=settings.interval,
                 n_resamples=settings.resamples,
                 confidence=settings.confidence,
-                seed=seeds.derive(seed, "statistics", *place, label),
+                seed=seeds.derive(seed, "statistics", table, label),
                 higher_is_better=metric.higher_is_better,
             )
             found.append(
                 {
-                    **dict(zip(GROUP, place, strict=True)),
+                    **{key: places[table][key] for key in PLACE},
                     "metric": label,
                     "method": compared.describe(),
-                    "algorithms": _records(compared.algorithms),
+                    "algorithms": [
+                        {"row": row} | record
+                        for row, record in zip(kept, _records(compared.algorithms), strict=True)
+                    ],
                     "pairs": _records(compared.pairs),
                     "baseline": None if compared.baseline is None else _records(compared.baseline),
                 }
             )
-    return found
+    return found, list(dict.fromkeys(notes))
+
+
+def _comparable(scored: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
+    """Return columns of which every two have a user in common, those with most users first taken.
+
+    Examples
+    --------
+    >>> _comparable(np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]], bool))
+    [0, 1]
+    """
+    together = scored.T.astype(np.int64) @ scored.astype(np.int64) > 0
+    chosen: list[int] = []
+    for column in np.argsort(-scored.sum(axis=0), kind="stable").tolist():
+        if together[column, column] and all(together[column, other] for other in chosen):
+            chosen.append(column)
+    return sorted(chosen)
+
+
+def _where(place: Mapping[str, Any]) -> str:
+    return f"{', '.join(place[key] for key in PLACE[:3])}: "
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def decimals(errors: Iterable[float], default: int = DEFAULT_DECIMALS) -> int:
     return min(max(1 - exponent, 0), MOST_DECIMALS)
 
 
-def column_decimals(info: dict[str, Any]) -> dict[tuple[str, str, str, str], int]:
+def column_decimals(info: dict[str, Any]) -> dict[tuple[str, str], int]:
     """Return the decimals of each metric in each table of a run.
 
     Parameters
@@ -57,18 +57,17 @@ def column_decimals(info: dict[str, Any]) -> dict[tuple[str, str, str, str], int
     Returns
     -------
     dict of tuple to int
-        By data set, split, candidates and label, from the intervals over users; nothing for a
+        By table and label, from the intervals over users; nothing for a
         metric without intervals, which gets `DEFAULT_DECIMALS`.
 
     Examples
     --------
-    >>> place = {"dataset": "ml-100k", "split": "holdout 25%", "candidates": "rated"}
-    >>> row = {"algorithm": "SVD", "low": 0.60, "high": 0.80}
-    >>> column_decimals({"statistics": [place | {"metric": "ndcg@5", "algorithms": [row]}]})
-    {('ml-100k', 'holdout 25%', 'rated', 'ndcg@5'): 3}
+    >>> row = {"low": 0.60, "high": 0.80}
+    >>> column_decimals({"statistics": [{"table": "1f", "metric": "ndcg@5", "algorithms": [row]}]})
+    {('1f', 'ndcg@5'): 3}
     """
     return {
-        (entry["dataset"], entry["split"], entry["candidates"], entry["metric"]): decimals(
+        (entry["table"], entry["metric"]): decimals(
             (row["high"] - row["low"]) / ERRORS_IN_INTERVAL
             for row in entry["algorithms"]
             if None not in (row["low"], row["high"])

@@ -11,7 +11,7 @@ from harness.errors import ResultsError, suggestion
 from harness.results.folders import replace_folder, restore_folder
 from harness.results.frames import Kind, check_file, read_frame, to_parquet
 from harness.results.schema import SCHEMA_VERSION, read_description, to_json
-from harness.results.table import GROUP
+from harness.results.table import ROW
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ RUN_FILE = "run.json"
 USERS_FILE = "users.parquet"
 TRIALS_FILE = "trials.parquet"
 PLACE: dict[str, Kind] = {
-    **dict.fromkeys((*GROUP, "algorithm"), "word"),
+    **dict.fromkeys(ROW, "word"),
     **dict.fromkeys(("seed", "fold"), "count"),
 }
 """Columns that say which cell a row is of."""
@@ -44,8 +44,9 @@ class Run:
         What ``run.json`` holds: config, data, splits, seeds, versions, machine, cells.
     users : DataFrame, optional
         One row for each cell and test user: ``dataset``, ``split``, ``candidates``,
-        ``algorithm``, ``seed``, ``fold``, ``user`` and a column for each metric label, NaN where
-        the metric is undefined. Read from the folder when it is first asked for.
+        ``algorithm``, ``table`` and ``row``, their identities, ``seed``, ``fold``, ``user`` and a
+        column for each metric label, NaN where the metric is undefined. Read from the folder when
+        it is first asked for.
     folder : Path, optional
         Where it is on disk.
     trials : DataFrame, optional
@@ -76,6 +77,13 @@ class Run:
         from harness.results.table import tabulate
 
         return tabulate(self.info)
+
+    @cached_property
+    def bounds(self) -> pd.DataFrame:
+        """What the best order and, on average, a random order of the same items would score."""
+        from harness.results.table import tabulate_bounds
+
+        return tabulate_bounds(self.info)
 
     @cached_property
     def users(self) -> pd.DataFrame:
@@ -120,10 +128,11 @@ class Run:
         ResultsError
             If the folder cannot be written.
         """
-        from harness.results.table import to_csv, to_markdown
+        from harness.results.table import bounds_to_csv, to_csv, to_markdown
 
         files = {
             "table.csv": to_csv(self.info).encode("utf-8", "replace"),
+            "bounds.csv": bounds_to_csv(self.info).encode("utf-8", "replace"),
             "table.md": to_markdown(self.info).encode("utf-8", "replace"),
             USERS_FILE: to_parquet(self.users),
         }

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -30,7 +31,7 @@ from harness.errors import MetricError, ResultsError
 
 __all__ = ["SCHEMA_VERSION", "read_description", "to_json"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MOST_BYTES = 64_000_000
 NO_DIGEST = "0" * 64
 """What stands for the file's own SHA-256 while it is computed."""
@@ -40,7 +41,7 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
-
+Identity = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
 Item = TypeVar("Item")
 Rows = Annotated[list[Item], FailFast()]
@@ -55,6 +56,7 @@ class _Place(_Part):
     dataset: Text
     split: Text
     candidates: Text
+    table: Identity
 
 
 class _Score(_Part):
@@ -62,8 +64,16 @@ class _Score(_Part):
     n_undefined: Count
 
 
-class _Failed(_Place):
+class _Row(_Place):
+    row: Identity
     algorithm: Text
+
+
+class _Valued(_Row):
+    scores: dict[str, Number | None]
+
+
+class _Failed(_Row):
     seed: Count
     fold: Count
     n_folds: Count
@@ -71,22 +81,11 @@ class _Failed(_Place):
     error: Text | None = None
 
 
-class _Conditions(_Part):
-    processor: Text
-    cores: Count
-    workers: Count
-    threads: Count
-    version: Text
-    date: Text
-
-
 class _Finished(_Failed):
     fit_seconds: Amount
     score_seconds: Amount
     metric_seconds: Amount
     peak_mb: Amount
-    measured: _Conditions | None = None
-    found: bool = False
     n_users: Count
     n_test: Count
     n_impossible: Count
@@ -105,10 +104,13 @@ _Cell = Annotated[
 
 
 class _Bound(_Place):
-    scores: dict[str, dict[str, Number | None]]
+    bound: Literal["best", "random"]
+    scores: dict[str, Number | None]
+    deviations: dict[str, Number | None]
 
 
 class _Standing(_Part):
+    row: Identity
     algorithm: Text
     mean: Number | None
     low: Number | None
@@ -151,6 +153,7 @@ class _Conventions(_Place):
 
 
 class _Tied(_Part):
+    row: Identity
     algorithm: Text
     tied: Share
     scores: dict[str, Number | None]
@@ -191,8 +194,9 @@ class _Description(_Part):
     splits: Rows[_Split]
     notes: Rows[Text]
     cells: Rows[_Cell]
-    bounds: Rows[_Bound] = []
-    statistics: Rows[_Compared] = []
+    rows: Annotated[Rows[_Valued], Field(min_length=1)]
+    bounds: Rows[_Bound]
+    statistics: Rows[_Compared]
     conventions: Rows[_Conventions] = []
     ties: Rows[_Ties] = []
     started: Text
@@ -208,6 +212,39 @@ class _Description(_Part):
             for cell in self.cells:
                 if isinstance(cell, _Finished) and label not in cell.scores:
                     raise ValueError(f"a cell of {cell.algorithm} has no {label}")
+            for row in self.rows:
+                if label not in row.scores:
+                    raise ValueError(f"the row of {row.algorithm} has no {label}")
+        return self
+
+    @model_validator(mode="after")
+    def _names_and_identities_agree(self) -> Self:
+        """Check that what is keyed by identity and what is shown by name is one to one."""
+        tables = {row.table: (row.dataset, row.split, row.candidates) for row in self.rows}
+        names = {row.row: (row.table, row.algorithm) for row in self.rows}
+        for found, of in ((tables, "tables"), (names, "rows")):
+            if len(set(found.values())) < len(found):
+                raise ValueError(f"two {of} have the same name")
+        if len(names) < len(self.rows):
+            raise ValueError("a row is there twice")
+        used = {cell.row for cell in self.cells}
+        if used != set(names):
+            raise ValueError("its rows are not those of its cells")
+        parts: list[_Place] = [*self.rows, *self.cells, *self.bounds, *self.statistics]
+        for part in [*parts, *self.conventions, *self.ties]:
+            if tables.get(part.table) != (part.dataset, part.split, part.candidates):
+                raise ValueError(f"table {part.table} has two names, or no row")
+        named: list[tuple[str, str, str]] = [(c.table, c.row, c.algorithm) for c in self.cells]
+        for entry in (*self.statistics, *self.ties):
+            of_entry = entry.algorithms if isinstance(entry, _Compared) else entry.rows
+            named += [(entry.table, each.row, each.algorithm) for each in of_entry]
+        for entry in self.conventions:
+            known = {row for row, (table, _) in names.items() if table == entry.table}
+            if not all(set(each.scores) <= known for each in entry.rows):
+                raise ValueError("conventions: a score of an unknown row")
+        for table, row, algorithm in named:
+            if names.get(row) != (table, algorithm):
+                raise ValueError(f"row {row} has two names, or is not in the table")
         return self
 
 
@@ -234,6 +271,14 @@ def _is_as_written(data: bytes, digest: Any) -> bool:
     return hashlib.sha256(blank).hexdigest() == digest
 
 
+def _command_for(info: Any, path: Path) -> str:
+    """Return the command that makes a run again, where its config is known."""
+    config = info.get("config_file") if isinstance(info, dict) else None
+    if not (isinstance(config, str) and re.fullmatch(r"[\w./-]{1,200}", config)):
+        return "run its config again"
+    return f"harness run {config} --results {path.parent.parent}"
+
+
 def read_description(path: Path) -> dict[str, Any]:
     """Return what a ``run.json`` holds.
 
@@ -255,7 +300,8 @@ def read_description(path: Path) -> dict[str, Any]:
         raise ResultsError(f"{path}: not a run's description; {again}") from None
     if version != SCHEMA_VERSION or not isinstance(version, int):
         raise ResultsError(
-            f"{path}: written in another format than this version's, {SCHEMA_VERSION}; {again}"
+            f"{path}: written by another version of harness, in a format that this version does "
+            f"not read; make it again: {_command_for(info, path)}"
         )
     if "sha256" in info and not _is_as_written(data, info.pop("sha256")):
         raise ResultsError(f"{path}: changed since it was written; {again}")

@@ -1,4 +1,4 @@
-"""The results table: cells averaged over folds and seeds, as numbers and as text."""
+"""The results table and its bounds, as numbers and as text."""
 
 from __future__ import annotations
 
@@ -6,35 +6,49 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness.results.rounding import DEFAULT_DECIMALS, column_decimals, rounded
+from harness.results.values import deviation, mean_or_none
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
     "GROUP",
+    "ROW",
+    "TABLE",
     "TIMES",
+    "best_of",
+    "best_rows",
+    "bound_rows",
+    "bounds_to_csv",
     "grouped",
     "headline",
     "primary_metric",
+    "row_name",
     "tabulate",
+    "tabulate_bounds",
     "to_csv",
     "to_frame_for_people",
     "to_markdown",
 ]
 
 GROUP = ("dataset", "split", "candidates")
+"""What a table is called."""
+TABLE = (*GROUP, "table")
+"""Display names and identity of a table."""
+ROW = (*GROUP, "algorithm", "table", "row")
+"""Display names and identities of a row."""
 TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
-BOUNDS = {"best possible order": "best", "random order, expected": "random"}
-"""Rows under each table that are computed from the lists alone."""
+BOUNDS = {"best": "best possible order", "random": "random order, expected"}
+"""What the bounds of a table are called."""
 
 
 def tabulate(info: dict[str, Any]) -> pd.DataFrame:
-    """Average the cells of each row.
+    """Return the results table: a row for each algorithm, data set, split and candidates.
 
     Parameters
     ----------
@@ -44,57 +58,89 @@ def tabulate(info: dict[str, Any]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its label, the mean
-        over folds and seeds, with ``<label>_sd``, their standard deviation where there are
-        several, and, where users were compared, ``<label>_low`` and ``<label>_high``, the interval
-        over users, and ``<label>_letters``, one in common where two algorithms are not told apart;
+        ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its label, the value:
+        for a metric that is a mean of users' scores the mean over users of each user's average
+        over folds and seeds, for any other the mean over folds and seeds; with ``<label>_sd``, the
+        standard deviation of the folds' and seeds' means where there are several, and, where users
+        were compared, ``<label>_low`` and ``<label>_high``, the interval over users, and
+        ``<label>_letters``, one in common where two algorithms do not differ significantly;
         where parameters were searched, ``tuned``, the settings found, ``n_trials`` and
         ``search_seconds``, summed over cells;
         ``fit_seconds``, ``score_seconds``, ``metric_seconds``: mean seconds a cell; ``peak_mb``,
-        the largest; ``n_users``; ``n_cells``; ``error``, empty when every cell ended well. The
-        last rows of each data set, split and candidates are what the best order and, on average, a
-        random order of the same items would score.
+        the largest; ``n_users``; ``n_cells``, those that finished, and ``n_failed``; ``error``,
+        empty when every cell finished; ``table`` and ``row``, the identities by which
+        ``run.users``, ``run.bounds`` and other runs know them.
     """
     import pandas as pd
 
     by_row = grouped(info)
-    several = any(len(cells) > 1 for cells in by_row.values())
+    several = _several(info)
+    searched = any("n_trials" in cell for cell in info["cells"])
     compared = _compared(info)
     rows = []
-    for place, cells in by_row.items():
+    for entry in info["rows"]:
+        cells = by_row[entry["row"]]
         good = [cell for cell in cells if not cell.get("error")]
-        row: dict[str, Any] = {"algorithm": place[-1], **dict(zip(GROUP, place, strict=False))}
+        row: dict[str, Any] = {key: entry[key] for key in ("algorithm", *GROUP)}
         for label in info["metrics"]:
-            values = [_number(cell["scores"][label]["mean"]) for cell in good]
-            row |= _averaged(label, values, several)
-            if (*place[:-1], label) in compared:
-                sure = compared[*place[:-1], label].get(place[-1], {})
-                row[f"{label}_low"] = _number(sure.get("low"))
-                row[f"{label}_high"] = _number(sure.get("high"))
-                row[f"{label}_letters"] = sure.get("letters", "")
-        if any("n_trials" in cell for cells in by_row.values() for cell in cells):
+            row[label] = _number(entry["scores"][label])
+            if several:
+                means = [_number(cell["scores"][label]["mean"]) for cell in good]
+                row[f"{label}_sd"] = _number(deviation(means))
+            if (entry["table"], label) in compared:
+                found = compared[entry["table"], label].get(entry["row"], {})
+                row[f"{label}_low"] = _number(found.get("low"))
+                row[f"{label}_high"] = _number(found.get("high"))
+                row[f"{label}_letters"] = found.get("letters", "")
+        if searched:
             row |= _searched(good)
         for column in TIMES:
-            row[column] = _mean([cell[column] for cell in good])
+            row[column] = _number(mean_or_none([cell[column] for cell in good]))
         row["peak_mb"] = max((cell["peak_mb"] for cell in good), default=math.nan)
         row["n_users"] = max((cell["n_users"] for cell in good), default=0)
-        row["n_cells"] = len(good)
+        row["n_cells"], row["n_failed"] = len(good), len(cells) - len(good)
         row["error"] = _errors(cells)
-        rows.append(row)
+        rows.append(row | {key: entry[key] for key in ("table", "row")})
     table = pd.DataFrame(rows)
-    limits = pd.DataFrame(_bounds(info, several), columns=table.columns)
-    if limits.empty:
-        return table
-    for column in table.columns:
-        if column.endswith("_letters") or column in ("error", "tuned"):
-            limits[column] = ""
-        elif column in ("n_users", "n_cells", "n_trials"):
-            limits[column] = 0
-    both = pd.concat([table, limits.astype(table.dtypes.to_dict())], ignore_index=True)
-    # Bounds stand under the rows that they bound.
-    places = list(dict.fromkeys(place[:-1] for place in by_row))
-    keys = [places.index(tuple(row)) for row in both[list(GROUP)].itertuples(index=False)]
-    return both.iloc[sorted(range(len(both)), key=keys.__getitem__)].reset_index(drop=True)
+    letters = [column for column in table.columns if column.endswith("_letters")]
+    return table.fillna(dict.fromkeys(letters, ""))
+
+
+def tabulate_bounds(info: dict[str, Any]) -> pd.DataFrame:
+    """Return what the best and, on average, a random order of the same items would score.
+
+    Parameters
+    ----------
+    info : dict
+        What ``run.json`` holds.
+
+    Returns
+    -------
+    DataFrame
+        ``bound``; ``dataset``, ``split``, ``candidates``; for each metric its label, averaged like
+        the algorithms' values, NaN where it has no bounds, with ``<label>_sd`` as they have;
+        ``table``.
+    """
+    import pandas as pd
+
+    several = _several(info)
+    rows = []
+    for entry in info["bounds"]:
+        row: dict[str, Any] = {"bound": BOUNDS[entry["bound"]]}
+        row |= {key: entry[key] for key in GROUP}
+        for label in info["metrics"]:
+            row[label] = _number(entry["scores"].get(label))
+            if several:
+                row[f"{label}_sd"] = _number(entry["deviations"].get(label))
+        rows.append(row | {"table": entry["table"]})
+    return pd.DataFrame(
+        rows, columns=None if rows else ["bound", *GROUP, *info["metrics"], "table"]
+    )
+
+
+def _several(info: dict[str, Any]) -> bool:
+    """Return whether a row has several cells."""
+    return any(len(cells) > 1 for cells in grouped(info).values())
 
 
 def _searched(cells: list[dict[str, Any]]) -> dict[str, Any]:
@@ -111,55 +157,86 @@ def _searched(cells: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _averaged(label: str, values: list[float], several: bool) -> dict[str, float]:
-    found = {label: _mean(values)}
-    if several:
-        mean = found[label]
-        squares = [(value - mean) ** 2 for value in values]
-        found[f"{label}_sd"] = (
-            math.sqrt(sum(squares) / (len(values) - 1)) if len(values) > 1 else math.nan
-        )
-    return found
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
-
-
-def _compared(info: dict[str, Any]) -> dict[tuple[str, ...], dict[str, dict[str, Any]]]:
-    """Return what is known of each algorithm's mean, by data set, split, candidates and metric."""
+def _compared(info: dict[str, Any]) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+    """Return what is known of each row's mean, by table and metric."""
     return {
-        (*(each[key] for key in GROUP), each["metric"]): {
-            row["algorithm"]: row for row in each["algorithms"]
-        }
-        for each in info.get("statistics", [])
+        (each["table"], each["metric"]): {row["row"]: row for row in each["algorithms"]}
+        for each in info["statistics"]
     }
 
 
-def _bounds(info: dict[str, Any], several: bool) -> list[dict[str, Any]]:
-    """Return the rows of the best and of a random order, averaged over folds and seeds."""
-    places: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for bound in info.get("bounds", []):
-        if not bound["scores"]:
-            continue
-        places.setdefault(tuple(bound[key] for key in GROUP), []).append(bound["scores"])
-    rows = []
-    for place, found in places.items():
-        for title, name in BOUNDS.items():
-            row: dict[str, Any] = {"algorithm": title, **dict(zip(GROUP, place, strict=True))}
-            for label in info["metrics"]:
-                values = [_number(scores.get(label, {}).get(name)) for scores in found]
-                row |= _averaged(label, values, several)
-            rows.append(row)
-    return rows
-
-
-def grouped(info: dict[str, Any]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """Return the cells of each row of the table, rows in the order of the config."""
-    rows: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+def grouped(info: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the cells of each row, by its identity, in the order of the tables."""
+    rows: dict[str, list[dict[str, Any]]] = {entry["row"]: [] for entry in info["rows"]}
     for cell in info["cells"]:
-        rows.setdefault((*(cell[key] for key in GROUP), cell["algorithm"]), []).append(cell)
+        rows[cell["row"]].append(cell)
     return rows
+
+
+def best_of(rows: Sequence[Mapping[str, Any]], label: str) -> list[int]:
+    """Return the positions of the best algorithms by a metric: one, or several that are equal.
+
+    An algorithm of which a cell failed is none of them: its value is of other folds.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of one table, as `tabulate` has them.
+    label : str
+    """
+    values = {
+        i: row[label]
+        for i, row in enumerate(rows)
+        if not row["n_failed"] and not math.isnan(row[label])
+    }
+    if not values:
+        return []
+    best = (max if metrics.parse(label).higher_is_better else min)(values.values())
+    return [i for i, value in values.items() if value == best]
+
+
+def best_rows(info: dict[str, Any], label: str) -> list[int]:
+    """Return which rows of `to_frame_for_people` hold the best value of a metric in their table.
+
+    Bounds and rows with failed cells are left out, and tables of a single algorithm.
+    """
+    records = _records(info)
+    found = []
+    for table in dict.fromkeys(record["table"] for record in records):
+        places = [i for i, each in enumerate(records) if each["table"] == table and "row" in each]
+        if len(places) > 1:
+            found += [places[i] for i in best_of([records[i] for i in places], label)]
+    return found
+
+
+def bound_rows(info: dict[str, Any]) -> list[int]:
+    """Return which rows of `to_frame_for_people` are bounds; they stand below each table."""
+    return [i for i, record in enumerate(_records(info)) if "row" not in record]
+
+
+def row_name(row: Mapping[str, Any]) -> str:
+    """Return what a row of `tabulate` is called: its algorithm, and how much of it finished.
+
+    Examples
+    --------
+    >>> row_name({"algorithm": "SVD", "n_cells": 4, "n_failed": 3})
+    'SVD (4 of 7 cells)'
+    """
+    if not (row["n_cells"] and row["n_failed"]):
+        return str(row["algorithm"])
+    return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
+
+
+def _records(info: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of each table, then its bounds, which have no ``row``."""
+    rows: list[dict[Any, Any]] = tabulate(info).to_dict(orient="records")
+    bounds: list[dict[Any, Any]] = tabulate_bounds(info).to_dict(orient="records")
+    return [
+        record
+        for table in dict.fromkeys(row["table"] for row in rows)
+        for record in (*rows, *bounds)
+        if record["table"] == table
+    ]
 
 
 def primary_metric(labels: Sequence[str]) -> str:
@@ -182,7 +259,15 @@ def primary_metric(labels: Sequence[str]) -> str:
 
 def to_csv(info: dict[str, Any]) -> str:
     """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
-    table = tabulate(info)
+    return _csv(tabulate(info))
+
+
+def bounds_to_csv(info: dict[str, Any]) -> str:
+    """Return ``bounds.csv``: what the best and a random order would score."""
+    return _csv(tabulate_bounds(info))
+
+
+def _csv(table: pd.DataFrame) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -194,44 +279,50 @@ def to_csv(info: dict[str, Any]) -> str:
 
 
 def to_frame_for_people(info: dict[str, Any]) -> pd.DataFrame:
-    """Return the table as strings, without columns that say the same in every row.
+    """Return the table as strings, bounds below each table, without columns that say nothing.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
     allows; see `harness.results.rounding`.
     """
     import pandas as pd
 
-    table, digits = tabulate(info), column_decimals(info)
-    places = [tuple(place) for place in table[list(GROUP)].itertuples(index=False)]
-    shown: dict[str, Sequence[str]] = {"algorithm": table["algorithm"].tolist()}
+    rows, digits = _records(info), column_decimals(info)
+    shown: dict[str, Sequence[str]] = {
+        "algorithm": [row_name(row) if "row" in row else row["bound"] for row in rows]
+    }
     for column in GROUP:
-        if table[column].nunique() > 1:
-            shown[column] = table[column].tolist()
+        if len({row[column] for row in rows}) > 1:
+            shown[column] = [row[column] for row in rows]
     for label in info["metrics"]:
-        spreads = table.get(f"{label}_sd", [math.nan] * len(table))
-        decimals = [digits.get((*place, label), DEFAULT_DECIMALS) for place in places]
+        decimals = [digits.get((row["table"], label), DEFAULT_DECIMALS) for row in rows]
         numbers = [
-            _with_spread(value, spread, own, max(decimals))
-            for value, spread, own in zip(table[label], spreads, decimals, strict=True)
+            _with_spread(row[label], row.get(f"{label}_sd", math.nan), own, max(decimals))
+            for row, own in zip(rows, decimals, strict=True)
         ]
-        letters = table.get(f"{label}_letters")
-        if letters is not None:  # padded, so that the numbers stay under each other
+        if any(f"{label}_letters" in row for row in rows):
+            letters = [row.get(f"{label}_letters", "") for row in rows]
+            # Padded, so that the numbers stay under each other.
             widths = max(map(len, numbers)), max(map(len, letters))
             numbers = [
                 f"{number:>{widths[0]}} {marks:<{widths[1]}}"
                 for number, marks in zip(numbers, letters, strict=True)
             ]
         shown[label] = numbers
-    if "n_trials" in table:
-        shown["trials"] = [str(n) if n else "" for n in table["n_trials"]]
-        shown["search s"] = [f"{s:.1f}" if s > 0 else "" for s in table["search_seconds"]]
+    if "n_trials" in rows[0]:
+        shown["trials"] = [_filled(row.get("n_trials"), "d") for row in rows]
+        shown["search s"] = [_filled(row.get("search_seconds"), ".1f") for row in rows]
     for column, name in zip(TIMES, ("fit s", "score s", "metric s"), strict=True):
-        shown[name] = ["" if math.isnan(v) else f"{v:.2f}" for v in table[column]]
-    shown["peak MB"] = ["" if math.isnan(v) else f"{v:.0f}" for v in table["peak_mb"]]
-    shown["users"] = [str(n) if n else "" for n in table["n_users"]]
-    if any(table["error"]):
-        shown["error"] = table["error"].tolist()
+        shown[name] = [rounded(row.get(column), 2) for row in rows]
+    shown["peak MB"] = [rounded(row.get("peak_mb"), 0) for row in rows]
+    shown["users"] = [_filled(row.get("n_users"), "d") for row in rows]
+    if any(row.get("error") for row in rows):
+        shown["error"] = [row.get("error", "") for row in rows]
     return pd.DataFrame(shown)
+
+
+def _filled(value: float | None, form: str) -> str:
+    """Return a number as text, nothing for zero or none."""
+    return f"{value:{form}}" if value else ""
 
 
 def to_markdown(info: dict[str, Any]) -> str:
@@ -258,7 +349,7 @@ def to_markdown(info: dict[str, Any]) -> str:
 
 def headline(info: dict[str, Any]) -> str:
     """Return one line: data, split, candidates, seeds."""
-    parts = [" and ".join(dict.fromkeys(cell[key] for cell in info["cells"])) for key in GROUP]
+    parts = [" and ".join(dict.fromkeys(row[key] for row in info["rows"])) for key in GROUP]
     seeds = ", ".join(str(seed) for seed in info["seeds"])
     return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {seeds}"
 

@@ -244,27 +244,28 @@ def test_per_user_scores_average_to_the_table(tmp_path):
         assert means[name] == pytest.approx(value, abs=1e-12)
 
 
-def test_floors_and_bounds_stand_in_every_table(tmp_path):
+def test_baselines_stand_in_every_table_and_bounds_beside_it(tmp_path):
     config = SMALL | {"floors": True, "metrics": ["ndcg@5", "rmse"], "algorithms": ["SVD"]}
-    table = harness.run(config, results=tmp_path).table.set_index("algorithm")
-    assert table.index.tolist() == [
-        "SVD",
-        "Random",
-        "Popularity",
-        "best possible order",
-        "random order, expected",
-    ]
-    assert table.loc["best possible order", "ndcg@5"] == 1.0
-    assert math.isnan(table.loc["best possible order", "rmse"])
-    assert table.loc["random order, expected", "ndcg@5"] < table.loc["SVD", "ndcg@5"]
+    done = harness.run(config, results=tmp_path)
+    table, bounds = done.table.set_index("algorithm"), done.bounds.set_index("bound")
+    assert table.index.tolist() == ["SVD", "Random", "Popularity"]
+    assert bounds.index.tolist() == ["best possible order", "random order, expected"]
+    assert table["ndcg@5"].max() == table.loc["SVD", "ndcg@5"] < 1
+    assert bounds.loc["best possible order", "ndcg@5"] == 1.0
+    assert math.isnan(bounds.loc["best possible order", "rmse"])
+    assert bounds.loc["random order, expected", "ndcg@5"] < table.loc["SVD", "ndcg@5"]
+    written = pd.read_csv(done.folder / "table.csv")
+    assert written["algorithm"].tolist() == table.index.tolist()
+    assert pd.read_csv(done.folder / "bounds.csv")["ndcg@5"].max() == 1.0
 
 
 def test_the_expected_random_order_is_the_mean_of_many_random_ones(tmp_path):
     config = SMALL | {"algorithms": ["Random"], "metrics": ["ndcg@5"], "seed": list(range(40))}
-    table = harness.run(config, results=tmp_path).table.set_index("algorithm")
-    sampled = table.loc["Random"]
+    done = harness.run(config, results=tmp_path)
+    sampled = done.table.set_index("algorithm").loc["Random"]
+    expected = done.bounds.set_index("bound").loc["random order, expected", "ndcg@5"]
     error = sampled["ndcg@5_sd"] / math.sqrt(40)
-    assert abs(sampled["ndcg@5"] - table.loc["random order, expected", "ndcg@5"]) < 4 * error
+    assert abs(sampled["ndcg@5"] - expected) < 4 * error
 
 
 def test_algorithms_are_compared_over_users(tmp_path):

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import HarnessError, ResultsError
 from harness.report.digest import digest
-from harness.results import find_runs, read_run
-from harness.results.compare import combine, open_run
+from harness.results import Run, find_runs, read_run
+from harness.results.compare import join, open_run
 from harness.results.table import to_csv, to_frame_for_people, to_markdown
 
 
@@ -51,7 +51,7 @@ def write(tmp_path, made):
     def write(text, name="made"):
         folder = tmp_path / "results" / name
         folder.mkdir(parents=True, exist_ok=True)
-        for each in ("table.csv", "table.md", "users.parquet"):
+        for each in ("table.csv", "bounds.csv", "table.md", "users.parquet"):
             (folder / each).write_bytes((source / each).read_bytes())
         data = text if isinstance(text, bytes) else json.dumps(text).encode()
         (folder / "run.json").write_bytes(data)
@@ -85,20 +85,22 @@ def test_a_description_without_its_hash_is_read(write, info):
         b"9" * 1_000_000,
         b'{"schema_version": ' + b"9" * 100_000 + b"}",
         b"\xff\xfe\x00",
-        b'{"schema_version": 1, "cells": [' + b"[], " * 1_000_000,
+        b'{"schema_version": 2, "cells": [' + b"[], " * 1_000_000,
         b'{"schema_version": "1"}',
         b'{"schema_version": true}',
+        b'{"schema_version": 3}',
         b'{"schema_version": 2}',
-        b'{"schema_version": 1}',
-        b'{"schema_version": 1, "sha256": "' + b"0" * 64 + b'"}',
-        b'{"schema_version": 1, "sha256": []}',
+        b'{"schema_version": 2, "sha256": "' + b"0" * 64 + b'"}',
+        b'{"schema_version": 2, "sha256": []}',
     ],
     ids=range(18),
 )
 def test_what_is_no_description_is_one_line_at_once(write, text):
     folder = write(text)
     begun = time.process_time()
-    with pytest.raises(ResultsError, match=r"run\.json: .*; run the config again") as caught:
+    with pytest.raises(
+        ResultsError, match=r"run\.json: .*; .*run (the|its) config again"
+    ) as caught:
         read_run(folder)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 1_000
@@ -245,7 +247,7 @@ def show_everything(folder):
     to_csv(run.info)
     to_markdown(run.info)
     to_frame_for_people(run.info)
-    combine([run, run])
+    join([run, Run(run.info, run.users)])
     run._repr_html_()
     digest(run)
 
@@ -286,7 +288,7 @@ def test_any_changed_value_is_refused_or_can_be_shown(tmp_path_factory, made, da
             del node[key]
     folder = tmp_path_factory.mktemp("changed") / "made"
     folder.mkdir()
-    for name in ("table.csv", "table.md", "users.parquet"):
+    for name in ("table.csv", "bounds.csv", "table.md", "users.parquet"):
         (folder / name).write_bytes((source / name).read_bytes())
     (folder / "run.json").write_text(json.dumps(changed))
     try:

@@ -9,6 +9,7 @@ import pytest
 from harness.config.experiment import Experiment
 from harness.config.inference import Inference
 from harness.report import build_page
+from harness.results.cells import short_key
 from harness.results.inference import infer
 from harness.results.run import Run
 
@@ -30,24 +31,24 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
     for section in candidates:
         easy = rng.beta(6, 2, N_USERS)
         for fold in folds:
-            where = {
-                "dataset": "ml-100k",
-                "split": "2-fold",
-                "candidates": section,
-                "seed": 0,
-                "fold": fold,
-            }
-            bounds.append(
-                where
-                | {"scores": {m: {"best": 1.0, "random": 0.5} for m in METRICS if m != "rmse"}}
-            )
+            where = table_of(section) | {"seed": 0, "fold": fold}
             for place, algorithm in enumerate(algorithms):
                 cell, frame = _cell(rng, where, place, algorithm, len(folds), easy)
                 cells.append(cell)
                 frames.append(frame)
             if fails:
                 place = {"n_folds": len(folds), "key": "f" * 64, "params": {}}
-                cells.append(where | place | {"algorithm": fails, "error": NASTY_ERROR})
+                place |= {"algorithm": fails, "row": row_of(where, fails)}
+                cells.append(where | place | {"error": NASTY_ERROR})
+        bounds += [
+            table_of(section)
+            | {
+                "bound": bound,
+                "scores": {m: value for m in METRICS if m != "rmse"},
+                "deviations": {m: 0.0 if len(folds) > 1 else None for m in METRICS if m != "rmse"},
+            }
+            for bound, value in (("best", 1.0), ("random", 0.5))
+        ]
     users = pd.concat(frames, ignore_index=True)
     titles = [*algorithms, *([fails] if fails else [])]
     config = Experiment.model_validate(
@@ -66,7 +67,7 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
     )
     labels = [m for m in METRICS if m != "rmse"]
     info = {
-        "schema_version": 1,
+        "schema_version": 2,
         "name": name,
         "description": "What & <why>?",
         "metrics": METRICS,
@@ -100,8 +101,9 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
         ],
         "notes": [NASTY_NOTE],
         "cells": cells,
+        "rows": rows_of(cells, users),
         "bounds": bounds,
-        "statistics": infer(users, labels, titles, Inference(resamples=500), 0),
+        "statistics": infer(users, labels, cells, Inference(resamples=500), 0)[0],
         "versions": {"python": "3.11.7", "harness": "0.1.0", "scikit-surprise": "1.1.5"},
         "machine": {"system": "Linux", "processor": "<cpu>", "cores": 2, "memory_gb": 25.3},
         "commit": None,
@@ -111,17 +113,44 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
     return Run(info | _redefined(candidates, algorithms), users)
 
 
+def table_of(candidates):
+    """Return names and identity of a table."""
+    names = {"dataset": "ml-100k", "split": "2-fold", "candidates": candidates}
+    return names | {"table": short_key(names)}
+
+
+def row_of(where, algorithm):
+    """Return the identity of a row."""
+    return short_key({"table": where["table"], "algorithm": algorithm})
+
+
+def rows_of(cells, users):
+    """Return the rows of a run, each with its values."""
+    found = {}
+    for cell in cells:
+        names = {key: cell[key] for key in ("dataset", "split", "candidates", "algorithm")}
+        found[cell["row"]] = names | {"table": cell["table"], "row": cell["row"]}
+    for row, entry in found.items():
+        own = users[users["row"] == row]
+        means = own.groupby("user")[METRICS].mean().mean().to_dict()
+        good = [c["scores"]["rmse"]["mean"] for c in cells if c["row"] == row and "scores" in c]
+        means["rmse"] = sum(good) / len(good) if good else float("nan")
+        entry["scores"] = {m: None if np.isnan(value) else value for m, value in means.items()}
+    tables = list(dict.fromkeys(cell["table"] for cell in cells))
+    return sorted(found.values(), key=lambda entry: tables.index(entry["table"]))
+
+
 def _redefined(candidates, algorithms):
     """Return tie and convention tables in which each number can be told from the others."""
     conventions, ties = [], []
     for far, section in enumerate(candidates):
-        where = {"dataset": "ml-100k", "split": "2-fold", "candidates": section}
+        where = table_of(section)
         rows = [
             {
                 "convention": library,
                 "label": label,
                 "scores": {
-                    name: None if note else base + 0.001 * place + 0.1 * far
+                    row_of(where, name): None if note else base + 0.001 * place + 0.1 * far
                     for place, name in enumerate(algorithms)
                 },
                 "note": note,
@@ -137,6 +166,7 @@ def _redefined(candidates, algorithms):
         scores = {"average": 0.41, "first": 0.42, "last": 0.43, "best": 0.49, "worst": 0.4}
         rows = [
             {
+                "row": row_of(where, name),
                 "algorithm": name,
                 "tied": 0.01 * place,
                 "scores": scores | {"best": 0.49 + 0.01 * place},
@@ -161,6 +191,7 @@ def _cell(rng, where, place, algorithm, n_folds, easy):
     }
     described = where | {
         "algorithm": algorithm,
+        "row": row_of(where, algorithm),
         "n_folds": n_folds,
         "key": f"{place}{where['fold']}{where['candidates']}".ljust(64, "0"),
         "params": {"random_state": 1, "note": "<u>"},
@@ -177,23 +208,14 @@ def _cell(rng, where, place, algorithm, n_folds, easy):
         "scores": means,
         "tied_at_cut": dict.fromkeys(METRICS[:3], 0.01 * place),
     }
-    keys = ("dataset", "split", "candidates", "seed", "fold")
     frame = pd.DataFrame(
         {
-            **{key: where[key] for key in keys[:3]},
-            "algorithm": algorithm,
-            **{key: where[key] for key in keys[3:]},
+            **{key: described[key] for key in (*table_of(""), "row", "algorithm", "seed", "fold")},
             "user": [str(user) for user in range(N_USERS)],
             **scores,
         }
     )
     return described, frame
-
-
-@pytest.fixture(scope="session")
-def build_run():
-    """What makes a run of any algorithms from a fixed seed."""
-    return build
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 
 from harness.report import latex, style
 from harness.report.digest import digest
-from harness.results.table import to_csv, to_frame_for_people, to_markdown
+from harness.results.table import bounds_to_csv, to_csv, to_frame_for_people, to_markdown
 
 
 class Tables(HTMLParser):
@@ -77,13 +77,25 @@ def csv_rows(info):
     return list(csv.DictReader(io.StringIO(to_csv(info))))
 
 
+def rows_with_bounds(info):
+    """Return the rows of both files in the order in which tables show them."""
+    bounds = list(csv.DictReader(io.StringIO(bounds_to_csv(info))))
+    rows = csv_rows(info)
+    return [
+        row | {"algorithm": row.get("algorithm") or row["bound"]}
+        for table in dict.fromkeys(row["table"] for row in rows)
+        for row in (*rows, *bounds)
+        if row["table"] == table
+    ]
+
+
 def plain(text):
     return " ".join(text.split())
 
 
 def test_page_shows_the_numbers_of_the_csv(nasty, told, page_tables):
     compared = 0
-    for row in csv_rows(nasty.info):
+    for row in rows_with_bounds(nasty.info):
         where = page_tables[0 if row["candidates"] == "rated" else 1]
         cells = where[plain(row["algorithm"])]
         for label in nasty.info["metrics"]:
@@ -147,7 +159,7 @@ def test_markdown_shows_the_numbers_of_the_csv(nasty, told):
     table = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     labels = table[0]
     compared = 0
-    for shown, row in zip(table[2:], csv_rows(nasty.info), strict=True):
+    for shown, row in zip(table[2:], rows_with_bounds(nasty.info), strict=True):
         for label in nasty.info["metrics"]:
             number, _, spread = shown[labels.index(label)].partition(" ± ")
             assert bool(number) == bool(row[label])
@@ -163,7 +175,7 @@ def test_the_text_table_shows_the_numbers_of_the_csv_under_each_other(nasty, tol
     frame = to_frame_for_people(nasty.info)
     for label in nasty.info["metrics"]:
         points = set()
-        for shown, row in zip(frame[label], csv_rows(nasty.info), strict=True):
+        for shown, row in zip(frame[label], rows_with_bounds(nasty.info), strict=True):
             if row[label]:
                 places = digits(told, row)[label]
                 assert shown.split()[0] == f"{float(row[label]):.{places}f}"

@@ -47,8 +47,8 @@ def test_each_table_has_a_sentence_and_failures_one_more(nasty):
 
 def test_equal_values_share_the_first_place(plain_run):
     info = json.loads(json.dumps(plain_run.info))
-    for cell in info["cells"]:
-        cell["scores"]["ndcg@10"]["mean"] = 0.5
+    for row in info["rows"]:
+        row["scores"]["ndcg@10"] = 0.5
     assert (
         "SVD, BaselineOnly and Random reach the best ndcg@10"
         in headline(digest(Run(info, plain_run.users)))[0]
@@ -59,19 +59,21 @@ def test_a_run_in_which_all_failed_says_so(plain_run):
     info = json.loads(json.dumps(plain_run.info))
     for cell in info["cells"]:
         cell["error"] = "boom"
+    for row in info["rows"]:
+        row["scores"]["ndcg@10"] = None
     info["statistics"] = []
     run = Run(info, plain_run.users.iloc[:0])
     assert headline(digest(run)) == [
-        "On ml-100k (2-fold; candidates: rated), no algorithm came to an end.",
+        "On ml-100k (2-fold; candidates: rated), no algorithm finished all its cells.",
         "3 cells failed: SVD, BaselineOnly and Random.",
     ]
-    assert "no algorithm came to an end" in build_page([run])
+    assert "no algorithm finished all its cells" in build_page([run])
 
 
 def test_one_algorithm_alone_makes_a_page(plain_run):
     info = json.loads(json.dumps(plain_run.info))
-    info["cells"] = info["cells"][:1]
-    info["statistics"] = []
+    info |= {"cells": info["cells"][:1], "rows": info["rows"][:1]}
+    info |= {"statistics": [], "conventions": [], "ties": []}
     users = plain_run.users[plain_run.users["algorithm"] == "SVD"]
     page = build_page([Run(info, users)])
     assert "SVD reaches the best ndcg@10" in page
@@ -158,7 +160,7 @@ def test_several_runs_stand_in_one_table_and_are_compared_user_by_user(plain_run
     names = list(dict.fromkeys(cell["algorithm"] for cell in both.info["cells"]))
     assert names[:4] == ["SVD", "BaselineOnly", "Random", "SVD (other)"]
     assert set(both.users["algorithm"]) == set(names)
-    evidence = gather(both.info)[("ml-100k", "2-fold", "rated", "ndcg@10")]
+    evidence = gather(both.info)[both.info["rows"][0]["table"], "ndcg@10"]
     assert evidence.between("SVD", "SVD (other)")["difference"] == 0
     assert math.isclose(evidence.standing("SVD").mean, evidence.standing("SVD (other)").mean)
 
@@ -166,7 +168,10 @@ def test_several_runs_stand_in_one_table_and_are_compared_user_by_user(plain_run
 def test_the_very_same_cells_are_shown_once(plain_run):
     both = join([plain_run, renamed(plain_run, "other")])
     assert {cell["algorithm"] for cell in both.info["cells"]} == {"SVD", "BaselineOnly", "Random"}
-    assert any("very same cells: SVD (other)" in note for note in both.info["notes"])
+    assert (
+        "other: the very same cells as in another run, counted once: SVD, BaselineOnly, Random"
+        in both.info["notes"]
+    )
 
 
 def test_runs_that_cannot_be_compared_are_refused_unless_asked_for(plain_run):

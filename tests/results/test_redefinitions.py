@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import harness
@@ -59,18 +60,20 @@ def test_every_table_has_every_convention_at_the_rank_of_the_run(run):
         ]
 
 
-def test_a_convention_is_the_mean_over_cells_of_its_own_label(run, store):
+def test_a_convention_is_the_mean_over_users_of_what_its_own_label_gives_each(run, store):
     for entry in run.info["conventions"]:
         for row in entry["rows"]:
             metric = metrics.parse(row["label"])
-            for algorithm, value in row["scores"].items():
-                cells = [
-                    metrics.score([metric], store.get(cell["key"]).rankings)[metric].mean
-                    for cell in run.info["cells"]
-                    if (cell["algorithm"], cell["candidates"]) == (algorithm, entry["candidates"])
-                ]
-                assert len(cells) == 2
-                assert value == pytest.approx(sum(cells) / 2, abs=1e-15)
+            for identity, value in row["scores"].items():
+                cells = [cell for cell in run.info["cells"] if cell["row"] == identity]
+                assert [cell["candidates"] for cell in cells] == [entry["candidates"]] * 2
+                scores = {}
+                for record in (store.get(cell["key"]) for cell in cells):
+                    of_users = metrics.score([metric], record.rankings)[metric].per_user
+                    for user, score in zip(record.users[record.kept], of_users, strict=True):
+                        scores.setdefault(user, []).append(score)
+                means = [np.nanmean(own) for own in scores.values() if not np.isnan(own).all()]
+                assert value == pytest.approx(np.mean(means), abs=1e-15)
 
 
 def test_averaged_ties_are_the_number_of_the_table_and_lie_between_worst_and_best(run):

@@ -47,16 +47,13 @@ def test_no_value_is_no_text():
     assert rounded(None, 3) == rounded(math.nan, 3) == ""
 
 
-PLACE = {"dataset": "d", "split": "s", "candidates": "c"}
-
-
 def table(metric, *bounds):
-    rows = [{"algorithm": "x", "low": low, "high": high} for low, high in bounds]
-    return PLACE | {"metric": metric, "algorithms": rows}
+    rows = [{"row": "x", "low": low, "high": high} for low, high in bounds]
+    return {"table": "one", "metric": metric, "algorithms": rows}
 
 
 def test_a_column_whose_intervals_are_undefined_keeps_the_default():
-    assert column_decimals({"statistics": [table("a", (None, None))]}) == {("d", "s", "c", "a"): 4}
+    assert column_decimals({"statistics": [table("a", (None, None))]}) == {("one", "a"): 4}
 
 
 def test_a_run_without_intervals_says_nothing():
@@ -65,12 +62,12 @@ def test_a_run_without_intervals_says_nothing():
 
 def test_an_interval_is_two_times_1_96_standard_errors_wide():
     entry = table("a", (0.5 - 1.96 * 0.012, 0.5 + 1.96 * 0.012))
-    assert column_decimals({"statistics": [entry]}) == {("d", "s", "c", "a"): 3}
+    assert column_decimals({"statistics": [entry]}) == {("one", "a"): 3}
 
 
 def test_each_table_has_decimals_of_its_own():
-    entries = [table("a", (0.1, 0.9)), table("a", (0.101, 0.109)) | {"candidates": "other"}]
+    entries = [table("a", (0.1, 0.9)), table("a", (0.101, 0.109)) | {"table": "other"}]
     assert column_decimals({"statistics": entries}) == {
-        ("d", "s", "c", "a"): 2,
-        ("d", "s", "other", "a"): 4,
+        ("one", "a"): 2,
+        ("other", "a"): 4,
     }

@@ -1,0 +1,98 @@
+"""The value of a metric in a row of the table: which mean over its cells and users it is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.metrics import Metric, Scores
+
+__all__ = ["RowValue", "deviation", "is_mean_of_users", "mean_or_none"]
+
+
+def is_mean_of_users(metric: Metric) -> bool:
+    """Return whether the value of a metric is a mean of users' scores, as that of ``ndcg@10``.
+
+    The others, as ``rmse``, are computed from all pairs or all lists of a cell at once.
+    """
+    return metric.per_user and not metric.pooled
+
+
+class RowValue:
+    """Collects one metric over the cells of a row.
+
+    The value of a metric that is a mean of users' scores is the mean over users of each user's
+    average over the folds and seeds in which the user has a score: the quantity that intervals
+    and tests are about. That of any other metric is the mean over cells.
+
+    Examples
+    --------
+    >>> from harness import metrics
+    >>> value = RowValue(metrics.parse("ndcg@10"))
+    >>> value.add(np.array([0, 1]), Scores(np.array([1.0, 0.0]), 0.5, 0))
+    >>> value.add(np.array([1]), Scores(np.array([0.5]), 0.5, 0))
+    >>> value.value, value.deviation
+    (0.625, 0.0)
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+        self.means: list[float] = []
+        self._users: list[NDArray[np.int32]] = []
+        self._scores: list[NDArray[np.float64]] = []
+
+    def add(self, users: NDArray[np.int32], scores: Scores) -> None:
+        """Take the scores of a cell.
+
+        Parameters
+        ----------
+        users : ndarray of int, shape (n_users,)
+            Codes of the users in their data set.
+        scores : Scores
+            ``per_user`` has an entry for each of them.
+        """
+        self.means.append(float(scores.mean))
+        if is_mean_of_users(self.metric):
+            self._users.append(users)
+            self._scores.append(scores.per_user)
+
+    @property
+    def value(self) -> float | None:
+        """The value; None where no cell, or no user, has a score."""
+        if not is_mean_of_users(self.metric):
+            return mean_or_none(self.means)
+        scores = np.concatenate(self._scores) if self._scores else np.empty(0)
+        known = ~np.isnan(scores)
+        if not known.any():
+            return None
+        users = np.concatenate(self._users)[known]
+        counts = np.bincount(users)
+        averages = np.bincount(users, scores[known])[counts > 0] / counts[counts > 0]
+        return float(averages.mean())
+
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation of the cells' means; None for a single cell."""
+        return deviation(self.means)
+
+
+def mean_or_none(values: list[float]) -> float | None:
+    """Return the mean; None where there is none, or a value is NaN."""
+    mean = math.fsum(values) / len(values) if values else math.nan
+    return None if math.isnan(mean) else mean
+
+
+def deviation(values: list[float]) -> float | None:
+    """Return the standard deviation; None for fewer than two values, or where one is NaN.
+
+    Examples
+    --------
+    >>> deviation([1.0, 3.0]), deviation([1.0])
+    (1.4142135623730951, None)
+    """
+    mean = mean_or_none(values)
+    if mean is None or len(values) < 2:
+        return None
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
