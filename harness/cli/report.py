@@ -80,7 +80,7 @@ def report_command(
     help="What to plot; may be given again.",
 )
 @click.option("--metric", metavar="LABEL", help="As ndcg@10, which is the default.")
-@click.option("--table", "place", default=1, show_default=True, help="Which table of the run.")
+@click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
 @click.option(
     "--format", "form", type=click.Choice(["png", "svg"]), default="svg", show_default=True
 )
@@ -96,11 +96,14 @@ def plot_command(
     anyway: bool,
     kinds: tuple[str, ...],
     metric: str | None,
-    place: int,
+    place: int | None,
     form: str,
     output: Path | None,
 ) -> int:
-    """Draw plots of a run, or of several runs together, one column of a paper wide."""
+    """Draw plots of a run, or of several runs together, one column of a paper wide.
+
+    Every plot is a file of its own; where a run has several tables, its name tells of which it is.
+    """
     from harness.errors import ResultsError
     from harness.report.digest import digest
     from harness.report.figures import write_plot
@@ -109,13 +112,16 @@ def plot_command(
     told = digest(join(_open(runs, results), anyway=anyway), baseline=baseline)
     folder = output or (told.run.folder or results) / "plots"
     chosen = KINDS if "all" in kinds else kinds
-    for kind in dict.fromkeys(chosen):
-        try:
-            click.echo(f"written to {write_plot(told, kind, metric, place, form, folder)}")
-        except ResultsError as error:
-            if kind in kinds or isinstance(error.__context__, OSError):
-                raise  # it was asked for, or it cannot be written
-            click.echo(f"no {kind}: {error}", err=True)
+    label = told.metric(metric)
+    for number in range(1, len(told.places) + 1) if place is None else [place]:
+        title = told.place(number).title
+        for kind in dict.fromkeys(chosen):
+            try:
+                click.echo(f"written to {write_plot(told, kind, label, number, form, folder)}")
+            except ResultsError as error:
+                if kind in kinds or isinstance(error.__context__, OSError):
+                    raise  # it was asked for, or it cannot be written
+                click.echo(f"no {kind} of {title}: {error}", err=True)
     return 0
 
 

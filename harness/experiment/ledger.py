@@ -42,6 +42,10 @@ class Ledger:
             first.setdefault(cell.key, cell)
         return [cell for cell in first.values() if not self._is_finished(cell.key)]
 
+    def was_found(self, key: str) -> bool:
+        """Return whether a finished cell was there before this run."""
+        return key not in self._renewed
+
     def note(self, cell: Cell, outcome: Outcome) -> None:
         """Take in how a cell of this run ended."""
         if outcome["status"] != "failed":

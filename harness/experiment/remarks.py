@@ -11,6 +11,7 @@ from harness.config.spaces import RECOMMENDED
 from harness.experiment.plan import requested_metrics
 from harness.experiment.scores import Scored
 from harness.experiment.workspace import Workspace
+from harness.results import provenance
 
 __all__ = ["remarks"]
 
@@ -42,9 +43,20 @@ def remarks(experiment: Experiment, workspace: Workspace, scored: Scored) -> lis
         for label, count in undefined.items()
         if count
     ]
-    notes += [*_ties(cells), *_untuned(experiment), *_of_libraries(experiment)]
+    notes += [*_times(cells), *_ties(cells), *_untuned(experiment), *_of_libraries(experiment)]
     notes += _caveats(workspace)
     return list(dict.fromkeys(notes))
+
+
+def _times(cells: list[dict[str, Any]]) -> Iterator[str]:
+    """Say where seconds are from, unless all were measured alike in this run."""
+    conditions = provenance.measured(cells)
+    found = sum(cell.get("found", False) for cell in cells)
+    if found:
+        total = sum(conditions.values())
+        yield f"{found} of {total} cells were found in the cache; metric s are of this run"
+    if found or len(conditions) > 1:
+        yield f"fit s, score s and peak MB were measured {provenance.listed(conditions)}"
 
 
 def _ties(cells: list[dict[str, Any]]) -> Iterator[str]:

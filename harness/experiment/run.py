@@ -124,6 +124,8 @@ def run(
         if outcome["status"] == "failed"
     }
     scored = score_cells(experiment, workspace, cells, store, failures, watch)
+    for described in scored.cells:
+        described["found"] = not described.get("error") and ledger.was_found(described["key"])
     tuned = [(scored.cells[position], search) for position, search in searches.items()]
     for place, search in tuned:
         place |= {"n_trials": len(search.trials), "search_seconds": search.seconds}

@@ -42,8 +42,6 @@ of three to one or more with its page; marker and line tell apart what a colour 
 INK, MUTED, FAINT, RULE = "#1b1e23", "#4a4f57", "#8a9099", "#d9dce1"
 """Text, lesser text, axes and grid lines, as `style.mplstyle` has them."""
 
-FONTS = ("Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans")
-
 
 @dataclass(frozen=True)
 class Look:
@@ -106,7 +104,7 @@ _OTHERS = [
 def looks(names: Iterable[str]) -> dict[str, Look]:
     """Return how each algorithm is drawn.
 
-    Algorithms of Surprise and the floors have looks of their own. Any other label gets one of 24
+    Algorithms of Surprise and the baselines have looks of their own. Any other label gets one of 24
     by its hash, so that it keeps it from run to run; only where two labels in one plot meet does
     the later one move on.
 
@@ -143,7 +141,7 @@ def style(**settings: object) -> Iterator[None]:
 
     own = {key.replace("_", ".", 1): value for key, value in settings.items()}
     with (
-        mpl.style.context([STYLE, {"font.family": list(_fonts())} | own]),
+        mpl.style.context([STYLE, own]),
         warnings.catch_warnings(),
     ):
         # A name may hold what no font here can show, as an emoji: a box stands in its place.
@@ -171,7 +169,7 @@ def shortened(name: str, width: int = 22) -> str:
 
     Examples
     --------
-    >>> shortened("KNNWithZScore"), shortened("a very long label of somebody's algorithm", 20)
+    >>> shortened("KNNWithZScore"), shortened("a very long label of an own algorithm", 20)
     ('KNNWithZScore', 'a very lon…algorithm')
     """
     text = plain(name)
@@ -179,15 +177,6 @@ def shortened(name: str, width: int = 22) -> str:
         return text
     end = (width - 1) // 2
     return f"{text[: width - 1 - end]}…{text[-end:]}"
-
-
-@cache
-def _fonts() -> tuple[str, ...]:
-    """Return the families that are here; the last comes with Matplotlib."""
-    from matplotlib.font_manager import fontManager
-
-    here = {font.name for font in fontManager.ttflist}
-    return tuple(font for font in FONTS[:-1] if font in here)[:1] + FONTS[-1:]
 
 
 def _folded(name: str) -> str:

@@ -60,6 +60,11 @@ class Place:
     evidence: dict[str, Evidence]
     decimals: dict[str, int]
 
+    @property
+    def about(self) -> str:
+        """Data set, split and candidates, for people."""
+        return " · ".join(self.names)
+
     def best(self, label: str) -> list[str]:
         """Return the algorithms with the best value of a metric: one, or several that are equal."""
         records: list[dict[Any, Any]] = self.rows.to_dict(orient="records")

@@ -15,7 +15,7 @@ from harness.report import series
 from harness.report.appearance import COLOURS, FAINT, INK, MUTED, RULE, style
 from harness.report.canvas import figure_size
 from harness.report.digest import Digest
-from harness.report.plots import KINDS
+from harness.report.plots import KINDS, heading
 from harness.report.sentences import describe_plot
 
 if TYPE_CHECKING:
@@ -23,16 +23,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Figure", "data_behind", "draw", "render", "write_plot"]
 
+LONGEST_NAME = 120
+"""Characters of a file's name before its ending."""
+OUTSIDE = " Arrow: a baseline outside the scale, with its value."
 CAPTIONS = {
     "tradeoff": "Bars: intervals over users. Steps join the algorithms that no other is both "
-    "faster and better than.",
-    "ndcg-over-k": "Bands: intervals over users. Where two overlap, the difference may still be "
-    "sure.",
-    "distribution": "Bar: the middle half of the users. Line: nine in ten. Notch: median. "
-    "Diamond: mean.",
-    "differences": "User by user. Line: interval of the difference. Filled: significant after "
-    "correction.",
-    "spread": "Each mark is one cell, the line their mean.",
+    "faster and better than." + OUTSIDE,
+    "ndcg-over-k": "Names are in the order of the values at the last k. Bands (up to six "
+    "algorithms): intervals over users. ≈: the line lies on that of the name above." + OUTSIDE,
+    "distribution": "Bar: the middle half of the users. Line: from the 5% to the 95% quantile. "
+    "Notch: median. Diamond: mean.",
+    "differences": "Paired by user. Line: interval of the difference. Filled: significant after "
+    "correction." + OUTSIDE,
+    "spread": "Each mark is one fold and seed, the line their mean." + OUTSIDE,
 }
 """What the marks of each kind mean."""
 
@@ -127,10 +130,11 @@ def render(
     """
     from matplotlib.figure import Figure as Canvas
 
-    n_rows = len(told.place(place).rows)
+    where = told.place(place)
+    n_lines = heading(kind, told.metric(label), where).n_lines
     file = io.BytesIO()
     with style(**settings):
-        canvas = Canvas(figsize=figure_size(kind, n_rows))
+        canvas = Canvas(figsize=figure_size(kind, len(where.rows), n_lines))
         KINDS[kind](told, label, place=place, ax=canvas.subplots())
         canvas.draw_without_rendering()
         canvas.set_layout_engine("none")
@@ -214,7 +218,7 @@ _VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
 def write_plot(
     told: Digest, kind: str, label: str | None, place: int, form: str, folder: Path
 ) -> Path:
-    """Write a plot into a folder, named by what it shows.
+    """Write a plot into a folder, named by what it shows and of which table.
 
     Parameters
     ----------
@@ -235,8 +239,9 @@ def write_plot(
         If the run has nothing to show of this kind, or the folder cannot be written.
     """
     chosen = told.metric(label)
-    words = [kind, chosen, *([str(place)] if len(told.places) > 1 else [])]
-    name = "".join(c if c.isalnum() or c in "@.-" else "-" for c in "-".join(words))
+    title = f"-{place}-{told.place(place).title}" if len(told.places) > 1 else ""
+    words = re.findall(r"[\w@.]+", f"{kind}-{chosen}{title}")
+    name = "-".join(words)[:LONGEST_NAME]
     path = folder / f"{name}.{form}"
     drawn = render(told, kind, chosen, place, form)
     try:

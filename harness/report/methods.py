@@ -12,6 +12,7 @@ from harness.report.appearance import plain
 from harness.report.procedures import candidates_sentence, ndcg_sentence, split_sentence
 from harness.report.sentences import joined
 from harness.report.sources import Source, cited_in, source
+from harness.results.provenance import listed, measured
 
 __all__ = ["Methods", "methods"]
 
@@ -247,13 +248,20 @@ class _Telling:
         versions = self.info.get("versions", {})
         if not machine:
             return
-        workers = self.config.get("execution", {}).get("workers", 1)
         packages = joined([f"{name} {number}" for name, number in versions.items()])
         yield (
-            f"Times are wall clock, {workers} cell{'' if workers == 1 else 's'} at a time, on "
-            f"{machine['system']}, {plain(machine['processor'])}, {machine['cores']} cores, "
-            f"{machine['memory_gb']:g} GB, with {packages}."
+            f"The run was made on {machine['system']}, {plain(machine['processor'])}, "
+            f"{machine['cores']} cores, {machine['memory_gb']:g} GB, with {packages}."
         )
+        cells = self.info["cells"]
+        if conditions := measured(cells):
+            yield (
+                "Fit and score times are wall clock without compilation, measured "
+                f"{plain(listed(conditions))}. Peak memory is what a cell adds to its "
+                "process at the most, without the data."
+            )
+        elif any(not cell.get("error") for cell in cells):
+            yield "The machine and the number of workers of the fit and score times are unknown."
 
 
 def _folded(name: str) -> str:

@@ -24,6 +24,7 @@ from harness.report.redefined import redefined_tables
 from harness.report.sentences import headline
 from harness.report.tables import latex
 from harness.results.compare import join
+from harness.results.provenance import took
 from harness.results.rounding import rounded
 from harness.results.run import Run
 from harness.results.table import TIMES, row_name, to_csv, to_markdown
@@ -304,13 +305,12 @@ def _facts(told: Digest, runs: Sequence[Run]) -> list[tuple[str, str]]:
     )
     seeds = ", ".join(str(seed) for seed in told.info["seeds"])
     made = ", ".join(dict.fromkeys(run.info["started"][:10] for run in runs))
-    seconds = sum(run.info["seconds"] for run in runs)
     return [
         ("Data", data),
         ("Split", split),
         ("Candidates", candidates),
         ("Seed" if len(told.info["seeds"]) == 1 else "Seeds", seeds),
-        ("Made", f"{made}, in {seconds:.0f} s" if seconds >= 1 else made),
+        ("Made", f"{made}, in {took(run.info for run in runs)}"),
     ]
 
 

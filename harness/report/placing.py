@@ -57,21 +57,19 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
 
 def name_ends(
-    axes: Any,
-    x: float,
-    ends: Sequence[float],
-    names: Sequence[str],
-    colours: Sequence[str],
-    size: float,
+    axes: Any, ends: Sequence[float], names: Sequence[str], colours: Sequence[str], size: float
 ) -> None:
-    """Write each name beside the end of its line, kept apart and joined by a thin line.
+    """Write names beside the right edge in the order of the lines that end there.
+
+    A thin line joins each name to the end of its line; a name whose line ends outside the scale
+    has none, and stands at the nearer edge.
 
     Parameters
     ----------
     axes : Axes
-    x : float
-        Where the lines end, in data coordinates, as `ends`.
+        Lines end at its right edge.
     ends : sequence of float
+        Where the lines end, in data coordinates.
     names, colours : sequence of str
     size : float
         Of the font, in points.
@@ -85,22 +83,22 @@ def name_ends(
     for end, at, name, colour in zip(ends, placed, names, colours, strict=True):
         axes.annotate(
             name,
-            (x, end),
-            xytext=(1.075, at),
-            textcoords=axes.get_yaxis_transform(),
+            (1.1, at),
+            xycoords=axes.get_yaxis_transform(),
             fontsize=size,
             va="center",
             color=MUTED,
-            arrowprops={
-                "arrowstyle": "-",
-                "relpos": (0.0, 0.5),
-                "color": colour,
-                "lw": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 4,
-            },
             annotation_clip=False,
         )
+        if low <= end <= high:
+            axes.plot(
+                [1.02, 1.05, 1.09],
+                [end, at, at],
+                transform=axes.get_yaxis_transform(),
+                color=colour,
+                lw=0.6,
+                clip_on=False,
+            )
     axes.set_ylim(low, high)
 
 

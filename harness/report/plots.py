@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,14 @@ from harness import metrics
 from harness.errors import ResultsError
 from harness.report.appearance import FAINT, INK, Look, shortened, style
 from harness.report.canvas import (
+    Heading,
     keep_ticks,
     label_rows,
     label_seconds,
+    limit_rows,
     make_axes,
-    write_title,
+    scale_without,
+    write_heading,
 )
 from harness.report.digest import Digest, Place, digest
 from harness.report.placing import name_ends, place_names
@@ -32,9 +36,11 @@ from harness.report.series import (
     rows_of,
     to_baseline,
 )
+from harness.results.rounding import DEFAULT_DECIMALS, decimals, rounded
 from harness.results.run import Run
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = [
@@ -47,6 +53,8 @@ __all__ = [
 ]
 
 NAME_SIZE = 7.0
+MOST_BANDS = 6
+"""Lines up to which quality over k has bands; more of them would cover each other."""
 
 
 def tradeoff(
@@ -80,10 +88,13 @@ def tradeoff(
     if data.empty:
         raise ResultsError(f"{told.run.name}: no algorithm has a value of {label}; nothing to plot")
     with style():
-        axes = make_axes(ax, "tradeoff", len(data))
-        best_first = 1 if metrics.parse(label).higher_is_better else -1
+        head = heading("tradeoff", label, where)
+        axes = make_axes(ax, "tradeoff", len(data), head)
         axes.set_xscale("log")
-        axes.margins(y=0.1)
+        spans = {row.algorithm: _ends(row.low, row.value, row.high) for row in rows_of(data)}
+        low, high, out = scale_without(spans, _higher(label))
+        pad = 0.1 * ((high - low) or 1.0)
+        axes.set_ylim(low - pad, high + pad)
         for row in rows_of(data):
             look = told.looks[row.algorithm]
             if np.isfinite(row.low):
@@ -100,12 +111,24 @@ def tradeoff(
         axes.step(front["seconds"], front["value"], where="post", color=FAINT, lw=0.7, zorder=1)
         steps = list(zip(front["seconds"], front["seconds"][1:], front["value"], strict=False))
         axes.set_xlabel("seconds to fit and score, mean of a cell")
-        write_title(axes, label, best_first)
+        write_heading(axes, head)
         label_seconds(axes, data["seconds"].tolist())
-        names = [shortened(name) for name in data["algorithm"]]
+        keep_ticks(axes)
+        names = [
+            _with_arrow(
+                f"{shortened(row.algorithm)} {_shown(row.value, where, label)}",
+                row.value,
+                low,
+                high,
+            )
+            if row.algorithm in out
+            else shortened(row.algorithm)
+            for row in rows_of(data)
+        ]
+        # The name of a point outside the scale stands at the nearer edge.
+        ys = data["value"].clip(low - pad, high + pad).tolist()
         bars = list(zip(data["low"], data["high"], strict=True))
-        at = data["seconds"].tolist(), data["value"].tolist()
-        place_names(axes, *at, names, NAME_SIZE, bars, steps)
+        place_names(axes, data["seconds"].tolist(), ys, names, NAME_SIZE, bars, steps)
     return axes
 
 
@@ -142,24 +165,41 @@ def ndcg_over_k(
             f"{told.run.name}: {label} at one rank only; add another to the config, as ndcg@5,10,20"
         )
     with style():
-        names = list(dict.fromkeys(data["algorithm"]))
-        axes = make_axes(ax, "ndcg-over-k", len(names))
+        last = data[data["k"] == ks[-1]].sort_values("value", ascending=not _higher(label))
+        names = last["algorithm"].tolist()
+        head = heading("ndcg-over-k", label, where)
+        axes = make_axes(ax, "ndcg-over-k", len(names), head)
         axes.set_xscale("log")
+        spans = {}
         for name in names:
             rows, look = data[data["algorithm"] == name], told.looks[name]
-            if rows["low"].notna().all():
+            drawn = [*rows["value"]]
+            if len(names) <= MOST_BANDS and rows["low"].notna().all():
                 axes.fill_between(
                     rows["k"], rows["low"], rows["high"], color=look.colour, alpha=0.1, lw=0
                 )
-            _line(axes, rows["k"], rows["value"], look)
+                drawn += [*rows["low"], *rows["high"]]
+            spans[name] = (min(drawn), max(drawn))
+        low, high, out = scale_without(spans, _higher(label))
+        for name in names:
+            rows = data[data["algorithm"] == name]
+            _line(axes, rows["k"], rows["value"], told.looks[name], clip=name in out)
+        pad = 0.04 * ((high - low) or 1.0)
+        axes.set_ylim(low - pad, high + pad)
+        axes.set_xlim(ks[0] / (ks[-1] / ks[0]) ** 0.04, ks[-1])
         axes.set_xticks(ks, [str(k) for k in ks], minor=False)
         axes.xaxis.set_minor_formatter("")
         axes.set_xlabel("k")
-        write_title(axes, label.partition("@")[0] + "@k", metrics.parse(label).higher_is_better)
-        ends = [float(data[data["algorithm"] == name]["value"].iloc[-1]) for name in names]
+        write_heading(axes, head)
+        ends = last["value"].tolist()
+        covered = _covered(data, names, (high - low) / 200)
+        texts = [
+            ("≈ " if name in covered else "")
+            + _with_arrow(f"{shortened(name, 18)} {_shown(end, where, label)}", end, low, high)
+            for name, end in zip(names, ends, strict=True)
+        ]
+        name_ends(axes, ends, texts, [told.looks[name].colour for name in names], NAME_SIZE)
         keep_ticks(axes)
-        colours = [told.looks[name].colour for name in names]
-        name_ends(axes, float(ks[-1]), ends, [shortened(n) for n in names], colours, NAME_SIZE)
     return axes
 
 
@@ -192,7 +232,8 @@ def distribution(
     if data.empty:
         raise ResultsError(f"{told.run.name}: {label} has no scores per user; choose another")
     with style():
-        axes = make_axes(ax, "distribution", len(data))
+        head = heading("distribution", label, where)
+        axes = make_axes(ax, "distribution", len(data), head)
         for row in rows_of(data):
             look, y = told.looks[row.algorithm], row.Index
             axes.plot([row.q05, row.q95], [y, y], color=look.colour, lw=1, solid_capstyle="butt")
@@ -201,7 +242,7 @@ def distribution(
             axes.plot(row.mean, y, marker="D", ms=3.2, mfc="white", mec=INK, mew=0.8, zorder=4)
         label_rows(axes, [shortened(name) for name in data["algorithm"]])
         axes.set_xlabel("score of a user")
-        write_title(axes, label, metrics.parse(label).higher_is_better)
+        write_heading(axes, head)
         keep_ticks(axes)
     return axes
 
@@ -237,7 +278,8 @@ def differences(
             f"{told.run.name}: {label} was not compared user by user; choose another metric"
         )
     with style():
-        axes = make_axes(ax, "differences", len(data))
+        head = heading("differences", label, where)
+        axes = make_axes(ax, "differences", len(data), head)
         axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
         for row in rows_of(data):
             colour, y = told.looks[row.algorithm].colour, row.Index
@@ -245,8 +287,16 @@ def differences(
             face = colour if row.significant else "white"
             axes.plot(row.difference, y, marker="o", ms=4.8, color=colour, mfc=face, zorder=3)
         label_rows(axes, [shortened(name) for name in data["algorithm"]])
-        axes.set_xlabel(f"{label} less that of {shortened(told.baseline)}")
-        write_title(axes, f"difference in {label}", metrics.parse(label).higher_is_better)
+        spans = {row.algorithm: _ends(row.low, row.difference, row.high) for row in rows_of(data)}
+        _limit(
+            axes,
+            spans,
+            dict(zip(data["algorithm"], data["difference"], strict=True)),
+            _higher(label),
+            [0.0],
+        )
+        axes.set_xlabel(f"difference to {shortened(told.baseline)}")
+        write_heading(axes, head)
         keep_ticks(axes)
     return axes
 
@@ -280,7 +330,9 @@ def spread(
         raise ResultsError(f"{told.run.name}: one fold and one seed; there is no spread to show")
     with style():
         names = [name for name in where.ranked(label) if name in set(data["algorithm"])]
-        axes = make_axes(ax, "spread", len(names))
+        head = heading("spread", label, where)
+        axes = make_axes(ax, "spread", len(names), head)
+        of_rows = data.groupby("algorithm", sort=False)["value"].agg(["min", "mean", "max"])
         for y, name in enumerate(names):
             values, look = data.loc[data["algorithm"] == name, "value"], told.looks[name]
             axes.plot([values.mean()] * 2, [y - 0.3, y + 0.3], color=INK, lw=1.2, zorder=2)
@@ -295,8 +347,10 @@ def spread(
                 alpha=0.85,
             )
         label_rows(axes, [shortened(name) for name in names])
+        spans = {n: (of_rows["min"][n], of_rows["max"][n]) for n in names}
+        _limit(axes, spans, of_rows["mean"].to_dict(), _higher(label))
         axes.set_xlabel("value of a fold and seed")
-        write_title(axes, label, metrics.parse(label).higher_is_better)
+        write_heading(axes, head)
         keep_ticks(axes)
     return axes
 
@@ -316,9 +370,70 @@ def _asked(run: Run | Digest, metric: str | None, place: int) -> tuple[Digest, s
     return told, told.metric(metric), told.place(place)
 
 
+def heading(kind: str, label: str, where: Place) -> Heading:
+    """Return title and subtitle of a plot."""
+    shown = {
+        "ndcg-over-k": label.rpartition("@")[0] + "@k",
+        "differences": f"difference in {label}",
+    }.get(kind, label)
+    way = "higher is better" if _higher(label) else "lower is better"
+    return Heading(f"{shown}, {way}", where.about)
+
+
+def _higher(label: str) -> bool:
+    better = metrics.parse(label).higher_is_better
+    return bool(better and better > 0)
+
+
+def _limit(
+    axes: Axes,
+    spans: dict[str, tuple[float, float]],
+    values: dict[str, float],
+    higher: bool,
+    always: Sequence[float] = (),
+) -> None:
+    """Leave rows out of the scale that would squeeze the others, and write their values."""
+    limits = scale_without(spans, higher, always)
+    digits = decimals([(limits[1] - limits[0]) / 20])
+    rows = [(n, values[n], f"{values[n]:.{digits}f}".replace("-", "−")) for n in spans]
+    limit_rows(axes, limits, rows)
+
+
+def _shown(value: float, where: Place, label: str) -> str:
+    return rounded(value, where.decimals.get(label, DEFAULT_DECIMALS))
+
+
+def _with_arrow(text: str, value: float, low: float, high: float) -> str:
+    """Mark a name whose value lies outside the scale."""
+    return text + (" ↓" if value < low else " ↑" if value > high else "")
+
+
+def _covered(data: pd.DataFrame, names: Sequence[str], width: float) -> set[str]:
+    """Return the names whose line lies on that of the name before at every rank."""
+    values = data.set_index(["algorithm", "k"])["value"]
+    return {
+        name
+        for before, name in pairwise(names)
+        if (values[before] - values[name]).abs().max() <= width
+    }
+
+
+def _ends(low: float, value: float, high: float) -> tuple[float, float]:
+    return float(np.nanmin([low, value])), float(np.nanmax([value, high]))
+
+
 def _point(axes: Axes, x: float, y: float, look: Look) -> None:
     axes.plot(x, y, ls="", marker=look.marker, color=look.colour, mfc=look.face, zorder=3)
 
 
-def _line(axes: Axes, xs: Any, ys: Any, look: Look) -> None:
-    axes.plot(xs, ys, ls=look.line, marker=look.marker, color=look.colour, mfc=look.face, ms=3.6)
+def _line(axes: Axes, xs: Any, ys: Any, look: Look, *, clip: bool) -> None:
+    axes.plot(
+        xs,
+        ys,
+        ls=look.line,
+        marker=look.marker,
+        color=look.colour,
+        mfc=look.face,
+        ms=3.6,
+        clip_on=clip,
+    )

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.config.experiment import Experiment
 from harness.report.appearance import plain
+from harness.results.provenance import took
 
 __all__ = ["command", "describe_cells", "describe_run", "to_yaml"]
 
@@ -80,7 +81,7 @@ def describe_run(info: dict[str, Any]) -> list[tuple[str, str]]:
     machine = info["machine"]
     rows = [
         ("started", info["started"].replace("T", " ")),
-        ("took", f"{info['seconds']:.1f} s"),
+        ("took", took([info])),
         ("system", f"{machine['system']}, {machine['processor']}"),
         ("cores, memory", f"{machine['cores']}, {machine['memory_gb']:g} GB"),
         *((name, str(number)) for name, number in info["versions"].items()),

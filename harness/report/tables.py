@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.report.appearance import plain
 from harness.report.digest import Digest, Place, digest
+from harness.results.provenance import listed, measured
 from harness.results.rounding import rounded
 from harness.results.run import Run
 from harness.results.table import row_name
@@ -187,7 +188,9 @@ def _caption(told: Digest, place: Place) -> str:
         if any(place.evidence.values())
         else ""
     )
-    return f"{data}, {split}, candidates: {candidates}; {several}{letters}."
+    conditions = measured(told.info["cells"])
+    mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
+    return f"{data}, {split}, candidates: {candidates}; {several}{letters}.{mixed}"
 
 
 def _seconds(value: float) -> str:

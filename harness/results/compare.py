@@ -12,6 +12,7 @@ from harness.errors import ComparisonError, ResultsError, suggestion
 from harness.results.cells import short_key
 from harness.results.inference import infer
 from harness.results.naming import distinct_names
+from harness.results.provenance import listed, measured
 from harness.results.run import Run, find_runs, read_run
 from harness.results.table import TABLE, grouped
 
@@ -122,6 +123,8 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     left_out = sorted({m for info in infos for m in info["metrics"]} - set(labels))
     if left_out:
         notes.append(f"left out, because not every run has them: {', '.join(left_out)}")
+    if len(conditions := measured(cells)) > 1:
+        notes.append(f"fit s, score s and peak MB were measured {listed(conditions)}")
     for number, name in enumerate(names):
         if own := [row.entry["algorithm"] for row in repeated if row.run == number]:
             again = ", ".join(dict.fromkeys(own))

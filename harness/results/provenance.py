@@ -7,7 +7,10 @@ import platform
 import re
 import subprocess
 import tempfile
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ from typing import Any
 import harness
 from harness.datasets import cache_folder
 
-__all__ = ["commit", "machine", "versions", "without_folders"]
+__all__ = ["commit", "listed", "machine", "measured", "took", "versions", "without_folders"]
 
 PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")
 
@@ -53,6 +56,78 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count() or 1,
         "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
     }
+
+
+def measured(cells: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Return under which conditions the fit and score seconds of cells were measured.
+
+    Parameters
+    ----------
+    cells : iterable of dict
+        As ``run.json`` describes them; those that failed, or are of an older version, are left out.
+
+    Returns
+    -------
+    dict of str to int
+        How many cells have these conditions, the most frequent first.
+
+    Examples
+    --------
+    >>> conditions = {"processor": "CPU X", "cores": 8, "workers": 2, "threads": 4}
+    >>> conditions |= {"version": "0.2.0", "date": "2026-11-20"}
+    >>> for text in measured([{"measured": conditions}]):
+    ...     print(text)
+    on 2026-11-20, CPU X, 8 cores, 2 cells at a time with 4 threads each, harness 0.2.0
+    """
+    counted: Counter[str] = Counter()
+    for cell in cells:
+        if conditions := cell.get("measured"):
+            workers, threads = conditions["workers"], conditions["threads"]
+            counted[
+                f"on {conditions['date']}, {conditions['processor']}, "
+                f"{_counted(conditions['cores'], 'core')}, "
+                f"{_counted(workers, 'cell')} at a time with {_counted(threads, 'thread')}"
+                f"{'' if workers == 1 else ' each'}, harness {conditions['version']}"
+            ] += 1
+    return dict(counted.most_common())
+
+
+def listed(conditions: dict[str, int]) -> str:
+    """Return conditions in words, each with its number of cells where there are several.
+
+    Examples
+    --------
+    >>> listed({"on 2026-11-20": 4}), listed({"on 2026-11-20": 3, "on 2026-11-21": 1})
+    ('on 2026-11-20', '3 of 4 cells on 2026-11-20; 1 of 4 cells on 2026-11-21')
+    """
+    if len(conditions) == 1:
+        return next(iter(conditions))
+    total = sum(conditions.values())
+    return "; ".join(f"{n} of {total} cells {text}" for text, n in conditions.items())
+
+
+def took(infos: Iterable[dict[str, Any]]) -> str:
+    """Return how long runs took, and how much of that work was done before.
+
+    Parameters
+    ----------
+    infos : iterable of dict
+        What each ``run.json`` holds.
+
+    Examples
+    --------
+    >>> took([{"seconds": 16.2, "cells": [{"found": False}]}])
+    '16.2 s'
+    >>> took([{"seconds": 0.31, "cells": [{"found": True}, {"found": True}]}])
+    '0.3 s, with 2 of 2 cells found in the cache'
+    """
+    infos = list(infos)
+    cells = [cell for info in infos for cell in info["cells"]]
+    found = sum(bool(cell.get("found")) for cell in cells)
+    seconds = f"{sum(info['seconds'] for info in infos):.1f} s"
+    if not found:
+        return seconds
+    return f"{seconds}, with {found} of {_counted(len(cells), 'cell')} found in the cache"
 
 
 def without_folders(text: str, base: Path | None = None) -> str:
@@ -99,6 +174,10 @@ def commit() -> str | None:
     return head + ("+" if changed else "")
 
 
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def _git(top: Path, *words: str) -> str:
     done = subprocess.run(  # noqa: S603 - fixed words, no shell
         ["git", "-C", str(top), *words],  # noqa: S607
@@ -110,6 +189,7 @@ def _git(top: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
+@cache
 def _processor() -> str:
     listing = Path("/proc/cpuinfo")
     if listing.is_file():  # Linux; elsewhere the platform module knows

@@ -81,11 +81,22 @@ class _Failed(_Row):
     error: Text | None = None
 
 
+class _Conditions(_Part):
+    processor: Text
+    cores: Count
+    workers: Count
+    threads: Count
+    version: Text
+    date: Text
+
+
 class _Finished(_Failed):
     fit_seconds: Amount
     score_seconds: Amount
     metric_seconds: Amount
     peak_mb: Amount
+    measured: _Conditions | None = None
+    found: bool = False
     n_users: Count
     n_test: Count
     n_impossible: Count

@@ -81,14 +81,14 @@ def half_stars():
 
 
 @pytest.fixture(
-    scope="module", params=["half_stars", pytest.param("ml_100k", marks=pytest.mark.network)]
+    scope="module",
+    params=["half_stars", pytest.param("ml_100k", marks=[pytest.mark.network, pytest.mark.long])],
 )
 def parts(request):
     given = request.getfixturevalue(request.param)
     return given if request.param == "half_stars" else halves(given, fewest=1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_parameters_and_estimates_are_surprise_s(parts, name):
     columns, plain, users, items = parts

@@ -115,6 +115,20 @@ def test_plot_draws_the_kind_and_metric_that_are_asked_for(call, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["differences-ndcg@5.svg"]
 
 
+def test_plot_draws_every_table_into_files_named_by_the_table(call, results, tmp_path):
+    run(CONFIG | {"name": "four", "candidates": ["rated", "catalogue"]}, results=results)
+    code, out, err = call("plot", "four", "--kind", "tradeoff", "--output", tmp_path)
+    names = {"tradeoff-ndcg@10-1-rated.svg", "tradeoff-ndcg@10-2-catalogue.svg"}
+    assert (code, err) == (0, "")
+    assert {path.name for path in tmp_path.iterdir()} == names
+    assert {line.rpartition("/")[2] for line in out.splitlines()} == names
+
+
+def test_an_unknown_metric_is_one_error(call, tmp_path):
+    code, out, err = call("plot", "one", "--metric", "ndcg@7", "--output", tmp_path)
+    assert (code, out, err.count("no metric 'ndcg@7'")) == (2, "", 1)
+
+
 def test_plot_of_several_runs_shows_them_together(call, tmp_path):
     call("plot", "one", "two", "--kind", "spread", "--output", tmp_path)
     assert (tmp_path / "spread-ndcg@10.svg").is_file()

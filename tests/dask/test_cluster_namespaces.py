@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.dask, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.dask, pytest.mark.long, pytest.mark.timeout(240)]
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "cluster_namespaces.py"
 

@@ -127,7 +127,7 @@ def test_the_name_alone_is_enough() -> None:
     assert len(datasets.load("synthetic")) == 100_000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twenty_five_million_are_made_in_seconds() -> None:
     make_up(SyntheticSection(n_users=5, n_items=5, n_ratings=10))  # compiled
     began = time.perf_counter()

@@ -67,7 +67,7 @@ def test_a_command_that_is_shown_is_one_that_can_be_given(line, tmp_path, monkey
         command.make_context("harness", words)  # reads the line, runs nothing
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("page", LIVE, ids=named)
 def test_a_page_shows_what_comes_out(page):
     done = script("run_docs.py", "--check", page)

@@ -52,7 +52,7 @@ def site(tmp_path_factory):
     return {path: Page(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_link_within_the_site_leads_somewhere(site):
     broken = []
     for path, page in site.items():
@@ -72,7 +72,7 @@ def test_every_link_within_the_site_leads_somewhere(site):
     assert not broken
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_page_loads_anything_from_elsewhere(site):
     assert not [
         (path.name, source)
@@ -82,7 +82,7 @@ def test_no_page_loads_anything_from_elsewhere(site):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_python_reference_holds_the_docstrings(site):
     (reference,) = [page for path, page in site.items() if path.name == "python.html"]
     assert {"harness.experiment.run.run", "harness.metrics.labels.parse"} <= reference.anchors

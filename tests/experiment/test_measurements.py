@@ -9,6 +9,8 @@ import pytest
 import harness
 from harness.experiment.cell import COMPILING, Stopwatch
 from harness.experiment.memory import PeakMemory, available_bytes
+from harness.report.methods import methods
+from harness.report.provenance import describe_run
 
 FIRST_CELLS = """
 import gc, sys
@@ -167,3 +169,41 @@ def test_the_limit_of_the_address_space_counts():
         "assert 0 < available_bytes() < 2_000_000_000"
     )
     subprocess.run([sys.executable, "-c", command], check=True, timeout=60)
+
+
+SMALL = {
+    "name": "small",
+    "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
+    "algorithms": ["BaselineOnly", "ItemMean"],
+    "metrics": ["rmse"],
+    "statistics": None,
+}
+
+
+def test_a_second_run_says_what_was_found_and_where_its_times_are_from(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    monkeypatch.setattr("harness.results.provenance._processor", lambda: "CPU X")
+    one = SMALL | {"algorithms": ["BaselineOnly"], "dataset": SMALL["dataset"]}
+    first = harness.run(one, results=None)
+    assert not [note for note in first.info["notes"] if "measured" in note]
+    monkeypatch.setattr("harness.results.provenance._processor", lambda: "CPU Y")
+    monkeypatch.setattr("harness.experiment.cell.n_threads", lambda: 7)
+    second = harness.run(SMALL, results=None)
+    n_found, n_cells = len(first.info["cells"]), len(second.info["cells"])
+    found, where = (note for note in second.info["notes"] if "found" in note or "measured" in note)
+    assert found.startswith(f"{n_found} of {n_cells} cells were found in the cache")
+    assert f"{n_found} of {n_cells} cells on " in where
+    assert "CPU X" in where
+    assert "CPU Y" in where
+    assert "7 threads" in where
+    text = dict(methods(second.info).paragraphs)["Computation"]
+    assert "CPU X" in text
+    assert "CPU Y" in text
+    assert f"with {n_found} of {n_cells} cells found" in dict(describe_run(second.info))["took"]
+
+
+def test_the_number_of_workers_is_that_of_the_cells_not_of_the_config(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    done = harness.run(SMALL, results=None, workers=2)
+    assert {cell["measured"]["workers"] for cell in done.info["cells"]} == {2}
+    assert "2 cells at a time" in dict(methods(done.info).paragraphs)["Computation"]

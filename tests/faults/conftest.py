@@ -1,11 +1,16 @@
 """A small experiment, and algorithms that misbehave, for every test of what can go wrong."""
 
+import io
 import os
+import signal
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+
+from harness.cli import main
 
 TOP = Path(__file__).parents[2]
 
@@ -104,6 +109,13 @@ class Slow(surprise.AlgoBase):
 '''
 
 
+def default_signals() -> None:
+    """Let a started process meet signals as from a shell, also where pytest runs under nohup."""
+    for name in ("SIGHUP", "SIGINT", "SIGTERM"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
 class Bench:
     """A folder with a config, a cache, results and the misfits, and ``harness`` run in it."""
 
@@ -131,14 +143,18 @@ class Bench:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=default_signals,
         )
 
     def call(self, *arguments: object, **more: str) -> tuple[int, str, str]:
-        """Return exit code, output and errors."""
-        process = self.start(*arguments, **more)
-        out, err = process.communicate(timeout=120)
-        assert "Traceback" not in err, err
-        return process.returncode, out, err
+        """Run ``harness`` in this process and return exit code, output and errors."""
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in more.items():
+                patch.setenv(name, value)
+            with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
+                main([str(argument) for argument in arguments])
+        return left.value.code or 0, out.getvalue(), err.getvalue()
 
     def cells(self) -> list[Path]:
         return sorted(self.cache.glob("cells/??/*.cell"))

@@ -32,7 +32,7 @@ def prove(*arguments):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals and sets limits")
 @pytest.mark.parametrize("proof", PROOFS, ids=" ".join)
 def test_the_quick_form_of_a_proof_finds_no_fault(proof):

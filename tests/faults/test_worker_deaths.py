@@ -26,11 +26,14 @@ DEATHS = {
 
 def workers_left():
     """Return the worker processes that this test started and did not end."""
-    return [
-        child
-        for child in psutil.Process().children()
-        if any("spawn_main" in word for word in child.cmdline())
-    ]
+
+    def is_worker(child):
+        try:
+            return any("spawn_main" in word for word in child.cmdline())
+        except (psutil.NoSuchProcess, psutil.ZombieProcess):
+            return False  # it has ended, and only its exit code is left
+
+    return [child for child in psutil.Process().children() if is_worker(child)]
 
 
 def misfits(names):

@@ -24,7 +24,7 @@ FOLDER = os.environ.get("HARNESS_PEERS", "")
 
 pytestmark = [
     pytest.mark.network,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(not FOLDER, reason="HARNESS_PEERS names no folder for the environments"),
 ]
 

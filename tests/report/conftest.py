@@ -219,6 +219,12 @@ def _cell(rng, where, place, algorithm, n_folds, easy):
 
 
 @pytest.fixture(scope="session")
+def build_run():
+    """What makes a run of any algorithms from a fixed seed."""
+    return build
+
+
+@pytest.fixture(scope="session")
 def _nasty():
     return build()
 

@@ -2,6 +2,8 @@
 
 import io
 import json
+from functools import cache
+from itertools import pairwise
 
 import matplotlib as mpl
 import matplotlib.image
@@ -9,11 +11,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.text import Text
 
+from harness.algorithms.registry import SURPRISE
 from harness.errors import ResultsError
 from harness.report import plots
 from harness.report.appearance import shortened, style
-from harness.report.canvas import figure_size
+from harness.report.canvas import figure_size, scale_without
 from harness.report.digest import digest
 from harness.report.figures import data_behind, render
 from harness.results.run import Run
@@ -187,28 +192,117 @@ def test_a_metric_that_is_not_there_is_named_with_a_suggestion(nasty):
         plots.tradeoff(nasty, "ndcg@1")
 
 
-@pytest.mark.parametrize("kind", list(plots.KINDS))
-@pytest.mark.parametrize("length", [3, 80])
-def test_no_text_is_cut_off(nasty, kind, length):
-    names = [f"{'algorithm ' * 8}{number}"[-length:] for number in range(5)]
-    told = renamed(nasty, names)
-    axes = drawn(kind, told)
-    figure = axes.figure
-    width, height = figure.get_size_inches() * figure.dpi
-    # What is drawn, in inches, and the names beside points, which the layout does not count.
-    everything = figure.get_tightbbox()
-    boxes = [text.get_window_extent() for text in axes.texts]
-    low = min([everything.x0 * figure.dpi, everything.y0 * figure.dpi, *(b.x0 for b in boxes)])
-    low = min([low, *(b.y0 for b in boxes)])
-    right = max([everything.x1 * figure.dpi, *(b.x1 for b in boxes)])
-    top = max([everything.y1 * figure.dpi, *(b.y1 for b in boxes)])
-    assert low >= -1
-    assert right <= width + 1
-    assert top <= height + 1
+@pytest.fixture(scope="module")
+def run_of(build_run):
+    """Return a function that gives a run of some rows, its words all short or all long."""
+
+    @cache
+    def made(n_rows, long):
+        names = [f"algorithm {'with a label ' * 5}{number}" for number in range(n_rows - 2)]
+        names = names if long else [*SURPRISE, "ItemMean"][: n_rows - 2]
+        # With what a scale may leave out, at the end and far below the others.
+        names = [*names, *(["SVD", "Random"][-n_rows:] if long else ["Popularity", "Random"])]
+        run = build_run("rows", ["rated"], algorithms=names[-n_rows:], fails=None)
+        if not long:
+            return run
+        text = json.dumps(run.info).replace("ml-100k", "a-data-set-with-a-long-name-" * 3)
+        text = text.replace("ndcg@", "ndcg(gain=linear, undefined=0)@")
+        users = run.users.rename(
+            columns=lambda name: name.replace("ndcg@", "ndcg(gain=linear, undefined=0)@")
+        )
+        return Run(json.loads(text), users.assign(dataset=json.loads(text)["cells"][0]["dataset"]))
+
+    return made
 
 
 @pytest.mark.parametrize("kind", list(plots.KINDS))
-@pytest.mark.parametrize("dpi", [72, 100, 144, 200, 300])
+@pytest.mark.parametrize(
+    ("n_rows", "long"), [(1, True), (2, False), (2, True), (14, False), (14, True)]
+)
+def test_all_text_is_inside_the_figure(run_of, kind, n_rows, long):
+    told = digest(run_of(n_rows, long))
+    if kind == "differences" and n_rows == 1:
+        pytest.skip("one algorithm has no difference")
+    where = told.place(1)
+    with style():
+        n_lines = plots.heading(kind, told.metric(None), where).n_lines
+        figure = Figure(figsize=figure_size(kind, n_rows, n_lines))
+        axes = plots.KINDS[kind](told, ax=figure.subplots())
+        figure.draw_without_rendering()
+    texts = [
+        text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
+    ]
+    shown = " ".join("".join(text.get_text().split()) for text in texts)
+    assert "".join(where.key[0].split()) in shown
+    for text in texts:
+        assert text.get_fontname() == "DejaVu Sans"
+        box = text.get_window_extent()
+        assert box.x0 >= -1, text
+        assert box.y0 >= -1, text
+        assert box.x1 <= figure.bbox.width + 1, text
+        assert box.y1 <= figure.bbox.height + 1, text
+    assert axes.get_window_extent().width > figure.bbox.width / 4
+    assert axes.get_window_extent().height > figure.bbox.height / 4
+
+
+def test_the_font_is_the_one_that_matplotlib_ships():
+    with style():
+        path = findfont(FontProperties(family=mpl.rcParams["font.family"]))
+    assert path.startswith(mpl.get_data_path())
+
+
+def test_baselines_that_squeeze_the_others_are_left_out_with_their_value(build_run):
+    names = ["SVD", "SVD++", "NMF", "Random"]
+    run = build_run("far", ["rated"], algorithms=names, fails=None)
+    info = json.loads(json.dumps(run.info))
+    for entry in info["statistics"]:
+        for pair in entry["pairs"]:
+            if "Random" in (pair["first"], pair["second"]):
+                sign = 1 if pair["second"] == "Random" else -1
+                pair |= {"difference": sign * 0.5, "low": sign * 0.5, "high": sign * 0.5}
+    axes = drawn("differences", digest(Run(info, run.users), baseline="SVD"))
+    low, high = axes.get_xlim()
+    assert -0.4 < low < 0 <= high
+    assert "← −0.500" in {text.get_text()[:8] for text in axes.texts}
+
+
+def test_a_baseline_that_leads_is_never_left_out():
+    spans = {"SVD": (0.1, 0.11), "NMF": (0.12, 0.13), "Popularity": (0.3, 0.31)}
+    assert scale_without(spans, True) == (0.1, 0.31, [])
+    assert scale_without(spans, False) == (0.1, 0.13, ["Popularity"])
+
+
+def test_names_over_k_stand_in_the_order_of_their_lines(run_of):
+    axes = drawn("ndcg-over-k", run_of(14, False))
+    names = [text for text in axes.texts if text.get_text().split()[-1][0].isdigit()]
+    by_height = sorted(names, key=lambda text: -text.get_window_extent().y0)
+    values = [float(text.get_text().split()[-1]) for text in by_height]
+    assert values == sorted(values, reverse=True)
+    assert len(values) == 14
+    boxes = [text.get_window_extent() for text in by_height]
+    assert all(one.y0 >= other.y1 - 2 for one, other in pairwise(boxes))
+
+
+def test_lines_that_coincide_are_marked(build_run):
+    run = build_run("same", ["rated"], algorithms=["SVD", "NMF", "Random"], fails=None)
+    info = json.loads(json.dumps(run.info))
+    of_svd = {c["fold"]: c["scores"] for c in info["cells"] if c["algorithm"] == "SVD"}
+    for cell in info["cells"]:
+        if cell["algorithm"] == "NMF":
+            cell["scores"] = of_svd[cell["fold"]]
+    users = run.users.copy()
+    metrics = ["ndcg@5", "ndcg@10", "ndcg@20"]
+    svd, nmf = (users["algorithm"] == name for name in ("SVD", "NMF"))
+    users.loc[nmf, metrics] = users.loc[svd, metrics].to_numpy()
+    texts = [text.get_text() for text in drawn("ndcg-over-k", Run(info, users)).texts]
+    assert [text.startswith("≈ ") for text in texts if "SVD" in text or "NMF" in text] == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("kind", list(plots.KINDS))
+@pytest.mark.parametrize("dpi", [72, 144, 300])
 def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi):
     file = io.BytesIO(render(digest(nasty), kind, None, 1, "png", savefig_dpi=dpi))
     pixels = mpl.image.imread(file)[:, :, :3].min(axis=2)
