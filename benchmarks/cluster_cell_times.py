@@ -51,7 +51,7 @@ def main() -> None:
             "dataset": {"synthetic": shape(millions)},
             "algorithms": ALGORITHMS,
             "metrics": ["ndcg@10"],
-            "floors": False,
+            "baselines": False,
         }
         experiment, _ = load(config)
         workspace = Workspace(experiment)

@@ -39,7 +39,7 @@ algorithms:
   - {name: KNNBasic, label: tuned, search: {k: [2, 5]}}
 tuning: {method: grid, trials: 3, metric: rmse}
 metrics: [ndcg@5, rmse]
-floors: false
+baselines: false
 statistics: null
 """
 LINES = [f"{u},{i},{(u * i) % 9 / 2 + 0.5},{10**9 + u}" for u in range(1, 41) for i in range(1, 26)]

@@ -26,7 +26,7 @@ algorithms:
   - ItemMean
   - Random
 metrics: [ndcg@5, rmse]
-floors: false
+baselines: false
 statistics: {resamples: 200}
 """
 N_CELLS = 40

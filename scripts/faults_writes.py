@@ -33,7 +33,7 @@ dataset: {synthetic: {n_users: 60, n_items: 40, n_ratings: 1200}}
 split: {kind: kfold, n_splits: 2}
 algorithms: [BaselineOnly, ItemMean, SlopeOne, NormalPredictor, Random]
 metrics: [ndcg@5, rmse]
-floors: false
+baselines: false
 statistics: null
 """
 FULL = ("no space left on device", "file too large")

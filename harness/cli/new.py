@@ -23,7 +23,7 @@ SPLITS = {
     "user-fraction": {"kind": "user-fraction", "fraction": 0.2, "too_few": "train"},
     "global-time": {"kind": "global-time", "quantile": 0.8},
 }
-COMMENTED = ("tuning", "floors", "statistics", "clip", "accelerate", "execution")
+COMMENTED = ("tuning", "baselines", "statistics", "clip", "accelerate", "execution")
 """Keys that are shown with their defaults, as comments."""
 
 

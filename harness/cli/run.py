@@ -51,11 +51,20 @@ def run_command(
     from harness.cli.progress import display
     from harness.cli.screen import show_run
     from harness.config.load import load
+    from harness.errors import ConfigError, Fault
     from harness.experiment import run
 
     # Every config is checked before the first is run.
+    names: dict[str, str] = {}
     for config in configs:
-        load(config, overrides=overrides, check_algorithm=registry.check)
+        experiment, document = load(config, overrides=overrides, check_algorithm=registry.check)
+        if experiment.name in names:
+            message = (
+                f"{experiment.name!r} is also the name of {names[experiment.name]}, whose results "
+                "it would overwrite; change one, or run them with two commands and two --results"
+            )
+            raise ConfigError(config, [Fault(document.line(("name",)), "name", message)])
+        names[experiment.name] = config
     failed = 0
     for config in configs:
         with display(quiet) as watch:

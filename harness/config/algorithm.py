@@ -13,7 +13,7 @@ __all__ = ["AlgorithmConfig", "AlgorithmSection"]
 
 
 class AlgorithmConfig(Section):
-    """An algorithm of Surprise, a floor, or a class of your own."""
+    """An algorithm of Surprise, a baseline, or a class of your own."""
 
     name: str = Field(min_length=1)
     """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of

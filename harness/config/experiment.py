@@ -98,7 +98,7 @@ class Experiment(Section):
     """The run's seed, or several; every random choice is derived from it by name."""
     tuning: Tuning = Field(default_factory=lambda: Tuning(trials=20))
     """How algorithms with a `search` are tuned: the same budget for each."""
-    floors: bool = True
+    baselines: bool = True
     """Whether `Random` and `Popularity` are added where they are not among the algorithms."""
     statistics: Inference | None = Field(default=Inference())
     """Intervals and tests over users; null for none."""
@@ -111,8 +111,8 @@ class Experiment(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _add_floors(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or data.get("floors", True) is not True:
+    def _add_baselines(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or data.get("baselines", True) is not True:
             return data
         rows = data.get("algorithms")
         if not isinstance(rows, list) or not rows:
@@ -120,7 +120,10 @@ class Experiment(Section):
         named = [row.get("name") if isinstance(row, dict) else row for row in rows]
         return {
             **data,
-            "algorithms": [*rows, *(f for f in ("Random", "Popularity") if f not in named)],
+            "algorithms": [
+                *rows,
+                *(each for each in ("Random", "Popularity") if each not in named),
+            ],
         }
 
     @model_validator(mode="after")

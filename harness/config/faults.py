@@ -13,6 +13,9 @@ from harness.errors import Fault, suggestion
 
 __all__ = ["dotted", "explain"]
 
+RENAMED = {"floors": "baselines"}
+"""Keys of earlier versions, and what they are called now."""
+
 
 def dotted(path: KeyPath) -> str:
     """Return a key path as a person writes it.
@@ -64,6 +67,8 @@ def _message(error: Any, model: type[BaseModel], path: KeyPath) -> str:
     shown = _shown(found)
     match kind:
         case "extra_forbidden":
+            if renamed := RENAMED.get(str(error["loc"][-1])):
+                return f"this key is now called `{renamed}`; rename it"
             keys = _keys_beside(model, error["loc"][:-1])
             return f"unknown key; {suggestion(error['loc'][-1], keys)}"
         case "missing":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -15,9 +16,10 @@ from harness.config.algorithm import AlgorithmConfig
 from harness.config.document import Document, KeyPath, parse, read
 from harness.config.experiment import Experiment
 from harness.config.faults import dotted, explain
+from harness.config.section import Section
 from harness.errors import ConfigError, Fault, MetricError
 
-__all__ = ["AlgorithmCheck", "load"]
+__all__ = ["AlgorithmCheck", "load", "repeated"]
 
 AlgorithmCheck = Callable[[AlgorithmConfig], Iterable[tuple[KeyPath, str]]]
 """Given an algorithm of a config, yields what is wrong: the key inside it, and the message."""
@@ -74,9 +76,39 @@ def load(
     faults += _metric_faults(document)
     if check_algorithm is not None:
         faults += _algorithm_faults(document, check_algorithm)
+    if experiment is not None:
+        faults += _repeated_entries(experiment, document)
     if faults or experiment is None:
         raise ConfigError(document.source, dict.fromkeys(faults))
     return experiment, document
+
+
+def _repeated_entries(experiment: Experiment, document: Document) -> list[Fault]:
+    """Name entries of a list that an earlier entry equals: their cells would be the same."""
+    faults = []
+    for key in ("dataset", "split", "candidates", "seed"):
+        entries = [_compared(each) for each in getattr(experiment, key)]
+        for position, entry in enumerate(entries):
+            first = entries.index(entry)
+            if first < position:
+                faults.append(repeated(document, key, first, position, "is the same as"))
+    return faults
+
+
+def _compared(entry: Any) -> Any:
+    """Return an entry so that equal ones compare equal, paths of one file among them."""
+    if not isinstance(entry, Section):
+        return entry
+    said = entry.model_dump(mode="json")
+    return said | {"path": os.path.normpath(said["path"])} if said.get("path") else said
+
+
+def repeated(document: Document, key: str, first: int, second: int, how: str) -> Fault:
+    """Return the fault that two entries of a list give the same cells, with both places."""
+    line = document.line((key, first))
+    where = f" (line {line})" if line else ""
+    message = f"{how} {dotted((key, first))}{where}; remove one of them"
+    return Fault(document.line((key, second)), dotted((key, second)), message)
 
 
 def _safe_name(stem: str) -> str:

@@ -9,14 +9,51 @@ import numpy as np
 
 from harness import candidates, evaluation, metrics
 from harness.config.candidates import CandidatesSection, Catalogue, Rated, Sampled
+from harness.config.document import Document
 from harness.config.experiment import Experiment
-from harness.errors import MetricError
+from harness.config.load import repeated
+from harness.errors import ConfigError, MetricError
 from harness.experiment.plan import requested_metrics
 from harness.experiment.workspace import Workspace
 from harness.metrics import Metric, Rankings
 from harness.splits import Split
 
-__all__ = ["check_relevance", "notes_before_fit"]
+__all__ = ["check_relevance", "check_tables", "notes_before_fit"]
+
+
+def check_tables(experiment: Experiment, workspace: Workspace, document: Document) -> None:
+    """Refuse entries of a config that give the same table: equal data, or equal divisions.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    workspace : Workspace
+        Loads the data and makes the splits.
+    document : Document
+        Knows the lines of the entries.
+
+    Raises
+    ------
+    ConfigError
+        It names both entries.
+    """
+    seen: dict[str, tuple[int, int, int]] = {}
+    for place in itertools.product(
+        range(len(experiment.dataset)),
+        range(len(experiment.split)),
+        range(len(experiment.candidates)),
+    ):
+        first = seen.setdefault(workspace.table(*place)["table"], place)
+        for key, how, one, other in zip(
+            ("dataset", "split"),
+            ("holds the same ratings as", "has the same training and test parts as"),
+            first,
+            place,
+            strict=False,
+        ):
+            if one != other:
+                fault = repeated(document, key, one, other, how)
+                raise ConfigError(document.source, [fault])
 
 
 def check_relevance(experiment: Experiment, workspace: Workspace) -> None:

@@ -14,7 +14,7 @@ from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.experiment.cell import Outcome
-from harness.experiment.checks import check_relevance
+from harness.experiment.checks import check_relevance, check_tables
 from harness.experiment.events import RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.ledger import Ledger
@@ -110,6 +110,7 @@ def run(
             yield cell, outcome
 
     watch(Stage("", "loading"))
+    check_tables(experiment, workspace, document)
     cells = list(make_cells(experiment, workspace))
     check_relevance(experiment, workspace)
     n_trials = n_planned(experiment, cells)

@@ -28,7 +28,7 @@ _BY_ALGORITHM = {
     "implicitals": "takacs2011applications",
 }
 _LIBRARIES = {"sparkals": "pyspark", "implicitals": "implicit"}
-_FLOORS = ("random", "popularity", "itemmean")
+_BASELINES = ("random", "popularity", "itemmean")
 _TESTS = {
     "randomisation": ("Fisher's randomisation test of paired differences", "smucker2007comparison"),
     "t": ("Student's paired t-test", "smucker2007comparison"),
@@ -274,7 +274,7 @@ def _group(name: str, folded: str) -> str:
         return "own"
     if folded in _LIBRARIES:
         return "library"
-    return "floor" if folded in _FLOORS else "surprise"
+    return "floor" if folded in _BASELINES else "surprise"
 
 
 def _span(sizes: list[int]) -> str:

@@ -74,7 +74,7 @@ def trained_runs(watch: Watch = ignore, **options: Any) -> dict[tuple[str, str],
                 config_path(config),
                 results=None,
                 watch=watch,
-                **{"overrides": ["statistics=null", "floors=false"], **options},
+                **{"overrides": ["statistics=null", "baselines=false"], **options},
             )
         except DataError as error:
             return NotRun(str(error).splitlines()[0])

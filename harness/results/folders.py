@@ -18,7 +18,15 @@ PATIENCE = 60.0
 RUN_FILE = "run.json"
 DERIVED = ("report.html",)
 """Files that are made from a run's files, and are out of date when these are replaced."""
-WRITTEN = {RUN_FILE, "table.csv", "table.md", "users.parquet", "trials.parquet", *DERIVED}
+WRITTEN = {
+    RUN_FILE,
+    "table.csv",
+    "bounds.csv",
+    "table.md",
+    "users.parquet",
+    "trials.parquet",
+    *DERIVED,
+}
 """A folder with nothing else is a run's, even if its ``run.json`` is damaged."""
 
 

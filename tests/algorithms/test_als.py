@@ -145,7 +145,7 @@ class TestEstimates:
     ) -> None:
         row = {"name": "spark-als", "params": {"implicit": True}}
         done = harness.run(
-            CONFIG | {"algorithms": [row], "floors": False, "metrics": ["ndcg@5"]},
+            CONFIG | {"algorithms": [row], "baselines": False, "metrics": ["ndcg@5"]},
             ratings=plays_of_many().assign(rating=lambda f: f["rating"] % 5 + 1),
             results=None,
         )
@@ -154,7 +154,7 @@ class TestEstimates:
         assert not any("preferences" in note for note in done.info["notes"])
 
     def test_errors_of_preferences_are_said_to_mean_nothing(self, seen: list[Observed]) -> None:
-        config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["rmse"], "floors": False}
+        config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["rmse"], "baselines": False}
         notes = harness.run(config, ratings=plays_of_many(), results=None).info["notes"]
         assert any(note.startswith("implicit-als: estimates are preferences") for note in notes)
 
@@ -208,7 +208,7 @@ def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_run_without_the_library_has_a_row_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
-    config = CONFIG | {"algorithms": ["implicit-als", "BaselineOnly"], "floors": False}
+    config = CONFIG | {"algorithms": ["implicit-als", "BaselineOnly"], "baselines": False}
     done = harness.run(config, ratings=plays_of_many(), results=None)
     errors = done.table.set_index("algorithm")["error"]
     assert "pip install 'surprise-harness[implicit]'" in errors["implicit-als"]

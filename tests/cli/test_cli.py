@@ -17,7 +17,7 @@ dataset: {synthetic: {n_users: 40, n_items: 30, n_ratings: 600}}
 split: {kind: holdout, test_size: 0.25}
 algorithms: [BaselineOnly, {name: KNNBasic, label: "knn <b>"}, Random]
 metrics: [ndcg@5, rmse]
-floors: false
+baselines: false
 """
 
 

@@ -17,7 +17,7 @@ CONFIG = {
     "algorithms": ["BaselineOnly", {"name": "SVD", "label": "<svd> & _b_"}],
     "metrics": ["ndcg@5", "ndcg@10"],
     "statistics": {"resamples": 200},
-    "floors": False,
+    "baselines": False,
 }
 
 

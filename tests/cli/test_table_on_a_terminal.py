@@ -33,7 +33,7 @@ def info(tmp_path_factory):
                 "algorithms": ["BaselineOnly", "ItemMean"],
                 "metrics": ["ndcg@5"],
                 "statistics": None,
-                "floors": False,
+                "baselines": False,
             },
             results=None,
         )

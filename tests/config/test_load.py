@@ -8,7 +8,7 @@ from harness.algorithms import registry
 from harness.config.load import load
 from harness.errors import ConfigError
 
-SMALL = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"], "floors": False}
+SMALL = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"], "baselines": False}
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 
 
@@ -132,9 +132,9 @@ def test_an_override_that_leads_nowhere_says_so(override, message):
         load(SMALL, overrides=[override])
 
 
-def test_floors_are_added_where_they_are_not_named():
+def test_baselines_are_added_where_they_are_not_named():
     rows = ["SVD", {"name": "Random", "label": "chance"}]
-    experiment, _ = load(SMALL | {"floors": True, "algorithms": rows})
+    experiment, _ = load(SMALL | {"baselines": True, "algorithms": rows})
     assert [row.title for row in experiment.algorithms] == ["SVD", "chance", "Popularity"]
 
 
@@ -155,3 +155,35 @@ def test_very_many_and_very_long_faults_are_told_in_short():
     assert len(refused.value.faults) > 1_000
     assert len(str(refused.value)) < 20_000
     assert str(refused.value).count("\n") == 50
+
+
+def test_the_old_name_of_baselines_is_answered_with_the_new_one():
+    told = faults({**{k: v for k, v in SMALL.items() if k != "baselines"}, "floors": False})
+    assert told == {"floors": "this key is now called `baselines`; rename it"}
+
+
+@pytest.mark.parametrize(
+    ("key", "entries"),
+    [
+        ("dataset", "[bundled, ml-100k, bundled]"),
+        ("dataset", "[a/r.csv, b/r.csv, {path: ./a/r.csv}]"),
+        ("split", "[holdout, kfold, {kind: holdout, test_size: 0.2}]"),
+        ("candidates", "[rated, catalogue, {kind: rated}]"),
+        ("seed", "[1, 2, 1]"),
+    ],
+)
+def test_an_entry_that_an_earlier_one_equals_is_refused_with_both_places(tmp_path, key, entries):
+    path = tmp_path / "twice.yaml"
+    lists = {"dataset": "bundled"} | {key: entries.replace(", ", ",\n  ")}
+    # Each entry on a line of its own, but for those that hold a comma themselves.
+    text = "".join(f"{name}: {value}\n" for name, value in lists.items())
+    path.write_text(text + "algorithms: [SVD]\nmetrics: [rmse]\n")
+    with pytest.raises(ConfigError) as caught:
+        load(path, check_algorithm=registry.check)
+    (fault,) = caught.value.faults
+    line = text[: text.index(f"{key}:")].count("\n") + 1
+    assert (fault.key, fault.message) == (
+        f"{key}[2]",
+        f"is the same as {key}[0] (line {line}); remove one of them",
+    )
+    assert fault.line == line + 2

@@ -151,7 +151,7 @@ def config_here(**more: Any) -> dict[str, Any]:
         "split": {"kind": "kfold", "n_splits": 2},
         "algorithms": ["SVD", "KNNBasic", "Random"],
         "metrics": ["ndcg@5", "rmse"],
-        "floors": False,
+        "baselines": False,
         **more,
     }
 

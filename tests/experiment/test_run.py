@@ -21,7 +21,7 @@ SMALL = {
     "split": {"kind": "holdout", "test_size": 0.25, "random_state": 7},
     "algorithms": ["SVD", "KNNBasic", "SlopeOne", "Popularity"],
     "metrics": ["ndcg(ties=first)@5", "ndcg@5", "rmse", "mae"],
-    "floors": False,
+    "baselines": False,
     "statistics": None,
 }
 
@@ -245,7 +245,7 @@ def test_per_user_scores_average_to_the_table(tmp_path):
 
 
 def test_baselines_stand_in_every_table_and_bounds_beside_it(tmp_path):
-    config = SMALL | {"floors": True, "metrics": ["ndcg@5", "rmse"], "algorithms": ["SVD"]}
+    config = SMALL | {"baselines": True, "metrics": ["ndcg@5", "rmse"], "algorithms": ["SVD"]}
     done = harness.run(config, results=tmp_path)
     table, bounds = done.table.set_index("algorithm"), done.bounds.set_index("bound")
     assert table.index.tolist() == ["SVD", "Random", "Popularity"]

@@ -15,7 +15,7 @@ CONFIG = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 900}},
     "algorithms": [{"name": "KNNBasic", "search": {"k": [2, 5]}}],
     "metrics": ["ndcg@10"],
-    "floors": False,
+    "baselines": False,
     "tuning": {"method": "grid", "trials": 3, "metric": "ndcg@5"},
 }
 

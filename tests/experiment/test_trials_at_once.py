@@ -17,7 +17,7 @@ CONFIG = {
     "split": {"kind": "kfold", "n_splits": 2},
     "algorithms": [{"name": "KNNBasic", "search": {"k": [1, 2, 3, 4, 5, 6]}}],
     "metrics": ["ndcg@10"],
-    "floors": False,
+    "baselines": False,
 }
 
 

@@ -20,7 +20,7 @@ dataset: {synthetic: {n_users: 40, n_items: 30, n_ratings: 600}}
 split: {kind: holdout, test_size: 0.25}
 algorithms: [BaselineOnly, SVD, ItemMean, Random]
 metrics: [ndcg@5, rmse]
-floors: false
+baselines: false
 statistics: null
 """
 
@@ -180,6 +180,6 @@ def small():
         "split": {"kind": "holdout", "test_size": 0.25},
         "algorithms": ["BaselineOnly", "SVD", "ItemMean", "Random"],
         "metrics": ["ndcg@5", "rmse"],
-        "floors": False,
+        "baselines": False,
         "statistics": None,
     }

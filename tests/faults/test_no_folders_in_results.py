@@ -51,7 +51,7 @@ def test_a_config_elsewhere_and_what_it_names_are_told_without_where(bench, tmp_
     config = elsewhere / "own.yaml"
     config.write_text(
         "dataset: ratings.csv\nalgorithms: [ItemMean]\nmetrics: [rmse]\n"
-        "split: {kind: holdout, test_size: 0.5}\nfloors: false\nstatistics: null\n"
+        "split: {kind: holdout, test_size: 0.5}\nbaselines: false\nstatistics: null\n"
     )
     harness.run(config)
     assert str(elsewhere).encode() not in everything_in(bench.results / "own")

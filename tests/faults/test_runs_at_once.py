@@ -25,7 +25,7 @@ algorithms:
   - {name: "misfits:Slow", params: {seconds: 0.3}, label: slow}
   - {name: "misfits:Slow", params: {seconds: 0.2}, label: slower}
 metrics: [rmse]
-floors: false
+baselines: false
 statistics: null
 """
 

@@ -62,7 +62,7 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
                 {"name": "SVD", "label": " ".join(title.split())[:80]} for title in titles
             ],
             "metrics": METRICS,
-            "floors": False,
+            "baselines": False,
         }
     )
     labels = [m for m in METRICS if m != "rmse"]

@@ -22,7 +22,7 @@ CONFIG = {
     "algorithms": ["BaselineOnly", "ItemMean"],
     "metrics": ["rmse", "ndcg@5"],
     "statistics": {"resamples": 100},
-    "floors": False,
+    "baselines": False,
 }
 
 

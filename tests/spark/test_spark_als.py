@@ -188,7 +188,7 @@ class TestPublishedProtocol:
                 "algorithms": [{"name": "spark-als", "params": params}],
                 "metrics": [label],
                 "clip": False,
-                "floors": False,
+                "baselines": False,
                 "statistics": None,
             },
             results=None,

@@ -1,0 +1,246 @@
+"""Tables and rows are known by what they are of, whatever they are called."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import harness
+from harness.errors import ComparisonError, ConfigError
+from harness.report import build_page, join, latex
+from harness.results import read_run
+
+SMALL = {
+    "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 250}},
+    "split": {"kind": "kfold", "n_splits": 2},
+    "algorithms": ["BaselineOnly", "ItemMean"],
+    "metrics": ["ndcg@3", "rmse"],
+    "statistics": {"resamples": 100},
+    "baselines": False,
+}
+NAMES = ["dataset", "split", "candidates"]
+VALUES = ["ndcg@3", "ndcg@3_low", "ndcg@3_high", "ndcg@3_letters", "rmse", "n_users", "n_cells"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def synthetic(seed):
+    return {"synthetic": SMALL["dataset"]["synthetic"] | {"seed": seed}}
+
+
+def run(**changes):
+    return harness.run(SMALL | changes, results=None)
+
+
+def values(*runs):
+    """Return the values of every row, by identity, in one order."""
+    rows = pd.concat([each.table for each in runs]).set_index("row")[VALUES]
+    return rows.sort_index()
+
+
+def write_ratings(path, shift):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame = harness.load(synthetic(shift)).to_frame()
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    return [write_ratings(folder / name / "ratings.csv", i) for i, name in enumerate("ab")]
+
+
+def lists_of_two(files):
+    """Return lists of two entries that had one name, and the names that tell them apart."""
+    kfold = {"kind": "kfold", "n_splits": 2}
+    alike = {
+        "files": ("dataset", files, ["a/ratings.csv", "b/ratings.csv"]),
+        "synthetic": ("dataset", [synthetic(0), synthetic(1)], ["synthetic", "synthetic (seed 1)"]),
+        "random_state": (
+            "split",
+            [kfold | {"random_state": 1}, kfold | {"random_state": 2}],
+            ["2-fold (random_state 1)", "2-fold (random_state 2)"],
+        ),
+        "default": (
+            "split",
+            [kfold, kfold | {"random_state": 2}],
+            ["2-fold", "2-fold (random_state 2)"],
+        ),
+        "too few": (
+            "split",
+            [
+                {"kind": "leave-n-out", "too_few": "train"},
+                {"kind": "leave-n-out", "too_few": "drop"},
+            ],
+            ["leave-1-out random (too_few train)", "leave-1-out random (too_few drop)"],
+        ),
+        "candidates": (
+            "candidates",
+            ["rated", {"kind": "rated", "unknown_users": "drop"}],
+            ["rated", "rated, known users"],
+        ),
+    }
+    return alike
+
+
+@pytest.mark.parametrize(
+    "kind", ["files", "synthetic", "random_state", "default", "too few", "candidates"]
+)
+def test_a_list_of_two_gives_the_rows_of_two_runs(kind, files):
+    key, entries, expected = lists_of_two(files)[kind]
+    both = run(**{key: entries})
+    alone = [run(**{key: entry}) for entry in entries]
+    pd.testing.assert_frame_equal(values(both), values(*alone))
+    assert list(dict.fromkeys(both.table[key])) == expected
+    bounds = pd.concat([each.bounds for each in alone])
+    labels = both.bounds.columns.intersection(["ndcg@3", "ndcg@3_sd"])
+    assert both.bounds[labels].to_numpy().tolist() == bounds[labels].to_numpy().tolist()
+    for part in ("table", "row"):
+        users = [each.users[part].value_counts() for each in (both, *alone)]
+        pd.testing.assert_series_equal(users[0].sort_index(), pd.concat(users[1:]).sort_index())
+    for record in ("conventions", "ties"):
+        own = [entry["rows"] for each in alone for entry in each.info[record]]
+        assert [entry["rows"] for entry in both.info[record]] == own
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_any_lists_give_the_rows_of_runs_of_their_entries(data):
+    def two(entries):
+        return data.draw(st.lists(st.sampled_from(entries), min_size=1, max_size=2, unique_by=str))
+
+    splits = [
+        {"kind": "holdout", "test_size": 0.3, "random_state": 1},
+        {"kind": "holdout", "test_size": 0.3, "random_state": 2},
+        {"kind": "holdout", "test_size": 0.3, "shuffle": False},
+    ]
+    lists = {
+        "dataset": two([synthetic(0), synthetic(1)]),
+        "split": two(splits),
+        "candidates": two(["rated", "catalogue"]),
+    }
+    changes = {"algorithms": ["BaselineOnly"], "metrics": ["ndcg@3", "rmse"], "statistics": None}
+    both = run(**changes, **lists)
+    alone = [
+        run(**changes, **dict(zip(lists, entries, strict=True)))
+        for entries in itertools.product(*lists.values())
+    ]
+    label = ["ndcg@3", "rmse"]
+    found, expected = (
+        pd.concat([each.table for each in runs]).set_index("row")[label].sort_index()
+        for runs in ([both], alone)
+    )
+    pd.testing.assert_frame_equal(found, expected)
+    assert not both.table.duplicated(NAMES).any()
+
+
+def test_two_seeds_are_one_row_whose_cells_are_those_of_two_runs():
+    both, *alone = run(seed=[0, 1]), run(seed=0), run(seed=1)
+    assert both.table["row"].tolist() == alone[0].table["row"].tolist()
+    assert both.table["row"].tolist() == alone[1].table["row"].tolist()
+    keys = [{cell["key"] for cell in each.info["cells"]} for each in (both, *alone)]
+    assert keys[0] == keys[1] | keys[2]
+    assert both.table["rmse"].tolist() == pytest.approx(
+        np.mean([each.table["rmse"] for each in alone], axis=0).tolist()
+    )
+
+
+def test_users_of_two_data_sets_are_never_compared_with_each_other(files):
+    both = run(dataset=files)
+    for entry, alone in zip(both.info["statistics"], files, strict=False):
+        (own,) = run(dataset=alone).info["statistics"]
+        assert entry["pairs"] == own["pairs"]
+
+
+def test_files_with_the_same_ratings_are_refused_before_a_fit(tmp_path, files):
+    copy = write_ratings(tmp_path / "copy.csv", 0)
+    config = tmp_path / "same.yaml"
+    config.write_text(
+        f"dataset:\n- {files[0]}\n- {copy}\nalgorithms: [BaselineOnly]\nmetrics: [rmse]\n"
+    )
+    events = []
+    with pytest.raises(ConfigError) as caught:
+        harness.run(config, results=None, watch=events.append)
+    assert str(caught.value) == (
+        f"{config}:3: dataset[1]: holds the same ratings as dataset[0] (line 2); remove one of them"
+    )
+    assert {type(event).__name__ for event in events} == {"Stage"}
+
+
+def test_an_algorithm_listed_twice_is_two_rows():
+    twice = run(algorithms=["ItemMean", {"name": "ItemMean", "label": "again"}])
+    assert twice.table["row"].nunique() == 2
+    assert twice.table["ndcg@3"].nunique() == 1
+
+
+class TestCompare:
+    """Several runs in one table."""
+
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def runs(tmp_path_factory):
+        """Two runs of one name, of models that differ in a parameter."""
+        folder = tmp_path_factory.mktemp("runs")
+        return [
+            harness.run(
+                SMALL | {"algorithms": [{"name": "SVD", "params": {"n_factors": n}}, "ItemMean"]},
+                results=folder / str(n),
+            )
+            for n in (2, 9)
+        ]
+
+    def test_rows_of_one_name_are_told_apart_by_their_parameters(self, runs):
+        joined = join(runs)
+        table = joined.table.set_index("algorithm")
+        assert table.index.tolist() == ["SVD (n_factors 2)", "ItemMean", "SVD (n_factors 9)"]
+        for name, own in zip(("SVD (n_factors 2)", "SVD (n_factors 9)"), runs, strict=True):
+            alone = own.table.set_index("algorithm").loc["SVD"]
+            assert table.loc[name, ["ndcg@3", "rmse", "n_cells"]].tolist() == [
+                alone[key] for key in ("ndcg@3", "rmse", "n_cells")
+            ]
+        assert (joined.name, len(joined.bounds)) == ("2/run and 9/run", 2)
+        assert (
+            "9/run: the very same cells as in another run, counted once: ItemMean"
+            in (joined.info["notes"])
+        )
+        assert "SVD (n\\_factors 9)" in latex(joined)
+        assert "SVD (n_factors 9)" in build_page(runs)
+
+    def test_a_joined_run_gives_what_one_run_of_all_rows_gives(self, runs):
+        rows = [
+            {"name": "SVD", "params": {"n_factors": 2}},
+            "ItemMean",
+            {"name": "SVD", "params": {"n_factors": 9}, "label": "other"},
+        ]
+        one = run(algorithms=rows)
+        pd.testing.assert_frame_equal(values(join(runs)), values(one))
+
+    def test_a_run_is_not_compared_with_itself(self, runs):
+        again = read_run(runs[0].folder)
+        for pair in ([runs[0], runs[0]], [runs[0], again]):
+            with pytest.raises(ComparisonError, match="given twice; name each run once"):
+                join(pair)
+
+    def test_a_copy_of_a_run_adds_no_cell(self, runs, tmp_path):
+        copy = runs[0].write(tmp_path)
+        joined = join([runs[0], copy])
+        columns = ["algorithm", "ndcg@3", "n_cells", "fit_seconds"]
+        assert joined.table[columns].equals(runs[0].table[columns])
+
+    def test_what_a_run_has_beyond_another_is_kept(self):
+        fixed = SMALL["split"] | {"random_state": 1}
+        rows = [{"name": "SVD", "params": {"n_epochs": 1}}, "ItemMean"]
+        one, two = (run(algorithms=rows, split=fixed, seed=seeds) for seeds in (0, [0, 1]))
+        for pair in ([one, two], [two, one]):
+            table = join(pair).table.set_index("algorithm")
+            assert table.loc["SVD", "n_cells"] == 4
+            assert table.loc["SVD", "rmse"] == two.table["rmse"][0]
