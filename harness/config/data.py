@@ -66,8 +66,9 @@ class ColumnsSection(Section):
     """The rating; found by its usual names (rating, score, stars …) when left out."""
 
     timestamp: Column | None = None
-    """When it was rated, in seconds since 1970 or as an ISO date; found by its usual names when
-    left out, not read at all when `null`."""
+    """When it was rated: a number of seconds since 1970 (milliseconds and smaller units are
+    known by their size), or an ISO date; found by its usual names when left out, not read at all
+    when `null`."""
 
 
 class SyntheticSection(Section):
@@ -154,8 +155,13 @@ class DatasetSection(Section):
     header: bool | None = None
     """Whether the first line names the columns; found by looking."""
 
-    encoding: Literal["utf-8", "utf-16", "latin-1", "cp1252"] | None = None
+    encoding: Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"] | None = (
+        None
+    )
     """How the text is encoded; UTF-8 unless a byte order mark says otherwise."""
+
+    decimal: Literal[".", ","] = "."
+    """The decimal mark of numbers in text: `,` for a rating written as 4,5."""
 
     like: Literal["pandas"] | None = None
     """Whose reading of a file with odd lines is followed. Of lastfm-360k, `pandas` gives what
@@ -170,10 +176,14 @@ class DatasetSection(Section):
     first, with the latest timestamp."""
 
     missing: Literal["error", "drop"] = "error"
-    """What becomes of a row without user, item or a finite rating."""
+    """What becomes of a row without user, item, rating or, where times are read, timestamp."""
 
-    out_of_scale: Literal["error", "clip", "drop"] = "error"
-    """What becomes of a rating outside the scale."""
+    unreadable: Literal["error", "drop"] = "error"
+    """What becomes of a row whose rating is not a number, whose timestamp is not a time, or that
+    has another number of fields than the first."""
+
+    out_of_scale: Literal["error", "clip", "drop", "keep"] = "error"
+    """What becomes of a rating outside the scale; `keep` leaves it as it is."""
 
     synthetic: SyntheticSection | None = None
     """What made-up ratings look like; implies the name `synthetic`."""
@@ -195,11 +205,11 @@ class DatasetSection(Section):
         mapping = handler.resolve_ref_schema(handler(schema))
         return {"anyOf": [{"type": "string", "description": cls.__doc__}, mapping]}
 
-    @field_validator("format", "columns", "separator", "header", "encoding", "scale")
+    @field_validator("format", "columns", "separator", "header", "encoding", "decimal", "scale")
     @classmethod
     def _describes_a_file(cls, value: Any, info: ValidationInfo) -> Any:
         name = info.data.get("name")
-        if value is not None and name is not None:
+        if value not in (None, ".") and name is not None:
             raise ValueError(
                 f"what {name} looks like is known; leave this out, "
                 "or leave out name to read a file of your own"
@@ -213,13 +223,13 @@ class DatasetSection(Section):
             raise ValueError("only lastfm-360k is read in more than one way; leave this out")
         return value
 
-    @field_validator("separator", "header", "encoding")
+    @field_validator("separator", "header", "encoding", "decimal")
     @classmethod
     def _describes_text(cls, value: Any, info: ValidationInfo) -> Any:
         kind = info.data.get("format")
         path = info.data.get("path")
         parquet = kind == "parquet" or (kind is None and (path or "").endswith(".parquet"))
-        if value is not None and parquet:
+        if value not in (None, ".") and parquet:
             raise ValueError("a Parquet file has none; leave this out")
         return value
 

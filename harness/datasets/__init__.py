@@ -2,7 +2,6 @@
 
 from harness.datasets.bundle import bundled_titles
 from harness.datasets.cache import cache_folder
-from harness.datasets.folds import predefined_folds
 from harness.datasets.listing import Listing, available, expected_size
 from harness.datasets.loading import Progress, load
 from harness.datasets.ratings import Ratings
@@ -16,5 +15,4 @@ __all__ = [
     "cache_folder",
     "expected_size",
     "load",
-    "predefined_folds",
 ]

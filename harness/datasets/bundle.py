@@ -9,8 +9,9 @@ import numpy as np
 
 from harness.datasets.catalogue import Description
 from harness.datasets.cleaning import Policy
+from harness.datasets.columns import encode
 from harness.datasets.ratings import Ratings
-from harness.datasets.rows import Rows, encode
+from harness.datasets.rows import Rows
 
 __all__ = ["bundled_titles", "read_bundled"]
 
@@ -19,8 +20,8 @@ def read_bundled(what: Description) -> Ratings:
     """Return MovieLens Latest Small of October 2016, with ids as text."""
     table = _read("ratings.parquet")
     rows = Rows(
-        encode(table.column("userId").to_numpy().astype(str).astype(object), "user"),
-        encode(table.column("movieId").to_numpy().astype(str).astype(object), "item"),
+        encode(table.column("userId"), "user"),
+        encode(table.column("movieId"), "item"),
         table.column("rating").to_numpy().astype(np.float64),
         table.column("timestamp").to_numpy().astype(np.int64),
     )

@@ -3,13 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from harness.datasets.columns import Kind
 from harness.errors import DataError, suggestion
 
-__all__ = ["find_columns", "names_columns"]
+__all__ = ["RATINGS", "Roles", "find_columns", "names_columns"]
 
-# Compared without case, blanks, points, dashes and underscores; the first that is found counts.
-_USUAL = {
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns that are read from a file.
+
+    Attributes
+    ----------
+    kinds : dict of str to {"id", "number", "time"}
+        In the order that a file without header has.
+    usual : dict of str to tuple of str
+        How they are usually called, compared without case, blanks, points, dashes and underscores.
+        The first that is found counts.
+    optional : frozenset of str
+    strict : bool
+        Whether two columns with usual names of one role are refused, and no config names them.
+    """
+
+    kinds: dict[str, Kind]
+    usual: dict[str, tuple[str, ...]]
+    optional: frozenset[str] = field(default_factory=frozenset)
+    strict: bool = False
+
+    @property
+    def least(self) -> int:
+        """The fewest columns that a file must have."""
+        return 2 if self.strict else max(2, len(self.kinds) - len(self.optional))
+
+    @property
+    def listed(self) -> str:
+        """The columns that must be there, for messages."""
+        *names, last = [role for role in self.kinds if role not in self.optional] or ["columns"]
+        return f"{', '.join(names)} and {last}" if names else last
+
+
+_USUAL: dict[str, tuple[str, ...]] = {
     "user": ("user", "userid", "uid", "userindex", "reviewerid", "customerid", "visitorid"),
     "item": (
         "item", "itemid", "iid", "movieid", "movie", "productid", "product", "asin", "parentasin",
@@ -19,9 +54,19 @@ _USUAL = {
     "timestamp": ("timestamp", "time", "unixreviewtime", "ts", "date", "datetime", "ratedat"),
 }  # fmt: skip
 
+RATINGS = Roles(
+    {"user": "id", "item": "id", "rating": "number", "timestamp": "time"},
+    _USUAL,
+    frozenset({"timestamp"}),
+)
+"""A file of ratings."""
+
 
 def find_columns(
-    names: Sequence[str], named: Mapping[str, str | int | None], where: str
+    names: Sequence[str],
+    named: Mapping[str, str | int | None],
+    where: str,
+    roles: Roles = RATINGS,
 ) -> dict[str, int]:
     """Return the position of each column that is there.
 
@@ -35,11 +80,13 @@ def find_columns(
         usual names or, in a file without header, by the order user, item, rating, timestamp.
     where : str
         What is read, for messages.
+    roles : Roles
+        Which columns there may be.
 
     Raises
     ------
     DataError
-        If user, item or rating is not there, a name occurs twice, or two roles fall on one column.
+        If a column that must be there is not, a name occurs twice, or two roles fall on one column.
 
     Examples
     --------
@@ -49,20 +96,26 @@ def find_columns(
     {'user': 0, 'item': 1, 'rating': 2}
     """
     found = {}
-    for role in _USUAL:
+    for role in roles.kinds:
         if role in named:
             asked = named[role]
             if asked is not None:
                 found[role] = _position(asked, names, role, where)
             continue
-        position = _usual_position(names, role)
-        if position is not None:
-            found[role] = position
-        elif role != "timestamp":
-            raise DataError(
-                f"{where}: no column for the {role} among {_listed(names)}; "
-                f"name it under columns, as columns: {{{role}: …}}"
+        positions = _usual_positions(names, role, roles)
+        if len(positions) > 1:
+            both = " and ".join(repr(names[position]) for position in positions[:2])
+            instead = (
+                "" if roles.strict else f", or name one under columns, as columns: {{{role}: …}}"
             )
+            raise DataError(f"{where}: both {both} may be the {role}; rename one{instead}")
+        if positions:
+            found[role] = positions[0]
+        elif role not in roles.optional:
+            advice = f"name it under columns, as columns: {{{role}: …}}"
+            if roles.strict:
+                advice = f"add it, or call it {' or '.join(roles.usual[role])}"
+            raise DataError(f"{where}: no column for the {role} among {_listed(names)}; {advice}")
     for role, position in found.items():
         for other in found:
             if other != role and found[other] == position:
@@ -73,7 +126,7 @@ def find_columns(
     return found
 
 
-def names_columns(fields: Sequence[str]) -> bool:
+def names_columns(fields: Sequence[str], roles: Roles = RATINGS) -> bool:
     """Tell whether a first line is a header that can be understood.
 
     Examples
@@ -83,7 +136,8 @@ def names_columns(fields: Sequence[str]) -> bool:
     >>> names_columns(["196", "242", "3"])
     False
     """
-    return all(_usual_position(fields, role) is not None for role in ("user", "item", "rating"))
+    wanted = [role for role in roles.kinds if role not in roles.optional]
+    return all(_usual_positions(fields, role, roles) for role in wanted)
 
 
 def _position(asked: str | int, names: Sequence[str], role: str, where: str) -> int:
@@ -104,12 +158,15 @@ def _position(asked: str | int, names: Sequence[str], role: str, where: str) -> 
     return positions[0]
 
 
-def _usual_position(names: Sequence[str], role: str) -> int | None:
+def _usual_positions(names: Sequence[str], role: str, roles: Roles) -> list[int]:
+    """Return where the first usual name of a role stands: nowhere, once, or more than once."""
     plain = [_plain(name) for name in names]
-    for usual in _USUAL[role]:
+    if roles.strict:
+        return [position for position, name in enumerate(plain) if name in roles.usual[role]]
+    for usual in roles.usual[role]:
         if usual in plain:
-            return plain.index(usual)
-    return None
+            return [position for position, name in enumerate(plain) if name == usual]
+    return []
 
 
 def _plain(name: str) -> str:

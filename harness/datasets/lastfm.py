@@ -11,22 +11,30 @@ import io
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.datasets.cleaning import counted
-from harness.datasets.lines import Readable, read_blocks
-from harness.datasets.rows import Coded, Rows, encode
-from harness.datasets.text import TextRows
+from harness.datasets.columns import encode
+from harness.datasets.delimited import Readable, read_blocks
+from harness.datasets.rows import Coded, Rows
 from harness.errors import DataError
 
-__all__ = ["read_plays", "read_plays_as_pandas"]
+__all__ = ["TextRows", "read_plays", "read_plays_as_pandas"]
 
 FIELDS = ("user", "mbid", "artist", "plays")
 ROWS_AT_ONCE = 1 << 19
 
 Tick = Callable[[int], object]
+
+
+class TextRows(NamedTuple):
+    """Rows of a text file, where each stands, and what was done to the lines."""
+
+    rows: Rows
+    at: Callable[[int], str]
+    notes: tuple[str, ...] = ()
 
 
 def read_plays(stream: Readable, where: str, tick: Tick | None = None) -> TextRows:

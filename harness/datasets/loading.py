@@ -20,11 +20,12 @@ from harness.datasets.bundle import read_bundled
 from harness.datasets.cache import cache_folder, hold, read_parsed, write_parsed
 from harness.datasets.catalogue import ALIASES, CATALOGUE, Description
 from harness.datasets.cleaning import Policy
+from harness.datasets.columns import Table
+from harness.datasets.delimited import TextFormat, read_text
 from harness.datasets.lastfm import read_plays, read_plays_as_pandas
 from harness.datasets.ratings import Ratings
+from harness.datasets.reader import read_file
 from harness.datasets.sources import Found, fetch, find_local, inspect, most_bytes
-from harness.datasets.tables import read_table
-from harness.datasets.text import TextFormat, TextRows, read_text
 from harness.errors import DataError, suggestion
 
 __all__ = ["Progress", "load"]
@@ -32,15 +33,7 @@ __all__ = ["Progress", "load"]
 Progress = Callable[[int, int], object]
 """Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
 
-_ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".inter": "tsv",
-    ".dat": "dat",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
+_PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".zst")
 
 
 def load(
@@ -117,7 +110,9 @@ def _make_up(section: SyntheticSection) -> Ratings:
 
 
 def _policy(section: DatasetSection, scale: tuple[float, float] | None) -> Policy:
-    return Policy(section.duplicates, section.missing, section.out_of_scale, scale)
+    return Policy(
+        section.duplicates, section.missing, section.out_of_scale, scale, section.unreadable
+    )
 
 
 def _load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
@@ -125,22 +120,21 @@ def _load_file(section: DatasetSection, base: Path | None, progress: Progress | 
     path = (base or Path()) / written
     if not path.is_file():
         raise DataError(f"{written}: {_missing(path)}")
-    kind = section.format or _ENDINGS.get(path.suffix.casefold())
-    if kind is None and path.suffix.casefold() in (".zip", ".gz", ".bz2", ".xz", ".tar", ".zst"):
+    ending = path.suffix.casefold()
+    if section.format is None and ending in _PACKED:
         raise DataError(f"{written}: packed; unpack it and give the file of ratings in it")
-    columns = _named_columns(section.columns)
+    known = TextFormat(
+        section.format,
+        section.separator,
+        section.header,
+        section.encoding,
+        _named_columns(section.columns),
+        section.decimal,
+    )
+    table = read_file(path, known, str(written), _ticker(progress, path.stat().st_size))
     policy = _policy(section, section.scale)
-    if kind == "parquet":
-        rows = read_table(path, columns, str(written))
-
-        def at(row: int) -> str:
-            return str(written) if row < 0 else f"{written}: row {row} (counted from 0)"
-
-        return Ratings.from_rows(rows, policy, at, name=path.stem)
-    known = TextFormat(kind, section.separator, section.header, section.encoding, columns)
-    with path.open("rb") as file:
-        text = read_text(file, known, str(written), _ticker(progress, path.stat().st_size))
-    return Ratings.from_rows(text.rows, policy, text.at, name=path.stem)
+    ratings = Ratings.from_rows(table.rows(), policy, table.at, name=path.stem)
+    return replace(ratings, notes=(*table.notes, *ratings.notes))
 
 
 def _named_columns(columns: ColumnsSection | None) -> dict[str, str | int | None]:
@@ -230,7 +224,7 @@ def _kept(
     try:
         return read_parsed(path, what.name, what.licence, what.citation), []
     except (DataError, OSError) as error:
-        return None, [f"kept columns read anew from the source: {error}"]
+        return None, [f"kept columns read again from the source: {error}"]
 
 
 def _keep(ratings: Ratings, path: Path) -> list[str]:
@@ -250,13 +244,14 @@ def _parse(found: Found, what: Description, policy: Policy, progress: Progress |
     else:
         with found.path.open("rb") as file:
             text = read(file, where=str(found.path), tick=tick)
+    rows = text.rows() if isinstance(text, Table) else text.rows
     ratings = Ratings.from_rows(
-        text.rows, policy, text.at, name=what.name, licence=what.licence, citation=what.citation
+        rows, policy, text.at, name=what.name, licence=what.licence, citation=what.citation
     )
     return replace(ratings, notes=(*text.notes, *ratings.notes))
 
 
-def _reader(what: Description) -> Callable[..., TextRows]:
+def _reader(what: Description) -> Callable[..., Any]:
     """Return what reads the ratings of a data set, called with a stream, ``where`` and ``tick``."""
     if what.content == "plays":
         return read_plays

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.datasets.cleaning import Policy, clean
-from harness.datasets.rows import Rows, encode
+from harness.datasets.rows import Rows
 from harness.errors import DataError
 
 if TYPE_CHECKING:
@@ -33,12 +33,11 @@ class Ratings:
     users, items : ndarray of int32, shape (n,)
         Codes, numbered by first appearance; no pair occurs twice.
     ratings : ndarray of float64, shape (n,)
-        Finite and within `scale`.
+        Finite and, unless ratings outside it are kept, within `scale`.
     timestamps : ndarray of int64, shape (n,), or None
         Seconds since 1970.
     user_ids, item_ids : ndarray, shape (n_users,) and (n_items,)
-        The raw id of each code: str from text files, as Surprise has them, else what the source
-        held.
+        The id of each code: text, as Surprise reads it from files.
     scale : (float, float)
         The lowest and the highest rating that can be given.
     name : str
@@ -181,23 +180,25 @@ class Ratings:
         duplicates: str = "error",
         missing: str = "error",
         out_of_scale: str = "error",
+        unreadable: str = "error",
     ) -> Ratings:
         """Make ratings from raw columns.
 
         Parameters
         ----------
         users, items : array_like, shape (n,)
-            Raw ids, of one type each.
+            Ids, of one type each: text or whole numbers, which become text.
         ratings : array_like of float, shape (n,)
         timestamps : array_like, shape (n,), optional
-            Whole seconds since 1970, or dates.
+            Seconds since 1970, or dates.
         name : str
             What to call the data.
         scale : (float, float), optional
             The lowest and the highest rating; what is found when left out.
         duplicates : {"error", "first", "last", "mean"}
         missing : {"error", "drop"}
-        out_of_scale : {"error", "clip", "drop"}
+        out_of_scale : {"error", "clip", "drop", "keep"}
+        unreadable : {"error", "drop"}
             See `harness.datasets.cleaning.Policy`.
 
         Raises
@@ -211,27 +212,15 @@ class Ratings:
         >>> Ratings.from_columns([1, 1], ["x", "x"], [2, 4], scale=(1, 5), duplicates="mean").notes
         ('1 duplicate pair: the mean kept, 1 row dropped',)
         """
-        from harness.datasets.frames import numbers, seconds
+        from harness.datasets.reader import read_series
 
-        try:
-            rows = Rows(
-                encode(users, "user"),
-                encode(items, "item"),
-                numbers(ratings),
-                None if timestamps is None else seconds(timestamps),
-            )
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-        lengths = {len(rows.users.codes), len(rows.items.codes), len(rows.ratings)}
-        if rows.timestamps is not None:
-            lengths.add(len(rows.timestamps))
-        if len(lengths) > 1:
-            raise DataError(f"{name}: columns of {sorted(lengths)} rows; give them the same length")
-
-        def at(row: int) -> str:
-            return name if row < 0 else f"{name}: row {row} (counted from 0)"
-
-        return cls.from_rows(rows, Policy(duplicates, missing, out_of_scale, scale), at, name=name)
+        columns = {"user": users, "item": items, "rating": ratings}
+        if timestamps is not None:
+            columns["timestamp"] = timestamps
+        table = read_series(columns, name)
+        policy = Policy(duplicates, missing, out_of_scale, scale, unreadable)
+        made = cls.from_rows(table.rows(), policy, table.at, name=name)
+        return replace(made, notes=(*table.notes, *made.notes))
 
     @classmethod
     def from_frame(
@@ -247,6 +236,7 @@ class Ratings:
         duplicates: str = "error",
         missing: str = "error",
         out_of_scale: str = "error",
+        unreadable: str = "error",
     ) -> Ratings:
         """Make ratings from a pandas DataFrame.
 
@@ -255,7 +245,7 @@ class Ratings:
         frame : DataFrame
         user, item, rating, timestamp : str, optional
             Names of the columns; found by their usual names when left out.
-        name, scale, duplicates, missing, out_of_scale
+        name, scale, duplicates, missing, out_of_scale, unreadable
             See `from_columns`.
 
         Raises
@@ -279,6 +269,7 @@ class Ratings:
             duplicates=duplicates,
             missing=missing,
             out_of_scale=out_of_scale,
+            unreadable=unreadable,
         )
 
     @classmethod
@@ -290,6 +281,7 @@ class Ratings:
         duplicates: str = "error",
         missing: str = "error",
         out_of_scale: str = "error",
+        unreadable: str = "error",
     ) -> Ratings:
         """Make ratings from a ``surprise.Dataset``, in its order, with its scale.
 
@@ -297,7 +289,7 @@ class Ratings:
         ----------
         dataset : surprise.Dataset
             As made by ``load_from_df``, ``load_from_file`` or ``load_builtin``.
-        name, duplicates, missing, out_of_scale
+        name, duplicates, missing, out_of_scale, unreadable
             See `from_columns`.
 
         Raises
@@ -323,6 +315,7 @@ class Ratings:
             duplicates=duplicates,
             missing=missing,
             out_of_scale=out_of_scale,
+            unreadable=unreadable,
         )
 
     def to_frame(self) -> pd.DataFrame:

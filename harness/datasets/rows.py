@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from harness.errors import DataError
+__all__ = ["NO_TIME", "SHOWN", "Coded", "Flaw", "Rows", "in_order_of_appearance"]
 
-__all__ = ["Coded", "Rows", "encode", "in_order_of_appearance"]
+SHOWN = 20
+"""Faults of a file that are shown one by one; the others are counted."""
+
+NO_TIME = np.iinfo(np.int64).min
+"""Stands where a row has no time."""
 
 
 class Coded(NamedTuple):
@@ -20,12 +25,34 @@ class Coded(NamedTuple):
     ----------
     codes : ndarray of int32, shape (n,)
         Position of each row's id in `ids`; -1 where the row has none.
-    ids : ndarray, shape (n_distinct,)
-        The raw ids: integers, floats, or an object array of str.
+    ids : ndarray of object, shape (n_distinct,)
+        The ids as text.
     """
 
     codes: NDArray[np.int32]
     ids: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """Rows with one kind of fault.
+
+    Attributes
+    ----------
+    policy : str
+        Key of the config that says what becomes of such rows; empty where they cannot be used.
+    rows : ndarray of int64
+        Their positions, rising.
+    describe : callable
+        From the position of one of the first `SHOWN` rows to what is wrong with it.
+    advice : str
+        What a config can say of these very rows.
+    """
+
+    policy: str
+    rows: NDArray[np.int64]
+    describe: Callable[[int], str]
+    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,70 +66,34 @@ class Rows:
     ratings : ndarray of float64, shape (n,)
         NaN where a row has none.
     timestamps : ndarray of int64, shape (n,), or None
-        Seconds since 1970.
+        Seconds since 1970; `NO_TIME` where a row has none.
+    flaws : tuple of Flaw
+        Rows that could not be read.
     """
 
     users: Coded
     items: Coded
     ratings: NDArray[np.float64]
     timestamps: NDArray[np.int64] | None = None
+    flaws: tuple[Flaw, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ratings)
 
     def take(self, rows: NDArray[Any]) -> Rows:
-        """Return some of the rows (positions, or a mask), with the same codes."""
+        """Return some of the rows (positions, or a mask), with the same codes and no flaws."""
         return replace(
             self,
             users=self.users._replace(codes=self.users.codes[rows]),
             items=self.items._replace(codes=self.items.codes[rows]),
             ratings=self.ratings[rows],
             timestamps=None if self.timestamps is None else self.timestamps[rows],
+            flaws=(),
         )
 
 
-def encode(values: ArrayLike, what: str) -> Coded:
-    """Give each distinct id a code, in order of first appearance.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        Raw ids, all of one type: text, integers or floats. None and NaN are missing ids.
-    what : str
-        What the ids are, for messages.
-
-    Raises
-    ------
-    DataError
-        If the ids are of several types, or of a type that cannot name anything.
-
-    Examples
-    --------
-    >>> coded = encode(["b", "a", "b"], "user")
-    >>> coded.codes.tolist(), coded.ids.tolist()
-    ([0, 1, 0], ['b', 'a'])
-    """
-    import pandas as pd
-
-    series = pd.Series(values)
-    codes, distinct = pd.factorize(series, use_na_sentinel=True)
-    ids = pd.Index(distinct)
-    if isinstance(ids, pd.CategoricalIndex):
-        ids = pd.Index(ids.tolist())
-    kind = pd.api.types.infer_dtype(ids, skipna=True)
-    if kind not in ("string", "integer", "floating", "empty"):
-        if kind.startswith("mixed"):
-            names = sorted({type(value).__name__ for value in ids})
-            found = f"{what} ids of several types ({', '.join(names)})"
-        else:
-            found = f"{what} ids of type {kind}"
-        raise DataError(f"{found}; turn the column into text or whole numbers, as .astype(str)")
-    plain = ids.to_numpy(dtype=object if kind in ("string", "empty") else None)
-    return Coded(codes.astype(np.int32), plain)
-
-
 def in_order_of_appearance(column: Coded) -> Coded:
-    """Return ids numbered anew by first appearance, without those that no row uses.
+    """Return ids numbered by first appearance, without those that no row uses.
 
     Examples
     --------

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.datasets.headers import find_columns
-from harness.errors import SplitError, suggestion
+from harness.datasets.cleaning import refuse_faults
+from harness.datasets.columns import Kind
+from harness.datasets.delimited import TextFormat
+from harness.datasets.headers import RATINGS
+from harness.datasets.reader import read_file
 
 __all__ = ["FoldColumn", "read_fold_column"]
-
-_SEPARATORS = ("::", "\t", ",", ";", "|")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,46 +54,15 @@ def read_fold_column(path: Path, column: str, where: str) -> FoldColumn:
 
     Raises
     ------
-    SplitError
-        If the file cannot be read, lacks the column, or has rows without a fold.
     DataError
-        If there is no column for users or for items.
+        If the file cannot be read or lacks a column; for all rows without user, item or fold, or
+        that repeat a pair.
     """
-    import pandas as pd
-
-    frame = _read(path, where)
-    names = [str(name) for name in frame.columns]
-    if column not in names:
-        raise SplitError(f"{where}: no column {column!r}; {suggestion(column, names)}")
-    at = find_columns(names, {"rating": column, "timestamp": None}, where)
-    coded = []
-    for role in ("user", "item", "rating"):
-        codes, ids = pd.factorize(frame.iloc[:, at[role]].astype("string"))
-        empty = np.flatnonzero(codes < 0)
-        if len(empty):
-            raise SplitError(
-                f"{where}: row {empty[0] + 1} has no {'fold' if role == 'rating' else role}; "
-                "fill it in"
-            )
-        coded.append((codes.astype(np.int64), ids.to_numpy(dtype=object)))
-    (users, user_ids), (items, item_ids), (folds, labels) = coded
-    return FoldColumn(users, items, folds, user_ids, item_ids, [str(label) for label in labels])
-
-
-def _read(path: Path, where: str) -> Any:
-    import pandas as pd
-    import pyarrow as pa
-
-    try:
-        if path.suffix.casefold() in (".parquet", ".pq"):
-            return pd.read_parquet(path)
-        with path.open(encoding="utf-8-sig") as file:
-            first = file.readline()
-        separator = next((each for each in _SEPARATORS if each in first), ",")
-        engine: Any = "c" if len(separator) == 1 else "python"
-        return pd.read_csv(path, sep=separator, dtype=str, encoding="utf-8-sig", engine=engine)
-    except (OSError, ValueError, pa.ArrowException) as error:  # pandas' own are ValueErrors
-        reason = str(getattr(error, "strerror", None) or error).splitlines()[0][:160]
-        raise SplitError(
-            f"{where}: cannot be read ({reason}); give a table with a header"
-        ) from None
+    kinds: dict[str, Kind] = {"user": "id", "item": "id", "fold": "id"}
+    roles = replace(RATINGS, kinds=kinds, usual=RATINGS.usual | {"fold": ()}, optional=frozenset())
+    known = TextFormat(header=True, columns={"fold": column}, roles=roles)
+    table = read_file(path, known, where)
+    refuse_faults(table)
+    users, items, folds = (table.ids[role] for role in ("user", "item", "fold"))
+    codes = [np.asarray(each.codes, np.int64) for each in (users, items, folds)]
+    return FoldColumn(codes[0], codes[1], codes[2], users.ids, items.ids, list(folds.ids))

@@ -32,7 +32,7 @@ def predefined(
         Which files. Rows keep the order of the files, which is that of
         ``surprise.model_selection.PredefinedKFold``.
     ratings : Ratings
-        What the files divide; matched by the raw ids of user and item, compared as text.
+        What the files divide; matched by the ids of user and item.
     within : ndarray of int64
         Rows that may be divided, in the order of the data: all of them, or a training part.
     base : Path, optional
@@ -82,7 +82,6 @@ def _from_column(section: Predefined, finder: _Finder, base: Path | None) -> Dra
     listed = read_fold_column((base or Path()) / Path(path).expanduser(), section.column, path)
     rows = finder.find(listed.user_ids, listed.users, listed.item_ids, listed.items)
     finder.refuse_unknown(rows, path, listed)
-    _refuse_twice(rows, path, listed)
     inside = np.zeros(len(finder.ratings), bool)
     inside[finder.within] = True
     known = inside[rows]
@@ -112,14 +111,6 @@ def _in_order(labels: Sequence[str]) -> list[str]:
     return numbers + sorted(label for label in labels if not label.isdecimal())
 
 
-def _refuse_twice(rows: Rows, path: str, listed: FoldColumn) -> None:
-    order = np.argsort(rows, kind="stable")
-    again = np.flatnonzero(np.diff(rows[order]) == 0)
-    if len(again):
-        place = int(order[again[0] + 1])
-        raise SplitError(f"{path}: {_pair(listed, place)} stands there twice; keep one of them")
-
-
 class _Finder:
     """Rows of ratings by the raw ids of user and item."""
 
@@ -128,15 +119,15 @@ class _Finder:
         pairs = ratings.users.astype(np.int64) * ratings.n_items + ratings.items
         self.order = np.argsort(pairs)
         self.pairs = pairs[self.order]
-        self.user_codes = {str(each): code for code, each in enumerate(ratings.user_ids)}
-        self.item_codes = {str(each): code for code, each in enumerate(ratings.item_ids)}
+        self.user_codes = {each: code for code, each in enumerate(ratings.user_ids)}
+        self.item_codes = {each: code for code, each in enumerate(ratings.item_ids)}
 
     def find(
         self, user_ids: ArrayLike, users: NDArray[Any], item_ids: ArrayLike, items: NDArray[Any]
     ) -> Rows:
         """Return the row of each pair, -1 where the data has no such rating."""
-        user = np.array([self.user_codes.get(str(each), -1) for each in np.asarray(user_ids)])
-        item = np.array([self.item_codes.get(str(each), -1) for each in np.asarray(item_ids)])
+        user = np.array([self.user_codes.get(each, -1) for each in np.asarray(user_ids)])
+        item = np.array([self.item_codes.get(each, -1) for each in np.asarray(item_ids)])
         asked = user[users] * self.ratings.n_items + item[items]
         place = np.minimum(np.searchsorted(self.pairs, asked), len(self.pairs) - 1)
         found = (self.pairs[place] == asked) & (user[users] >= 0) & (item[items] >= 0)
@@ -154,7 +145,7 @@ class _Finder:
 
     def rows_of_file(self, path: str, base: Path | None) -> Rows:
         """Return the rows of the ratings that a file holds, in its order."""
-        listed = datasets.load(DatasetSection(path=path), base=base)
+        listed = datasets.load(DatasetSection(path=path, out_of_scale="keep"), base=base)
         rows = self.find(listed.user_ids, listed.users, listed.item_ids, listed.items)
         inside = np.zeros(len(self.ratings) + 1, bool)
         inside[self.within] = True

@@ -60,10 +60,10 @@ def test_a_trec_run_is_judged_by_its_qrels(call, tmp_path):
     ("text", "labels", "message"),
     [
         ("user,item\n1,2\n", "ndcg@5", "estimate"),
-        ("user,item,estimate,rating\n1,2,nan,3\n", "ndcg@5", "not finite|missing|nan"),
+        ("user,item,estimate,rating\n1,2,nan,3\n", "ndcg@5", "p.csv:2: no estimate"),
         ("user,item,estimate,rating\n1,2,3,3\n", "ndgc@5", "did you mean 'ndcg'"),
         ("user,item,estimate,rating\n1,2,3,3\n", "novelty@5", "leave the metric out"),
-        ("", "ndcg@5", "Empty"),
+        ("", "ndcg@5", "no rows of data"),
     ],
 )
 def test_a_file_that_cannot_be_scored_says_why(call, tmp_path, text, labels, message):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +14,7 @@ from harness import datasets
 from harness.config.data import DatasetName, DatasetSection
 from harness.datasets import bundle
 from harness.datasets.catalogue import ALIASES, CATALOGUE, Description
-from harness.errors import DataError, DownloadError
-
-from .conftest import zipped
+from harness.errors import DownloadError
 
 BUNDLED = "283a579d4c2ec1a1f2925fdad2f092be20a8efa4ac4c78e007354cc868c39a25"
 
@@ -114,90 +111,6 @@ class TestExpectedSize:
         ratings = datasets.load("bundled")
         found = (ratings.n_users, ratings.n_items, len(ratings))
         assert datasets.expected_size("bundled") == found
-
-
-class TestFolds:
-    U_DATA = b"2\t20\t3\t9\n1\t10\t5\t8\n1\t20\t4\t7\n"
-    BASE, TEST = b"1\t20\t4\t7\n1\t10\t5\t8\n", b"2\t20\t3\t9\n"
-
-    @pytest.fixture
-    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """Return a folder with a tiny ml-100k of one fold."""
-        tiny = replace(
-            CATALOGUE["ml-100k"],
-            url="http://127.0.0.1:9/ml-100k.zip",
-            sha256=None,
-            md5=None,
-            member_md5=hashlib.md5(self.U_DATA).hexdigest(),
-            folds=(("u1.base", "u1.test"),),
-        )
-        monkeypatch.setitem(CATALOGUE, "ml-100k", tiny)
-        folder = tmp_path / "data" / "ml-100k"
-        folder.mkdir(parents=True)
-        return folder
-
-    def check(self, tmp_path: Path, **keys: str) -> None:
-        section = DatasetSection.model_validate({"name": "ml-100k", **keys})
-        ((train, test),) = datasets.predefined_folds(section, cache=tmp_path, base=tmp_path)
-        assert train.tolist() == [2, 1]  # in the order of the fold's file
-        assert test.tolist() == [0]
-
-    def write(self, folder: Path, base: bytes = BASE, test: bytes = TEST) -> None:
-        for name, data in [("u.data", self.U_DATA), ("u1.base", base), ("u1.test", test)]:
-            (folder / name).write_bytes(data)
-
-    def test_are_rows_of_the_ratings(self, folder: Path, tmp_path: Path) -> None:
-        self.write(folder)
-        self.check(tmp_path)
-
-    def test_are_found_under_a_path(self, folder: Path, tmp_path: Path) -> None:
-        self.write(folder)
-        self.check(tmp_path, path="data/ml-100k")
-
-    def test_are_found_in_the_archive(self, folder: Path, tmp_path: Path) -> None:
-        members = {"u.data": self.U_DATA, "u1.base": self.BASE, "u1.test": self.TEST}
-        archive = zipped({f"ml-100k/{name}": data for name, data in members.items()})
-        (folder / "ml-100k.zip").write_bytes(archive)
-        self.check(tmp_path)
-
-    def test_are_not_in_the_ratings_alone(
-        self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (folder / "u.data").write_bytes(self.U_DATA)
-        monkeypatch.setattr("time.sleep", lambda seconds: None)
-        message = "ml-100k: its archive, which has more than the ratings, could not be fetched"
-        with pytest.raises(DownloadError, match=message):
-            datasets.predefined_folds("ml-100k", cache=tmp_path, base=tmp_path)
-
-    def test_are_not_beside_a_path_to_the_ratings_alone(self, folder: Path, tmp_path: Path) -> None:
-        (folder / "u.data").write_bytes(self.U_DATA)
-        section = DatasetSection(name="ml-100k", path=str(folder / "u.data"))
-        with pytest.raises(DataError, match=r"no folds beside it; give ml-100k\.zip as path"):
-            datasets.predefined_folds(section, cache=tmp_path)
-
-    @pytest.mark.parametrize(
-        ("base", "test", "message"),
-        [
-            (BASE, b"2\t20\t4\t9\n", r"u1\.test:1: no rating of ml-100k; fetch"),
-            (BASE, b"3\t20\t3\t9\n", r"u1\.test:1: no rating of ml-100k"),
-            (BASE, b"2\t10\t3\t9\n", r"u1\.test:1: no rating of ml-100k"),
-            (BASE, BASE, r"u1\.base and u1\.test do not make up ml-100k; fetch it again"),
-        ],
-    )
-    def test_of_something_else_are_refused(
-        self, folder: Path, tmp_path: Path, base: bytes, test: bytes, message: str
-    ) -> None:
-        self.write(folder, base, test)
-        with pytest.raises(DataError, match=message):
-            datasets.predefined_folds("ml-100k", cache=tmp_path, base=tmp_path)
-
-    def test_come_with_ml_100k_only(self) -> None:
-        with pytest.raises(DataError, match=r"ml-1m: comes without folds \(with folds: ml-100k\)"):
-            datasets.predefined_folds("ml-1m")
-
-    def test_do_not_come_with_a_file_of_ones_own(self) -> None:
-        with pytest.raises(DataError, match=r"a\.csv: comes without folds"):
-            datasets.predefined_folds(DatasetSection(path="a.csv"))
 
 
 @pytest.mark.network

@@ -149,7 +149,7 @@ class TestLastfm360K:
     def test_blocks_do_not_change_what_is_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         text = text_of([*SOUND, *QUOTED])
         whole = read_plays(io.BytesIO(text), "plays.tsv").rows
-        monkeypatch.setattr("harness.datasets.lines.BLOCK", 70)
+        monkeypatch.setattr("harness.datasets.delimited.BLOCK", 70)
         parts = read_plays(io.BytesIO(text), "plays.tsv").rows
         assert len(parts) == len(SOUND) + len(QUOTED)
         assert parts.ratings.tolist() == whole.ratings.tolist()

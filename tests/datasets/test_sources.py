@@ -66,7 +66,7 @@ class TestLoading:
         assert len(kept) == 2
 
     @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "foreign", "renamed"])
-    def test_broken_columns_are_found_and_read_anew(  # type: ignore[no-untyped-def]
+    def test_broken_columns_are_found_and_read_again(  # type: ignore[no-untyped-def]
         self, serve, small, known, cache: Path, damage: str
     ) -> None:
         server = serve(small.archive)
@@ -85,7 +85,7 @@ class TestLoading:
             columns.write_bytes(bad[damage])
         again = datasets.load("ml-25m", cache=cache)
         assert again.fingerprint == good
-        assert any("kept columns read anew" in note for note in again.notes)
+        assert any("kept columns read again" in note for note in again.notes)
         assert datasets.load("ml-25m", cache=cache).notes == ()
         assert len(server.ranges) == 1
 

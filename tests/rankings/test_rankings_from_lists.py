@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import metrics, rankings
-from harness.errors import MetricError
+from harness.errors import HarnessError, MetricError
 
 ids = st.sampled_from(["a", "b", "c", "d", "e"])
 
@@ -137,7 +137,7 @@ def test_a_table_of_pairs_gives_rankings_and_pairs(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet")
     for name in ("a.csv", "a.tsv", "a.parquet"):
         evidence = rankings.read(tmp_path / name)
-        assert evidence.rankings.users.tolist() == [1, 2]
+        assert evidence.rankings.users.tolist() == ["1", "2"]
         assert evidence.rankings.relevance.tolist() == [5.0, 3.0, 4.0]
         assert evidence.pairs.estimates.tolist() == [2.0, 1.0, 3.0]
         assert evidence.exposure is None
@@ -175,34 +175,54 @@ def test_recommendations_with_ranks_and_a_truth_without_ratings(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "user,est\n1,2\n", "a.csv: no column of rating, only user, estimate; add it"),
-        ("a.csv", "est,rating\n1,2\n", "a.csv: no column of user, only estimate, rating"),
+        ("a.csv", "user,est\n1,2\n", "a.csv:1: no column for the rating among user, est; add it"),
+        ("a.csv", "est,rating\n1,2\n", "a.csv:1: no column for the user among est, rating"),
         ("a.csv", "user,uid,est,rating\n1,1,1,2\n", "both 'user' and 'uid' may be the user"),
-        ("a.csv", "user,est,rating\n1,low,2\n", "a.csv: could not convert string to float"),
-        ("a.csv", "user,est,rating\n", "a.csv: there is no row"),
-        ("a.csv", "user,est,rating\n1,2\n", "a.csv: it cannot be read .*check its format"),
-        ("a.parquet", "nothing", "a.parquet: it cannot be read"),
+        ("a.csv", "user,est,rating\n1,low,2\n", "a.csv:2: the estimate 'low' is not a number"),
+        (
+            "a.csv",
+            "user,est,rating\n1,,2\n,1,nan\n",
+            r"a.csv:2: no est.*\n.*:3: no user and no rat",
+        ),
+        ("a.csv", "user,est,rating\n", "a.csv: no rows of data"),
+        ("a.csv", "user,est,rating\n1,2\n", "a.csv:2: 2 fields where the first line has 3"),
+        ("a.csv", 'user,est,rating\n1,2,3\n"1,2,3\n2,3,4\n', "a.csv:3: a quotation mark is opened"),
+        ("a.csv", "user,item,est,rating\n1,2,3,4\n1,2,5,5\n", "a.csv:3: user '1' has item '2' ag"),
+        ("a.parquet", "nothing", "a.parquet: not a Parquet file that can be read"),
         ("a.xls", "", "a.xls: unknown kind of file '.xls'; use .csv, .tsv or .parquet"),
         ("a.run", "q1 Q0 a 1 0.5\n", "a.run:1: 5 fields; a line must be query Q0 document rank"),
-        ("a.run", "\n", "a.run: there is no row; its lines must be"),
-        ("a.run", "q1 Q0 a 1 high me\n", "a.run: could not convert string to float: 'high'"),
+        ("a.run", "\n", "a.run: no rows of data"),
+        ("a.run", "q1 Q0 a 1 high me\n", "a.run:1: the estimate 'high' is not a number"),
     ],
 )
 def test_a_file_that_cannot_be_used_says_where(tmp_path, name, text, message):
-    with pytest.raises(MetricError, match=message):
+    with pytest.raises(HarnessError, match=message):
         rankings.read(write(tmp_path / name, text))
 
 
 def test_a_missing_or_binary_file_says_so(tmp_path):
-    with pytest.raises(MetricError, match=r"none.csv: there is no such file; check the path"):
+    with pytest.raises(HarnessError, match=r"none.csv: there is no such file; check the path"):
         rankings.read(tmp_path / "none.csv")
     (tmp_path / "a.run").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(MetricError, match=r"a.run: not a text file; a TREC file has lines of"):
+    with pytest.raises(HarnessError, match=r"a.run: not utf-16"):
         rankings.read(tmp_path / "a.run")
 
 
 def test_a_truth_needs_a_column_of_items(tmp_path):
     path = write(tmp_path / "a.csv", "user,item,rank\n1,7,1\n")
     truth = write(tmp_path / "t.csv", "user,rating\n1,7\n")
-    with pytest.raises(MetricError, match=r"t.csv: no column of item, only user, rating"):
+    with pytest.raises(HarnessError, match=r"t.csv:1: no column for the item among user, rating"):
         rankings.read(path, truth)
+
+
+def test_ids_of_files_are_text(tmp_path):
+    """Users 01 and 1, and 007, 7, 0x10 and 16, 1e3 and 1000, are different ones."""
+    names = ["01", "1", "007", "7", "0x10", "16", "1e3", "1000"]
+    rows = "".join(f"{name},a,2,1\n{name},b,1,5\n" for name in names)
+    path = write(tmp_path / "a.csv", "user,item,estimate,rating\n" + rows)
+    truth = write(tmp_path / "t.csv", "user,item\n01,a\n1e3,b\n")
+    alone = rankings.read(path)
+    judged = rankings.read(path, truth)
+    assert alone.rankings.users.tolist() == judged.rankings.users.tolist() == sorted(names)
+    assert judged.rankings.rank.tolist() == [1, 2]
+    assert alone.pairs.n_users == 8

@@ -31,8 +31,8 @@ def ratings_of(some_pairs, times=None):
 def pairs_of(ratings):
     return list(
         zip(
-            ratings.user_ids[ratings.users].tolist(),
-            ratings.item_ids[ratings.items].tolist(),
+            ratings.user_ids[ratings.users].astype(int).tolist(),
+            ratings.item_ids[ratings.items].astype(int).tolist(),
             strict=True,
         )
     )
