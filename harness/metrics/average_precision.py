@@ -8,7 +8,15 @@ from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.grammar import Value
 from harness.metrics.hits import count_relevant
-from harness.metrics.ties import SMALLEST_BLOCK, Settled, hypergeometric, settle
+from harness.metrics.ties import (
+    AVERAGE,
+    BEST,
+    SMALLEST_BLOCK,
+    Settled,
+    hypergeometric,
+    settle,
+    settle_by_value,
+)
 from harness.metrics.worth import relevant_from
 from harness.parallel import each_block
 
@@ -41,12 +49,13 @@ def score_ap(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str)
     threshold = relevant_from(params)
     cuts = np.minimum(ks, rankings.longest)
     relevant = count_relevant(rankings, threshold)[:, np.newaxis]
-    settled = settle(rankings, params)
     by_hits = params["denominator"].word == "hits"
+    # Divided by the hits in the first k, a list may gain by having fewer of them.
+    settled, rule = settle_by_value(rankings, params) if by_hits else (settle(rankings, params), 0)
     together = params["ties"].word == "together"
     sums = np.empty((rankings.n_users, len(ks)))
     each_block(
-        lambda a, b: _precisions(settled, threshold, cuts, by_hits, together, a, b, sums),
+        lambda a, b: _precisions(settled, threshold, cuts, by_hits, together, rule, a, b, sums),
         rankings.n_users,
         SMALLEST_BLOCK,
     )
@@ -72,6 +81,7 @@ def _precisions(
     ks: Ints,
     by_hits: bool,
     together: bool,
+    rule: int,
     start: int,
     stop: int,
     out: Floats,
@@ -80,7 +90,8 @@ def _precisions(
 
     At the s-th rank of a group of n with r relevant, after c ranks with h hits, stands a relevant
     item with probability r/n; given that, (s - 1)(r - 1)/(n - 1) of the ranks before it in the
-    group are expected to be relevant too.
+    group are expected to be relevant too. The best and the worst order of a group that crosses k
+    depend on how many of its relevant items stand above k, so every possible number is tried.
     """
     offsets, relevance, lows, highs = settled
     for user in range(start, stop):
@@ -104,6 +115,20 @@ def _precisions(
                     continue
                 n, c = high - low + 1, low - 1
                 inside = min(n, k - c)
+                if rule != AVERAGE:
+                    if high <= k:
+                        total += _at_one_end(r, hits, c, inside, rule)
+                        hits += r
+                        continue
+                    crossed = True
+                    extreme = np.nan
+                    for x in range(max(0, inside - n + r), min(r, inside) + 1):
+                        value = total + _at_one_end(x, hits, c, inside, rule)
+                        value /= max(1, hits + x)
+                        if not rule * value <= rule * extreme:
+                            extreme = value
+                    total = extreme
+                    continue
                 here, before = 0.0, 0.0
                 for s in range(1, inside + 1):
                     here += 1.0 / (c + s)
@@ -123,6 +148,16 @@ def _precisions(
             if by_hits and not crossed and hits > 0:
                 total /= hits
             out[user, cut] = total
+
+
+@kernel
+def _at_one_end(x: int, hits: int, c: int, inside: int, rule: int) -> float:
+    """Sum the precisions at x relevant ranks, the first or the last of those behind rank c."""
+    before = c if rule == BEST else c + inside - x
+    total = 0.0
+    for j in range(1, x + 1):
+        total += (hits + j) / (before + j)
+    return total
 
 
 @kernel

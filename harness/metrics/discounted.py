@@ -9,7 +9,16 @@ import numpy as np
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.grammar import Value
-from harness.metrics.ties import SMALLEST_BLOCK, Settled, hypergeometric, settle
+from harness.metrics.ties import (
+    AVERAGE,
+    BEST,
+    SMALLEST_BLOCK,
+    WORST,
+    Settled,
+    hypergeometric,
+    settle,
+    settle_by_value,
+)
 from harness.metrics.worth import Worth, make_worth, worth_of
 from harness.parallel import each_block
 
@@ -57,7 +66,7 @@ def score_idcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: st
     cuts = np.minimum(ks, rankings.longest)
     weights = discount_weights(params, cuts)
     if ideal == "retrieved":
-        return _split_retrieved(settle(rankings, params), worth, weights, cuts)[1]
+        return _split_retrieved(rankings, params, worth, weights, cuts)[1]
     out = np.zeros((rankings.n_users, len(ks)))
     offsets, pool = rankings.pool_offsets, rankings.pool
     each_block(
@@ -85,7 +94,7 @@ def score_ndcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: st
     if params["ideal"].word == "retrieved":
         cuts = np.minimum(ks, rankings.longest)
         worth, weights = make_worth(params, rankings.pool, label), discount_weights(params, cuts)
-        ratio = _split_retrieved(settle(rankings, params), worth, weights, cuts)[0]
+        ratio = _split_retrieved(rankings, params, worth, weights, cuts)[0]
         nothing = score_idcg(params | {"ideal": Value("judged")}, ks, rankings, label) == 0
         return np.where(nothing, np.nan, ratio)
     found = score_dcg(params, ks, rankings, label)
@@ -217,19 +226,23 @@ def _best(
 
 
 def _split_retrieved(
-    settled: Settled, worth: Worth, weights: Floats, ks: Ints
+    rankings: Rankings, params: dict[str, Value], worth: Worth, weights: Floats, ks: Ints
 ) -> tuple[Floats, Floats]:
     """Return ndcg and idcg against the best order of what stands in the first k."""
-    n_users = len(settled.offsets) - 1
     prefix = np.cumsum(weights)
-    ratio, ideal = np.zeros((n_users, len(ks))), np.zeros((n_users, len(ks)))
-    averaged = settled.low is not settled.high
-    task = _retrieved_binary if averaged else _retrieved_graded
-    each_block(
-        lambda a, b: task(settled, worth, weights, prefix, ks, a, b, ratio, ideal),
-        n_users,
-        SMALLEST_BLOCK,
-    )
+    ratio, ideal = (np.zeros((rankings.n_users, len(ks))) for _ in range(2))
+    if params["gain"].word == "binary":
+        settled, rule = settle_by_value(rankings, params)
+    else:
+        settled, rule = settle(rankings, params), 0
+
+    def block(start: int, stop: int) -> None:
+        if params["gain"].word == "binary":
+            _retrieved_binary(settled, worth, prefix, ks, rule, start, stop, ratio, ideal)
+        else:
+            _retrieved_graded(settled, worth, weights, ks, start, stop, ratio, ideal)
+
+    each_block(block, rankings.n_users, SMALLEST_BLOCK)
     return ratio, ideal
 
 
@@ -238,7 +251,6 @@ def _retrieved_graded(
     settled: Settled,
     worth: Worth,
     weights: Floats,
-    prefix: Floats,
     ks: Ints,
     start: int,
     stop: int,
@@ -267,37 +279,63 @@ def _retrieved_graded(
 def _retrieved_binary(
     settled: Settled,
     worth: Worth,
-    weights: Floats,
     prefix: Floats,
     ks: Ints,
+    rule: int,
     start: int,
     stop: int,
     ratio: Floats,
     ideal: Floats,
 ) -> None:
-    """Gains of 0 and 1: the hits of the group that crosses k are hypergeometric."""
+    """Gains of 0 and 1: the hits of the group that crosses k are hypergeometric.
+
+    For the best and the worst order every possible number of them is tried.
+    """
     offsets, relevance, lows, highs = settled
     for user in range(start, stop):
         for cut in range(len(ks)):
             k = ks[cut]
             hits, found = 0, 0.0  # in the groups that end by k
-            n_crossing, n_tied, inside, mean_weight = 0, 1, 0, 0.0
-            for entry in range(offsets[user], offsets[user + 1]):
-                low, high = lows[entry], highs[entry]
-                if low > k:
-                    break
-                if worth_of(relevance[entry], worth) == 0.0:
-                    continue
+            crossing, low, n_tied, inside = 0, k + 1, 1, 0
+            entry = offsets[user]
+            while entry < offsets[user + 1] and lows[entry] <= k:
+                low, high, r = lows[entry], highs[entry], 0
+                while entry < offsets[user + 1] and lows[entry] == low:
+                    r += worth_of(relevance[entry], worth) > 0.0
+                    entry += 1
                 if high <= k:
-                    hits += 1
-                    found += (prefix[high] - prefix[low - 1]) / (high - low + 1)
+                    hits += r
+                    found += _weight_of(r, low, high, prefix, rule)
                 else:
-                    n_crossing += 1
-                    n_tied, inside = high - low + 1, k - low + 1
-                    mean_weight = (prefix[k] - prefix[low - 1]) / inside
-            chances = hypergeometric(n_tied, n_crossing, inside)
-            for x in range(len(chances)):
-                if hits + x > 0:
-                    best = prefix[hits + x]
-                    ideal[user, cut] += chances[x] * best
-                    ratio[user, cut] += chances[x] * (found + x * mean_weight) / best
+                    crossing, n_tied, inside = r, high - low + 1, k - low + 1
+            if rule == AVERAGE:
+                chances = hypergeometric(n_tied, crossing, inside)
+                for x in range(len(chances)):
+                    if hits + x > 0:
+                        best = prefix[hits + x]
+                        ideal[user, cut] += chances[x] * best
+                        weight = _weight_of(x, low, k, prefix, rule)
+                        ratio[user, cut] += chances[x] * (found + weight) / best
+                continue
+            least = max(0, inside - n_tied + crossing)
+            most = min(crossing, inside)
+            ideal[user, cut] = prefix[hits + (most if rule == BEST else least)]
+            extreme = np.nan
+            for x in range(least, most + 1):
+                value = found + _weight_of(x, low, k, prefix, rule)
+                value = value / prefix[hits + x] if hits + x > 0 else 0.0
+                if not rule * value <= rule * extreme:
+                    extreme = value
+            ratio[user, cut] = extreme
+
+
+@kernel
+def _weight_of(n: int, low: int, high: int, prefix: Floats, rule: int) -> float:
+    """Return the weight of n items at ranks low to high: on average, or at the first or last."""
+    if n == 0:
+        return 0.0
+    if rule == BEST:
+        return prefix[low - 1 + n] - prefix[low - 1]
+    if rule == WORST:
+        return prefix[high] - prefix[high - n]
+    return n * ((prefix[high] - prefix[low - 1]) / (high - low + 1))

@@ -253,3 +253,13 @@ def _check_together(label: str, metric: Metric) -> None:
             f"{label}: ideal=retrieved with a gain of {gain} has no average over ties; "
             "add gain=binary, or ties=first"
         )
+    if (
+        metric.name == "ndcg"
+        and ideal == "retrieved"
+        and not binary
+        and params["ties"].word in ("best", "worst")
+    ):
+        raise MetricError(
+            f"{label}: the {params['ties']} order of ties is not known for ideal=retrieved with a "
+            f"gain of {gain}; add gain=binary, or ties=first"
+        )

@@ -12,11 +12,14 @@ from harness.metrics.grammar import Value
 from harness.metrics.worth import nothing
 from harness.parallel import each_block
 
-__all__ = ["Settled", "hypergeometric", "settle"]
+__all__ = ["Settled", "hypergeometric", "settle", "settle_by_value"]
 
 _LAST, _BEST, _WORST, _RANDOM = range(4)
 _ORDERS = {"last": _LAST, "best": _BEST, "worst": _WORST, "random": _RANDOM}
 SMALLEST_BLOCK = 2048
+
+
+AVERAGE, BEST, WORST = 0, 1, -1
 
 
 class Settled(NamedTuple):
@@ -65,6 +68,20 @@ def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
 
     each_block(block, r.n_users, SMALLEST_BLOCK)
     return Settled(r.offsets, relevance, rank, rank)
+
+
+def settle_by_value(rankings: Rankings, params: dict[str, Value]) -> tuple[Settled, int]:
+    """Apply a tie rule for a metric whose best and worst order depend on where the list is cut.
+
+    Returns
+    -------
+    Settled
+        With the tied groups as they are where the rule is ``best`` or ``worst``.
+    int
+        `BEST` or `WORST` where the metric itself has to find that order, else `AVERAGE`.
+    """
+    rule = {"best": BEST, "worst": WORST}.get(params["ties"].word, AVERAGE)
+    return settle(rankings, params | {"ties": Value("average")} if rule else params), rule
 
 
 @kernel

@@ -137,18 +137,22 @@ def settled_orders(estimates, grades):
     }
 
 
-@pytest.mark.parametrize("rule", ["first", "last", "best", "worst"])
+# Where the cut decides which order is best or worst, test_every_order tries all orders.
 @pytest.mark.parametrize(
-    "label",
+    ("label", "rule"),
     [
-        "ndcg(gain=linear, {})",
-        "ndcg(gain=binary(2), ideal=retrieved, {})",
-        "dcg({})",
-        "precision(threshold=2, {})",
-        "ap(threshold=2, denominator=hits, {})",
-        "rr(threshold=2, {})",
-        "err(max=4, {})",
-        "rbp(p=0.6, threshold=2, {})",
+        (label, rule)
+        for label, rules in {
+            "ndcg(gain=linear, {})": ["first", "last", "best", "worst"],
+            "ndcg(gain=binary(2), ideal=retrieved, {})": ["first", "last"],
+            "dcg({})": ["first", "last", "best", "worst"],
+            "precision(threshold=2, {})": ["first", "last", "best", "worst"],
+            "ap(threshold=2, denominator=hits, {})": ["first", "last"],
+            "rr(threshold=2, {})": ["first", "last", "best", "worst"],
+            "err(max=4, {})": ["first", "last", "best", "worst"],
+            "rbp(p=0.6, threshold=2, {})": ["first", "last", "best", "worst"],
+        }.items()
+        for rule in rules
     ],
 )
 @settings(max_examples=60, deadline=None)
