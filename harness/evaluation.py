@@ -26,6 +26,9 @@ __all__ = [
     "tied_share",
 ]
 
+NO_DIFFERENCE = 1e-9
+"""Scores of a user that differ by no more are equal but for rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class CellScores:
@@ -177,7 +180,7 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
         return None
     best, expected = _extreme_scores(metric, rankings)
     # A mean over orders as great as the greatest value: all orders have that value.
-    if expected is None or np.nanmax(best.per_user - expected.per_user, initial=0.0) > 1e-9:
+    if expected is None or (best.per_user - expected.per_user > NO_DIFFERENCE).any():
         return None
     longest = int(rankings.n_ranked.max(initial=0))
     if longest <= 1:

@@ -25,7 +25,8 @@ class Inference(Section):
     """For the number of comparisons."""
     interval: Literal["bca", "percentile"] = "bca"
     """How bootstrap intervals are drawn from the resamples."""
-    resamples: int = Field(default=10_000, ge=100, le=1_000_000)
-    """Of the randomisation test and of the bootstrap."""
+    resamples: int | None = Field(default=None, ge=100, le=1_000_000)
+    """Of the randomisation test and of the bootstrap; null: 10,000, and as many as the number of
+    comparisons needs where none of these is as extreme as the scores."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
     """Of the intervals; a difference is significant at one minus this."""

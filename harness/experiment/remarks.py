@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from harness.algorithms import registry
 from harness.config.experiment import Experiment
 from harness.config.spaces import RECOMMENDED
+from harness.evaluation import random_order
 from harness.experiment.plan import requested_metrics
 from harness.experiment.scores import Scored
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
+from harness.results.table import GROUP
 
 __all__ = ["remarks"]
 
@@ -19,7 +23,12 @@ TIED_SHARE = 0.05
 """More users than this share tied at the cut are worth a remark."""
 
 
-def remarks(experiment: Experiment, workspace: Workspace, scored: Scored) -> list[str]:
+def remarks(
+    experiment: Experiment,
+    workspace: Workspace,
+    scored: Scored,
+    compared: list[dict[str, Any]],
+) -> list[str]:
     """Return what a careful reviewer would say of a run, each thing once.
 
     Parameters
@@ -28,6 +37,8 @@ def remarks(experiment: Experiment, workspace: Workspace, scored: Scored) -> lis
     workspace : Workspace
         Knows what data and splits have to say for themselves.
     scored : Scored
+    compared : list of dict
+        The statistics of the run.
     """
     cells = scored.cells
     notes = [*workspace.notes()]
@@ -43,7 +54,8 @@ def remarks(experiment: Experiment, workspace: Workspace, scored: Scored) -> lis
         for label, count in undefined.items()
         if count
     ]
-    notes += [*_times(cells), *_ties(cells), *_untuned(experiment), *_of_libraries(experiment)]
+    notes += [*_undistinguished(scored), *_undecided(compared), *_without_random_order(experiment)]
+    notes += [*_times(cells), *_ties(scored), *_untuned(experiment), *_of_libraries(experiment)]
     notes += _caveats(workspace)
     return list(dict.fromkeys(notes))
 
@@ -59,12 +71,56 @@ def _times(cells: list[dict[str, Any]]) -> Iterator[str]:
         yield f"fit s, score s and peak MB were measured {provenance.listed(conditions)}"
 
 
-def _ties(cells: list[dict[str, Any]]) -> Iterator[str]:
+def _undistinguished(scored: Scored) -> Iterator[str]:
+    """Name the metrics that do not distinguish the algorithms of a table, with the reason."""
+    tables: dict[str, dict[str, dict[Any, list[float | None]]]] = {}
+    names: dict[str, str] = {}
+    for cell in scored.cells:
+        names[cell["table"]] = ", ".join(cell[key] for key in GROUP)
+        for label, score in cell.get("scores", {}).items():
+            folds = tables.setdefault(cell["table"], {}).setdefault(label, {})
+            folds.setdefault((cell["seed"], cell["fold"]), []).append(score["mean"])
+    for table, labels in tables.items():
+        where = f"{names[table]}: " if len(names) > 1 else ""
+        for label, folds in labels.items():
+            reasons = scored.undistinguished.get(table, {}).get(label, [None])
+            if all(reasons):
+                yield f"{where}{label} cannot distinguish algorithms: {reasons[0]}"
+            elif all(len(each) > 1 and _equal(each) for each in folds.values()):
+                yield f"{where}{label}: all algorithms of this run score the same"
+
+
+def _equal(values: list[float | None]) -> bool:
+    numbers = [value for value in values if value is not None]
+    return len(numbers) == len(values) and bool(np.ptp(numbers) <= 1e-12 * np.abs(numbers).max())
+
+
+def _undecided(compared: list[dict[str, Any]]) -> Iterator[str]:
+    """Name the metrics for which no difference could be significant, with the reason."""
+    labels: dict[str, list[str]] = {}
+    for entry in compared:
+        if entry["note"]:
+            labels.setdefault(entry["note"], []).append(entry["metric"])
+    for note, found in labels.items():
+        yield f"{', '.join(dict.fromkeys(found))}: {note}"
+
+
+def _without_random_order(experiment: Experiment) -> Iterator[str]:
+    """Say which metrics have no value of a random order below the table, with the reason."""
+    for metric in requested_metrics(experiment):
+        if not (metric.needs_pairs or metric.needs_items):
+            found = random_order(metric)
+            if isinstance(found, str):
+                yield f"{metric}: no expected score of a random order is shown: {found}"
+
+
+def _ties(scored: Scored) -> Iterator[str]:
     """Name the algorithms whose scores lean on the order of equal estimates."""
     affected: dict[str, dict[str, float]] = {}
-    for cell in cells:
+    for cell in scored.cells:
+        reasons = scored.undistinguished.get(cell["table"], {})
         for label, share in cell.get("tied_at_cut", {}).items():
-            if share > TIED_SHARE:
+            if share > TIED_SHARE and not all(reasons.get(label, [None])):
                 worst = affected.setdefault(label, {})
                 worst[cell["algorithm"]] = max(worst.get(cell["algorithm"], 0.0), share)
     for label, shares in affected.items():

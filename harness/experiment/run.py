@@ -158,7 +158,7 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         | ({} if given is None else {"dataset": [f"given from Python: {given.name}"]}),
         "datasets": [data | {"notes": told(data["notes"])} for data in workspace.describe_data()],
         "splits": workspace.describe_splits(),
-        "notes": told([*remarks(experiment, workspace, scored), *not_compared]),
+        "notes": told([*remarks(experiment, workspace, scored, statistics), *not_compared]),
         "cells": [
             cell | {"error": told([cell["error"]])[0]} if cell.get("error") else cell
             for cell in scored.cells

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness import evaluation
+from harness import evaluation, metrics
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.evaluation import tied_share
@@ -46,6 +46,9 @@ class Scored:
         A row for each finished cell and user.
     redefined : dict of str to list
         ``conventions`` and ``ties``: what the lists score under other definitions.
+    undistinguished : dict of str to dict
+        By table and label: for each fold why every order of its lists scores the same, None where
+        orders differ.
     """
 
     cells: list[dict[str, Any]]
@@ -53,6 +56,7 @@ class Scored:
     bounds: list[dict[str, Any]]
     users: pd.DataFrame
     redefined: dict[str, list[dict[str, Any]]]
+    undistinguished: dict[str, dict[str, list[str | None]]]
 
 
 def score_cells(
@@ -111,7 +115,9 @@ def score_cells(
     empty = pd.DataFrame(columns=[*columns, *(str(m) for m in wanted)])
     in_order = [frames[position] for position in sorted(frames)]
     users = pd.concat(in_order, ignore_index=True) if frames else empty
-    return Scored(described, rows, bounds.described(), users, redefined.described())
+    return Scored(
+        described, rows, bounds.described(), users, redefined.described(), bounds.undistinguished
+    )
 
 
 def _by_row(places: list[dict[str, Any]]) -> list[list[int]]:
@@ -153,6 +159,7 @@ class _Bounds:
         self.wanted = wanted
         self.seen: set[tuple[str, int, int]] = set()
         self.tables: dict[str, tuple[dict[str, Any], dict[str, dict[str, RowValue]]]] = {}
+        self.undistinguished: dict[str, dict[str, list[str | None]]] = {}
 
     def add(self, place: dict[str, Any], record: CellRecord) -> None:
         """Take the lists of a cell, unless those of another model in its fold were taken."""
@@ -169,6 +176,13 @@ class _Bounds:
                 of_bound.setdefault(str(metric), RowValue(metric)).add(
                     record.users[record.kept], scores
                 )
+        reasons = self.undistinguished.setdefault(place["table"], {})
+        for label, limit in limits.items():
+            gain = limit["best"].per_user - limit["random"].per_user
+            reason = None
+            if not (gain > evaluation.NO_DIFFERENCE).any():
+                reason = evaluation.cannot_distinguish(metrics.parse(label), record.rankings)
+            reasons.setdefault(label, []).append(reason)
 
     def described(self) -> list[dict[str, Any]]:
         return [

@@ -23,7 +23,7 @@ class Standing:
     mean, low, high : float
         With the bounds of its interval.
     letters : str
-        Two algorithms share one just if they are not told apart.
+        Two algorithms share one if they are not significantly different, and only then.
     n_users : int
     """
 
@@ -47,6 +47,8 @@ class Difference:
         Mean over users, with the bounds of its interval.
     p_adjusted : float
         Corrected for all differences to the same baseline.
+    p_is_bound : bool
+        Whether the p-value is an upper bound: no resample was as extreme.
     significant : bool
     """
 
@@ -55,6 +57,7 @@ class Difference:
     low: float
     high: float
     p_adjusted: float
+    p_is_bound: bool
     significant: bool
 
 
@@ -98,6 +101,7 @@ class Evidence:
                 _number(row["low"]),
                 _number(row["high"]),
                 float(p),
+                row.get("p_is_bound", False),
                 bool(p <= self.level + 1e-12),
             )
             for row, p in zip(rows, adjusted, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness import metrics
+from harness import metrics, statistics
 from harness.datasets.catalogue import CATALOGUE
 from harness.report.appearance import plain
 from harness.report.procedures import candidates_sentence, ndcg_sentence, split_sentence
@@ -234,14 +234,18 @@ class _Telling:
         interval = "BCa " if settings["interval"] == "bca" else "percentile "
         interval_key = "efron1987better" if settings["interval"] == "bca" else ""
         level = 1 - settings["confidence"]
+        n_resamples = settings["resamples"] or statistics.DEFAULT_RESAMPLES
         yield (
             f"Algorithms were compared by {test} over users{self.cite(test_key)}{correction}"
             f"{self.cite(correction_key)} at level {level:.3g}; a user's scores in several folds "
             "or seeds were averaged first. "
             f"{100 * settings['confidence']:.4g}% intervals are {interval}bootstrap intervals over "
-            f"users{self.cite(interval_key)}, from {settings['resamples']:,} resamples. Algorithms "
-            f"that share a letter are not told apart{self.cite('piepho2004algorithm')}."
+            f"users{self.cite(interval_key)}, from {n_resamples:,} resamples. Algorithms that "
+            "share a letter are not significantly different"
+            f"{self.cite('piepho2004algorithm')}."
         )
+        notes = {entry.get("note", "") for entry in self.info["statistics"]} - {""}
+        yield from (f"The comparison {plain(note)}." for note in sorted(notes))
 
     def computation(self) -> Iterator[str]:
         machine = self.info.get("machine")

@@ -172,7 +172,7 @@ def _beside(told: Digest, place: Place, best: str, rest: Sequence[str]) -> str:
         word = " but significantly ahead of" if equal else ", significantly ahead of"
         parts.append(
             f"{word} {plain(behind[0])} by {rounded(abs(pair['difference']), digits)} "
-            f"(p = {_p(pair['p_adjusted'])} after correction)"
+            f"({_p(pair['p_adjusted'], pair.get('p_is_bound', False))} after correction)"
         )
     return "".join(parts)
 
@@ -182,8 +182,17 @@ def _where(told: Digest, place: Place) -> str:
     return f"On {data} ({split}; candidates: {candidates})"
 
 
-def _p(value: float) -> str:
-    return f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}".replace("e-0", "e-")
+def _p(value: float, is_bound: bool) -> str:
+    """Write a p-value; an upper bound as one, in no more digits than resamples can give.
+
+    Examples
+    --------
+    >>> _p(0.012, False), _p(0.0091, True), _p(1e-9, True), _p(2e-9, False)
+    ('p = 0.012', 'p ≤ 0.0091', 'p ≤ 0.0001', 'p = 2e-9')
+    """
+    if is_bound:
+        return f"p ≤ {max(value, 1e-4):.2g}"
+    return "p = " + (f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}".replace("e-0", "e-"))
 
 
 def _percent(share: float) -> str:

@@ -82,9 +82,10 @@ def over_users(told: Digest, place: Place, label: str) -> pd.DataFrame:
 
 
 def to_baseline(told: Digest, place: Place, label: str) -> pd.DataFrame:
-    """Return ``algorithm``, ``difference``, ``low``, ``high``, ``p_adjusted``, ``significant``.
+    """Return each algorithm less the baseline, best first; empty where users were not compared.
 
-    Best first; empty where users were not compared.
+    With ``algorithm``, ``difference``, ``low``, ``high``, ``p_adjusted``, ``p_is_bound`` and
+    ``significant``.
     """
     import pandas as pd
 
@@ -92,7 +93,7 @@ def to_baseline(told: Digest, place: Place, label: str) -> pd.DataFrame:
     rows = [] if evidence is None else evidence.against(told.baseline)
     sign = 1 if metrics.parse(label).higher_is_better else -1
     rows.sort(key=lambda row: -sign * row.difference)
-    columns = ["algorithm", "difference", "low", "high", "p_adjusted", "significant"]
+    columns = ["algorithm", "difference", "low", "high", "p_adjusted", "p_is_bound", "significant"]
     return pd.DataFrame(
         [[getattr(row, column) for column in columns] for row in rows], columns=columns
     )

@@ -108,15 +108,19 @@ class Redefinitions:
         }
 
     def _conventions(self, rows: dict[str, _RowScores]) -> list[dict[str, Any]]:
-        return [
-            {
-                "convention": name,
-                "label": str(convention.metrics(self.k, self.threshold)[self.role]),
-                "scores": {row: each.values[name] for row, each in rows.items()},
-                "note": next((n for each in rows.values() if (n := each.notes.get(name))), ""),
-            }
-            for name, convention in self.named.items()
-        ]
+        found = []
+        for name, convention in self.named.items():
+            scores = {row: each.values[name] for row, each in rows.items()}
+            note = next((n for each in rows.values() if (n := each.notes.get(name))), "")
+            found.append(
+                {
+                    "convention": name,
+                    "label": str(convention.metrics(self.k, self.threshold)[self.role]),
+                    "scores": scores,
+                    "note": note or _same_for_all(scores),
+                }
+            )
+        return found
 
     def _ties(self, rows: dict[str, _RowScores]) -> list[dict[str, Any]]:
         return [
@@ -276,6 +280,14 @@ def _tie_rules(metric: metrics.Metric | None, k: int) -> dict[str, metrics.Metri
         except MetricError:
             continue  # a metric that has no such rule
     return found
+
+
+def _same_for_all(scores: Mapping[str, float | None]) -> str:
+    """Return a note on a definition under which several algorithms all score the same."""
+    values = [value for value in scores.values() if value is not None]
+    if len(values) < 2 or len(values) < len(scores) or max(values) - min(values) > 1e-9:
+        return ""
+    return "cannot distinguish these algorithms"
 
 
 def _number(value: float | None) -> float:

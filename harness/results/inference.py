@@ -44,9 +44,9 @@ def infer(
     Returns
     -------
     statistics : list of dict
-        For each table and metric: where, ``metric``, ``method`` (a sentence), ``algorithms``,
-        ``pairs`` and ``baseline`` as records. Nothing where fewer than two algorithms can be
-        compared.
+        For each table and metric: where, ``metric``, ``method`` (a sentence), ``note`` (why nothing
+        can be significant, else empty), ``algorithms``, ``pairs`` and ``baseline`` as records.
+        Nothing where fewer than two algorithms can be compared.
     notes : list of str
         What could not be compared, and why.
     """
@@ -109,6 +109,7 @@ def infer(
                     **{key: places[table][key] for key in PLACE},
                     "metric": label,
                     "method": compared.describe(),
+                    "note": compared.note,
                     "algorithms": [
                         {"row": row} | record
                         for row, record in zip(kept, _records(compared.algorithms), strict=True)

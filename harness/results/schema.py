@@ -138,6 +138,7 @@ class _Pair(_Part):
     high: Number | None
     effect_size: Number | None
     p: Share | None
+    p_is_bound: bool = False
     p_adjusted: Share | None
     significant: bool
     n_users: Count
@@ -146,6 +147,7 @@ class _Pair(_Part):
 class _Compared(_Place):
     metric: Text
     method: Text
+    note: Text = ""
     algorithms: Rows[_Standing]
     pairs: Rows[_Pair]
 

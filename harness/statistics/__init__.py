@@ -1,6 +1,6 @@
 """How sure a difference is: paired tests, corrections, intervals and letters."""
 
-from harness.statistics.comparison import Comparison, PairedTest, compare
+from harness.statistics.comparison import DEFAULT_RESAMPLES, Comparison, PairedTest, compare
 from harness.statistics.corrections import Correction, adjust, benjamini_hochberg, holm
 from harness.statistics.folds import average_folds
 from harness.statistics.intervals import IntervalMethod, bootstrap_interval
@@ -8,6 +8,7 @@ from harness.statistics.letters import letters
 from harness.statistics.paired import effect_size, paired_t, randomisation, wilcoxon
 
 __all__ = [
+    "DEFAULT_RESAMPLES",
     "Comparison",
     "Correction",
     "IntervalMethod",

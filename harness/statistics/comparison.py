@@ -11,17 +11,21 @@ import numpy as np
 
 from harness.errors import ComparisonError, suggestion
 from harness.statistics.corrections import Correction, adjust
-from harness.statistics.intervals import IntervalMethod, bootstrap_interval
+from harness.statistics.intervals import IntervalMethod, pair_intervals
 from harness.statistics.letters import letters
-from harness.statistics.paired import effect_size, paired_t, randomisation, wilcoxon
-from harness.statistics.resamples import Floats
+from harness.statistics.paired import effect_size, paired_t, randomise, wilcoxon
+from harness.statistics.resamples import Floats, PairColumns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "PairedTest", "compare"]
+__all__ = ["DEFAULT_RESAMPLES", "Comparison", "PairedTest", "compare"]
 
 PairedTest = Literal["randomisation", "t", "wilcoxon"]
+
+DEFAULT_RESAMPLES = 10_000
+MARGIN = 20
+"""The smallest p-value that can be found, corrected, is to be the level divided by this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +37,19 @@ class Comparison:
     algorithms : DataFrame
         A row for each algorithm, in the order given: ``algorithm``, ``mean``, the bounds ``low``
         and ``high`` of its interval, ``n_users`` with a score, and ``letters``: two algorithms
-        share a letter just if they are not told apart.
+        share a letter if they are not significantly different, and only then.
     pairs : DataFrame
         A row for each two algorithms: ``first``, ``second``, the mean ``difference`` of first less
         second, ``low`` and ``high`` of its interval (of this pair alone, not corrected),
-        ``effect_size`` (Cohen's d_z), ``p``, ``p_adjusted`` among all pairs, ``significant``,
-        ``n_users`` with a score from both and ``n_left_out`` without.
+        ``effect_size`` (Cohen's d_z), ``p``, ``p_is_bound``, whether p is an upper bound because
+        no resample was as extreme, ``p_adjusted`` among all pairs, ``significant``, ``n_users``
+        with a score from both and ``n_left_out`` without.
     baseline : DataFrame or None
         The same for each algorithm less the baseline, ``p_adjusted`` among these alone.
     test, correction, interval, n_resamples, confidence, seed
         How it was found.
+    note : str
+        Why no difference could have been significant; empty where one could.
     """
 
     algorithms: pd.DataFrame
@@ -51,14 +58,17 @@ class Comparison:
     test: PairedTest
     correction: Correction
     interval: IntervalMethod
-    n_resamples: int
+    n_resamples: int | None
     confidence: float
     seed: int
+    note: str = ""
 
     def describe(self) -> str:
         """Return how the comparison was made, as a sentence for a caption."""
+        n_resamples = self.n_resamples or DEFAULT_RESAMPLES
+        closer = "" if self.n_resamples else "; where none is as extreme, p is an upper bound"
         test = {
-            "randomisation": f"randomisation test ({self.n_resamples:,} sign flips)",
+            "randomisation": f"randomisation test ({n_resamples:,} sign flips{closer})",
             "t": "paired t-test",
             "wilcoxon": "Wilcoxon's signed-rank test",
         }[self.test]
@@ -71,7 +81,8 @@ class Comparison:
         return (
             f"Two-sided {test} over users with {correction}, level {1 - self.confidence:.3g}; "
             f"{100 * self.confidence:.4g}% intervals by {interval} over users "
-            f"({self.n_resamples:,} resamples). Algorithms that share a letter are not told apart."
+            f"({n_resamples:,} resamples). Algorithms that share a letter are not significantly "
+            f"different.{f' {self.note[0].upper()}{self.note[1:]}.' if self.note else ''}"
         )
 
 
@@ -83,7 +94,7 @@ def compare(
     test: PairedTest = "randomisation",
     correction: Correction = "holm",
     interval: IntervalMethod = "bca",
-    n_resamples: int = 10_000,
+    n_resamples: int | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     higher_is_better: bool = True,
@@ -107,8 +118,10 @@ def compare(
         For the number of comparisons.
     interval : {"bca", "percentile"}
         See `bootstrap_interval`.
-    n_resamples : int
-        Of the randomisation test and of the bootstrap.
+    n_resamples : int, optional
+        Of the randomisation test and of the bootstrap. Left out, there are 10,000, and the
+        randomisation test takes a closer look at pairs where none of them is as extreme as the
+        scores, so that any number of comparisons can be decided; see `randomise`.
     confidence : float
         In (0, 1), of the intervals; a difference is significant if its adjusted p-value is at most
         1 - confidence.
@@ -155,18 +168,26 @@ def compare(
         raise ComparisonError(
             f"comparison: no user has a score from both {one!r} and {other!r}; leave one out"
         )
+    level = 1 - confidence + 1e-12
+    n_drawn = n_resamples or DEFAULT_RESAMPLES
+    shared = PairColumns.of(table, firsts, seconds)
+    is_bound = np.zeros(len(pairs), bool)
     if test == "randomisation":
-        p_values = randomisation(differences, n_resamples, seed)
+        n_counted = 1 if correction == "none" else len(pairs)
+        smallest = level / (MARGIN * n_counted)
+        if 4 * n_counted <= level * (n_drawn + 1):
+            smallest = 1 / (n_drawn + 1)
+        p_values, is_bound = randomise(shared, n_drawn, seed, None if n_resamples else smallest)
     else:
         p_values = paired_t(differences) if test == "t" else wilcoxon(differences)
-    low, high = bootstrap_interval(
-        np.hstack([table, differences]),
+    low, high = pair_intervals(
+        shared,
+        n,
         confidence=confidence,
-        n_resamples=n_resamples,
+        n_resamples=n_drawn,
         method=interval,
         seed=seed,
     )
-    level = 1 - confidence + 1e-12
     adjusted = adjust(p_values, correction)
     found = pd.DataFrame(
         {
@@ -177,6 +198,7 @@ def compare(
             "high": high[n:],
             "effect_size": effect_size(differences),
             "p": p_values,
+            "p_is_bound": is_bound,
             "p_adjusted": adjusted,
             "significant": adjusted <= level,
             "n_users": n_common,
@@ -200,15 +222,42 @@ def compare(
         }
     )
     against = None if baseline is None else _against(found, baseline, correction, level)
-    return Comparison(
-        algorithms, found, against, test, correction, interval, n_resamples, confidence, seed
+    note = (
+        _undecidable(differences, n_resamples, correction, level) if test == "randomisation" else ""
     )
+    return Comparison(
+        algorithms, found, against, test, correction, interval, n_resamples, confidence, seed, note
+    )
+
+
+def _undecidable(
+    differences: Floats, n_resamples: int | None, correction: Correction, level: float
+) -> str:
+    """Return why no p-value of the randomisation test can be small enough, if none can."""
+    n_pairs = differences.shape[1]
+    n_counted = n_pairs if correction == "holm" else 1
+    most = int(np.count_nonzero(np.nan_to_num(differences), axis=0).max())
+    compared = f"{n_pairs} comparison{'' if n_pairs == 1 else 's'}"
+    if most <= np.log2(n_resamples or DEFAULT_RESAMPLES):  # every pair is tested exactly
+        if most and n_counted * 2.0 ** (1 - most) > level:
+            users = f"{most} user{'' if most == 1 else 's'}"
+            return (
+                f"cannot decide: no two algorithms differ for more than {users}, too few for a "
+                f"significant difference in {compared}"
+            )
+    elif n_resamples and n_counted / (n_resamples + 1) > level:
+        enough = int(np.ceil(MARGIN * n_pairs / level))
+        return (
+            f"cannot decide: with {n_resamples:,} resamples no difference can be significant in "
+            f"{compared}; set resamples to at least {enough:,}, or leave it out"
+        )
+    return ""
 
 
 def _against(
     pairs: pd.DataFrame, baseline: str, correction: Correction, level: float
 ) -> pd.DataFrame:
-    """Return the pairs with the baseline, turned so that it stands second, corrected anew."""
+    """Return the pairs with the baseline, turned so that it stands second, corrected again."""
     rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
     turned = rows["first"] == baseline
     rows.loc[turned, ["first", "second"]] = rows.loc[turned, ["second", "first"]].to_numpy()
@@ -221,7 +270,11 @@ def _against(
 
 
 def _check(
-    table: Floats, names: Sequence[str], baseline: str | None, n_resamples: int, confidence: float
+    table: Floats,
+    names: Sequence[str],
+    baseline: str | None,
+    n_resamples: int | None,
+    confidence: float,
 ) -> None:
     if table.ndim != 2 or table.shape[1] != len(names):
         raise ComparisonError(
@@ -244,5 +297,5 @@ def _check(
         )
     if not 0 < confidence < 1:
         raise ComparisonError(f"comparison: confidence {confidence}; use one such as 0.95")
-    if n_resamples < 1:
+    if n_resamples is not None and n_resamples < 1:
         raise ComparisonError(f"comparison: {n_resamples} resamples; use 10,000")

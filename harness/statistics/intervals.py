@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import seeds
-from harness.statistics.resamples import Floats, resampled_means
+from harness.statistics.resamples import Floats, PairColumns, resampled_means
 
-__all__ = ["IntervalMethod", "bootstrap_interval", "bounds"]
+__all__ = ["IntervalMethod", "bootstrap_interval", "bounds", "pair_intervals"]
 
 IntervalMethod = Literal["bca", "percentile"]
 
@@ -63,20 +63,58 @@ def bootstrap_interval(
     """
     rng = seeds.generator(seed, "bootstrap")
     means = resampled_means(values, n_resamples, rng)
-    low = np.full(values.shape[1], np.nan)
-    high = low.copy()
-    for number, column in enumerate(values.T):
-        known = column[~np.isnan(column)]
-        if len(known) == 0:
-            continue
-        if np.ptp(known) == 0:
-            low[number] = high[number] = known[0]
-            continue
-        drawn = means[:, number]
-        low[number], high[number] = bounds(
-            drawn[~np.isnan(drawn)], known, confidence=confidence, method=method
-        )
+    found = [
+        _interval(drawn, column, confidence, method)
+        for drawn, column in zip(means.T, values.T, strict=True)
+    ]
+    low, high = np.array(found).reshape(-1, 2).T
     return low, high
+
+
+def pair_intervals(
+    pairs: PairColumns,
+    n_plain: int,
+    *,
+    confidence: float,
+    n_resamples: int,
+    method: IntervalMethod,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Return the intervals of the first columns and then those of the pairs.
+
+    The same as `bootstrap_interval` of the columns beside the differences, but only the columns
+    are resampled.
+
+    Parameters
+    ----------
+    pairs : PairColumns
+    n_plain : int
+        How many of its columns have an interval of their own.
+    confidence, n_resamples, method, seed
+        As `bootstrap_interval`.
+    """
+    rng = seeds.generator(seed, "bootstrap")
+    columns = pairs.columns.T
+    means = np.ascontiguousarray(resampled_means(pairs.columns, n_resamples, rng).T)
+    found = [_interval(means[i], columns[i], confidence, method) for i in range(n_plain)]
+    found += [
+        _interval(means[i] - means[j], columns[i] - columns[j], confidence, method)
+        for i, j in zip(pairs.first, pairs.second, strict=True)
+    ]
+    low, high = np.array(found).T
+    return low, high
+
+
+def _interval(
+    drawn: Floats, column: Floats, confidence: float, method: IntervalMethod
+) -> tuple[float, float]:
+    """Return the interval of one column, given the means of its resamples."""
+    known = column[~np.isnan(column)]
+    if len(known) == 0:
+        return np.nan, np.nan
+    if np.ptp(known) == 0:
+        return float(known[0]), float(known[0])
+    return bounds(drawn[~np.isnan(drawn)], known, confidence=confidence, method=method)
 
 
 def bounds(

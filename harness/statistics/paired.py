@@ -8,17 +8,20 @@ or without a difference anywhere, has p = 1: nothing speaks for a difference.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import seeds
-from harness.statistics.resamples import Floats, sign_sums
+from harness.statistics.resamples import Floats, PairColumns, sign_sums
 
-__all__ = ["effect_size", "paired_t", "randomisation", "wilcoxon"]
+__all__ = ["Randomised", "effect_size", "paired_t", "randomisation", "randomise", "wilcoxon"]
 
 _EPSILON = float(np.finfo(np.float64).eps)
+_LEAST_P = 1e-12
+MOST_WORK = 5_000_000_000
+"""Users times pairs times resamples that a closer look may take: about two seconds."""
 
 
 def paired_t(differences: Floats) -> Floats:
@@ -120,25 +123,98 @@ def randomisation(differences: Floats, n_resamples: int = 10_000, seed: int = 0)
     >>> randomisation(np.array([[1.0], [2.0], [3.0]])).tolist()  # 2 of 8 sign vectors
     [0.25]
     """
-    filled = np.nan_to_num(differences)
-    sizes = np.abs(filled).sum(axis=0)
+    n_columns = differences.shape[1]
+    alone = PairColumns(
+        np.column_stack([differences, np.zeros(len(differences))]),
+        np.arange(n_columns),
+        np.full(n_columns, n_columns),
+    )
+    return randomise(alone, n_resamples, seed).p_values
+
+
+class Randomised(NamedTuple):
+    """p-values of a randomisation test.
+
+    Parameters
+    ----------
+    p_values : ndarray of float64, shape (n_pairs,)
+    is_bound : ndarray of bool, shape (n_pairs,)
+        Whether no random sign vector was as extreme, so that the p-value is an upper bound.
+    """
+
+    p_values: Floats
+    is_bound: NDArray[np.bool_]
+
+
+def randomise(
+    pairs: PairColumns, n_resamples: int, seed: int, smallest: float | None = None
+) -> Randomised:
+    r"""Test pairs as `randomisation` does, and look closer where no sign vector was as extreme.
+
+    Parameters
+    ----------
+    pairs : PairColumns
+    n_resamples : int
+        B, as in `randomisation`.
+    seed : int
+    smallest : float, optional
+        The p-value that can decide; left out, all pairs get B sign vectors and no more.
+
+    Notes
+    -----
+    Of n sign flips of the differences d, a share of at most
+    :math:`2 \exp(-(\sum d)^2 / (2 \sum d^2))` is as extreme as what was observed [1]_. Where no
+    random vector is, the p-value is the less of this bound and 1 / (B + 1); where that is above
+    `smallest`, vectors are drawn until there are 1 / `smallest`, `MOST_WORK` permitting. Either
+    keeps the test's level: it goes below 1 / (B + 1) only where the exact p-value, or the one of
+    all the vectors drawn, does so too.
+
+    References
+    ----------
+    .. [1] W. Hoeffding, "Probability inequalities for sums of bounded random variables", Journal of
+       the American Statistical Association 58(301), 1963, doi:10.1080/01621459.1963.10500830.
+    """
+    filled = np.nan_to_num(pairs.columns)
+    n_users, n_pairs = len(filled), len(pairs.first)
+    sums, sizes = filled.sum(axis=0), np.abs(filled).sum(axis=0)
+    sizes = sizes[pairs.first] + sizes[pairs.second]
     # Sums that are equal but for the rounding of n additions count as equal.
-    least = np.abs(filled.sum(axis=0)) - _EPSILON * (len(filled) + 8) * sizes
-    n_differing = np.count_nonzero(filled, axis=0)
-    p_values = np.ones(differences.shape[1])
+    least = np.abs(pairs.differences(sums)) - _EPSILON * (n_users + 8) * sizes
+    squares, n_differing = np.empty(n_pairs), np.empty(n_pairs, np.int64)
+    for place, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        apart = filled[:, i] - filled[:, j]
+        squares[place], n_differing[place] = apart @ apart, np.count_nonzero(apart)
+    p_values = np.ones(n_pairs)
+    is_bound = np.zeros(n_pairs, bool)
     exact = n_differing <= np.log2(n_resamples)
-    for column in np.flatnonzero(exact & (n_differing > 0)):
-        values = filled[filled[:, column] != 0, column]
-        extreme = np.abs(_all_sign_sums(values)) >= least[column]
-        p_values[column] = np.count_nonzero(extreme) / len(extreme)
+    for place in np.flatnonzero(exact & (n_differing > 0)):
+        values = filled[:, pairs.first[place]] - filled[:, pairs.second[place]]
+        extreme = np.abs(_all_sign_sums(values[values != 0])) >= least[place]
+        p_values[place] = np.count_nonzero(extreme) / len(extreme)
     drawn = np.flatnonzero(~exact)
-    if len(drawn):
-        n_extreme = np.zeros(len(drawn), np.int64)
-        rng = seeds.generator(seed, "randomisation")
-        for sums in sign_sums(np.ascontiguousarray(filled[:, drawn]), n_resamples, rng):
-            n_extreme += np.count_nonzero(np.abs(sums) >= least[drawn], axis=0)
-        p_values[drawn] = (n_extreme + 1) / (n_resamples + 1)
-    return p_values
+    if not len(drawn):
+        return Randomised(p_values, is_bound)
+    rng = seeds.generator(seed, "randomisation")
+    n_extreme = np.zeros(n_pairs, np.int64)
+    for block in sign_sums(filled, n_resamples, rng, width=n_pairs):
+        n_extreme += np.count_nonzero(np.abs(pairs.differences(block)) >= least, axis=0)
+    p_values[drawn] = (n_extreme[drawn] + 1) / (n_resamples + 1)
+    is_bound[drawn] = n_extreme[drawn] == 0
+    if smallest is None:
+        return Randomised(p_values, is_bound)
+    spread = np.maximum(2.0 * squares, np.finfo(np.float64).tiny)
+    hoeffding = np.maximum(2.0 * np.exp(-np.square(np.maximum(least, 0.0)) / spread), _LEAST_P)
+    open_pairs = np.flatnonzero(is_bound & (hoeffding > smallest))
+    n_more = int(np.ceil(1 / smallest)) - n_resamples
+    n_more = min(n_more, MOST_WORK // max(1, n_users * len(open_pairs)))
+    if len(open_pairs) and n_more > 0:
+        apart = filled[:, pairs.first[open_pairs]] - filled[:, pairs.second[open_pairs]]
+        for block in sign_sums(apart, n_more, rng):
+            n_extreme[open_pairs] += np.count_nonzero(np.abs(block) >= least[open_pairs], axis=0)
+        p_values[open_pairs] = (n_extreme[open_pairs] + 1) / (n_resamples + n_more + 1)
+        is_bound[open_pairs] = n_extreme[open_pairs] == 0
+    p_values[is_bound] = np.minimum(p_values, hoeffding)[is_bound]
+    return Randomised(p_values, is_bound)
 
 
 def _all_sign_sums(values: Floats) -> Floats:

@@ -9,18 +9,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "resampled_means", "sign_sums"]
+__all__ = ["Floats", "PairColumns", "resampled_means", "sign_sums"]
 
 Floats = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 25
 
 
-def sign_sums(values: Floats, n_resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+@dataclass(frozen=True, eq=False)
+class PairColumns:
+    """Differences of columns, of which sums and means are cheap.
+
+    A sum over the difference of two columns is the difference of their sums, if the same users
+    have values in both. So the columns are summed instead of the many more pairs of them; a pair
+    that has users of its own gets a column of its own.
+
+    Parameters
+    ----------
+    columns : ndarray of float64, shape (n_users, n_columns)
+    first, second : ndarray of int, shape (n_pairs,)
+        The columns of each pair.
+    """
+
+    columns: Floats
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, table: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> PairColumns:
+        """Return the columns that the differences ``table[:, first] - table[:, second]`` need.
+
+        Examples
+        --------
+        >>> shared = PairColumns.of(np.array([[1.0, 2.0], [4.0, np.nan]]), *np.array([[0], [1]]))
+        >>> shared.differences(np.nansum(shared.columns, axis=0)).tolist()
+        [-1.0]
+        """
+        _, pattern = np.unique(~np.isnan(table), axis=1, return_inverse=True)
+        pattern = pattern.ravel()
+        own = np.flatnonzero(pattern[first] != pattern[second])
+        apart = table[:, first[own]] - table[:, second[own]]
+        columns = np.column_stack([table, apart, np.zeros(len(table))])
+        first, second = first.copy(), second.copy()
+        first[own] = table.shape[1] + np.arange(len(own))
+        second[own] = columns.shape[1] - 1
+        return cls(columns, first, second)
+
+    def differences(self, values: Floats) -> Floats:
+        """Return what belongs to the pairs, from what belongs to the columns (the last axis)."""
+        differences: Floats = values[..., self.first] - values[..., self.second]
+        return differences
+
+
+def sign_sums(
+    values: Floats, n_resamples: int, rng: np.random.Generator, width: int = 0
+) -> Iterator[Floats]:
     """Yield sums of rows under random signs, the same signs for all columns.
 
     Parameters
@@ -31,6 +79,8 @@ def sign_sums(values: Floats, n_resamples: int, rng: np.random.Generator) -> Ite
         How many sign vectors to draw.
     rng : Generator
         Gives a bit for each sign.
+    width : int
+        Columns of what the caller makes of each block, for which memory is kept free.
 
     Yields
     ------
@@ -47,7 +97,7 @@ def sign_sums(values: Floats, n_resamples: int, rng: np.random.Generator) -> Ite
     n_bytes = 8 * ((n + 63) // 64)  # whole words, so that blocks of any size draw the same bits
     total = values.sum(axis=0)
     with _one_thread():
-        for size in _blocks(n_resamples, values.shape):
+        for size in _blocks(n_resamples, (*values.shape, width)):
             drawn = np.frombuffer(rng.bytes(size * n_bytes), np.uint8).reshape(size, n_bytes)
             plus = np.unpackbits(drawn, axis=1, count=n).astype(np.float64)
             yield 2.0 * (plus @ values) - total
