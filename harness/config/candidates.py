@@ -1,4 +1,4 @@
-"""Which items a test user is asked about."""
+"""Which items are ranked for a test user."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ class Rated(Section):
     def describe(self) -> str:
         """Return the short name that tables use."""
         return "rated" + (", known users" if self.unknown_users == "drop" else "")
+
+    def sentence(self) -> str:
+        """Return what was ranked, as the methods text of a report says it."""
+        return f"Each user's own test ratings are ranked.{_unknown_users(self.unknown_users)}"
 
 
 class Catalogue(Section):
@@ -47,6 +51,15 @@ class Catalogue(Section):
             parts.append("known items")
         return ", ".join(parts)
 
+    def sentence(self) -> str:
+        """Return what was ranked, as the methods text of a report says it."""
+        own = {"keep": "included", "drop": "left out"}[self.training_items]
+        return (
+            "Every item of the training part is ranked for every test user, those that the user "
+            f"rated in training {own}; an item without a test rating has relevance 0."
+            f"{_unknown_items(self.unknown_items)}{_unknown_users(self.unknown_users)}"
+        )
+
 
 class Sampled(Section):
     """A user's test ratings among a random sample of items without one."""
@@ -68,6 +81,25 @@ class Sampled(Section):
         if self.unknown_items == "drop":
             parts.append("known items")
         return ", ".join(parts)
+
+    def sentence(self) -> str:
+        """Return what was ranked, as the methods text of a report says it."""
+        return (
+            f"Each user's test ratings are ranked among {self.n} items drawn at random from "
+            "those without a rating of the user, which have relevance 0."
+            f"{_unknown_items(self.unknown_items)}{_unknown_users(self.unknown_users)}"
+        )
+
+
+def _unknown_users(rule: str) -> str:
+    return {"keep": "", "drop": " Users without a training rating are left out."}[rule]
+
+
+def _unknown_items(rule: str) -> str:
+    return {
+        "count": " Test items that training never saw cannot be ranked but count in the ideal.",
+        "drop": " Test items that training never saw are left out.",
+    }[rule]
 
 
 def _from_name(value: Any) -> Any:

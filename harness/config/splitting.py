@@ -35,6 +35,25 @@ class _Split(Section):
     validation: SplitSection | None = None
     """A second split, of the training part alone, whose test part tuning may look at."""
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Refuse a kind that the methods text of a report could not describe."""
+        super().__pydantic_init_subclass__(**options)
+        if "sentence" not in vars(cls):
+            raise TypeError(
+                f"{cls.__name__}: write `sentence`, as the other kinds of split have it"
+            )
+
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided, as the methods text of a report says it.
+
+        Parameters
+        ----------
+        part : str
+            What the part is called that models are scored on.
+        """
+        raise NotImplementedError
+
     @model_validator(mode="after")
     def _validation_is_flat(self) -> Self:
         if self.validation is not None and self.validation.validation is not None:
@@ -101,6 +120,31 @@ class Holdout(_Split):
             name += ", unshuffled"
         return name + (", as sklearn" if self.like == "sklearn" else "")
 
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`.
+
+        Examples
+        --------
+        >>> Holdout(test_size=0.25, shuffle=False).sentence()
+        'In the order of the data, as by Surprise, the last 25% of the ratings are the test part.'
+        """
+        test = None if self.test_size is None else f"{written(self.test_size)} of the ratings"
+        train = None if self.train_size is None else f"{written(self.train_size)} of the ratings"
+        like = {"surprise": "Surprise", "sklearn": "scikit-learn"}[self.like]
+        if self.shuffle:
+            how = f"drawn at random as by {like}{_seed(self.random_state)}"
+            if test is None:
+                return f"All but {train}, {how}, are the {part}."
+            rest = f"; {train} are training" if train else ""
+            return f"{test}, {how}, are the {part}{rest}."
+        if test is None:
+            parts = f"all but the first {train} are the {part}"
+        elif train is None:
+            parts = f"the last {test} are the {part}"
+        else:
+            parts = f"the first {train} are training and the next {test} are the {part}"
+        return f"In the order of the data, as by {like}, {parts}."
+
 
 class KFold(_Split):
     """Cross-validation over the ratings, as `surprise.model_selection.KFold`."""
@@ -118,6 +162,13 @@ class KFold(_Split):
         """Return the short name that tables use."""
         return f"{self.n_splits}-fold" + ("" if self.shuffle else ", unshuffled")
 
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`."""
+        how = f"at random into {self.n_splits} folds{_seed(self.random_state)}"
+        if not self.shuffle:
+            how = f"in the order of the data into {self.n_splits} folds"
+        return f"The ratings were divided {how}, each the {part} once."
+
 
 class RepeatedKFold(_Split):
     """Cross-validation several times over, as `surprise.model_selection.RepeatedKFold`."""
@@ -134,6 +185,13 @@ class RepeatedKFold(_Split):
     def describe(self) -> str:
         """Return the short name that tables use."""
         return f"{self.n_repeats} x {self.n_splits}-fold"
+
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`."""
+        return (
+            f"The ratings were divided at random into {self.n_splits} folds, {self.n_repeats} "
+            f"times{_seed(self.random_state)}; each fold is the {part} once."
+        )
 
 
 class LeaveNOut(_Split):
@@ -177,6 +235,23 @@ class LeaveNOut(_Split):
             name += f", {self.n_splits} draws"
         return name + (", as surprise" if self.like == "surprise" else "")
 
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`.
+
+        Examples
+        --------
+        >>> LeaveNOut(choose="latest").sentence()
+        '1 rating of each user, the latest, is the test part. Every user has at least 2 ratings.'
+        """
+        many = ("ratings", "are") if self.n > 1 else ("rating", "is")
+        like = " as by Surprise's LeaveOneOut" if self.like else ""
+        draws = f", in {self.n_splits} independent draws" if self.n_splits > 1 else ""
+        return (
+            f"{self.n} {many[0]} of each user, {_chosen(self.choose)}{like}"
+            f"{_seed(self.random_state)}, {many[1]} the {part}{draws}. "
+            f"{_too_few(self.too_few, f'at least {self.n + self.min_train} ratings')}"
+        )
+
 
 class UserFraction(_Split):
     """The same share of every user's ratings."""
@@ -195,6 +270,14 @@ class UserFraction(_Split):
     def describe(self) -> str:
         """Return the short name that tables use."""
         return f"user fraction {written(self.fraction)} {self.choose}"
+
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`."""
+        return (
+            f"{written(self.fraction)} of each user's ratings, {_chosen(self.choose)}"
+            f"{_seed(self.random_state)}, at least one and never all, are the {part}. "
+            f"{_too_few(self.too_few, 'at least 2 ratings')}"
+        )
 
 
 class GlobalTime(_Split):
@@ -225,6 +308,15 @@ class GlobalTime(_Split):
         """Return the short name that tables use."""
         return f"global time {self.quantile if self.date is None else self.date}"
 
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`."""
+        if self.date is not None:
+            return f"Ratings from {self.date} on are the {part}, those before are training."
+        return (
+            f"Ratings from the moment on that {written(self.quantile or 0.8)} of the ratings come "
+            f"before are the {part}, those before are training."
+        )
+
 
 class UserHoldout(_Split):
     """Some users are the test: part of their ratings is given, the rest is asked for."""
@@ -246,6 +338,15 @@ class UserHoldout(_Split):
         """Return the short name that tables use."""
         return f"user holdout {written(self.users)}, given {written(self.given)} {self.choose}"
 
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`."""
+        return (
+            f"Of {written(self.users)} of the users, drawn at random{_seed(self.random_state)}, "
+            f"{written(self.given)} of their ratings are given and the others, "
+            f"{_chosen(self.choose)}, are the {part}; all other users are training. "
+            f"{_too_few(self.too_few, 'a rating that is not given', 'test user')}"
+        )
+
 
 class OwnTraining(_Split):
     """No division: a model is tested on what it was fitted on."""
@@ -257,6 +358,13 @@ class OwnTraining(_Split):
     def describe(self) -> str:
         """Return the short name that tables use."""
         return "own training data"
+
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`."""
+        return (
+            f"All ratings are training and {part} at once: the scores say how well models fit, "
+            "not how well they predict."
+        )
 
 
 class Predefined(_Split):
@@ -298,6 +406,22 @@ class Predefined(_Split):
             return "predefined"
         return f"predefined {len(self.folds)}-fold"
 
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`."""
+        if self.file is not None:
+            return (
+                f"Training and {part} were divided beforehand and read from the column "
+                f"{self.column} of {_base(self.file)}."
+            )
+        rest = "all other ratings are training"
+        if self.train is not None:
+            rest = f"training is read from {_base(self.train)}"
+        folds = f", for the folds {', '.join(map(str, self.folds))}" if self.folds else ""
+        return (
+            f"Training and {part} were divided beforehand: the {part} is read from "
+            f"{_base(self.test or '')}, {rest}{folds}."
+        )
+
 
 class SavedSplit(_Split):
     """A split that was saved before, checked against the data."""
@@ -309,7 +433,32 @@ class SavedSplit(_Split):
 
     def describe(self) -> str:
         """Return the short name that tables use."""
-        return f"file {self.path.replace(chr(92), '/').rsplit('/', 1)[-1]}"
+        return f"file {_base(self.path)}"
+
+    def sentence(self, part: str = "test part") -> str:
+        """Return how the ratings were divided; see `_Split.sentence`."""
+        return f"Training and {part} were divided beforehand and read from {_base(self.path)}."
+
+
+def _seed(state: int | None) -> str:
+    return "" if state is None else f" (random_state {state})"
+
+
+def _chosen(choose: Choice) -> str:
+    return {"random": "drawn at random", "latest": "the latest"}[choose]
+
+
+def _too_few(rule: str, enough: str, who: str = "user") -> str:
+    """Return what became of users without enough ratings; an error where some had too few."""
+    return {
+        "error": f"Every {who} has {enough}.",
+        "train": f"A {who} without {enough} is training.",
+        "drop": f"A {who} without {enough} is left out.",
+    }[rule]
+
+
+def _base(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _from_name(value: Any) -> Any:

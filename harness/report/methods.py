@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness import metrics, statistics
+from harness.config.spaces import RECOMMENDED
+from harness.config.tuning import Range
 from harness.datasets.catalogue import CATALOGUE
 from harness.report.appearance import plain
-from harness.report.procedures import candidates_sentence, ndcg_sentence, split_sentence
+from harness.report.procedures import (
+    candidates_sentence,
+    ndcg_sentence,
+    space_sentence,
+    split_sentence,
+)
 from harness.report.sentences import joined
 from harness.report.sources import Source, cited_in, source
 from harness.results.provenance import listed, measured
@@ -71,34 +78,35 @@ class Methods:
 
 
 def methods(info: dict[str, Any]) -> Methods:
-    """Tell what a run did.
+    """Describe what a run did.
 
     Parameters
     ----------
     info : dict
         What ``run.json`` holds.
     """
-    telling = _Telling(info)
+    account = _Account(info)
     parts = (
-        ("Data", telling.data()),
-        ("Split", telling.split()),
-        ("Candidates", telling.candidates()),
-        ("Metrics", telling.metrics()),
-        ("Algorithms", telling.algorithms()),
-        ("Tuning", telling.tuning()),
-        ("Inference", telling.inference()),
-        ("Computation", telling.computation()),
+        ("Data", account.data()),
+        ("Split", account.split()),
+        ("Candidates", account.candidates()),
+        ("Metrics", account.metrics()),
+        ("Algorithms", account.algorithms()),
+        ("Tuning", account.tuning()),
+        ("Inference", account.inference()),
+        ("Computation", account.computation()),
     )
     paragraphs = tuple((heading, " ".join(text)) for heading, each in parts if (text := list(each)))
-    return Methods(paragraphs, tuple(telling.cited.values()))
+    return Methods(paragraphs, tuple(account.cited.values()))
 
 
-class _Telling:
-    """Collects what is cited while it tells."""
+class _Account:
+    """Writes the paragraphs and collects what they cite."""
 
     def __init__(self, info: dict[str, Any]) -> None:
         self.info = info
         self.config: dict[str, Any] = info["config"]
+        self.splits: list[dict[str, Any]] = self.config["split"]
         self.cited: dict[str, Source] = {}
 
     def cite(self, *keys: str) -> str:
@@ -120,7 +128,7 @@ class _Telling:
             )
 
     def split(self) -> Iterator[str]:
-        for section in self.config["split"]:
+        for section in self.splits:
             yield split_sentence(section)
         sizes = {
             key: sorted({each[key] for each in self.info["splits"]})
@@ -179,15 +187,15 @@ class _Telling:
             folded = _folded(row["name"])
             params = ", ".join(f"{key}={_value(value)}" for key, value in row["params"].items())
             settings = [params] if params else []
-            if row.get("search"):
+            if row.get("search") and _space(row):
                 settings.append("tuned")
             if row.get("label") and row["label"] != row["name"]:
                 settings.insert(0, f"shown as {plain(row['label'])}")
-            told = f" [{'; '.join(settings)}]" if settings else ""
+            shown = f" [{'; '.join(settings)}]" if settings else ""
             counts = folded == "implicitals" or row["params"].get("implicit")
             cited = (_BY_ALGORITHM.get(folded, ""), "hu2008collaborative" if counts else "")
             groups.setdefault(_group(row["name"], folded), []).append(
-                f"{plain(row['name'])}{self.cite(*cited)}{told}"
+                f"{plain(row['name'])}{self.cite(*cited)}{shown}"
             )
         if "surprise" in groups:
             yield (
@@ -201,12 +209,12 @@ class _Telling:
             yield f"Models fitted by {joined(packages)}: {joined(groups['library'])}."
         if "own" in groups:
             yield f"Models of other code: {joined(groups['own'])}."
-        if "floor" in groups:
-            yield f"What any model should beat: {joined(groups['floor'])}."
+        if "baseline" in groups:
+            yield f"Non-personalised baselines: {joined(groups['baseline'])}."
         if self.config.get("accelerate", True):
             yield (
-                "Fitting and scoring ran in compiled loops that give the same numbers, where there "
-                "are such."
+                "Where available, compiled implementations with equal results fitted the models "
+                "and computed the estimates."
             )
 
     def tuning(self) -> Iterator[str]:
@@ -215,15 +223,46 @@ class _Telling:
             return
         tuning = self.config["tuning"]
         method, key = _SEARCHES[tuning["method"]]
-        budget = [f"{tuning['trials']:,} settings"] if tuning.get("trials") else []
+        budget = [f"{tuning['trials']:,} trials"] if tuning.get("trials") else []
         budget += [f"{tuning['seconds']:g} seconds"] if tuning.get("seconds") else []
-        names = joined([plain(row.get("label") or row["name"]) for row in tuned])
-        yield (
-            f"Parameters of {names} were tuned by {method}{self.cite(key)}, each with a budget of "
-            f"{' and '.join(budget)} a fold, for {plain(tuning['metric'])} on a validation part of "
-            "the training ratings; the best setting was fitted to the whole training part and "
-            "tested once."
-        )
+        by_space: dict[str, list[str]] = {}
+        for row in tuned:
+            name = plain(row.get("label") or row["name"])
+            by_space.setdefault(space_sentence(_space(row)), []).append(name)
+        fixed = by_space.pop("", [])
+        searched = [name for names in by_space.values() for name in names]
+        if searched:
+            yield (
+                f"Parameters of {joined(searched)} were tuned by {method}{self.cite(key)} for "
+                f"{plain(tuning['metric'])} on a validation part of the training ratings, with a "
+                f"budget of {' and '.join(budget)} for each algorithm, fold and seed. The best "
+                "setting was fitted to the whole training part and tested once."
+            )
+            trials = self._trials()
+            if trials:
+                yield f"Trials of each search: {joined(trials)}."
+            spaces = [f"{joined(names)}: {space}" for space, names in by_space.items()]
+            yield f"Searched were {'; '.join(spaces)}."
+            parts: dict[str, list[str]] = {}
+            for split in self.splits:
+                section = split.get("validation") or tuning["validation"]
+                shown = split_sentence(section, "validation part")
+                parts.setdefault(shown, []).append(split["kind"])
+            for shown, kinds in parts.items():
+                yield f"Under {joined(kinds)}: {shown}" if len(parts) > 1 else shown
+        if fixed:
+            yield f"{joined(fixed)} {'has' if len(fixed) == 1 else 'have'} nothing to tune."
+
+    def _trials(self) -> list[str]:
+        """Return how many trials the searches made, the algorithms of equal numbers together."""
+        counts: dict[str, list[int]] = {}
+        for cell in self.info["cells"]:
+            if cell.get("n_trials", 0) > 1:
+                counts.setdefault(plain(cell["algorithm"]), []).append(cell["n_trials"])
+        by_span: dict[str, list[str]] = {}
+        for name, numbers in counts.items():
+            by_span.setdefault(_span(sorted(set(numbers))), []).append(name)
+        return [f"{span} of {joined(names)}" for span, names in by_span.items()]
 
     def inference(self) -> Iterator[str]:
         settings = self.config.get("statistics")
@@ -278,7 +317,18 @@ def _group(name: str, folded: str) -> str:
         return "own"
     if folded in _LIBRARIES:
         return "library"
-    return "floor" if folded in _BASELINES else "surprise"
+    return "baseline" if folded in _BASELINES else "surprise"
+
+
+def _space(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the search space of an algorithm of the config; empty where nothing is searched."""
+    if isinstance(row["search"], dict):
+        return dict(row["search"])
+    known = {_folded(name): space for name, space in RECOMMENDED.items()}
+    space = known.get(_folded(row["name"]), {})
+    return {
+        key: each.model_dump() if isinstance(each, Range) else each for key, each in space.items()
+    }
 
 
 def _span(sizes: list[int]) -> str:

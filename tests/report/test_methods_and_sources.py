@@ -6,11 +6,14 @@ import re
 import pytest
 
 from harness.config.experiment import Experiment
+from harness.config.splitting import OwnTraining
 from harness.datasets.catalogue import CATALOGUE
 from harness.metrics.definitions import DEFINITIONS
 from harness.report.methods import methods
+from harness.report.procedures import split_sentence
 from harness.report.sources import SOURCES, all_sources, cited_in, source
 
+KINDS = OwnTraining.__base__.__subclasses__()
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
 
 
@@ -44,17 +47,20 @@ def test_counts_of_data_and_split_are_those_of_the_run(plain_run):
         ),
         (
             {"kind": "holdout", "train_size": 0.75, "random_state": 42, "like": "sklearn"},
-            "All ratings but 75%, drawn at random as by scikit-learn (random_state 42)",
+            "All but 75% of the ratings, drawn at random as by scikit-learn (random_state 42)",
         ),
         ({"kind": "kfold", "n_splits": 4}, "divided at random into 4 folds, each the test part"),
-        ({"kind": "repeated-kfold", "n_repeats": 3}, "into 5 folds, 3 times over"),
+        ({"kind": "repeated-kfold", "n_repeats": 3}, "at random into 5 folds, 3 times"),
         ({"kind": "leave-n-out", "n": 2}, "2 ratings of each user, drawn at random"),
         ({"kind": "leave-n-out", "choose": "latest"}, "1 rating of each user, the latest"),
         ({"kind": "user-fraction", "fraction": 0.3}, "30% of each user's ratings"),
-        ({"kind": "global-time"}, "the moment that 80% of the ratings come before"),
+        ({"kind": "global-time"}, "the moment on that 80% of the ratings come before"),
         ({"kind": "global-time", "date": "1998-01-01"}, "Ratings from 1998-01-01 on"),
-        ({"kind": "user-holdout", "given": 5}, "Of 20% of the users, 5 of their ratings are given"),
-        ({"kind": "predefined", "test": "u1.test"}, "divided beforehand and read from files"),
+        ({"kind": "user-holdout", "given": 5}, "Of 20% of the users, drawn at random, 5 of their"),
+        (
+            {"kind": "predefined", "test": "u1.test"},
+            "the test part is read from u1.test, all other ratings",
+        ),
     ],
     ids=lambda value: value["kind"] if isinstance(value, dict) else "",
 )
@@ -62,10 +68,91 @@ def test_every_kind_of_split_has_its_sentence(plain_run, split, sentence):
     assert sentence in told(plain_run, split=split)[0]["Split"]
 
 
+# Each option of each kind with another value than the default, and what it needs beside it.
+OPTIONS = {
+    "holdout": [
+        {"test_size": 0.3},
+        {"train_size": 0.6},
+        {"test_size": None, "train_size": 0.6},
+        {"random_state": 3},
+        {"shuffle": False},
+        {"shuffle": False, "train_size": 0.6},
+        {"shuffle": False, "test_size": None, "train_size": 0.6},
+        {"like": "sklearn"},
+    ],
+    "kfold": [{"n_splits": 3}, {"random_state": 3}, {"shuffle": False}],
+    "repeated-kfold": [{"n_splits": 3}, {"n_repeats": 3}, {"random_state": 3}],
+    "leave-n-out": [
+        {"n": 3},
+        {"choose": "latest"},
+        {"min_train": 3},
+        {"too_few": "train"},
+        {"too_few": "drop"},
+        {"n_splits": 3},
+        {"random_state": 3},
+        {"like": "surprise"},
+    ],
+    "user-fraction": [
+        {"fraction": 0.3},
+        {"choose": "latest"},
+        {"too_few": "train"},
+        {"too_few": "drop"},
+        {"random_state": 3},
+    ],
+    "global-time": [{"quantile": 0.7}, {"date": "1998-01-01"}],
+    "user-holdout": [
+        {"users": 0.3},
+        {"given": 3},
+        {"choose": "latest"},
+        {"too_few": "train"},
+        {"too_few": "drop"},
+        {"random_state": 3},
+    ],
+    "own-training": [],
+    "predefined": [
+        {"test": "v.test"},
+        {"train": "u.base"},
+        {"test": "{fold}.test", "folds": [1, 2]},
+        {"test": None, "file": "folds.csv"},
+        {"test": None, "file": "folds.csv", "column": "part"},
+    ],
+    "file": [{"path": "other.parquet"}],
+}
+NEEDED = {"predefined": {"test": "u.test"}, "file": {"path": "kept.parquet"}}
+
+
+@pytest.mark.parametrize("kind", [each.model_fields["kind"].default for each in KINDS])
+def test_every_option_of_every_kind_of_split_changes_its_sentence(kind):
+    [section] = [each for each in KINDS if each.model_fields["kind"].default == kind]
+    assert set().union(*OPTIONS[kind]) == set(section.model_fields) - {"kind", "validation"}
+    base = {"kind": kind} | NEEDED.get(kind, {})
+    sentences = [split_sentence(base), *(split_sentence(base | each) for each in OPTIONS[kind])]
+    assert len(set(sentences)) == len(sentences)
+    for sentence, options in zip(sentences[1:], OPTIONS[kind], strict=True):
+        words = re.findall(r"[\w.{}-]+", sentence.replace("%", ""))
+        words = {word.strip(".") for word in words}
+        for value in options.values():
+            if isinstance(value, float):
+                assert f"{100 * value:g}" in words
+            elif isinstance(value, str) and value not in ("train", "drop", "surprise", "sklearn"):
+                assert value in words
+        assert ("drawn at random" in sentence or "divided at random" in sentence) == (
+            section.model_validate(base | options).model_dump().get("shuffle", True)
+            and kind not in ("own-training", "predefined", "file", "global-time")
+            and (kind == "user-holdout" or options.get("choose") != "latest")
+        )
+    assert "validation part" in split_sentence(base, "validation part")
+
+
+def test_a_kind_of_split_without_a_sentence_is_refused():
+    with pytest.raises(TypeError, match="Mute: write `sentence`"):
+        type("Mute", (OwnTraining.__base__,), {})
+
+
 @pytest.mark.parametrize(
     ("candidates", "sentence"),
     [
-        ("rated", "Each user's own test ratings are put in order."),
+        ("rated", "Each user's own test ratings are ranked."),
         ("catalogue", "those that the user rated in training left out"),
         ({"kind": "catalogue", "training_items": "keep"}, "rated in training included"),
         ({"kind": "sampled", "n": 99}, "among 99 items drawn at random"),
@@ -105,9 +192,30 @@ def test_algorithms_are_told_with_parameters_and_sources(plain_run):
     assert "SVD (Koren et al. 2009) [shown as small; n_factors=5]" in text
     assert "KNNBaseline (Koren 2010) [tuned]" in text
     assert "Models of other code: my_package.models:Best." in text
-    assert "What any model should beat: Random and Popularity." in text
+    assert "Non-personalised baselines: Random and Popularity." in text
     assert "KNNBaseline were tuned by random search (Bergstra" in paragraphs["Tuning"]
-    assert "each with a budget of 7 settings a fold" in paragraphs["Tuning"]
+    assert "a budget of 7 trials for each algorithm, fold and seed" in paragraphs["Tuning"]
+
+
+def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
+    run = copy.deepcopy(plain_run)
+    for cell in run.info["cells"]:
+        cell["n_trials"] = {"SVD": 7, "BaselineOnly": 5}.get(cell["algorithm"], 1)
+    algorithms = [
+        {"name": "SVD", "search": {"n_factors": [5, 10], "lr_all": {"low": 0.01, "high": 0.1}}},
+        {"name": "BaselineOnly", "search": "recommended"},
+        {"name": "SlopeOne", "search": "recommended"},
+    ]
+    split = {"kind": "global-time", "validation": {"kind": "global-time", "quantile": 0.9}}
+    text = told(run, algorithms=algorithms, split=split, tuning={"trials": 7})[0]
+    tuning = text["Tuning"]
+    assert "Parameters of SVD and BaselineOnly were tuned" in tuning
+    assert "Trials of each search: 7 of SVD and 5 of BaselineOnly." in tuning
+    assert "SVD: n_factors from 5 and 10, lr_all from 0.01 to 0.1" in tuning
+    assert "BaselineOnly: bsl_options.reg_u from" in tuning
+    assert "90% of the ratings come before are the validation part" in tuning
+    assert "SlopeOne has nothing to tune." in tuning
+    assert "SlopeOne (Lemire and Maclachlan 2005)." in text["Algorithms"]
 
 
 def test_nothing_is_said_of_tuning_or_tests_that_were_not_made(plain_run):
