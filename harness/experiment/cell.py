@@ -19,12 +19,12 @@ from harness.algorithms.warming import warm_up
 from harness.config.algorithm import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
-from harness.experiment.plan import Cell, depth_of, global_seed, requested_metrics
+from harness.experiment.plan import Cell, depth_of, global_seed, inputs_of, requested_metrics
 from harness.experiment.scoring import compile_scoring, rank, score_pairs
 from harness.experiment.workspace import Workspace
 from harness.parallel import n_threads
 from harness.results import provenance
-from harness.results.cells import CellRecord, CellStore
+from harness.results.cells import CellRecord, CellStore, key_of
 
 __all__ = [
     "COMPILING",
@@ -164,6 +164,8 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
     ------
     CapacityError
         If it would need more memory than is free; nothing is fitted.
+    HarnessError
+        If the data or the code changed since the cell got its key.
     AlgorithmError
         If the model gives estimates that are not numbers.
     """
@@ -172,8 +174,15 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
     section = experiment.candidates[cell.candidates]
     report(LOADING, 0, 0)
     split = workspace.split(cell)
+    inputs = inputs_of(experiment, workspace, cell)
+    if key_of(inputs) != cell.key:
+        raise HarnessError(
+            f"{cell.title}: the data, the split or the code here are not those that the run was "
+            "planned with; a file was changed since, or this worker has another version: run again"
+        )
     asked = candidates.choose(section, split, cell.seed)
-    trainset = workspace.trainset(split)
+    # Code from elsewhere may change what it is given, which must not reach another cell.
+    trainset = workspace.trainset(split, shared=":" not in chosen.name)
     _refuse_what_cannot_fit(chosen.name, cell.params, trainset)
     model = registry.create(chosen.name, cell.params, cell.seed)
     if registry.draws_in_order(chosen.name) and chosen.params.get("random_state") is not None:
@@ -231,6 +240,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
         kept=asked.kept,
         rankings=rankings,
         pairs=pairs,
+        inputs=inputs,
     )
     return _judged(record, wanted[0]) if cell.inner else record
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -12,6 +10,7 @@ from typing import Any
 import harness
 from harness import metrics, seeds
 from harness.algorithms import registry
+from harness.algorithms.own_code import code_digest
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
@@ -110,6 +109,11 @@ def make_cells(experiment: Experiment, workspace: Workspace) -> Iterator[Cell]:
 
 def rekeyed(experiment: Experiment, workspace: Workspace, cell: Cell) -> Cell:
     """Return a cell with the key that belongs to what it says."""
+    return replace(cell, key=key_of(inputs_of(experiment, workspace, cell)))
+
+
+def inputs_of(experiment: Experiment, workspace: Workspace, cell: Cell) -> dict[str, Any]:
+    """Return everything that decides the numbers of a cell, from the data and code at hand."""
     section = experiment.candidates[cell.candidates]
     chosen = experiment.algorithms[cell.algorithm]
     decisive = {
@@ -129,7 +133,7 @@ def rekeyed(experiment: Experiment, workspace: Workspace, cell: Cell) -> Cell:
     }
     if cell.inner:  # of a trial, only the metric that decides is kept
         decisive["judged"] = experiment.tuning.metric
-    return replace(cell, key=key_of(decisive))
+    return decisive
 
 
 def depth_of(wanted: tuple[Metric, ...]) -> int:
@@ -161,14 +165,10 @@ def global_seed(name: str, cell: Cell) -> int | None:
 
 
 def identity(name: str) -> str:
-    """Return what a cell's key knows an algorithm by; a class of your own by its source too."""
+    """Return what a cell's key knows an algorithm by; a class of your own by its code too."""
     if ":" not in name:
         return registry.canonical(name)
-    try:
-        source = inspect.getsource(inspect.getmodule(registry.find(name)) or registry.find(name))
-    except (OSError, TypeError):
-        source = ""
-    return f"{name} {hashlib.sha256(source.encode()).hexdigest()}"
+    return f"{name} {code_digest(registry.find(name))}"
 
 
 def versions_that_count() -> dict[str, str]:

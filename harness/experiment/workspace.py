@@ -139,20 +139,30 @@ class Workspace:
             "candidates": self.names.candidates[candidates],
         }
 
-    def trainset(self, split: Split) -> ColumnTrainset:
-        """Return the training set of a split; the last one asked for is kept."""
-        if self._trainset is None or self._trainset[0] != split.fingerprint:
-            rows, data = split.train, split.ratings
-            trainset = ColumnTrainset.from_columns(
-                data.users[rows],
-                data.items[rows],
-                data.ratings[rows],
-                user_ids=data.user_ids,
-                item_ids=data.item_ids,
-                scale=data.scale,
-            )
+    def trainset(self, split: Split, *, shared: bool = True) -> ColumnTrainset:
+        """Return the training set of a split.
+
+        Parameters
+        ----------
+        split : Split
+        shared : bool
+            Whether the last one asked for is kept and given out again; otherwise it is a new one,
+            which its user may change.
+        """
+        if shared and self._trainset is not None and self._trainset[0] == split.fingerprint:
+            return self._trainset[1]
+        rows, data = split.train, split.ratings
+        trainset = ColumnTrainset.from_columns(
+            data.users[rows],
+            data.items[rows],
+            data.ratings[rows],
+            user_ids=data.user_ids if shared else data.user_ids.copy(),
+            item_ids=data.item_ids if shared else data.item_ids.copy(),
+            scale=data.scale,
+        )
+        if shared:
             self._trainset = (split.fingerprint, trainset)
-        return self._trainset[1]
+        return trainset
 
     def describe_data(self) -> list[dict[str, Any]]:
         """Return what ``run.json`` says of each data set: counts, identity, filters."""

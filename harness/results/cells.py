@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import tempfile
 from collections.abc import Iterator
@@ -16,21 +14,9 @@ from typing import Any
 from harness.datasets import cache_folder
 from harness.errors import ResultsError
 from harness.files import hold, leftovers, write_whole
-from harness.results.record import CellRecord
+from harness.results.record import CellRecord, key_of
 
 __all__ = ["CellRecord", "CellStore", "Entry", "key_of", "short_key"]
-
-
-def key_of(description: dict[str, Any]) -> str:
-    """Return the key of a cell: the SHA-256 of everything that decides its numbers.
-
-    Examples
-    --------
-    >>> key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
-    True
-    """
-    text = json.dumps(description, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def short_key(description: dict[str, Any]) -> str:
@@ -182,11 +168,13 @@ class CellStore:
             yield Entry(path.stem, status.st_size, datetime.fromtimestamp(status.st_mtime))
 
     def fault(self, key: str) -> str | None:
-        """Return what is wrong with a stored cell, None when it is whole."""
+        """Return what is wrong with a stored cell, None when it is whole and its key is right."""
         try:
-            self.get(key)
+            record = self.get(key)
         except ResultsError as error:
             return str(error)
+        if record is not None and key_of(record.inputs) != key:
+            return f"{self.path(key)}: was computed from other data or code than its key says"
         return None
 
     def prune(self, days: float) -> int:

@@ -7,9 +7,10 @@ cell holds, in the sizes that it announces, or is refused before anything is com
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from harness.errors import MetricError, ResultsError
 from harness.metrics import Pairs, Rankings
 
-__all__ = ["CellRecord"]
+__all__ = ["CellRecord", "key_of"]
 
 MAGIC = b"harness-cell-1\n"
 DIGEST_BYTES = 32
@@ -46,6 +47,27 @@ ARRAYS = {
 """Every array of a file and its type."""
 MATRIX = "rankings.top_items"
 """The one array of two axes; missing where no metric asks which items were shown."""
+
+
+def key_of(inputs: dict[str, Any]) -> str:
+    """Return the key of a cell: the SHA-256 of everything that decides its numbers.
+
+    Examples
+    --------
+    >>> key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
+    True
+    """
+    return hashlib.sha256(_canonical(inputs).encode()).hexdigest()
+
+
+def as_json(inputs: dict[str, Any]) -> Any:
+    """Return inputs as they are read back from JSON."""
+    return json.loads(_canonical(inputs))
+
+
+def _canonical(inputs: dict[str, Any]) -> str:
+    return json.dumps(inputs, sort_keys=True, separators=(",", ":"), default=str)
+
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
@@ -89,6 +111,7 @@ class _Header(BaseModel):
     key: str
     meta: _Facts
     shapes: dict[str, list[Annotated[int, Field(ge=0, lt=2**40)]]]
+    inputs: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +129,8 @@ class CellRecord:
     rankings : Rankings
     pairs : Pairs
         Estimate and true rating of every test pair, by user.
+    inputs : dict
+        Everything that decided its numbers, whose hash is its key.
     """
 
     meta: dict[str, Any]
@@ -113,6 +138,7 @@ class CellRecord:
     kept: NDArray[np.bool_]
     rankings: Rankings
     pairs: Pairs
+    inputs: dict[str, Any] = field(default_factory=dict)
 
     def judged(self, means: dict[str, float | None]) -> CellRecord:
         """Return what is left of a trial: a few numbers in place of every user's lists.
@@ -128,6 +154,7 @@ class CellRecord:
             kept=self.kept[:0],
             rankings=Rankings([0], [], [], [], [], []),
             pairs=Pairs([0], [], []),
+            inputs=self.inputs,
         )
 
     def to_bytes(self, key: str) -> bytes:
@@ -139,7 +166,9 @@ class CellRecord:
             if value is not None:
                 arrays[name] = np.ascontiguousarray(value, dtype=kind)
         shapes = {name: list(array.shape) for name, array in arrays.items()}
-        header = _Header.model_validate({"key": key, "meta": self.meta, "shapes": shapes})
+        header = _Header.model_validate(
+            {"key": key, "meta": self.meta, "shapes": shapes, "inputs": as_json(self.inputs)}
+        )
         described = header.model_dump_json(exclude_defaults=True).encode()
         body = [
             LENGTH.pack(len(described)),
@@ -184,6 +213,7 @@ class CellRecord:
                 **parts[""],
                 rankings=Rankings(**parts["rankings"]),
                 pairs=Pairs(**parts["pairs"]),
+                inputs=header.inputs,
             )
         except (MetricError, IndexError, TypeError) as error:
             raise ResultsError(f"not a finished cell ({error})") from None
