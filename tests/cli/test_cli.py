@@ -48,11 +48,25 @@ def test_run_prints_the_table_and_writes_it(call, tmp_path):
     folder = tmp_path / "results" / "small"
     assert {path.name for path in folder.iterdir()} == {
         "run.json",
+        "bounds.csv",
         "table.csv",
         "table.md",
         "users.parquet",
     }
     assert "knn &lt;b&gt;" in (folder / "table.md").read_text()
+
+
+def test_configs_of_one_name_are_refused_before_a_fit(call, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "small.yaml").write_text(CONFIG)
+    code, out, err = call("run", "small.yaml", "other/small.yaml")
+    assert (code, out) == (2, "")
+    assert "other/small.yaml:1: name: 'small' is also the name of small.yaml" in err
+    (tmp_path / "third.yaml").write_text("name: small\n" + CONFIG)
+    code, out, err = call("run", "small.yaml", "third.yaml")
+    assert (code, out) == (2, "")
+    assert "third.yaml:1: name: 'small' is also the name of small.yaml" in err
+    assert not (tmp_path / "results").exists()
 
 
 def test_quiet_prints_the_table_alone(call):
@@ -142,7 +156,7 @@ def test_compare_puts_runs_of_one_split_into_one_table(call):
     code, out, _ = call("compare", "small", "other")
     assert code == 0
     assert "SVD" in out
-    assert "Random (other)" in out
+    assert "other: the very same cells as in another run, counted once: Random" in out
 
 
 def test_compare_refuses_another_split_unless_told(call):

@@ -176,3 +176,23 @@ def test_the_page_is_made_from_results_alone(results, tmp_path):
     arguments = [sys.executable, "-c", SCRIPT, str(results / "one"), str(tmp_path / "p.html")]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=120)
     assert json.loads(done.stdout) == []
+
+
+def test_a_run_is_not_compared_with_itself(call, results):
+    code, out, err = call("compare", "one", "results/one")
+    assert (code, out) == (2, "")
+    assert "results/one: given twice; name each run once" in err
+
+
+def test_a_run_of_an_earlier_version_is_refused_with_the_command_that_makes_it_again(call, results):
+    folder = results / "earlier"
+    folder.mkdir()
+    info = json.loads((results / "one" / "run.json").read_text())
+    info |= {"schema_version": 1, "config_file": "configs/one.yaml"}
+    (folder / "run.json").write_text(json.dumps(info))
+    code, out, err = call("table", "earlier")
+    (folder / "run.json").unlink()
+    folder.rmdir()
+    assert (code, out) == (2, "")
+    assert "written by another version of harness" in err
+    assert "harness run configs/one.yaml --results results" in err

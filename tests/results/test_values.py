@@ -1,0 +1,261 @@
+"""What the number of a row is: one quantity with its interval, and of which cells."""
+
+import copy
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import harness
+from harness.config.inference import Inference
+from harness.report import build_page, latex
+from harness.report.digest import digest
+from harness.report.figures import data_behind
+from harness.report.sentences import headline
+from harness.results import Run, read_run
+from harness.results.inference import infer
+from harness.results.table import best_rows, bound_rows, to_csv, to_frame_for_people, to_markdown
+
+ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]
+LABELS = ["ndcg@5", "ndcg@3", "rmse"]
+OWN = """
+import surprise
+
+class FailsInSomeFolds(surprise.AlgoBase):
+    fits = 0
+
+    def fit(self, trainset):
+        FailsInSomeFolds.fits += 1
+        if FailsInSomeFolds.fits > 2:
+            raise RuntimeError("no more")
+        return super().fit(trainset)
+
+    def estimate(self, user, item):
+        if not self.trainset.knows_item(item):
+            return 3.0
+        return sum(rating for _, rating in self.trainset.ir[item]) % 5
+"""
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    """100 users with 40 ratings and 300 with 2, of whom most are in few folds."""
+    rng = np.random.default_rng(5)
+    counts = [40] * 100 + [2] * 300
+    users = np.repeat(np.arange(len(counts)), counts)
+    items = np.concatenate([rng.choice(60, count, replace=False) for count in counts])
+    liked = 3 + rng.normal(0, 0.7, 60)[items] + rng.normal(0, 0.8, len(items))
+    return pd.DataFrame({"user": users, "item": items, "rating": np.clip(liked.round(), 1, 5)})
+
+
+@pytest.fixture(scope="module")
+def done(ratings, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("values")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        config = {
+            "split": {"kind": "kfold", "n_splits": 5},
+            "algorithms": ALGORITHMS,
+            "metrics": LABELS,
+            "statistics": {"resamples": 500},
+            "baselines": False,
+        }
+        return harness.run(config, ratings=ratings, results=folder)
+
+
+def test_the_value_is_the_mean_over_users_of_each_users_average(done):
+    for row in done.table.to_dict(orient="records"):
+        own = done.users[done.users["row"] == row["row"]]
+        for label in LABELS[:2]:
+            assert row[label] == pytest.approx(own.groupby("user")[label].mean().mean(), abs=1e-12)
+        cells = [cell for cell in done.info["cells"] if cell["row"] == row["row"]]
+        means = [cell["scores"]["ndcg@5"]["mean"] for cell in cells]
+        assert row["ndcg@5_sd"] == pytest.approx(np.std(means, ddof=1))
+        assert abs(row["ndcg@5"] - np.mean(means)) > 0.01  # the data tell the two apart
+        pooled = [cell["scores"]["rmse"]["mean"] for cell in cells]
+        assert row["rmse"] == pytest.approx(np.mean(pooled), abs=1e-12)
+
+
+def test_the_value_is_the_mean_that_is_compared(done):
+    for entry in done.info["statistics"]:
+        values = done.table.set_index("row")[entry["metric"]]
+        for each in entry["algorithms"]:
+            assert values[each["row"]] == pytest.approx(each["mean"], abs=1e-12)
+        by_name = done.table.set_index("algorithm")[entry["metric"]]
+        for pair in entry["pairs"]:
+            difference = by_name[pair["first"]] - by_name[pair["second"]]
+            assert difference == pytest.approx(pair["difference"], abs=1e-12)
+
+
+def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
+    told = digest(done)
+    shown = pd.read_csv(io.StringIO(to_csv(done.info)))
+    page = build_page([done])
+    for label in LABELS[:2]:
+        assert shown[label].between(shown[f"{label}_low"], shown[f"{label}_high"]).all()
+        for kind in ("tradeoff", "ndcg-over-k"):
+            data = data_behind(told, kind, label, 1)
+            assert data["value"].between(data["low"], data["high"]).all()
+        means = data_behind(told, "distribution", label, 1).set_index("algorithm")["mean"]
+        assert means.to_dict() == pytest.approx(done.table.set_index("algorithm")[label].to_dict())
+    numbers = r'class="number">([\d.]+)<.*?class="interval">([\d.]+) to ([\d.]+)<'
+    found = re.findall(numbers, page)
+    assert len(found) == len(ALGORITHMS) * 2
+    sentence = re.search(
+        r"ndcg@5, ([\d.]+) \(95% interval ([\d.]+) to ([\d.]+)\)", headline(told)[0]
+    )
+    for value, low, high in [*found, sentence.groups()]:
+        assert float(low) <= float(value) <= float(high)
+    digits = told.places[0].decimals["ndcg@5"]
+    for value in done.table["ndcg@5"]:
+        assert f"{value:.{digits}f}" in latex(done)
+        assert f"{value:.{digits}f}" in to_markdown(done.info)
+
+
+def test_conventions_and_bounds_are_the_same_mean_over_users(done):
+    values = done.table.set_index("row")["ndcg@5"]
+    (ties,) = done.info["ties"]
+    for row in ties["rows"]:
+        assert row["scores"]["average"] == pytest.approx(values[row["row"]], abs=1e-12)
+    best, chance = done.bounds["ndcg@5"]
+    assert best == 1.0
+    assert chance == pytest.approx(values.iloc[2], abs=0.02)  # that of Random
+    assert chance < values.iloc[0] < best
+
+
+def test_the_largest_value_of_the_table_is_that_of_the_best_algorithm(done):
+    best = digest(done).places[0].best("ndcg@5")
+    assert done.table.loc[done.table["ndcg@5"].idxmax(), "algorithm"] == best[0]
+    shown = to_frame_for_people(done.info)
+    assert shown["algorithm"][best_rows(done.info, "ndcg@5")].tolist() == best
+    assert shown["algorithm"][bound_rows(done.info)].tolist() == done.bounds["bound"].tolist()
+    assert len(shown) == len(done.table) + len(done.bounds)
+
+
+@pytest.fixture(scope="module")
+def partial(ratings, tmp_path_factory):
+    """A run in which an algorithm failed in three of five folds."""
+    folder = tmp_path_factory.mktemp("partial")
+    (folder / "fails_in_some_folds.py").write_text(OWN)
+    config = {
+        "split": {"kind": "kfold", "n_splits": 5},
+        "algorithms": [
+            {"name": "fails_in_some_folds:FailsInSomeFolds", "label": "Fails"},
+            *ALGORITHMS,
+        ],
+        "metrics": ["ndcg@5"],
+        "statistics": {"resamples": 100},
+        "baselines": False,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        return harness.run(config, ratings=ratings, results=folder)
+
+
+def test_an_algorithm_that_failed_in_some_folds_is_marked_and_not_compared(partial):
+    done = read_run(partial.folder)
+    row = done.table.set_index("algorithm").loc["Fails"]
+    assert (row["n_cells"], row["n_failed"], row["ndcg@5_letters"]) == (2, 3, "")
+    assert np.isfinite(row["ndcg@5"])
+    assert np.isnan(row["ndcg@5_low"])
+    (entry,) = done.info["statistics"]
+    assert {each["algorithm"] for each in entry["algorithms"]} == set(ALGORITHMS)
+    # The others are compared by all of their users.
+    n_users = done.users[done.users["algorithm"] == "Random"]["user"].nunique()
+    assert {pair["n_users"] for pair in entry["pairs"]} == {n_users}
+    assert any(note.startswith("Fails: 2 of 5 cells finished;") for note in done.info["notes"])
+
+
+def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
+    info = copy.deepcopy(partial.info)
+    for row in info["rows"]:
+        if row["algorithm"] == "Fails":
+            row["scores"]["ndcg@5"] = 1.0
+    run = Run(info, partial.users)
+    shown = to_frame_for_people(info)["algorithm"]
+    assert shown[0] == "Fails (2 of 5 cells)"
+    assert "Fails" not in shown[best_rows(info, "ndcg@5")].tolist()
+    place = digest(run).places[0]
+    assert "Fails" not in [*place.best("ndcg@5"), *place.ranked("ndcg@5")]
+    sentences = headline(digest(run))
+    assert "Fails" not in sentences[0]
+    assert sentences[1] == "3 cells failed: Fails."
+    page, table = build_page([run]), latex(run)
+    assert "Fails (2 of 5 cells)" in page
+    assert "Fails (2 of 5 cells) & 1.0" in table
+    assert table.count(r"\textbf") == 1
+    assert "Fails" not in set(data_behind(digest(run), "tradeoff", None, 1)["algorithm"])
+
+
+def scored_by(**columns):
+    """Return users and cells of algorithms with these scores of users 0, 1, 2, ..."""
+    table = {"dataset": "d", "split": "s", "candidates": "c", "table": "t"}
+    cells = [table | {"row": name, "algorithm": name} for name in columns]
+    frames = [
+        pd.DataFrame({**cell, "user": [str(user) for user in range(len(scores))], "ndcg@5": scores})
+        for cell, scores in zip(cells, columns.values(), strict=True)
+    ]
+    return pd.concat(frames), cells
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("columns", "compared", "note"),
+    [
+        (
+            {"a": [0.1, 0.2, NAN, NAN], "b": [NAN, NAN, 0.3, 0.4]},
+            [],
+            "ndcg@5: no two algorithms have scores of the same users; none are compared",
+        ),
+        (
+            {"a": [0.1, 0.2, 0.3, NAN], "b": [0.4, 0.3, 0.2, 0.1], "c": [NAN, NAN, NAN, 0.4]},
+            ["a", "b"],
+            "ndcg@5: c not compared: without users in common with every other algorithm",
+        ),
+        (
+            {"a": [NAN, NAN], "b": [NAN, NAN]},
+            [],
+            "ndcg@5: no two algorithms have scores of the same users; none are compared",
+        ),
+        (
+            {"a": [0.5, 0.6, 0.7], "b": [0.4, 0.1, 0.2], "c": [NAN, NAN, NAN]},
+            ["a", "b"],
+            "ndcg@5: c not compared: without users in common with every other algorithm",
+        ),
+        ({"a": [0.5, 0.6, 0.7], "b": [0.4, NAN, NAN]}, ["a", "b"], None),
+        ({"a": [0.5, 0.6, 0.7]}, [], None),
+    ],
+)
+def test_what_cannot_be_compared_is_a_note(columns, compared, note):
+    users, cells = scored_by(**columns)
+    found, notes = infer(users, ["ndcg@5"], cells, Inference(resamples=100), 0)
+    assert [each["row"] for entry in found for each in entry["algorithms"]] == compared
+    assert notes == ([note] if note else [])
+
+
+def test_algorithms_that_failed_in_different_folds_are_notes():
+    users, cells = scored_by(a=[0.1, 0.2], b=[0.3, 0.4])
+    cells += [cell | {"error": "no"} for cell in cells]
+    found, notes = infer(users, ["ndcg@5"], cells, Inference(resamples=100), 0)
+    assert found == []
+    assert [note.partition(" finished")[0] for note in notes] == [
+        "a: 1 of 2 cells",
+        "b: 1 of 2 cells",
+    ]
+
+
+def test_a_run_with_a_metric_that_no_user_has_is_written(tmp_path, monkeypatch, ratings):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    label = "ndcg(short=skipped)@10000"
+    config = {"algorithms": ["ItemMean", "Random"], "metrics": [label], "baselines": False}
+    done = read_run(harness.run(config, ratings=ratings, results=tmp_path).folder)
+    assert done.info["statistics"] == []
+    assert any("none are compared" in note for note in done.info["notes"])
+    assert done.table[label].isna().all()
+    assert best_rows(done.info, label) == []
+    assert "no algorithm" in headline(digest(done))[0]
