@@ -81,7 +81,7 @@ def tradeoff(
     Raises
     ------
     ResultsError
-        If no algorithm came to an end.
+        If no algorithm has a value.
     """
     told, label, where = _asked(run, metric, place)
     data = over_time(where, label)

@@ -19,7 +19,7 @@ __all__ = ["describe_plot", "headline", "joined", "seconds_text"]
 
 
 def headline(told: Digest) -> list[str]:
-    """Return what came out of a run, a sentence or two for each table.
+    """Return the result of a run, a sentence or two for each table.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def headline(told: Digest) -> list[str]:
 
 
 def describe_plot(told: Digest, kind: str, label: str, place: int, data: pd.DataFrame) -> str:
-    """Return what a plot shows, for those who do not see it.
+    """Return what a plot shows, as its text alternative.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ def describe_plot(told: Digest, kind: str, label: str, place: int, data: pd.Data
         return (
             f"{label} less that of {plain(told.baseline)}. Of "
             f"{_count(len(data), 'algorithm')}, {n_better} significantly better, "
-            f"{len(sure) - n_better} significantly worse, {len(data) - len(sure)} not told apart."
+            f"{len(sure) - n_better} significantly worse, {len(data) - len(sure)} not "
+            "significantly different."
         )
     width = data.groupby("algorithm", sort=False)["value"].agg(
         lambda values: values.max() - values.min()
@@ -151,7 +152,7 @@ def _headline_of(told: Digest, place: Place) -> str:
 
 
 def _beside(told: Digest, place: Place, best: str, rest: Sequence[str]) -> str:
-    """Return who is not told apart from the best, and by how much the next is behind."""
+    """Return who does not differ significantly from the best, and by how much others do."""
     evidence = place.evidence.get(told.primary)
     if evidence is None:
         return f", ahead of {plain(rest[0])}"
@@ -164,12 +165,12 @@ def _beside(told: Digest, place: Place, best: str, rest: Sequence[str]) -> str:
         shown = [plain(name) for name in equal[:4]] + (
             [f"{len(equal) - 4} more"] if len(equal) > 4 else []
         )
-        parts.append(f", not told apart from {joined(shown)}")
+        parts.append(f", not significantly different from {joined(shown)}")
     if behind:
         pair = pairs[behind[0]]
         assert pair is not None
         digits = decimals([abs(pair["high"] - pair["low"]) / 3.92])
-        word = " but significantly ahead of" if equal else ", significantly ahead of"
+        word = ", but significantly ahead of" if equal else ", significantly ahead of"
         parts.append(
             f"{word} {plain(behind[0])} by {rounded(abs(pair['difference']), digits)} "
             f"({_p(pair['p_adjusted'], pair.get('p_is_bound', False))} after correction)"

@@ -68,7 +68,7 @@ def latex(run: Run | Digest, *, place: int | None = None) -> str:
     -------
     str
         A ``table`` environment for each: best values in bold, letters raised; two algorithms
-        share a letter just if they are not told apart.
+        share a letter if they are not significantly different, and only then.
     """
     told = digest(run)
     places = told.places if place is None else [told.place(place)]
@@ -184,7 +184,7 @@ def _caption(told: Digest, place: Place) -> str:
     data, split, candidates = place.names
     several = "folds and seeds averaged" if told.several else "one split"
     letters = (
-        "; algorithms that share a letter are not told apart"
+        "; algorithms that share a letter are not significantly different"
         if any(place.evidence.values())
         else ""
     )

@@ -1,4 +1,4 @@
-"""Letters that mark which algorithms cannot be told apart."""
+"""Letters that mark which algorithms are not significantly different."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["letters"]
 
 
 def letters(different: NDArray[np.bool_]) -> list[str]:
-    """Give each algorithm letters so that two share one just if they are not told apart.
+    """Give each algorithm letters so that two share one only if they do not differ significantly.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
     -----
     Insert and absorb [1]_: begin with one group of all; for each two that differ, replace every
     group that holds both by one without the first and one without the second; drop groups that lie
-    within another. In the end drop the groups without which every two that are not told apart
-    still share one.
+    within another. In the end drop the groups without which every two that do not differ still
+    share one.
 
     References
     ----------

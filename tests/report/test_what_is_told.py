@@ -36,7 +36,32 @@ def test_the_headline_is_made_from_the_numbers(plain_run):
     assert f", {row['ndcg@10']:.{places}f} (95% interval {standing.low:.{places}f} to" in sentence
     significant = pair["p_adjusted"] <= 0.05
     assert ("significantly ahead of BaselineOnly" in sentence) == significant
-    assert ("not told apart from BaselineOnly" in sentence) == (not significant)
+    assert ("not significantly different from BaselineOnly" in sentence) == (not significant)
+
+
+def test_the_headline_is_of_an_algorithm_that_finished_and_never_of_a_bound(nasty):
+    first = digest(nasty).places[0]
+    leader = first.best("ndcg@10")[0]
+    for number, cell in enumerate(nasty.info["cells"]):
+        if cell["algorithm"] == leader and cell["table"] == first.key and cell["fold"] == 1:
+            kept = ("dataset", "split", "candidates", "table", "row", "algorithm", "seed", "fold")
+            kept += ("n_folds", "key", "params")
+            nasty.info["cells"][number] = {key: cell[key] for key in kept} | {"error": "boom"}
+    told = digest(Run(nasty.info, nasty.users))
+    [second] = told.places[0].best("ndcg@10")
+    assert second != leader
+    assert f"{second} reaches the best ndcg@10" in headline(told)[0]
+    assert told.places[0].ranked("ndcg@10")[0] == second
+    assert not any("order" in name for name in told.places[0].ranked("ndcg@10"))
+
+
+def test_the_value_of_the_headline_lies_in_its_interval(nasty):
+    for place in digest(nasty).places:
+        for label, evidence in place.evidence.items():
+            for standing in evidence.standings:
+                [row] = place.rows[place.rows["algorithm"] == standing.algorithm][label]
+                assert math.isclose(row, standing.mean, abs_tol=1e-12)
+                assert standing.low <= row <= standing.high
 
 
 def test_each_table_has_a_sentence_and_failures_one_more(nasty):
