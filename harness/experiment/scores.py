@@ -95,8 +95,10 @@ def score_cells(
         for position in positions:
             cell, place = cells[position], places[position]
             record = None if cell.key in failures else store.get(cell.key)
-            if record is None:
-                described[position] = place | {"error": failures.get(cell.key, "not computed")}
+            data, _ = workspace.ratings(cell.dataset)
+            if record is None or not record.fits(data.n_users, data.n_items):
+                error = "not computed" if record is None else "its stored cell is not of these data"
+                described[position] = place | {"error": failures.get(cell.key, error)}
                 continue
             watch(Stage(cell.title, "metrics"))
             scores, described[position] = _scored(wanted, workspace.split(cell), place, record)

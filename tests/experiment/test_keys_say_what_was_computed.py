@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -155,3 +156,15 @@ def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, monkeyp
         main(["cache", "verify"])
     assert "was computed from other data or code than its key says" in capsys.readouterr().out
     assert [entry.key for entry in store.entries()] == [cells[0].key]
+
+
+def test_a_stored_cell_of_users_that_the_data_lack_is_a_row_that_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    ratings_file(tmp_path / "ratings.csv", seed=1)
+    config = {"dataset": str(tmp_path / "ratings.csv"), "algorithms": ["BaselineOnly"]}
+    (cell,), experiment = planned(config, tmp_path)
+    record = compute(cell, Workspace(experiment, tmp_path), lambda *_: None)
+    CellStore.default().put(cell.key, replace(record, users=record.users + 1_000_000))
+    config |= {"metrics": ["rmse"], "baselines": False, "statistics": None}
+    run = harness.run(config, results=None)
+    assert run.table["error"].tolist() == ["its stored cell is not of these data"]
