@@ -85,10 +85,21 @@ def run_command(
 @click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
 @overrides_option
 def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
-    """Plan experiments without fitting: cells, ratings, memory."""
-    from harness.cli.screen import show_outline
+    """Find out without fitting what a run would do, and what would stop it.
+
+    Reads the data, divides it, counts cells and trials, estimates memory, and looks for missing
+    packages. The exit code is 2 if there is a fault.
+    """
+    from harness.cli.screen import printable, show_outline
     from harness.experiment.outline import outline
 
-    for config in configs:
-        show_outline(outline(config, overrides=overrides))
-    return 0
+    n_faults = 0
+    for number, config in enumerate(configs):
+        if number:
+            click.echo()
+        found = outline(config, overrides=overrides)
+        show_outline(found)
+        for fault in found.faults:
+            click.echo(printable(fault), err=True)
+        n_faults += len(found.faults)
+    return 2 if n_faults else 0

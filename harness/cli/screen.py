@@ -142,12 +142,22 @@ def _say(text: str, style: str = "") -> None:
 
 def show_outline(outline: Outline) -> None:
     """Print what a config would do."""
-    click.echo(f"{_plain(outline.name)}: {_plain(outline.summary)}")
-    columns = ["algorithm", "cells", "memory of one", "parameters"]
+    click.echo(f"{_plain(outline.name)}\n")
+    for what, fact in outline.facts:
+        _say(f"{what:<12}{_plain(fact)}")
+    columns = ["algorithm", "cells", "trials", "memory of one", "parameters"]
     rows = [[_plain(value) for value in row] for row in outline.rows]
+    if all(row[2] == "0" for row in rows):
+        columns, rows = (
+            [each for each in columns if each != "trials"],
+            [r[:2] + r[3:] for r in rows],
+        )
+    click.echo()
     show_table(columns, rows, ("algorithm", "parameters"))
+    if outline.notes:
+        click.echo()
     for note in outline.notes:
-        click.echo(f"note: {_plain(note)}")
+        _say(f"note: {_plain(note)}")
 
 
 def _best(run: Run) -> list[tuple[int, int]]:

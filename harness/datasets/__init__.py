@@ -2,7 +2,7 @@
 
 from harness.datasets.bundle import bundled_titles
 from harness.datasets.cache import cache_folder
-from harness.datasets.listing import Listing, available, expected_size
+from harness.datasets.listing import Listing, available, expected_size, is_here
 from harness.datasets.loading import Progress, load
 from harness.datasets.ratings import Ratings
 
@@ -14,5 +14,6 @@ __all__ = [
     "bundled_titles",
     "cache_folder",
     "expected_size",
+    "is_here",
     "load",
 ]

@@ -10,7 +10,7 @@ from harness.datasets.cache import cache_folder
 from harness.datasets.catalogue import ALIASES, CATALOGUE
 from harness.datasets.sources import local_places
 
-__all__ = ["Listing", "available", "expected_size"]
+__all__ = ["Listing", "available", "expected_size", "is_here"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,21 @@ def available(*, cache: Path | None = None, base: Path | None = None) -> list[Li
             )
         )
     return listings
+
+
+def is_here(section: DatasetSection, base: Path | None = None) -> bool:
+    """Return whether a data set of the catalogue can be had without the network.
+
+    Examples
+    --------
+    >>> is_here(DatasetSection(name="bundled"))
+    True
+    """
+    if section.name in (None, "synthetic"):
+        return True
+    what = CATALOGUE[ALIASES.get(section.name, section.name)]
+    places = local_places(what, cache_folder() / "datasets", base)
+    return what.kind != "archive" or any(place.is_file() for place in places)
 
 
 def expected_size(section: DatasetSection | str) -> tuple[int, int, int] | None:

@@ -1,0 +1,152 @@
+"""``harness check``: what can be found without fitting is found."""
+
+import pytest
+
+from harness.cli import main
+
+GOOD = "user,item,rating\n" + "".join(
+    f"{u},{i},{(u * i) % 5 + 1}\n" for u in range(20) for i in range(12)
+)
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SURPRISE_DATA_FOLDER", str(tmp_path / "none"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.csv").write_text(GOOD)
+
+    def run(**keys):
+        config = {
+            "dataset": "good.csv",
+            "algorithms": "[KNNBasic]",
+            "metrics": "[ndcg@3]",
+            "baselines": "false",
+        }
+        lines = [f"{key}: {value}\n" for key, value in (config | keys).items()]
+        (tmp_path / "c.yaml").write_text("".join(lines))
+        with pytest.raises(SystemExit) as left:
+            main(["check", "c.yaml"])
+        captured = capsys.readouterr()
+        assert not (tmp_path / "results").exists()
+        assert not (tmp_path / "cache" / "cells").exists()
+        return left.value.code, captured.out, captured.err
+
+    return run
+
+
+def test_an_own_file_is_read_and_divided(check):
+    code, out, err = check(split="{kind: kfold, n_splits: 4}")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[:6] == [
+        "c",
+        "",
+        "data        good: 240 ratings of 12 items by 20 users, 1 to 5",
+        "split       4-fold: 4 folds, 180 training and 60 test ratings in the first",
+        "candidates  rated",
+        "work        4 cells",
+    ]
+    assert "unknown" not in out
+    assert max(map(len, lines)) <= 80
+
+
+def test_trials_of_a_search_are_counted(check):
+    code, out, _ = check(
+        algorithms="[KNNBasic, {name: SVD, search: recommended}]",
+        tuning="{trials: 7}",
+        seed="[0, 1]",
+    )
+    assert code == 0
+    assert "work        4 cells and up to 14 trials" in out
+    assert [line.split()[:3] for line in out.splitlines()[7:10]] == [
+        ["algorithm", "cells", "trials"],
+        ["KNNBasic", "2", "0"],
+        ["SVD", "2", "14"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "keys", "message"),
+    [
+        (None, {}, "a.csv: no such file in "),
+        ("who,what,stars\n1,2,3\n", {}, "a.csv:1: a header, it seems"),
+        (GOOD + "1,1,2\n", {}, "a.csv:242: user '1' rates item '1' again (first at a.csv:15)"),
+        (GOOD + "99,1,four\n99,2,\n", {}, "a.csv: 2 faults (1 unreadable row, 1 incomplete row)"),
+        (GOOD + "99,1,55\n", {}, "a.csv:242: the rating 55 is far from all others"),
+        (GOOD, {"split": "{kind: leave-n-out, n: 500}"}, "500"),
+        (GOOD, {"split": "{kind: predefined, file: none.csv}"}, "none.csv"),
+        (GOOD, {"split": "{kind: global-time}"}, "timestamps"),
+        (GOOD.replace(",1\n", ",-1\n"), {}, "negative"),
+        (GOOD, {"metrics": "[ndcg@3]", "dataset": "[a.csv, good.csv]"}, "same ratings as"),
+    ],
+)
+def test_what_would_stop_a_run_is_a_fault(check, tmp_path, content, keys, message):
+    if content is not None:
+        (tmp_path / "a.csv").write_text(content)
+    code, out, err = check(**{"dataset": "a.csv", **keys})
+    assert code == 2
+    assert message in err
+    assert out.startswith("c\n")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("missing", "keys", "message"),
+    [
+        (
+            "optuna",
+            {"tuning": "{method: tpe}", "algorithms": "[{name: SVD, search: recommended}]"},
+            "tuning.method: tpe needs Optuna; pip install 'surprise-harness[tpe]'",
+        ),
+        (
+            "distributed",
+            {"execution": "{executor: dask, scheduler: 'tcp://localhost:1'}"},
+            "execution.executor: dask needs distributed; pip install",
+        ),
+        ("pyspark", {"algorithms": "[spark-als]"}, "spark-als: needs pyspark; pip install"),
+        ("implicit", {"algorithms": "[implicit-als]"}, "implicit-als: needs implicit; pip install"),
+    ],
+)
+def test_a_missing_extra_is_a_fault(check, monkeypatch, missing, keys, message):
+    import importlib.util
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == missing else found(name)
+    )
+    code, _, err = check(**keys)
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith(message)
+
+
+def test_several_faults_of_several_files_come_at_once(check, tmp_path):
+    (tmp_path / "a.csv").write_text(GOOD + "1,1,2\n")
+    code, _, err = check(dataset="[a.csv, b.csv, good.csv]", split="{kind: global-time}")
+    assert code == 2
+    starts = [line.split(":")[0] for line in err.splitlines()]
+    assert starts[:2] == ["a.csv", "b.csv"]
+    assert "timestamps" in err.splitlines()[2]
+
+
+@pytest.mark.parametrize(("size", "noted"), [("25", True), ("0.25", False), ("120", False)])
+def test_a_count_that_looks_like_a_percentage_is_noted(check, size, noted):
+    code, out, _ = check(split=f"{{kind: holdout, test_size: {size}}}")
+    assert code == 0
+    note = "note: test_size: 25 means 25 ratings, not a percentage; for 25% write 0.25"
+    assert (note in out) == noted
+    if size != "0.25":
+        assert f"split       holdout {size} ratings: " in out
+
+
+def test_what_cannot_distinguish_algorithms_is_noted(check):
+    code, out, _ = check(metrics="[ndcg@3, precision@3]")
+    assert code == 0
+    assert "precision@3 cannot distinguish algorithms" in " ".join(out.split())
+
+
+def test_data_that_are_not_here_are_not_fetched(check):
+    code, out, _ = check(dataset="ml-100k")
+    assert code == 0
+    assert "data        ml-100k: 100,000 ratings of 1,682 items by 943 users" in out
+    assert "note: ml-100k: not on this machine; a run downloads it" in out
