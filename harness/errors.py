@@ -6,7 +6,7 @@
     ├── ConfigError               a config file; carries every fault of the file at once
     ├── DataError                 ratings that cannot be used as they are
     │   └── DownloadError         a data set that could not be fetched
-    ├── SplitError                a split that leaves somebody with nothing
+    ├── SplitError                a split that leaves a part empty
     ├── AlgorithmError            an algorithm that does not exist or cannot be built
     │   └── CapacityError         a cell that would not fit in memory
     ├── MetricError               a label that cannot be read, input a metric cannot score
@@ -37,6 +37,7 @@ __all__ = [
     "MetricError",
     "ResultsError",
     "SplitError",
+    "counted",
     "suggestion",
 ]
 
@@ -47,7 +48,7 @@ LONGEST = 1_000
 
 
 class HarnessError(Exception):
-    """Anything a user can mend: the message says where, what was found and what to do."""
+    """Anything a user can fix: the message says where, what was found and what to do."""
 
 
 @dataclass(frozen=True, order=True)
@@ -101,7 +102,7 @@ class ConfigError(HarnessError):
         lines = [fault.at(source) for fault in self.faults[:MOST_SHOWN]]
         if len(self.faults) > MOST_SHOWN:
             lines.append(
-                f"{source}: {len(self.faults) - MOST_SHOWN:,} faults more; mend these first"
+                f"{source}: {len(self.faults) - MOST_SHOWN:,} faults more; fix these first"
             )
         super().__init__("\n".join(lines))
 
@@ -165,3 +166,14 @@ def suggestion(word: object, choices: Iterable[str]) -> str:
     if close:
         return f"did you mean {by_folded[close[0]]!r}?"
     return f"use one of {', '.join(known)}" if known else "nothing fits here; remove it"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "cell"), counted(1200, "cell")
+    ('1 cell', '1,200 cells')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

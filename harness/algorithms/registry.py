@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -301,6 +303,13 @@ def _folded(name: str) -> str:
     return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
 
 
+def _own_folders() -> list[str]:
+    """Return the folders from which modules can be imported that do not belong to Python."""
+    python = [Path(each).resolve() for each in {sys.prefix, sys.base_prefix, sys.exec_prefix}]
+    places = dict.fromkeys(Path(each).resolve() for each in reversed(sys.path))
+    return [str(p) for p in places if p.is_dir() and not any(map(p.is_relative_to, python))]
+
+
 def _imported(name: str) -> type:
     """Return the class at an import path."""
     from harness.algorithms.quiet_surprise import surprise
@@ -309,12 +318,15 @@ def _imported(name: str) -> type:
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:
+        looked = f"; looked in {', '.join(_own_folders())} and among the installed packages"
+        missing = getattr(error, "name", None) == module_name.partition(".")[0]
         raise AlgorithmError(
-            f"cannot import {module_name!r} ({error}); install it or run from its folder"
+            f"cannot import {module_name!r} ({error}){looked if missing else ''}; "
+            "put the module beside the config, or install it"
         ) from None
     except Exception as error:
         raise AlgorithmError(
-            f"importing {module_name!r} failed ({type(error).__name__}: {error}); mend the module"
+            f"importing {module_name!r} failed ({type(error).__name__}: {error}); fix the module"
         ) from error
     found = getattr(module, class_name, None)
     if not (isinstance(found, type) and issubclass(found, surprise.AlgoBase)):
@@ -324,5 +336,6 @@ def _imported(name: str) -> type:
             if isinstance(value, type) and issubclass(value, surprise.AlgoBase)
         ]
         hint = suggestion(class_name, classes) if classes else "derive a class from it"
-        raise AlgorithmError(f"{name!r} is not a subclass of surprise.AlgoBase; {hint}")
+        where = getattr(module, "__file__", module_name)
+        raise AlgorithmError(f"{name!r} is not a subclass of surprise.AlgoBase in {where}; {hint}")
     return found

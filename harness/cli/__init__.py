@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from traceback import format_exception
 
 import click
 
 import harness
-from harness.cli.screen import printable
+from harness.cli.screen import TRACEBACK, say, shows_tracebacks
 from harness.errors import HarnessError
 
 __all__ = ["main"]
@@ -43,10 +47,33 @@ class _Commands(click.Group):
         from importlib import import_module
 
         module, attribute = _COMMANDS[name]
-        return getattr(import_module(module), attribute)  # type: ignore[no-any-return]
+        command: click.Command = getattr(import_module(module), attribute)
+        if all(each.name != "traceback" for each in command.params):
+            # The option of the whole program is understood after the command as well.
+            command.params.append(_traceback_option(hidden=True))
+        return command
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def _traceback_option(*, hidden: bool = False) -> click.Option:
+    def remember(context: click.Context, option: click.Parameter, value: bool) -> None:
+        if value:
+            os.environ[TRACEBACK] = "1"
+
+    return click.Option(
+        ["--traceback"],
+        is_flag=True,
+        hidden=hidden,
+        expose_value=False,
+        callback=remember,
+        help=f"Show where in the code an error comes from; {TRACEBACK}=1 does the same.",
+    )
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[_traceback_option()],
+)
 @click.version_option(harness.__version__, prog_name="harness")
 def _harness() -> None:
     """Compare Surprise's algorithms by how well they rank.
@@ -59,25 +86,46 @@ def _harness() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
-    Exit codes: 0 all well; 1 a cell failed; 2 something to mend in config, data or call; 130
+    Exit codes: 0 all well; 1 a cell failed; 2 something to fix in config, data or call; 130
     interrupted.
     """
+    if sys.stderr is None:  # closed by the caller
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     try:
+        if sys.stdout is None:
+            raise HarnessError("standard output is closed; send it to a file or to /dev/null")
         status = _harness.main(args=arguments, prog_name="harness", standalone_mode=False)
     except HarnessError as error:
-        click.echo(printable(str(error)), err=True)
-        sys.exit(2)
+        if shows_tracebacks():
+            say("".join(format_exception(error)).rstrip(), err=True, whole=True)
+        else:
+            say(error, err=True)
+        status = 2
     except click.exceptions.Abort as stop:
         # Click turns an interrupt of a command into an Abort; a prompt raises one of its own.
         running = isinstance(stop.__cause__, KeyboardInterrupt)
         kept = "; what is finished is kept: run again to go on" if running else ""
-        click.echo(f"interrupted{kept}", err=True)
-        sys.exit(130)
+        say(f"interrupted{kept}", err=True)
+        status = 130
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        context = getattr(error, "ctx", None)
+        if context is not None:
+            say(context.get_usage(), err=True)
+        say(f"Error: {error.format_message()}", err=True)
+        status = 2
     except BrokenPipeError:
-        # The reader of a pipe went away (`harness list ... | head`): nothing is wrong.
-        sys.stderr.close()
-        sys.exit(0)
+        _drop_output()  # the reader of a pipe has gone (`harness list ... | head`): no error
+        status = 0
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _drop_output()
+        say(f"standard output cannot be written ({error.strerror}); send it elsewhere", err=True)
+        status = 2
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere, so that Python does not fail on it at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -29,17 +29,21 @@ def _list() -> int:
 @cache_command.command("size")
 def _size() -> int:
     """Print how many cells there are and what they take."""
+    from harness.cli.screen import say
+    from harness.errors import counted
     from harness.results.cells import CellStore
 
     entries = list(CellStore.default().entries())
     total = sum(entry.n_bytes for entry in entries)
-    click.echo(f"{len(entries)} cells, {total / 1e6:.1f} MB")
+    say(f"{counted(len(entries), 'cell')}, {total / 1e6:.1f} MB")
     return 0
 
 
 @cache_command.command("verify")
 def _verify() -> int:
     """Read every cell against its checksum; broken ones are named and removed."""
+    from harness.cli.screen import say
+    from harness.errors import counted
     from harness.results.cells import CellStore
 
     store = CellStore.default()
@@ -47,9 +51,9 @@ def _verify() -> int:
     for entry in store.entries():
         if message := store.fault(entry.key):
             broken += 1
-            click.echo(message)
+            say(message)
             store.discard(entry.key)
-    click.echo(f"{broken} broken cells removed" if broken else "every cell is whole")
+    say(f"{counted(broken, 'broken cell')} removed" if broken else "every cell is whole")
     return 1 if broken else 0
 
 
@@ -64,9 +68,10 @@ def _verify() -> int:
 )
 def _prune(older_than: float) -> int:
     """Remove old cells; a run that needs them again computes them again."""
+    from harness.cli.screen import say
+    from harness.errors import counted
     from harness.results.cells import CellStore
 
     store = CellStore.default()
-    removed = store.prune(older_than)
-    click.echo(f"{removed} cells removed")
+    say(f"{counted(store.prune(older_than), 'cell')} removed")
     return 0

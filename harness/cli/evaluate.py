@@ -8,7 +8,12 @@ from pathlib import Path
 
 import click
 
+from harness.cli import options
+
 __all__ = ["conventions_command", "evaluate_command", "reproduce_command"]
+
+LONG = 24
+"""Characters from which on a value is shown as text."""
 
 _file = click.Path(path_type=Path, dir_okay=False)
 
@@ -41,7 +46,7 @@ def evaluate_command(
     import pandas as pd
 
     from harness import metrics, rankings
-    from harness.cli.screen import show_table
+    from harness.cli.screen import say, show_table
     from harness.errors import ResultsError
     from harness.files import write_whole
 
@@ -68,7 +73,7 @@ def evaluate_command(
         )
     show_table(columns, rows, ["file"])
     for (name, label), count in undefined.items():
-        click.echo(f"note: {name}: {label} is undefined for {count:,} users, who are left out")
+        say(f"note: {name}: {label} is undefined for {count:,} users, who are left out")
     if per_user is not None:
         try:
             write_whole(per_user, pd.concat(frames).to_csv(index=False).encode("utf-8", "replace"))
@@ -81,13 +86,7 @@ def evaluate_command(
 
 @click.command("conventions")
 @click.argument("run", metavar="RUN")
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Folder that holds the runs.",
-)
+@options.results
 @click.option("--metric", "role", default="ndcg", show_default=True, help="Or ap, recall, rr, ...")
 @click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="Cut-off rank.")
 @click.option("--threshold", type=float, help="Least rating of a relevant item, where it matters.")
@@ -96,7 +95,7 @@ def conventions_command(run: str, results: Path, role: str, k: int, threshold: f
 
     The same lists, the same ratings: what differs between the rows is the definition alone.
     """
-    from harness.cli.screen import show_table
+    from harness.cli.screen import say, show_table
     from harness.results.cells import CellStore
     from harness.results.compare import open_run
     from harness.results.conventions import under_conventions
@@ -106,7 +105,7 @@ def conventions_command(run: str, results: Path, role: str, k: int, threshold: f
     )
     for place, rows in table.groupby(["dataset", "split", "candidates"], sort=False):
         where = ", ".join(str(part) for part in place) if isinstance(place, tuple) else str(place)
-        click.echo(f"\n{run} · {role}@{k} · {where}\n")
+        say(f"\n{run} · {role}@{k} · {where}\n")
         shown = rows.drop(columns=["dataset", "split", "candidates"]).dropna(axis=1, how="all")
         cells = [[_rounded(value) for value in row] for row in shown.itertuples(index=False)]
         show_table(list(shown.columns), cells, ["convention", "label", "note"])
@@ -124,7 +123,7 @@ def reproduce_command(source: str | None, quiet: bool, no_runs: bool) -> int:
     surprise; all of them without it. The exit code is 1 if a number differs that no note explains.
     """
     from harness.cli.progress import display
-    from harness.cli.screen import show_table
+    from harness.cli.screen import say, show_table
     from harness.reproduce import Band, reproduce, sources
     from harness.reproduce.trained import trained_runs
 
@@ -134,7 +133,7 @@ def reproduce_command(source: str | None, quiet: bool, no_runs: bool) -> int:
         own = [finding for finding in findings if finding.source == key]
         if not own:
             continue
-        click.echo(f"\n{title} [{key}]\n")
+        say(f"\n{title} [{key}]\n")
         rows = [
             [
                 finding.quantity,
@@ -145,27 +144,25 @@ def reproduce_command(source: str | None, quiet: bool, no_runs: bool) -> int:
             ]
             for finding in own
         ]
-        show_table(
-            ["quantity", "published", "here", "difference", "verdict"],
-            rows,
-            ["quantity", "verdict"],
-        )
+        columns = ["quantity", "published", "here", "difference", "verdict"]
+        long = any(len(value) > LONG for row in rows for value in row[1:3])
+        show_table(columns, rows, columns if long else ["quantity", "verdict"])
         notes: dict[str, list[str]] = {}
         for finding in own:
             if finding.note and finding.verdict not in ("equal", "equal as printed"):
                 notes.setdefault(finding.note, []).append(finding.quantity)
         for note, quantities in notes.items():
             few = ", ".join(quantities) if len(quantities) < 4 else f"{len(quantities)} values"
-            click.echo(f"note: {few}: {note}")
+            say(f"note: {few}: {note}")
     if any(isinstance(finding.here, Band) for finding in findings):
-        click.echo(
+        say(
             "\nBand: the source set no seed. Its value is compared with the 99% prediction "
             "interval of one more seed."
         )
     counts: dict[str, int] = {}
     for finding in findings:
         counts[finding.verdict] = counts.get(finding.verdict, 0) + 1
-    click.echo("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    say("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
     return 1 if counts.get("differs") else 0
 
 
@@ -178,5 +175,4 @@ def _rounded(value: object) -> str:
 def _short(value: object) -> str:
     if value is None:
         return ""
-    text = f"{value:.10g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 24 else f"{text[:23]}…"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

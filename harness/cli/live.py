@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Self
 
-from harness.cli.screen import printable
+from harness.cli.screen import printable, shows_tracebacks
 from harness.cli.tally import Tally, UnderWay, clock
-from harness.experiment.events import CellFinished, Event, Note
+from harness.errors import counted
+from harness.experiment.events import CellFinished, Event, Note, RunPlanned
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -55,6 +56,8 @@ class Live:
 
         self.tally.take(event)
         match event:
+            case RunPlanned() if self.tally.n_done == self.tally.n_cells:
+                self.console.print(self.tally.plan())
             case CellFinished(found=False):
                 style = "red" if event.error else ""
                 self.console.print(Text(printable(ending(event)), style=style))
@@ -83,7 +86,7 @@ class Live:
         many = (
             f"{tally.n_done}/{tally.n_cells}"
             if narrow
-            else (f"{tally.n_done} of {tally.n_cells} cells")
+            else f"{tally.n_done} of {counted(tally.n_cells, 'cell')}"
         )
         head.append(f"{many} ")
         if tally.n_failed:
@@ -122,5 +125,6 @@ def ending(event: CellFinished) -> str:
     ('✓ SVD: 0.25 s', '✗ NMF: no; yes')
     """
     if event.error:
-        return f"✗ {event.cell}: {event.error}"
+        trace = f"\n{event.traceback.rstrip()}" if shows_tracebacks() else ""
+        return f"✗ {event.cell}: {event.error}{trace}"
     return f"✓ {event.cell}: {event.seconds:.2f} s"

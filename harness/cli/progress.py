@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 from typing import Protocol, Self
 
 from harness.cli.live import Live, ending
-from harness.cli.screen import printable
+from harness.cli.screen import say, shows_tracebacks
+from harness.cli.tally import Tally
 from harness.experiment.events import CellFinished, Event, Note, RunPlanned
 
 __all__ = ["Display", "display"]
@@ -46,15 +48,16 @@ class Silence:
         """Nothing was opened."""
 
     def __call__(self, event: Event) -> None:
-        """Nothing is shown."""
+        """Show nothing but the tracebacks that are asked for."""
+        if isinstance(event, CellFinished) and event.error and shows_tracebacks():
+            say(ending(event), err=True)
 
 
 class Lines:
     """One plain line for each cell that ends, on standard error."""
 
     def __init__(self) -> None:
-        self.done = 0
-        self.total = 0
+        self.tally = Tally(time.monotonic)
         self.note: Note | None = None
         """The last one; each round of a search may have the same to say."""
 
@@ -65,18 +68,11 @@ class Lines:
         """Nothing was opened."""
 
     def __call__(self, event: Event) -> None:
+        self.tally.take(event)
         if isinstance(event, RunPlanned):
-            self.done, self.total = event.n_found, event.n_cells
-            found = f", {event.n_found} finished" if event.n_found else ""
-            self.say(f"{event.n_cells} cells{found}")
-        elif isinstance(event, CellFinished):
-            self.done += 1
-            if not event.found:
-                self.say(f"[{self.done}/{self.total}] {ending(event)}")
+            say(self.tally.plan(), err=True)
+        elif isinstance(event, CellFinished) and not event.found:
+            say(f"[{self.tally.n_done}/{self.tally.n_cells}] {ending(event)}", err=True)
         elif isinstance(event, Note) and event != self.note:
             self.note = event
-            self.say(event.message)
-
-    def say(self, text: str) -> None:
-        """Print a line at once."""
-        print(printable(text), file=sys.stderr, flush=True)  # noqa: T201
+            say(event.message, err=True)

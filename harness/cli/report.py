@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from harness.results.run import Run
+from harness.cli import options
 
 __all__ = ["plot_command", "report_command", "table_command"]
 
 KINDS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "spread")
 
-_runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-_results = click.option(
-    "--results",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Folder that holds the runs.",
-)
-_anyway = click.option("--anyway", is_flag=True, help="Show runs that cannot be compared.")
 _baseline = click.option(
     "--baseline", metavar="LABEL", help="The algorithm that the others are compared with."
 )
 
 
 @click.command("report")
-@_runs
-@_results
+@options.runs
+@options.results
 @_baseline
-@_anyway
+@options.anyway
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -46,30 +35,31 @@ def report_command(
     RUN is a folder, or the name of a run in the results folder. The page is one file that loads
     nothing from elsewhere; index.html beside the runs lists them all.
     """
+    from harness.cli.screen import say
     from harness.report import write_index, write_page
     from harness.results.cells import CellStore
     from harness.results.conventions import with_redefinitions
 
-    opened = [with_redefinitions(run, CellStore.default()) for run in _open(runs, results)]
+    opened = [with_redefinitions(run, CellStore.default()) for run in options.opened(runs, results)]
     path = output
     if path is None and len(opened) == 1:
         path = (opened[0].folder or results / opened[0].name) / "report.html"
     written = write_page(
         opened, path or results / "comparison.html", baseline=baseline, anyway=anyway
     )
-    click.echo(f"written to {written}")
+    say(f"written to {written}")
     if output is None:
         folders = {run.folder.parent for run in opened if run.folder is not None}
         for folder in sorted(folders):
-            click.echo(f"written to {write_index(folder)}")
+            say(f"written to {write_index(folder)}")
     return 0
 
 
 @click.command("plot")
-@_runs
-@_results
+@options.runs
+@options.results
 @_baseline
-@_anyway
+@options.anyway
 @click.option(
     "--kind",
     "kinds",
@@ -104,12 +94,13 @@ def plot_command(
 
     Every plot is a file of its own; where a run has several tables, its name tells of which it is.
     """
+    from harness.cli.screen import say
     from harness.errors import ResultsError
     from harness.report.digest import digest
     from harness.report.figures import write_plot
     from harness.results.compare import join
 
-    told = digest(join(_open(runs, results), anyway=anyway), baseline=baseline)
+    told = digest(join(options.opened(runs, results), anyway=anyway), baseline=baseline)
     folder = output or (told.run.folder or results) / "plots"
     chosen = KINDS if "all" in kinds else kinds
     label = told.metric(metric)
@@ -117,18 +108,18 @@ def plot_command(
         title = told.place(number).title
         for kind in dict.fromkeys(chosen):
             try:
-                click.echo(f"written to {write_plot(told, kind, label, number, form, folder)}")
+                say(f"written to {write_plot(told, kind, label, number, form, folder)}")
             except ResultsError as error:
                 if kind in kinds or isinstance(error.__context__, OSError):
                     raise  # it was asked for, or it cannot be written
-                click.echo(f"no {kind} of {title}: {error}", err=True)
+                say(f"no {kind} of {title}: {error}", err=True)
     return 0
 
 
 @click.command("table")
-@_runs
-@_results
-@_anyway
+@options.runs
+@options.results
+@options.anyway
 @click.option(
     "--format",
     "form",
@@ -138,22 +129,15 @@ def plot_command(
 )
 def table_command(runs: tuple[str, ...], results: Path, anyway: bool, form: str) -> int:
     """Print the table of a run, or of several runs together."""
-    from harness.cli.screen import show_run
+    from harness.cli.screen import say, show_run
     from harness.report import join, latex
     from harness.results.table import to_csv, to_markdown
 
-    run = join(_open(runs, results), anyway=anyway)
+    run = join(options.opened(runs, results), anyway=anyway)
     if form == "text":
         show_run(run)
     else:
-        text = latex(run) if form == "latex" else {"csv": to_csv, "markdown": to_markdown}[form](
-            run.info
-        )  # fmt: skip
-        click.echo(text, nl=False)
+        forms = {"csv": to_csv, "markdown": to_markdown}
+        text = latex(run) if form == "latex" else forms[form](run.info)
+        say(text.removesuffix("\n"), whole=True)
     return 0
-
-
-def _open(runs: tuple[str, ...], results: Path) -> list[Run]:
-    from harness.results.compare import open_run
-
-    return [open_run(name, results) for name in runs]

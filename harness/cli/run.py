@@ -6,27 +6,15 @@ from pathlib import Path
 
 import click
 
-__all__ = ["check_command", "overrides_option", "run_command"]
+from harness.cli import options
 
-overrides_option = click.option(
-    "--set",
-    "overrides",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Override a key of the config, as split.test_size=0.1; may be given again.",
-)
+__all__ = ["check_command", "run_command"]
 
 
 @click.command("run")
-@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
-@overrides_option
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Folder in which each run gets a folder of its own.",
-)
+@options.configs
+@options.overrides
+@options.results
 @click.option(
     "--workers",
     type=click.IntRange(1, 256),
@@ -82,8 +70,8 @@ def run_command(
 
 
 @click.command("check")
-@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
-@overrides_option
+@options.configs
+@options.overrides
 def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
     """Find out without fitting what a run would do, and what would stop it.
 

@@ -30,11 +30,13 @@ def schema_command(form: str) -> int:
     Save the JSON Schema beside a config whose first line is `# yaml-language-server:
     $schema=schema.json`, and editors complete and check it.
     """
+    from harness.cli.screen import say
+
     schema = make_schema()
     if form == "json":
-        click.echo(json.dumps(schema, indent=1, ensure_ascii=False))
+        say(json.dumps(schema, indent=1, ensure_ascii=False), whole=True)
     else:
-        click.echo(make_reference(schema), nl=False)
+        say(make_reference(schema).removesuffix("\n"), whole=True)
     return 0
 
 

@@ -1,9 +1,13 @@
-"""Tables and summaries on the screen: aligned everywhere, coloured on a terminal only."""
+"""Everything that is printed: messages, tables and summaries, safe for a terminal of any width."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,18 +18,36 @@ if TYPE_CHECKING:
     from harness.experiment.outline import Outline
     from harness.results.run import Run
 
-__all__ = ["printable", "show_outline", "show_run", "show_table"]
+__all__ = [
+    "Part",
+    "layout",
+    "printable",
+    "say",
+    "show_outline",
+    "show_run",
+    "show_table",
+    "shows_tracebacks",
+    "wrapped",
+]
 
-READABLE = 32
+GAP = 2
+"""Spaces between columns."""
+READABLE = 24
+"""Characters up to which a column of words stays on one line."""
+LEAST = 8
+"""Characters that a column keeps on the narrowest terminal."""
+TRACEBACK = "HARNESS_TRACEBACK"
+"""The variable that asks for tracebacks; worker processes inherit it."""
+HEADER: dict[str, Any] = {"bold": True}
+BEST: dict[str, Any] = {"bold": True, "fg": "green"}
+ERROR_WIDTH = 32
 """Columns that errors need beside the numbers; with fewer they stand under the table."""
-
-
 LONGEST_LINE = 3_000
-"""Characters of a line of a message: a file may hold fields of any length."""
+"""Characters of a line of an error message: a file may hold fields of any length."""
 
 
-def printable(message: str) -> str:
-    r"""Return a message in which what could steer a terminal, or not be seen, is spelled out.
+def printable(text: str) -> str:
+    r"""Return text in which what could steer a terminal, or not be seen, is spelled out.
 
     Examples
     --------
@@ -34,130 +56,289 @@ def printable(message: str) -> str:
     """
     return "\n".join(
         "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-        for line in map(_cut, message.split("\n"))
+        for line in text.split("\n")
     )
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} …"
+def say(text: object = "", *, colour: str = "", err: bool = False, whole: bool = False) -> None:
+    """Print text; every line that the commands print comes through here.
+
+    Parameters
+    ----------
+    text : object
+        Escapes in it are spelled out. On a terminal long lines break between words.
+    colour : str
+        On a terminal.
+    err : bool
+        On standard error; very long lines are cut there.
+    whole : bool
+        Leave the lines as they are: a file format, not sentences.
+    """
+    lines = printable(str(text)).split("\n")
+    if err:
+        lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
+    if not whole and (sys.stderr if err else sys.stdout).isatty():
+        lines = [part for line in lines for part in wrapped(line, _width(), fold=False)]
+    shown = "\n".join(lines)
+    _write(click.style(shown, fg=colour) if colour else shown, err=err)
 
 
-def show_table(
+def shows_tracebacks() -> bool:
+    """Return whether errors are shown with their tracebacks."""
+    return os.environ.get(TRACEBACK, "0") not in ("", "0")
+
+
+def _write(text: str, *, err: bool = False) -> None:
+    """Print text as it is; click takes colours out where there is no terminal."""
+    with suppress(OSError) if err else nullcontext():
+        click.echo(text, err=err, color=False if os.environ.get("NO_COLOR") else None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Columns of a table that stand beside each other.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Their positions in the table.
+    widths : tuple of int
+        Characters that each takes.
+    """
+
+    columns: tuple[int, ...]
+    widths: tuple[int, ...]
+
+
+def layout(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
-    left: Sequence[str] = (),
-    best: Sequence[tuple[int, int]] = (),
-) -> None:
-    """Print a table: through rich on a terminal, as aligned text elsewhere.
+    width: int,
+    words: Collection[str] = (),
+) -> list[Part]:
+    """Divide a table into parts that a terminal of some width can show.
+
+    A table that is too wide breaks long words columns between words. One that is still too wide is
+    shown in parts, each of which repeats the first column. Nothing is left out or cut.
 
     Parameters
     ----------
     columns : sequence of str
     rows : sequence of sequences of str
-    left : sequence of str
-        Columns of words; the others hold numbers and are aligned to the right.
-    best : sequence of (row, column)
-        Cells to stand out.
-    """
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+    width : int
+        Characters of a line.
+    words : collection of str
+        Columns of words, which may break over several lines; numbers stay on one.
 
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for place, column in enumerate(columns):
-            aligned = any(row[place].endswith(" ") for row in rows)
-            table.add_column(
-                Text(column),
-                justify="left" if column in left or aligned else "right",
-                no_wrap=column != "error",
-                overflow="fold",
-            )
-        for i, row in enumerate(rows):
-            table.add_row(
-                *(Text(v, style="bold green" if (i, j) in best else "") for j, v in enumerate(row))
-            )
-        Console(highlight=False).print(table)
-        return
-    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
-    for line in (columns, *rows):
-        padded = (
-            text.ljust(width) if column in left else text.rjust(width)
-            for text, width, column in zip(line, widths, columns, strict=True)
-        )
-        click.echo("  ".join(padded).rstrip())
+    Returns
+    -------
+    list of Part
+
+    Examples
+    --------
+    >>> layout(["name", "a", "b"], [["SVD", "0.12345", "0.12345"]], 22)
+    [Part(columns=(0, 1, 2), widths=(4, 7, 7))]
+    >>> layout(["name", "a", "b"], [["SVD", "0.12345", "0.12345"]], 21)
+    [Part(columns=(0, 1), widths=(4, 7)), Part(columns=(0, 2), widths=(4, 7))]
+    """
+    by_column = list(zip(columns, *rows, strict=True))
+    full = [max(map(_cells, cells)) for cells in by_column]
+    if _total(full) <= width:
+        return [Part(tuple(range(len(full))), tuple(full))]
+    least = []
+    for name, cells, size in zip(columns, by_column, full, strict=True):
+        if name in words:
+            word = max(_cells(word) for cell in cells for word in (*cell.split(), ""))
+            size = min(size, max(READABLE, min(word, width // 2)))
+        least.append(size)
+    groups: list[list[int]] = [[0]]
+    for position in range(1, len(full)):
+        if len(groups[-1]) > 1 and _total([least[j] for j in (*groups[-1], position)]) > width:
+            groups.append([0])
+        groups[-1].append(position)
+    narrow = [position for position, name in enumerate(columns) if name in words]
+    return [Part(tuple(group), _widths(group, full, least, width, narrow)) for group in groups]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _widths(
+    group: list[int], full: list[int], least: list[int], width: int, words: list[int]
+) -> tuple[int, ...]:
+    """Return the widths of one part: at least the least, then what is left in equal shares."""
+    found = {position: least[position] for position in group}
+    over = _total(list(found.values())) - width
+    for position in sorted(group, key=lambda position: (position not in words, -position)):
+        if over > 0:  # two columns are wider than the terminal: words shrink before numbers
+            given = min(over, max(0, found[position] - LEAST))
+            found[position] -= given
+            over -= given
+    room = -over
+    wanting = sorted(group, key=lambda position: full[position] - found[position])
+    for n_before, position in enumerate(wanting):
+        more = min(full[position] - found[position], room // (len(wanting) - n_before))
+        if more > 0:
+            found[position] += more
+            room -= more
+    return tuple(found.values())
+
+
+def wrapped(text: str, width: int, *, fold: bool = True) -> list[str]:
+    """Break text between words into lines of at most so many characters.
+
+    Parameters
+    ----------
+    text : str
+    width : int
+    fold : bool
+        Whether a longer word is broken too; a terminal does so by itself.
+
+    Examples
+    --------
+    >>> wrapped("ratings of films", 9), wrapped("unbreakable", 6)
+    (['ratings', 'of films'], ['unbrea', 'kable'])
+    """
+    if _cells(text) <= width:
+        return [text]
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        longer = f"{line} {word}" if line else word
+        if _cells(longer) <= width:
+            line = longer
+            continue
+        if line:
+            lines.append(line)
+        line = word
+        while fold and _cells(line) > width:
+            end = next(n for n in range(len(line), 0, -1) if n == 1 or _cells(line[:n]) <= width)
+            lines.append(line[:end])
+            line = line[end:]
+    return [*lines, line]
+
+
+def _cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _width() -> int:
+    return max(20, shutil.get_terminal_size().columns)
+
+
+def show_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    words: Collection[str] = (),
+    best: Collection[tuple[int, int]] = (),
+    below: Collection[int] = (),
+) -> None:
+    """Print a table: as wide as it is elsewhere, in what room there is on a terminal.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    rows : sequence of sequences
+    words : collection of str
+        Columns of words; the others hold numbers and are aligned to the right.
+    best : collection of (row, column)
+        Cells to stand out.
+    below : collection of int
+        Rows that a line is drawn above.
+    """
+    columns = [_plain(column) for column in columns]
+    cells = [[_plain(value) for value in row] for row in rows]
+    parts = layout(columns, cells, _width() if sys.stdout.isatty() else sys.maxsize, words)
+    for number, part in enumerate(parts):
+        shown = [columns[j] for j in part.columns]
+        left = [name in words for name in shown]
+        lines = [""] if number else []
+        lines += _lines(shown, part.widths, left, [HEADER] * len(shown))
+        for i, row in enumerate(cells):
+            if number and not any(row[j] for j in part.columns[1:]):
+                continue
+            if i in below:
+                lines.append("─" * _total(part.widths))
+            styles = [BEST if (i, j) in best else {} for j in part.columns]
+            lines += _lines([row[j] for j in part.columns], part.widths, left, styles)
+        _write("\n".join(lines))
+
+
+def _lines(
+    cells: Sequence[str],
+    widths: Sequence[int],
+    left: Sequence[bool],
+    styles: Sequence[dict[str, Any]],
+) -> Iterator[str]:
+    """Yield the lines of one row."""
+    broken = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    for n in range(max(map(len, broken))):
+        shown = []
+        for lines, width, to_left, style in zip(broken, widths, left, styles, strict=True):
+            text = lines[n] if n < len(lines) else ""
+            pad = " " * (width - _cells(text))
+            text = click.style(text, **style) if style and text else text
+            shown.append(text + pad if to_left else pad + text)
+        yield (" " * GAP).join(shown).rstrip()
 
 
 def show_run(run: Run) -> None:
     """Print a run's table, its notes and where it was written."""
-    from harness.results.table import GROUP, headline, to_frame_for_people
+    from harness.results.table import GROUP, bound_rows, headline, to_frame_for_people
 
     frame = to_frame_for_people(run.info)
-    click.echo(f"\n{_plain(run.name)} · {_plain(headline(run.info))}\n")
+    say(f"\n{_plain(run.name)} · {_plain(headline(run.info))}\n")
     failed = [] if _has_room(frame) else _taken_out(frame)
-    rows = [[_plain(value) for value in row] for row in frame.itertuples(index=False)]
-    left = ("algorithm", "error", *GROUP)
-    show_table(list(frame.columns), rows, left, _best(run))
+    rows = list(frame.itertuples(index=False))
+    bounds = bound_rows(run.info)
+    lines = [i for i in range(1, len(rows)) if (i in bounds) != (i - 1 in bounds)]
+    show_table(list(frame.columns), rows, ("algorithm", "error", *GROUP), _best(run), lines)
     if failed or run.info["notes"]:
-        click.echo()
+        say()
     for name, error in failed:
-        _say(f"✗ {_plain(name)}: {_plain(error)}", "red")
+        say(f"✗ {_plain(name)}: {_plain(error)}", colour="red")
     for note in run.info["notes"]:
-        _say(f"note: {_plain(note)}")
+        say(f"note: {_plain(note)}")
     if run.folder is not None:
-        click.echo(f"\nwritten to {_plain(run.folder)}")
+        say(f"\nwritten to {_plain(run.folder)}")
 
 
 def _has_room(frame: pd.DataFrame) -> bool:
     """Return whether errors, where there are any, can be read beside the numbers."""
     if "error" not in frame or not sys.stdout.isatty():
         return True
-    from rich.console import Console
-
-    widths = [
-        2 + max([len(column), *map(len, frame[column])])
-        for column in frame.columns
-        if column != "error"
-    ]
-    return Console().width - sum(widths) >= READABLE
+    others = [column for column in frame.columns if column != "error"]
+    widths = [max(map(_cells, [column, *frame[column]])) for column in others]
+    return _total([*widths, ERROR_WIDTH]) <= _width()
 
 
 def _taken_out(frame: pd.DataFrame) -> list[tuple[str, str]]:
     """Take the column of errors out of a table, and return what it said, by algorithm."""
     errors = frame.pop("error")
-    told = zip(frame["algorithm"], errors, strict=True)
-    return [(name, error) for name, error in told if error]
-
-
-def _say(text: str, style: str = "") -> None:
-    """Print a line; on a terminal it breaks between words."""
-    if not sys.stdout.isatty():
-        click.echo(text)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    Console(highlight=False).print(Text(text, style))
+    named = zip(frame["algorithm"], errors, strict=True)
+    return [(name, error) for name, error in named if error]
 
 
 def show_outline(outline: Outline) -> None:
     """Print what a config would do."""
-    click.echo(f"{_plain(outline.name)}\n")
+    say(f"{_plain(outline.name)}\n")
     for what, fact in outline.facts:
-        _say(f"{what:<12}{_plain(fact)}")
+        say(f"{what:<12}{_plain(fact)}")
     columns = ["algorithm", "cells", "trials", "memory of one", "parameters"]
-    rows = [[_plain(value) for value in row] for row in outline.rows]
-    if all(row[2] == "0" for row in rows):
-        columns, rows = (
-            [each for each in columns if each != "trials"],
-            [r[:2] + r[3:] for r in rows],
-        )
-    click.echo()
-    show_table(columns, rows, ("algorithm", "parameters"))
+    kept = [j for j in range(5) if j != 2 or any(row[2] != "0" for row in outline.rows)]
+    say()
+    rows = [[row[j] for j in kept] for row in outline.rows]
+    show_table([columns[j] for j in kept], rows, ("algorithm", "parameters"))
     if outline.notes:
-        click.echo()
+        say()
     for note in outline.notes:
-        _say(f"note: {_plain(note)}")
+        say(f"note: {_plain(note)}")
 
 
 def _best(run: Run) -> list[tuple[int, int]]:
@@ -172,6 +353,6 @@ def _best(run: Run) -> list[tuple[int, int]]:
     ]
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """Return text on one line, without characters that steer a terminal."""
     return "".join(c if c.isprintable() else " " for c in str(value))

@@ -7,24 +7,18 @@ from pathlib import Path
 
 import click
 
+from harness.cli import options
+
 __all__ = ["compare_command", "list_command"]
 
 Listing = tuple[list[str], list[list[str]], list[str]]
 """Columns, rows, and the columns that hold words."""
 
-_results = click.option(
-    "--results",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Folder that holds the runs.",
-)
-
 
 @click.command("compare")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@_results
-@click.option("--anyway", is_flag=True, help="Show runs that cannot be compared, and say so.")
+@options.runs
+@options.results
+@options.anyway
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -36,27 +30,26 @@ def compare_command(runs: tuple[str, ...], results: Path, anyway: bool, output: 
     RUN is a folder, or the name of a run in the results folder. Runs on other data, another split
     or other candidates are refused. The page is that of `harness report`, with all of them in it.
     """
-    from harness.cli.screen import show_run
+    from harness.cli.screen import say, show_run
     from harness.report import join, write_page
     from harness.results.cells import CellStore
-    from harness.results.compare import open_run
     from harness.results.conventions import with_redefinitions
 
     store = CellStore.default()
-    opened = [with_redefinitions(open_run(name, results), store) for name in runs]
+    opened = [with_redefinitions(run, store) for run in options.opened(runs, results)]
     joined = join(opened, anyway=anyway)
     show_run(joined)
     path = output or results / "comparison.html"
-    click.echo(f"\nwritten to {write_page(opened, path, joined=joined)}")
+    say(f"\nwritten to {write_page(opened, path, joined=joined)}")
     return 0
 
 
 @click.command("list")
 @click.argument("what", type=click.Choice(["algorithms", "datasets", "metrics", "runs", "configs"]))
-@_results
+@options.results
 def list_command(what: str, results: Path) -> int:
     """List what there is to choose from."""
-    from harness.cli.screen import show_table
+    from harness.cli.screen import say, show_table
 
     listings: dict[str, Callable[[], Listing]] = {
         "algorithms": _algorithms,
@@ -69,7 +62,7 @@ def list_command(what: str, results: Path) -> int:
     if rows:
         show_table(columns, rows, left)
     else:
-        click.echo(f"no {what} here")
+        say(f"no {what} here")
     return 0
 
 
@@ -124,21 +117,26 @@ def _metrics() -> Listing:
 
 
 def _configs() -> Listing:
-    from harness.config.document import read
+    from harness.config.document import bundled, read
 
-    rows = []
-    for path in sorted(Path("configs").glob("*.yaml")):
-        description = " ".join(str(read(path).data.get("description", "")).split())
-        rows.append([path.as_posix(), description])
-    return ["config", "what it asks"], rows, ["config", "what it asks"]
+    rows = [
+        [name, " ".join(str(read(path).data.get("description", "")).split())]
+        for name, path in bundled().items()
+    ]
+    return ["config", "what it answers"], rows, ["config", "what it answers"]
 
 
 def _runs(results: Path) -> Listing:
+    from harness.errors import ResultsError
     from harness.results.run import find_runs, read_run
 
     rows = []
     for folder in find_runs(results):
-        info = read_run(folder).info
+        try:
+            info = read_run(folder).info
+        except ResultsError as error:
+            rows.append([folder.name, "", "", "", "", f"cannot be read: {error}"])
+            continue
         failed = sum(bool(cell.get("error")) for cell in info["cells"])
         rows.append(
             [

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from harness.cli.run import overrides_option
+from harness.cli import options
 
 __all__ = ["split_command"]
 
 
 @click.command("split")
 @click.argument("config", metavar="CONFIG")
-@overrides_option
+@options.overrides
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
@@ -26,12 +26,13 @@ def split_command(config: str, overrides: tuple[str, ...], output: Path) -> int:
 
     `split: {kind: file, path: FILE}` reads one back and refuses other data.
     """
+    from harness.cli.screen import say
     from harness.experiment.splitting import keep_splits
 
     for kept in keep_splits(config, output, overrides=overrides):
-        click.echo(kept.path)
+        say(kept.path)
         for fold in kept.folds:
-            click.echo(
+            say(
                 f"  {fold.name}, seed {kept.seed}, fold {fold.fold + 1} of {len(kept.folds)}: "
                 f"{len(fold.train):,} training and {len(fold.test):,} test ratings, "
                 f"fingerprint {fold.fingerprint[:12]}"

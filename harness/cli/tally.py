@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from harness.errors import counted
 from harness.experiment.events import (
     CellFinished,
     CellStarted,
@@ -106,6 +107,21 @@ class Tally:
                 self.under_way.pop(cell, None)
                 if not found and error is None:
                     self.took.append(seconds)
+
+    def plan(self) -> str:
+        """Return how many cells there are, and how many of them were found.
+
+        Examples
+        --------
+        >>> tally = Tally(lambda: 0.0)
+        >>> tally.take(RunPlanned(3, 3))
+        >>> tally.plan()
+        '3 of 3 cells found, nothing is fitted'
+        """
+        cells = counted(self.n_cells, "cell")
+        if self.n_done < self.n_cells or self.took or self.n_failed:
+            return f"{cells}, {self.n_done} finished" if self.n_done else cells
+        return f"{self.n_done} of {cells} found, nothing is fitted"
 
     @property
     def elapsed(self) -> float:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import ConfigError, Fault
+from harness.errors import ConfigError, Fault, suggestion
 
 if TYPE_CHECKING:
     from ruamel.yaml.composer import Composer
 
-__all__ = ["Document", "KeyPath", "parse", "read"]
+__all__ = ["Document", "KeyPath", "bundled", "find", "parse", "read"]
 
 KeyPath = tuple[str | int, ...]
 
+RUN_FILE = "run.json"
+MAX_RECORD_BYTES = 64_000_000
 MAX_BYTES = 100_000
 MAX_DEPTH = 40
 MAX_NODES = 5_000
@@ -61,26 +64,80 @@ class Document:
         return 0
 
 
+def bundled() -> dict[str, Path]:
+    """Return the configs that come with the package, by name.
+
+    Examples
+    --------
+    >>> "quickstart" in bundled()
+    True
+    """
+    top = Path(__file__).parents[1]
+    folder = next(
+        (each for each in (top / "configs", top.parent / "configs") if each.is_dir()), top
+    )
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def find(path: Path) -> Path:
+    """Return the file that a path or a name stands for.
+
+    Parameters
+    ----------
+    path : Path
+        A config, a ``run.json``, the folder of a run, or the name of a config that comes with the
+        package; what exists goes first.
+    """
+    if (path / RUN_FILE).is_file():
+        return path / RUN_FILE
+    if path.parent != Path() or (path.exists() and not path.is_dir()):
+        return path
+    return bundled().get(path.name.removesuffix(".yaml"), path)
+
+
+def _recorded(path: Path) -> Document:
+    """Return the config of a run from its ``run.json``."""
+    source = str(path)
+    try:
+        with path.open("rb") as file:
+            info = json.loads(file.read(MAX_RECORD_BYTES))
+        data, given = info["config"], info.get("config_file") or ""
+        if not isinstance(data, dict) or not isinstance(given, str):
+            raise TypeError
+    except OSError as error:
+        reason = (error.strerror or "cannot be read").lower()
+        raise ConfigError(source, [Fault(0, "", f"{reason}; check the path")]) from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise ConfigError(
+            source, [Fault(0, "", "not the record of a run; give a config")]
+        ) from None
+    return Document(source, data, folder=Path(given).parent)
+
+
 def read(path: Path) -> Document:
     """Read a config file.
 
     Parameters
     ----------
     path : Path
-        A YAML 1.2 file, UTF-8, of at most 100,000 bytes.
+        A YAML 1.2 file, UTF-8, of at most 100,000 bytes; or else what `find` finds.
 
     Raises
     ------
     ConfigError
         If the file is missing, too large, not UTF-8, not YAML or not a mapping.
     """
+    path = find(path)
+    if path.name == RUN_FILE:
+        return _recorded(path)
     source = str(path)
     try:
         with path.open("rb") as file:  # which may be a device without end
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or "cannot be read").lower()
-        hint = "check the path; `harness list configs` shows those that come with the project"
+        hint = suggestion(path.stem, bundled())
+        hint += "" if hint.endswith("?") else ", or the path of a config"
         raise ConfigError(source, [Fault(0, "", f"{reason}; {hint}")]) from None
     if len(raw) > MAX_BYTES:
         fault = Fault(0, "", f"larger than {MAX_BYTES:,} bytes; a config is short")
@@ -126,11 +183,11 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 0
         found = str(error.problem or error.context or "not YAML").split("\n")[0]
-        fault = Fault(line, "", f"not valid YAML: {found}; mend the line")
+        fault = Fault(line, "", f"not valid YAML: {found}; fix the line")
         raise ConfigError(source, [fault]) from None
     except (YAMLError, ValueError, OverflowError) as error:
         found = str(error).split("\n")[0]
-        raise ConfigError(source, [Fault(0, "", f"not valid YAML: {found}; mend it")]) from None
+        raise ConfigError(source, [Fault(0, "", f"not valid YAML: {found}; fix it")]) from None
     if not isinstance(data, dict):
         fault = Fault(1, "", "not a mapping of keys to values; start with `dataset: ...`")
         raise ConfigError(source, [fault])

@@ -61,7 +61,7 @@ class Experiment(Section):
     """
 
     name: str = Field(pattern=NAME)
-    """Name of the run and of its folder in `results/`; the file's name when left out."""
+    """Name of the run and of its folder in `runs/`; the file's name when left out."""
     description: str = ""
     """A sentence for the report: what the experiment asks."""
     dataset: Annotated[

@@ -86,6 +86,10 @@ def _message(error: Any, model: type[BaseModel], path: KeyPath) -> str:
             return f"found {shown}; use up to 80 letters, digits, '.', '_' and '-', a letter first"
         case "too_short":
             return "empty; name at least one"
+        case _ if found is None:
+            return "empty; write a value"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"found {shown}; it must be a mapping of keys to values"
     expected = error["msg"]
     for start in ("Input should be ", "Value should ", "List should ", "String should "):
         expected = expected.removeprefix(start)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ from harness.config.faults import dotted, explain
 from harness.config.section import Section
 from harness.errors import ConfigError, Fault, MetricError
 
-__all__ = ["AlgorithmCheck", "load", "repeated"]
+__all__ = ["GIVEN", "AlgorithmCheck", "load", "repeated"]
+
+GIVEN = "given from Python: "
+"""How the record of a run names ratings that no file holds."""
 
 AlgorithmCheck = Callable[[AlgorithmConfig], Iterable[tuple[KeyPath, str]]]
 """Given an algorithm of a config, yields what is wrong: the key inside it, and the message."""
@@ -36,7 +40,8 @@ def load(
     Parameters
     ----------
     config : path, mapping or Experiment
-        A YAML file, or the same as Python data.
+        A YAML file, the name of a config that comes with the package, a run's folder or
+        ``run.json``, or the same as Python data.
     overrides : iterable of str
         ``key.path=value`` each, the value written as in YAML: ``split.test_size=0.1``,
         ``algorithms[0].params.k=20``.
@@ -61,11 +66,12 @@ def load(
     else:
         document = read(Path(config))
         document.data.setdefault("name", _safe_name(Path(config).stem))
+    _let_import(document)
     if not isinstance(config, str | Path):
         document.data.setdefault("name", "run")
     for override in overrides:
         _apply(document.data, override)
-    faults: list[Fault] = []
+    faults = list(_ratings_of_a_session(document))
     experiment: Experiment | None = None
     try:
         experiment = Experiment.model_validate(document.data)
@@ -113,6 +119,31 @@ def repeated(document: Document, key: str, first: int, second: int, how: str) ->
 
 def _safe_name(stem: str) -> str:
     return "".join(c if c.isalnum() or c in "._-" else "-" for c in stem)[:80]
+
+
+def _let_import(document: Document) -> None:
+    """Let algorithms be imported from the folder of the config and from the current folder."""
+    rows = document.data.get("algorithms")
+    rows = rows if isinstance(rows, list) else []
+    names = [row.get("name") if isinstance(row, dict) else row for row in rows]
+    if any(":" in str(name) for name in names):
+        for folder in (document.folder or Path(), Path()):
+            if (place := str(folder.resolve())) not in sys.path:
+                sys.path.append(place)
+
+
+def _ratings_of_a_session(document: Document) -> Iterator[Fault]:
+    """Yield a fault where the record of a run does not hold where its ratings came from."""
+    named = document.data.get("dataset")
+    given = named[0] if isinstance(named, list) and named else ""
+    if isinstance(given, str) and given.startswith(GIVEN):
+        document.data["dataset"] = "bundled"
+        yield Fault(
+            0,
+            "dataset",
+            f"the ratings ({given.removeprefix(GIVEN)}) were given from Python; give them again as "
+            "harness.run(..., ratings=...), or name a file with --set dataset=FILE",
+        )
 
 
 def _metric_faults(document: Document) -> list[Fault]:

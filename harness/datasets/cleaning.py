@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from harness.datasets.columns import Table
 from harness.datasets.rows import NO_TIME, SHOWN, Coded, Flaw, Rows, in_order_of_appearance
-from harness.errors import DataError
+from harness.errors import DataError, counted
 
-__all__ = ["Clean", "Policy", "clean", "counted", "refuse_faults"]
+__all__ = ["Clean", "Policy", "clean", "refuse_faults"]
 
 ADVICE = {
     "unreadable": "`unreadable: drop` drops",
@@ -337,8 +337,3 @@ def _merged(
 def _shown(column: Coded, row: int) -> str:
     text = str(column.ids[column.codes[row]])
     return repr(text if len(text) <= 40 else text[:40] + "…")
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, as ``2 rows``."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

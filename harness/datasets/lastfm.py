@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.datasets.cleaning import counted
 from harness.datasets.columns import encode
 from harness.datasets.delimited import Readable, read_blocks
 from harness.datasets.rows import Coded, Rows
-from harness.errors import DataError
+from harness.errors import DataError, counted
 
 __all__ = ["TextRows", "read_plays", "read_plays_as_pandas"]
 

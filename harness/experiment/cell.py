@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -34,8 +35,8 @@ __all__ = [
     "Report",
     "Stopwatch",
     "compute",
+    "failure",
     "finish",
-    "reason",
 ]
 
 Report = Callable[[str, int, int], object]
@@ -43,7 +44,7 @@ Report = Callable[[str, int, int], object]
 
 Outcome = dict[str, Any]
 """``status`` (computed, found, busy or failed), ``seconds`` without compilation and, when it
-failed, ``error``."""
+failed, ``error`` and perhaps ``traceback``."""
 
 WAITING = "waiting"
 """The stage before a cell begins, while another run is computing it."""
@@ -54,6 +55,7 @@ COMPILING = "compiling"
 
 SHARE_OF_MEMORY = 0.9
 LONGEST_REASON = 500
+LONGEST_TRACEBACK = 20_000
 
 
 class Stopwatch:
@@ -126,7 +128,7 @@ def finish(
     except Timeout:
         outcome["status"] = "busy"
     except (Exception, SystemExit) as error:
-        outcome |= {"status": "failed", "error": reason(error)}
+        outcome |= failure(error, workspace.experiment.algorithms[cell.algorithm].name)
     return outcome | {"seconds": watch.seconds}
 
 
@@ -263,22 +265,39 @@ def _judged(record: CellRecord, metric: metrics.Metric) -> CellRecord:
     return record.judged({label: values["mean"] for label, values in scores.means.items()})
 
 
-def reason(error: BaseException) -> str:
-    """Return one line that says what went wrong and, for foreign errors, where.
+def failure(error: BaseException, algorithm: str = "") -> Outcome:
+    """Return what a cell that failed leaves: why in one line, and the traceback.
+
+    Parameters
+    ----------
+    error : BaseException
+    algorithm : str
+        Name of the algorithm; of an own class the line names the place in its file.
 
     Examples
     --------
-    >>> reason(HarnessError("SVD: no; yes"))
+    >>> failure(HarnessError("SVD: no; yes"))["error"]
     'SVD: no; yes'
     """
+    module = sys.modules.get(algorithm.partition(":")[0]) if ":" in algorithm else None
+    return {
+        "status": "failed",
+        "error": _reason(error, getattr(module, "__file__", None)),
+        "traceback": "".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:],
+    }
+
+
+def _reason(error: BaseException, own: str | None) -> str:
+    """Return one line that says what went wrong and, for foreign errors, where."""
     if isinstance(error, MemoryError):
         return "out of memory; use fewer workers, a smaller data set or fewer factors"
     try:
         text = str(error)
-    except Exception:  # a class of somebody else's whose message cannot be made
+    except Exception:  # a foreign class whose message cannot be made
         text = "without a message"
     if not isinstance(error, HarnessError):
-        frames = traceback.extract_tb(error.__traceback__)
+        every = traceback.extract_tb(error.__traceback__)
+        frames = [frame for frame in every if frame.filename == own] or every
         where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
         text = f"{type(error).__name__}: {text}{where}"
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -75,12 +75,15 @@ class CellFinished:
         Without compilation and without waiting for another run.
     found : bool
     error : str or None
+    traceback : str
+        Of the error, where there is one.
     """
 
     cell: str
     seconds: float
     found: bool = False
     error: str | None = None
+    traceback: str = ""
 
 
 @dataclass(frozen=True)

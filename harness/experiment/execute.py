@@ -91,6 +91,7 @@ def execute(
                 # A worker that died after it had stored the cell, or another run that did.
                 outcome = {"status": "found", "seconds": outcome["seconds"]}
             found, error = outcome["status"] == "found", outcome.get("error")
-            watch(CellFinished(cell.title, outcome["seconds"], found, error))
+            trace = outcome.get("traceback", "")
+            watch(CellFinished(cell.title, outcome["seconds"], found, error, trace))
             yield cell, outcome
         todo = put_off

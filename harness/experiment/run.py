@@ -12,7 +12,7 @@ from harness import datasets
 from harness.algorithms import registry
 from harness.config.document import Document
 from harness.config.experiment import Experiment
-from harness.config.load import load
+from harness.config.load import GIVEN, load
 from harness.experiment.cell import Outcome
 from harness.experiment.checks import check_relevance, check_tables
 from harness.experiment.events import RunPlanned, Stage, Watch, ignore
@@ -35,7 +35,7 @@ __all__ = ["run"]
 def run(
     config: str | Path | Mapping[str, Any] | Experiment,
     *,
-    results: str | Path | None = "results",
+    results: str | Path | None = "runs",
     ratings: Any = None,
     overrides: Iterable[str] = (),
     workers: int | None = None,
@@ -89,8 +89,8 @@ def run(
     """
     begun, started = time.perf_counter(), datetime.now(UTC)
     given = None if ratings is None else datasets.load(ratings)
-    if given is not None and isinstance(config, Mapping):
-        config = {"dataset": "bundled", **config}
+    if given is not None:
+        overrides = [*overrides, "dataset=bundled"]
     experiment, document = load(config, overrides=overrides, check_algorithm=registry.check)
     if results is not None:
         check_replaceable(Path(results) / experiment.name)
@@ -155,7 +155,7 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         "metrics": [str(metric) for metric in requested_metrics(experiment)],
         "seeds": experiment.seed,
         "config": experiment.model_dump(mode="json")
-        | ({} if given is None else {"dataset": [f"given from Python: {given.name}"]}),
+        | ({} if given is None else {"dataset": [GIVEN + given.name]}),
         "datasets": [data | {"notes": told(data["notes"])} for data in workspace.describe_data()],
         "splits": workspace.describe_splits(),
         "notes": told([*remarks(experiment, workspace, scored, statistics), *not_compared]),

@@ -122,6 +122,8 @@ def parse(label: str) -> Metric:
 
     Examples
     --------
+    >>> str(parse("NDCG@10"))
+    'ndcg@10'
     >>> parse("ndgc@10")
     Traceback (most recent call last):
     harness.errors.MetricError: ndgc@10: unknown metric 'ndgc'; did you mean 'ndcg'?
@@ -184,7 +186,7 @@ def describe() -> list[Definition]:
 
 
 def _checked(label: str, written: Written) -> Metric:
-    definition = DEFINITIONS.get(written.name)
+    definition = DEFINITIONS.get(written.name) or DEFINITIONS.get(written.name.casefold())
     if definition is None:
         meant = SYNONYMS.get(written.name.casefold())
         hint = f"did you mean {meant!r}?" if meant else suggestion(written.name, DEFINITIONS)

@@ -13,7 +13,7 @@ from harness.results.cells import short_key
 from harness.results.inference import infer
 from harness.results.naming import distinct_names
 from harness.results.provenance import listed, measured
-from harness.results.run import Run, find_runs, read_run
+from harness.results.run import RUN_FILE, Run, find_runs, read_run
 from harness.results.table import TABLE, grouped
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ __all__ = ["join", "open_run"]
 
 
 def open_run(name: str, results: Path) -> Run:
-    """Return a run by its folder or, within `results`, by its name.
+    """Return a run by its folder, its ``run.json`` or, within `results`, its name.
 
     Raises
     ------
@@ -31,13 +31,17 @@ def open_run(name: str, results: Path) -> Run:
         If there is no such run, or its files are not what was written.
     """
     path = Path(name)
-    if (path / "run.json").is_file():
+    if path.name == RUN_FILE:
+        path = path.parent
+    if (path / RUN_FILE).is_file():
         return read_run(path)
     known = {run.name: run for run in find_runs(results)}
     if name in known:
         return read_run(known[name])
     hint = suggestion(name, known) if known else "run a config first"
-    raise ResultsError(f"{name}: no run of this name in {results}; {hint}")
+    raise ResultsError(
+        f"{name}: no run of this name in {results}/; {hint}, or give the folder of a run"
+    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and how it exits."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import harness
 from harness.cli import main
 
 TOP = Path(__file__).parents[2]
@@ -45,7 +47,7 @@ def test_run_prints_the_table_and_writes_it(call, tmp_path):
         "Random",
     ]
     assert "[3/3] ✓ Random" in err
-    folder = tmp_path / "results" / "small"
+    folder = tmp_path / "runs" / "small"
     assert {path.name for path in folder.iterdir()} == {
         "run.json",
         "bounds.csv",
@@ -104,7 +106,7 @@ def test_check_plans_without_fitting(call, tmp_path):
     code, out, _ = call("check", "small.yaml", "--set", "split=kfold", "--set", "seed=[0, 1]")
     assert code == 0
     assert "30 cells" in out
-    assert not (tmp_path / "results").exists()
+    assert not (tmp_path / "runs").exists()
     assert not (tmp_path / "cache").exists()
 
 
@@ -120,7 +122,7 @@ def test_splits_are_saved_and_a_run_of_a_saved_one_gives_the_same_table(call, tm
     code, _, _ = call("run", "again.yaml")
     assert code == 0
     drawn, again = (
-        pd.read_csv(tmp_path / "results" / name / "table.csv")[["ndcg@5", "rmse"]]
+        pd.read_csv(tmp_path / "runs" / name / "table.csv")[["ndcg@5", "rmse"]]
         for name in ("drawn", "again")
     )
     pd.testing.assert_frame_equal(drawn, again, check_exact=True)
@@ -184,7 +186,7 @@ def test_compare_names_a_run_that_is_not_there(call):
         ("datasets", "ml-25m"),
         ("metrics", "ndcg"),
         ("runs", "no runs here"),
-        ("configs", "no configs here"),
+        ("configs", "quickstart"),
     ],
 )
 def test_list_shows_what_there_is(call, what, expected):
@@ -202,7 +204,7 @@ def test_list_runs_shows_finished_runs(call):
 
 def test_a_changed_result_file_is_found(call, tmp_path):
     call("run", "small.yaml", "-q")
-    table = tmp_path / "results" / "small" / "table.csv"
+    table = tmp_path / "runs" / "small" / "table.csv"
     table.write_text(table.read_text().replace("0", "1"))
     code, _, err = call("compare", "small")
     assert code == 2
@@ -218,7 +220,7 @@ def test_the_cache_is_listed_verified_and_pruned(call, tmp_path):
     cell.write_bytes(cell.read_bytes()[:-1])
     code, out, _ = call("cache", "verify")
     assert code == 1
-    assert "1 broken cells removed" in out
+    assert "1 broken cell removed" in out
     assert call("cache", "prune", "--older-than", "0")[1] == "2 cells removed\n"
 
 
@@ -231,6 +233,120 @@ def test_a_broken_cell_is_computed_again_and_said_to_be(call, tmp_path):
     assert "do not match their checksum; it is computed again" in err
     numbers = [[line.split()[:4] for line in out.splitlines()[4:7]] for out in (first, second)]
     assert numbers[0] == numbers[1]
+
+
+OWN = """\
+import surprise
+class Mine(surprise.AlgoBase):
+    def estimate(self, user, item):
+        return 3.0
+"""
+
+
+@pytest.mark.parametrize(("module", "config"), [("deep", "deep"), (".", "deep"), (".", ".")])
+def test_an_own_algorithm_is_found_in_the_current_folder_and_beside_the_config(
+    call, tmp_path, monkeypatch, module, config
+):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    name = f"own_{len(str(tmp_path))}_{module == config}_{config == '.'}"
+    (tmp_path / "deep").mkdir()
+    (tmp_path / module / f"{name}.py").write_text(OWN)
+    (tmp_path / config / "own.yaml").write_text(CONFIG.replace("Random", f"'{name}:Mine'"))
+    code, out, err = call("check", Path(config) / "own.yaml")
+    assert code == 0, err
+    assert f"{name}:Mine" in out
+
+
+def test_a_module_that_is_nowhere_is_named_with_the_folders_that_were_searched(call, tmp_path):
+    (tmp_path / "own.yaml").write_text(CONFIG.replace("Random", "no_such_module:Mine"))
+    code, _, err = call("check", "own.yaml")
+    assert code == 2
+    assert "cannot import 'no_such_module'" in err
+    assert str(tmp_path) in err
+    assert "Traceback" not in err
+
+
+def test_the_program_itself_finds_an_own_algorithm_in_worker_processes(tmp_path):
+    (tmp_path / "own_of_a_program.py").write_text(OWN)
+    (tmp_path / "own.yaml").write_text(CONFIG.replace("Random", "'own_of_a_program:Mine'"))
+    program = Path(sys.executable).with_name("harness")
+    if not program.exists():
+        pytest.skip("the console script is not installed beside the interpreter")
+    environment = os.environ | {"HARNESS_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [program, "run", "own.yaml", "-q", "--workers", "2"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "own_of_a_program:Mine" in done.stdout
+
+
+def test_a_config_that_comes_with_the_package_is_known_by_its_name(call, tmp_path):
+    code, out, _ = call("check", "quickstart")
+    assert code == 0
+    assert out.startswith("quickstart: bundled")
+    (tmp_path / "quickstart").mkdir()  # a folder that is no run is not in the way
+    assert call("check", "quickstart")[0] == 0
+    (tmp_path / "quickstart").rmdir()
+    (tmp_path / "quickstart").write_text(CONFIG)  # a file of one's own goes first
+    assert call("check", "quickstart")[1].startswith("quickstart: synthetic")
+
+
+def test_an_unknown_config_is_told_from_those_that_there_are(call):
+    assert "did you mean 'quickstart'?" in call("run", "quikstart")[2]
+    err = call("run", "mine")[2]
+    assert "quickstart" in err
+    assert "ml-100k" in err
+
+
+@pytest.mark.parametrize("again", ["runs/small", "runs/small/run.json"])
+def test_a_run_is_repeated_from_its_record(call, tmp_path, again):
+    call("run", "small.yaml", "-q")
+    first = pd.read_csv(tmp_path / "runs" / "small" / "table.csv")
+    code, _, err = call("run", again, "--results", "repeated")
+    assert code == 0, err
+    second = pd.read_csv(tmp_path / "repeated" / "small" / "table.csv")
+    pd.testing.assert_frame_equal(first[["ndcg@5", "rmse"]], second[["ndcg@5", "rmse"]])
+
+
+def test_a_run_of_ratings_from_python_is_repeated_from_python(call, tmp_path):
+    rows = [(u, i, (u + i) % 5 + 1) for u in range(12) for i in range(10)]
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
+    config = {"name": "given", "algorithms": ["BaselineOnly"], "metrics": ["rmse"]}
+    first = harness.run(config, ratings=frame)
+    code, _, err = call("run", "runs/given")
+    assert code == 2
+    assert "were given from Python" in err
+    assert len(err.splitlines()) == 1
+    second = harness.run("runs/given", ratings=frame, results=None)
+    assert second.info["cells"][0]["scores"] == first.info["cells"][0]["scores"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"config": 1}', "[" * 100_000])
+def test_what_is_no_record_of_a_run_says_so(call, tmp_path, content):
+    (tmp_path / "run.json").write_text(content)
+    code, _, err = call("run", "run.json")
+    assert (code, err) == (2, "run.json: not the record of a run; give a config\n")
+
+
+def test_a_metric_is_understood_in_capitals(call):
+    code, out, err = call("run", "small.yaml", "-q", "--set", "metrics=[NDCG@5, RMSE]")
+    assert code == 0, err
+    assert "ndcg@5" in out
+
+
+def test_what_the_commands_write_is_ignored_in_a_clone():
+    if not (TOP / ".git").exists():
+        pytest.skip("not a clone")
+    written = ["runs/x/run.json", "runs/index.html", "splits/a.npz"]
+    written += ["results/x/report.html", "results/x/plots/a.svg", "results/index.html"]
+    command = ["git", "check-ignore", "--no-index", *written, "results/x/run.json"]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == written
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"]])
@@ -275,5 +391,5 @@ def test_checking_a_bad_config_takes_no_time(tmp_path):
 
 def test_the_users_file_has_a_column_for_each_metric(call, tmp_path):
     call("run", "small.yaml", "-q")
-    users = pd.read_parquet(tmp_path / "results" / "small" / "users.parquet")
+    users = pd.read_parquet(tmp_path / "runs" / "small" / "users.parquet")
     assert {"algorithm", "user", "fold", "seed", "ndcg@5", "rmse"} <= set(users.columns)

@@ -28,13 +28,13 @@ def results(tmp_path_factory):
     before = os.environ.get("HARNESS_CACHE")
     os.environ["HARNESS_CACHE"] = str(folder / "cache")
     try:
-        run(CONFIG | {"name": "one"}, results=folder / "results")
-        run(CONFIG | {"name": "two", "algorithms": ["KNNBasic"]}, results=folder / "results")
+        run(CONFIG | {"name": "one"}, results=folder / "runs")
+        run(CONFIG | {"name": "two", "algorithms": ["KNNBasic"]}, results=folder / "runs")
     finally:
         os.environ.pop("HARNESS_CACHE")
         if before is not None:
             os.environ["HARNESS_CACHE"] = before
-    return folder / "results"
+    return folder / "runs"
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_report_writes_the_page_into_the_folder_of_the_run_and_the_list_beside_i
     assert (code, err) == (0, "")
     page = (results / "one" / "report.html").read_text(encoding="utf-8")
     assert "&lt;svd&gt; &amp; _b_" in page
-    assert "results/one/report.html" in out
+    assert "runs/one/report.html" in out
     assert 'href="one/report.html"' in (results / "index.html").read_text(encoding="utf-8")
 
 

@@ -1,83 +1,277 @@
-"""A table with failures on a terminal: read beside the numbers where there is room, else below."""
+"""Tables on terminals of several widths: every cell can be read, whatever the width."""
 
+import fcntl
+import io
 import json
 import os
-import re
+import struct
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
+import pyte
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import harness
+from harness.cli import main, screen
 
+TOP = Path(__file__).parents[2]
+WIDTHS = (40, 80, 100, 120)
 ERROR = "33 of 33 estimates are not numbers; lower the learning rate or raise the regularisation"
+CONFIG = {
+    "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
+    "split": {"kind": "kfold", "n_splits": 2},
+    "algorithms": [
+        "BaselineOnly",
+        {
+            "name": "KNNWithMeans",
+            "label": "KNNWithMeans of users, 40 neighbours at least 3 of them",
+        },
+        "Random",
+        "Popularity",
+    ],
+    "metrics": ["ndcg@5", "ndcg@10", "ndcg(gain=linear, ties=first)@10", "rmse", "mae"],
+    "statistics": {"resamples": 200},
+}
 
-SHOW = """\
-import json
-import sys
-from harness.cli.screen import show_run
-from harness.results import Run
-show_run(Run(json.load(open(sys.argv[1]))))
-"""
+
+class Terminal(io.StringIO):
+    """Standard output that is a terminal, and what is read on it."""
+
+    def __init__(self, columns):
+        super().__init__()
+        self.columns = columns
+
+    def isatty(self):
+        return True
+
+    def interpreted(self):
+        text = self.getvalue()
+        shown = pyte.Screen(self.columns, text.count("\n") + 200)
+        shown.set_mode(pyte.modes.LNM)
+        pyte.Stream(shown).feed(text)
+        return shown
+
+    @property
+    def lines(self):
+        return [line.rstrip() for line in self.interpreted().display[: self.used]]
+
+    @property
+    def used(self):
+        return self.interpreted().cursor.y
+
+    @property
+    def bright(self):
+        """What is green, by line."""
+        shown = self.interpreted()
+        return [
+            "".join(cell.data for _, cell in sorted(row.items()) if cell.fg == "green")
+            for _, row in sorted(shown.buffer.items())
+            if any(cell.fg == "green" for cell in row.values())
+        ]
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    def opened(columns):
+        stream = Terminal(columns)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(sys, "stdout", stream)
+        return stream
+
+    return opened
 
 
 @pytest.fixture(scope="module")
-def info(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("failed")
+def made(tmp_path_factory):
+    """A folder with two runs, and the cache that they filled."""
+    folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(folder / "cache"))
-        done = harness.run(
-            {
-                "name": "failed",
-                "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
-                "algorithms": ["BaselineOnly", "ItemMean"],
-                "metrics": ["ndcg@5"],
-                "statistics": None,
-                "baselines": False,
-            },
-            results=None,
-        )
-    cell = done.info["cells"][1]
-    kept = ("dataset", "split", "candidates", "algorithm", "seed", "fold", "n_folds", "params")
-    done.info["cells"][1] = {key: cell[key] for key in kept} | {"error": ERROR}
-    path = folder / "info.json"
-    path.write_text(json.dumps(done.info))
-    return path
+        patch.chdir(folder)
+        harness.run(CONFIG | {"name": "one"})
+        harness.run(CONFIG | {"name": "two", "algorithms": ["SlopeOne"]})
+        Path("one.json").write_text(json.dumps(CONFIG | {"name": "one"}))
+        Path("p.csv").write_text("user,item,estimate,rating\n1,1,3,4\n1,2,4,5\n")
+    return folder
 
 
-def shown(info, columns):
-    """Return what a terminal of so many columns shows."""
+COMMANDS = {
+    "run": ("run", "one.json", "-q"),
+    "check": ("check", "one.json"),
+    "table": ("table", "one"),
+    "compare": ("compare", "one", "two"),
+    "conventions": ("conventions", "one"),
+    "evaluate": ("evaluate", "p.csv", "--metrics", "ndcg@5,10,precision@5,recall@5,rmse,mae"),
+    "reproduce": ("reproduce", "--no-runs", "-q"),
+    "list algorithms": ("list", "algorithms"),
+    "list datasets": ("list", "datasets"),
+    "list metrics": ("list", "metrics"),
+    "list configs": ("list", "configs"),
+    "list runs": ("list", "runs"),
+    "cache list": ("cache", "list"),
+}
+
+
+@pytest.fixture(scope="module")
+def tables(made):
+    """By command the tables that it shows."""
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(made / "cache"))
+        patch.chdir(made)
+        for name, arguments in COMMANDS.items():
+            shown = found[name] = []
+            patch.setattr(screen, "show_table", lambda *args, shown=shown: shown.append(args))
+            with pytest.raises(SystemExit) as left:
+                main(list(arguments))
+            assert left.value.code == 0
+    return found
+
+
+def letters(texts):
+    return Counter(c for text in texts for c in str(text) if c not in " ─")
+
+
+def assert_readable(shown, columns, rows, words=()):
+    """Assert that each cell is on the screen whole, and nothing else is."""
+    lines = shown.lines
+    assert len(lines) == shown.getvalue().count("\n")  # the terminal broke no line by itself
+    rows = [[str(value) for value in row] for row in rows]
+    wanted = letters([*columns, *(cell for row in rows for cell in row)])
+    assert not wanted - letters(lines)
+    n_parts = sum(line == "" for line in lines) + 1
+    names = [row[0] for row in (columns, *rows)]  # each part repeats them
+    assert not letters(lines) - wanted - letters(names * (n_parts - 1))
+    seen = [f" {' '.join(line.split())} " for line in lines]
+    for row in (columns, *rows):
+        for name, cell in zip(columns, row, strict=True):
+            whole = name not in words and len(cell) <= shown.columns - screen.LEAST - screen.GAP
+            for text in [f" {' '.join(cell.split())} "] if whole and cell else cell.split():
+                if len(text) <= shown.columns // 2:
+                    assert any(text in line for line in seen), text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_cell_of_every_command_can_be_read(terminal, tables, command, width):
+    assert tables[command]
+    for table in tables[command]:
+        shown = terminal(width)
+        screen.show_table(*table)
+        assert_readable(shown, *table[:3])
+
+
+@given(st.randoms(use_true_random=False), st.integers(20, 130))
+def test_no_table_is_wider_than_its_terminal_and_nothing_is_lost(draw, width):
+    n_columns, n_rows = draw.randint(1, 12), draw.randint(0, 3)
+    rows = [[_text(draw) for _ in range(n_columns)] for _ in range(n_rows)]
+    columns = [f"c{j}" * draw.randint(1, 4) for j in range(n_columns)]
+    words = [column for column in columns if draw.random() < 0.4]
+    parts = screen.layout(columns, rows, width, words)
+    assert sorted({j for part in parts for j in part.columns}) == list(range(n_columns))
+    assert all(part.columns[0] == 0 for part in parts)
+    for part in parts:
+        assert sum(part.widths) + 2 * (len(part.widths) - 1) <= width
+        for j, size in zip(part.columns, part.widths, strict=True):
+            for row in rows:
+                lines = screen.wrapped(row[j], size)
+                assert all(len(line) <= size for line in lines)
+                assert "".join(lines).replace(" ", "") == row[j].replace(" ", "")
+
+
+def _text(draw):
+    return " ".join("x" * draw.randint(1, 30) for _ in range(draw.randint(1, 5)))
+
+
+def test_wide_characters_take_two_columns(terminal):
+    shown = terminal(30)
+    screen.show_table(["name", "value"], [["映画の評価", "0.5"], ["SVD", "0.25"]], ["name"])
+    ends = [shown.interpreted().display[y].rstrip() for y in range(3)]
+    assert [line.split()[-1] for line in ends] == ["value", "0.5", "0.25"]
+    assert [screen._cells(line) for line in shown.getvalue().splitlines()[1:]] == [17, 17]
+
+
+@pytest.mark.parametrize(
+    ("names", "green"),
+    [(("SVD", "KNNBasic"), ["0.9", "1.2"]), (("SVD",), [])],
+)
+def test_the_best_cells_stand_out(terminal, names, green):
+    shown = terminal(80)
+    numbers = [["0.9", "1.5"], ["0.8", "1.2"]]
+    rows = [[name, *cells] for name, cells in zip(names, numbers, strict=False)]
+    best = [(0, 1), (1, 2)] if green else []
+    screen.show_table(["algorithm", "ndcg@10", "rmse"], rows, ["algorithm"], best)
+    assert shown.bright == green
+
+
+def test_without_colours_nothing_is_coloured(terminal, monkeypatch):
+    shown = terminal(80)
+    monkeypatch.setenv("NO_COLOR", "1")
+    screen.show_table(["a", "b"], [["x", "1"]], ["a"], [(0, 1)])
+    assert "\x1b" not in shown.getvalue()
+
+
+@pytest.fixture(scope="module")
+def failed(made):
+    """A run in which one algorithm failed in both folds."""
+    info = json.loads((made / "runs" / "one" / "run.json").read_text())
+    for cell in info["cells"]:
+        if cell["algorithm"] == "BaselineOnly":
+            cell |= {"error": ERROR}
+            del cell["scores"]
+    return info
+
+
+def test_with_room_the_reason_of_a_failure_stands_in_the_row(failed, terminal):
+    shown = terminal(300)
+    screen.show_run(harness.Run(failed))
+    row = next(line for line in shown.lines if line.startswith("BaselineOnly"))
+    assert ERROR in row
+    assert not any("✗" in line for line in shown.lines)
+
+
+def test_without_room_the_reason_stands_below_and_breaks_between_words(failed, terminal):
+    shown = terminal(80)
+    screen.show_run(harness.Run(failed))
+    text = " ".join(shown.lines)
+    assert f"✗ BaselineOnly: folds 1, 2: {ERROR}" in " ".join(text.split())
+    assert len(shown.lines) == shown.getvalue().count("\n")
+
+
+def test_a_real_terminal_shows_what_the_screen_promises(made):
     pty = pytest.importorskip("pty", reason="no terminals to open here")
-    driver, terminal = pty.openpty()
-    environment = os.environ | {"COLUMNS": str(columns), "TERM": "xterm"}
+    import termios
+
+    driver, device = pty.openpty()
+    fcntl.ioctl(device, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
     process = subprocess.Popen(
-        [sys.executable, "-c", SHOW, str(info)], stdout=terminal, env=environment
+        [sys.executable, "-m", "harness", "table", str(made / "runs" / "one")],
+        stdin=device,
+        stdout=device,
+        env=environment | {"TERM": "xterm"},
     )
-    os.close(terminal)
-    read = b""
-    while True:
-        try:
-            part = os.read(driver, 4096)
-        except OSError:
-            break
-        if not part:
-            break
+    os.close(device)
+    read = bytearray()
+    while part := _read(driver):
         read += part
     os.close(driver)
     assert process.wait(60) == 0
-    return re.sub(r"\x1b\[[0-9;]*m", "", read.decode().replace("\r\n", "\n"))
+    shown = Terminal(80)
+    shown.write(read.decode().replace("\r\n", "\n"))
+    assert "KNNWithMeans of users," in "\n".join(shown.lines)
+    assert all(any(word in line for line in shown.lines) for word in ("rmse", "mae", "peak MB"))
+    assert len(shown.lines) == shown.getvalue().count("\n")
 
 
-def test_with_room_the_reason_stands_in_the_row(info):
-    text = shown(info, 220)
-    row = next(line for line in text.splitlines() if line.startswith("ItemMean"))
-    assert ERROR in row
-    assert "✗" not in text
-
-
-def test_without_room_the_reason_stands_below_and_breaks_between_words(info):
-    text = shown(info, 80)
-    assert "error" not in text.splitlines()[3]
-    below = text[text.index("✗ ItemMean: ") :].splitlines()
-    assert " ".join(" ".join(below).split()).startswith(f"✗ ItemMean: {ERROR}")
-    assert max(map(len, text.splitlines())) <= 80
+def _read(driver):
+    try:
+        return os.read(driver, 65536)
+    except OSError:  # its last holder has closed the other end
+        return b""

@@ -150,7 +150,7 @@ def test_an_experiment_passes_through_unchanged():
 
 def test_very_many_and_very_long_faults_are_told_in_short():
     many = {f"key{number}": number for number in range(1_000)}
-    with pytest.raises(ConfigError, match=r"\d+ faults more; mend these first$") as refused:
+    with pytest.raises(ConfigError, match=r"\d+ faults more; fix these first$") as refused:
         load({**many, "x" * 100_000: 1})
     assert len(refused.value.faults) > 1_000
     assert len(str(refused.value)) < 20_000

@@ -11,7 +11,7 @@ from harness import splits
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.errors import HarnessError
-from harness.experiment.cell import Stopwatch, compute, reason
+from harness.experiment.cell import Stopwatch, compute, failure
 from harness.experiment.cluster.parcels import unpack_ratings
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
@@ -125,14 +125,16 @@ class Office:
         watch = Stopwatch(lambda stage, done, total: None)
         body = b""
         header: dict[str, Any] = {"status": "computed"}
+        algorithm = ""
         try:
             workspace = self._workspace(request)
             cell = Cell(**request["cell"])
+            algorithm = workspace.experiment.algorithms[cell.algorithm].name
             body = compute(cell, workspace, watch, request["workers"]).to_bytes(cell.key)
         except BrokenParcelError as error:
-            header = {"status": "failed", "error": reason(error), "broken": str(error.path)}
+            header = failure(error) | {"broken": str(error.path)}
         except (Exception, SystemExit) as error:
-            header = {"status": "failed", "error": reason(error)}
+            header = failure(error, algorithm)
         return header | {"seconds": watch.seconds}, body
 
     def _workspace(self, request: dict[str, Any]) -> Workspace:
