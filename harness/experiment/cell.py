@@ -219,6 +219,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
             **options,
             depth=depth,
             progress=lambda done, total: report("scoring", done, total),
+            ids=(split.ratings.user_ids, split.ratings.item_ids),
         )
         scored = time.perf_counter()
     record = CellRecord(

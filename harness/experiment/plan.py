@@ -21,7 +21,7 @@ from harness.splits import Split
 
 __all__ = ["Cell", "make_cells", "rekeyed", "requested_metrics", "row_key"]
 
-NUMBERS_VERSION = 2
+NUMBERS_VERSION = 3
 """Raised whenever a change of the code changes what a cell computes."""
 
 

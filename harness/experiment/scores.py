@@ -205,11 +205,15 @@ def _exposure(split: Split, record: CellRecord) -> Exposure:
     listed = record.users[record.kept]
     trained = np.zeros(ratings.n_users, dtype=bool)
     trained[ratings.users[split.train]] = True
+    position = np.full(ratings.n_users, -1)
+    position[listed] = np.arange(len(listed))
+    judged = split.test[position[ratings.users[split.test]] >= 0]
     return Exposure(
         ratings.users[split.train],
         ratings.items[split.train],
         np.where(trained[listed], listed, -1),
         n_items=ratings.n_items,
+        judged=(position[ratings.users[judged]], ratings.items[judged], ratings.ratings[judged]),
     )
 
 

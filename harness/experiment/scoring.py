@@ -16,12 +16,15 @@ from harness.candidates import Asked
 from harness.config.candidates import CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
 from harness.metrics import Exposure, Metric, Pairs, Rankings
+from harness.rankings.tie_order import TieKeys, order_keys, tie_keys
 
 __all__ = ["Progress", "compile_scoring", "rank", "score_pairs"]
 
 BLOCK_BYTES = 32_000_000
 
 Progress = Callable[[int, int], object]
+Keys = tuple[TieKeys, TieKeys]
+"""Of the test users, by position, and of the items, by code."""
 
 
 @cache
@@ -82,6 +85,7 @@ def rank(
     accelerate: bool,
     depth: int,
     progress: Progress,
+    ids: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> Rankings:
     """Rank the candidates of every kept user.
 
@@ -98,20 +102,29 @@ def rank(
         How many items at the top of each list are kept by name.
     progress : callable
         Called with users done and users in all.
+    ids : (ndarray, ndarray), optional
+        Raw ids of users and items by code, which order items of equal estimate among those kept
+        by name.
 
     Raises
     ------
     AlgorithmError
         If an estimate is not a number.
     """
+    keys = None
+    if depth and ids is not None:
+        keys = tie_keys(ids[0])[asked.users], tie_keys(ids[1])
     if isinstance(section, Catalogue):
         return _rank_catalogue(
-            model, section, asked, clip=clip, accelerate=accelerate, depth=depth, progress=progress
-        )
+            model, section, asked, keys, clip=clip, accelerate=accelerate, depth=depth,
+            progress=progress,
+        )  # fmt: skip
     kept = np.flatnonzero(asked.kept)
     owners = np.repeat(np.arange(asked.n_users), np.diff(asked.offsets))
     if isinstance(section, Rated):
-        return _rank_listed(kept, owners, asked.items, pairs.estimates, asked.ratings, depth=depth)
+        return _rank_listed(
+            kept, owners, asked.items, pairs.estimates, asked.ratings, keys, depth=depth
+        )
     others = np.repeat(np.arange(asked.n_users), np.diff(asked.extra_offsets))
     guesses, _ = acceleration.estimate(
         model, asked.users[others], asked.extra_items, clip=False, accelerate=accelerate
@@ -124,6 +137,7 @@ def rank(
         np.concatenate([asked.items[known], asked.extra_items]),
         np.concatenate([pairs.estimates[known], guesses]),
         np.concatenate([asked.ratings[known], np.zeros(len(others))]),
+        keys,
         depth=depth,
     )
     pool_offsets, pool = _pool(kept, asked, drop_unknown=section.unknown_items == "drop")
@@ -136,6 +150,7 @@ def _rank_listed(
     items: NDArray[np.int32],
     estimates: NDArray[np.float64],
     relevance: NDArray[np.float64],
+    keys: Keys | None = None,
     *,
     depth: int,
 ) -> Rankings:
@@ -149,7 +164,8 @@ def _rank_listed(
     ranked = rankings.from_grouped(Pairs(offsets, estimates[rows], relevance[rows]))
     if not depth:
         return ranked
-    order = np.lexsort((-estimates[rows], place[owners[rows]]))
+    equal = () if keys is None else (order_keys(keys[0][owners[rows]], keys[1][items[rows]]),)
+    order = np.lexsort((*equal, -estimates[rows], place[owners[rows]]))
     rank_of = np.arange(len(rows)) - np.repeat(offsets[:-1], counts)
     top = rank_of < depth
     top_items = np.full((len(kept), depth), -1, dtype=np.int32)
@@ -161,6 +177,7 @@ def _rank_catalogue(
     model: Any,
     section: Catalogue,
     asked: Asked,
+    keys: Keys | None,
     *,
     clip: bool,
     accelerate: bool,
@@ -172,6 +189,7 @@ def _rank_catalogue(
     kept = np.flatnonzero(asked.kept)
     inner = trainset.inner_users[asked.users[kept]]
     block = max(1, BLOCK_BYTES // (8 * max(1, trainset.n_items)))
+    codes = np.append(trainset.item_codes, -1).astype(np.int32)
     parts = []
     blocks = acceleration.catalogue(
         model, asked.users[kept], clip=False, accelerate=accelerate, block=block
@@ -194,9 +212,9 @@ def _rank_catalogue(
             excluded_offsets=None if seen is None else seen.offsets,
             excluded_items=None if seen is None else trainset.user_items[seen.rows],
             depth=depth,
+            tie_keys=None if keys is None else (keys[0][kept[start:stop]], keys[1][codes[:-1]]),
         )
         if part.top_items is not None:
-            codes = np.append(trainset.item_codes, -1).astype(np.int32)
             part = replace(part, top_items=codes[part.top_items])
         parts.append(part)
         progress(stop, len(kept))

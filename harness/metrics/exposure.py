@@ -24,6 +24,9 @@ class Exposure:
         Code of the user of each ranked list; -1 for one whom training has not seen.
     n_items : int, optional
         Number of item codes; by default one more than the greatest.
+    judged : (list positions, items, relevances), optional
+        Columns of what is known of the items that may stand in the lists. Left out, the ranks of
+        the judged items say which of the items shown they are.
 
     Raises
     ------
@@ -41,6 +44,7 @@ class Exposure:
     items: NDArray[np.int32]
     list_users: NDArray[np.int32]
     popularity: NDArray[np.int64]
+    judged: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class Exposure:
         items: ArrayLike,
         list_users: ArrayLike,
         n_items: int | None = None,
+        judged: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     ) -> None:
         for name, value in (("users", users), ("items", items), ("list_users", list_users)):
             object.__setattr__(self, name, np.ascontiguousarray(value, dtype=np.int32))
@@ -64,6 +69,14 @@ class Exposure:
             )
         counts = np.bincount(self.items, minlength=n_items)
         object.__setattr__(self, "popularity", counts.astype(np.int64))
+        known = None
+        if judged is not None:
+            known = (
+                np.asarray(judged[0], np.int64),
+                np.asarray(judged[1], np.int64),
+                np.asarray(judged[2], np.float64),
+            )
+        object.__setattr__(self, "judged", known)
 
     @property
     def n_users(self) -> int:

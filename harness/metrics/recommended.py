@@ -1,7 +1,8 @@
 """Metrics of which items are recommended, whether they are relevant or not.
 
-The lists are those of ``top_items``: equal estimates in input order. The examples share two lists,
-items 0, 1 and items 1, 2, of which item 1 is relevant to both users:
+The lists are those of ``top_items``, in which a run puts items of equal estimate in an order that
+depends on the ids of user and item alone (`harness.rankings.tie_order`). The examples share two
+lists, items 0, 1 and items 1, 2, of which item 1 is relevant to both users:
 
 >>> lists = Rankings([0, 1, 2], [1, 1], [2, 1], [2, 1], [2, 1], [2, 2], top_items=[[0, 1], [1, 2]])
 """
@@ -166,7 +167,7 @@ def score_serendipity(
     top = _top(ks, rankings, exposure, label)
     sums = cosine_sums(top, exposure)
     history = np.where(sums.n_history > 0, sums.n_history, np.nan)[:, np.newaxis]
-    relevant = _relevant(rankings, top.shape[1], relevant_from(params))
+    relevant = _relevant(rankings, top, relevant_from(params), exposure)
     unexpected = np.where(relevant, 1.0 - sums.to_history / history, 0.0 * history)
     sizes = np.cumsum(top >= 0, axis=1, dtype=np.float64)[:, _last(ks, top)]
     sizes[sizes == 0] = np.nan
@@ -224,11 +225,17 @@ def _means(worth: Floats, ks: Ints, rankings: Rankings, exposure: Exposure, labe
     return sums / sizes
 
 
-def _relevant(rankings: Rankings, depth: int, threshold: float) -> np.ndarray:
+def _relevant(rankings: Rankings, top: Ranks, threshold: float, exposure: Exposure) -> np.ndarray:
     """Return whether the item at each of the first ranks is relevant."""
+    if exposure.judged is not None:
+        lists, items, relevance = exposure.judged
+        n_items = len(exposure.popularity)
+        shown = np.arange(len(top))[:, np.newaxis] * n_items + top
+        found = np.isin(shown, (lists * n_items + items)[relevance >= threshold])
+        return found & (top >= 0)
     users = np.repeat(np.arange(rankings.n_users), np.diff(rankings.offsets))
-    found = (rankings.relevance >= threshold) & (rankings.rank <= depth)
-    relevant = np.zeros((rankings.n_users, depth), dtype=bool)
+    found = (rankings.relevance >= threshold) & (rankings.rank <= top.shape[1])
+    relevant = np.zeros(top.shape, dtype=bool)
     relevant[users[found], rankings.rank[found] - 1] = True
     return relevant
 

@@ -13,6 +13,7 @@ from harness.metrics import Rankings
 from harness.metrics.arrays import Floats, Ints, Ranks
 from harness.parallel import each_block
 from harness.rankings.sorting import sort_falling
+from harness.rankings.tie_order import MULTIPLIER, TieKeys
 
 __all__ = ["rank_block"]
 
@@ -50,6 +51,7 @@ def rank_block(
     excluded_offsets: ArrayLike | None = None,
     excluded_items: ArrayLike | None = None,
     depth: int = 0,
+    tie_keys: tuple[TieKeys, TieKeys] | None = None,
 ) -> Rankings:
     """Rank every column of a block of users and find where the judged ones land.
 
@@ -69,6 +71,9 @@ def rank_block(
         Columns that are no candidates of a user, as those seen in training.
     depth : int
         How many columns at the top of each list to keep in ``top_items``; 0 for none.
+    tie_keys : (ndarray of uint64, ndarray of uint64), optional
+        Of the users and of the columns, from `harness.rankings.tie_order.tie_keys`: they order
+        columns of equal estimate in ``top_items``; left out, the order of the columns does.
 
     Returns
     -------
@@ -112,7 +117,11 @@ def rank_block(
         np.full((n_users, depth), -1, dtype=np.int32),
         np.full(n_users, -1, dtype=np.int64),
     )
-    each_block(lambda a, b: _rank(estimates, judged, depth, a, b, found), n_users, SMALLEST_BLOCK)
+    nothing = np.zeros(0, dtype=np.uint64)
+    keys = (nothing, nothing) if tie_keys is None else tie_keys
+    each_block(
+        lambda a, b: _rank(estimates, judged, *keys, depth, a, b, found), n_users, SMALLEST_BLOCK
+    )
     if (found.bad >= 0).any():
         row = int(np.argmax(found.bad >= 0))
         column = int(found.bad[row])
@@ -163,7 +172,14 @@ def _check(judged: _Judged, n_users: int, n_items: int) -> None:
 
 @kernel
 def _rank(
-    estimates: Floats, judged: _Judged, depth: int, start: int, stop: int, found: _Found
+    estimates: Floats,
+    judged: _Judged,
+    user_keys: TieKeys,
+    item_keys: TieKeys,
+    depth: int,
+    start: int,
+    stop: int,
+    found: _Found,
 ) -> None:
     n_items = estimates.shape[1]
     longest = 0
@@ -177,6 +193,7 @@ def _rank(
     # 0 a candidate, -1 excluded, else 1 + the position of the judged item.
     mark = np.zeros(n_items, dtype=np.int64)
     best, best_item = np.empty(depth), np.empty(depth, dtype=np.int32)
+    best_key = np.empty(depth, dtype=np.uint64)
     for user in range(start, stop):
         a, b = judged.offsets[user], judged.offsets[user + 1]
         for i in range(judged.excluded_offsets[user], judged.excluded_offsets[user + 1]):
@@ -227,13 +244,22 @@ def _rank(
                         within[mark[item] - 1] = int(equal[left])
                 else:
                     above[left] += 1.0
-            if depth and (n_best < depth or estimate > best[n_best - 1]):
+            if depth and (n_best < depth or estimate >= best[depth - 1]):
+                key = np.uint64(item)
+                if len(item_keys):
+                    key = (user_keys[user] ^ item_keys[item]) * MULTIPLIER  # as order_keys
+                if n_best == depth and estimate == best[depth - 1] and key > best_key[depth - 1]:
+                    continue
                 place = n_best if n_best < depth else depth - 1
                 n_best = min(n_best + 1, depth)
-                while place > 0 and best[place - 1] < estimate:
+                while place > 0 and (
+                    best[place - 1] < estimate
+                    or (best[place - 1] == estimate and best_key[place - 1] > key)
+                ):
                     best[place], best_item[place] = best[place - 1], best_item[place - 1]
+                    best_key[place] = best_key[place - 1]
                     place -= 1
-                best[place], best_item[place] = estimate, item
+                best[place], best_item[place], best_key[place] = estimate, item, key
         found.n_ranked[user] = n_ranked
         found.top[user, :n_best] = best_item[:n_best]
 

@@ -115,7 +115,7 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     if truth is None and training is None:
         pairs, order = group_pairs(users, rows.numbers["estimate"], rows.numbers["rating"])
         return Evidence(from_grouped(pairs, user_ids[order]), pairs)
-    (items, *more_items), _ = _united([table.ids["item"] for table in tables])
+    (items, *more_items), item_ids = _united([table.ids["item"] for table in tables])
     judged = (more[0], more_items[0]) if n_files == 2 else (users, items)
     grades = known.numbers.get("rating", np.ones(len(judged[0])))
     if truth is not None and "rank" in rows.numbers:
@@ -123,10 +123,12 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
         keys = -rows.numbers["rank"]
     else:
         keys = rows.numbers["estimate"]
+    names: tuple[NDArray[Any], NDArray[Any]] | None = (user_ids, item_ids)
     if path.suffix.casefold() in TREC:  # equal scores stand by falling document id
         order = np.argsort(items, kind="stable")[::-1]
         users, items, keys = users[order], items[order], keys[order]
-    lists = match((users, items, keys), (*judged, grades))
+        names = None
+    lists = match((users, items, keys), (*judged, grades), names=names)
     codes = np.asarray(lists.rankings.users)
     rankings = replace(lists.rankings, users=user_ids[codes])
     pairs_of_rows = None
@@ -136,7 +138,14 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
         return Evidence(rankings, pairs_of_rows)
     item_codes, n_items = _extend(lists.items, more_items[-1])
     user_codes, _ = _extend(codes, more[-1])
-    exposure = Exposure(user_codes, item_codes, np.arange(len(codes)), n_items)
+    known_items = np.searchsorted(lists.items, judged[1])
+    exposure = Exposure(
+        user_codes,
+        item_codes,
+        np.arange(len(codes)),
+        n_items,
+        judged=(np.searchsorted(codes, judged[0]), known_items, grades),
+    )
     return Evidence(rankings, pairs_of_rows, exposure)
 
 

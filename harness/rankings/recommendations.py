@@ -13,6 +13,7 @@ from harness.errors import MetricError, suggestion
 from harness.metrics import Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.rankings.columns import as_floats, encode, from_grouped
+from harness.rankings.tie_order import order_keys, tie_keys
 
 __all__ = ["Lists", "check_ranks", "from_lists", "from_matrix", "from_recommendations", "match"]
 
@@ -167,6 +168,7 @@ def match(
     recommended: tuple[NDArray[Any], NDArray[Any], Floats],
     judged: tuple[NDArray[Any], NDArray[Any], Floats],
     everybody: NDArray[Any] | None = None,
+    names: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> Lists:
     """Order recommended rows by falling key, and look each up among the judged rows.
 
@@ -178,6 +180,9 @@ def match(
         Columns; what is not among them has relevance 0.
     everybody : ndarray, optional
         Users to have a list each; by default those of either side.
+    names : (ndarray, ndarray), optional
+        Texts that users and items, then codes, stand for: they order tied items in ``top_items``.
+        Left out, these have the order of the rows.
 
     Raises
     ------
@@ -238,7 +243,12 @@ def match(
     hit = known[by_cell][place] == asked if len(known) else np.zeros(n, dtype=bool)
     depth = int(n_ranked.max(initial=0))
     top = np.full((n_users, depth), -1, dtype=np.int32)
-    top[owner, rank - 1] = asked % n_items
+    shown = asked
+    if names is not None:
+        user_keys, item_keys = tie_keys(names[0][user_ids]), tie_keys(names[1][item_ids])
+        equal = order_keys(user_keys[owner], item_keys[asked % n_items])
+        shown = asked[np.lexsort((equal, -keys, owner))]
+    top[owner, rank - 1] = shown % n_items
     rankings = Rankings(
         np.concatenate(([0], np.cumsum(np.bincount(owner[hit], minlength=n_users)))),
         judged[2][by_cell][place[hit]],

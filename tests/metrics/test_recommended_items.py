@@ -184,3 +184,20 @@ def test_lists_without_known_items_are_refused():
 def test_training_ratings_have_to_be_codes(arguments, message):
     with pytest.raises(MetricError, match=message):
         Exposure(*arguments)
+
+
+def test_what_is_known_of_the_items_shown_decides_their_relevance_among_ties():
+    """Both items are tied; the second in rank is shown first, and only it is relevant."""
+    lists = Rankings([0, 2], [5, 1], [1, 2], [1, 1], [2, 2], [2], top_items=[[7, 3]])
+    training = ([0, 1], [0, 0], [0], 8)
+    judged = ([0, 0], [3, 7], [1, 5])
+    label = "serendipity(threshold=4)@1"
+    (shown,) = metrics.score(
+        [metrics.parse(label)], lists, exposure=Exposure(*training, judged=judged)
+    ).values()
+    assert shown.per_user.tolist() == [1.0]
+    other = (judged[0], [7, 3], judged[2])
+    (hidden,) = metrics.score(
+        [metrics.parse(label)], lists, exposure=Exposure(*training, judged=other)
+    ).values()
+    assert hidden.per_user.tolist() == [0.0]

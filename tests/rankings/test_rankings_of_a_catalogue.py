@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from harness import rankings
 from harness.errors import MetricError
+from harness.rankings.tie_order import order_keys, tie_keys
 
 
 @st.composite
@@ -75,6 +76,37 @@ def test_a_block_equals_a_full_sort(block, depth):
             top = order[:depth] + [-1] * (depth - len(order))
             assert lists.top_items[user].tolist() == top
     assert depth or lists.top_items is None
+
+
+def test_items_of_equal_estimate_are_shown_in_the_order_of_their_keys():
+    rng = np.random.default_rng(0)
+    estimates = rng.integers(0, 3, (20, 30)).astype(float)
+    users, items = tie_keys(range(20)), tie_keys([f"item {i}" for i in range(30)])
+    judged = [np.arange(21) * 2, rng.permuted(np.tile(np.arange(30), (20, 1)), axis=1)[:, :2]]
+    grades = np.ones(40)
+    given = (judged[0], judged[1].ravel(), grades)
+    lists = rankings.rank_block(estimates, *given, depth=7, tie_keys=(users, items))
+    keys = order_keys(users[:, None], items[None, :])
+    assert lists.top_items.tolist() == np.lexsort((keys, -estimates), axis=1)[:, :7].tolist()
+    plain = rankings.rank_block(estimates, *given, depth=7)
+    np.testing.assert_array_equal(lists.rank, plain.rank)
+    order = rng.permutation(30)  # the columns in another order show the same items
+    moved = rankings.rank_block(
+        estimates[:, order],
+        given[0],
+        np.argsort(order)[given[1]],
+        grades,
+        depth=7,
+        tie_keys=(users, items[order]),
+    )
+    assert order[moved.top_items].tolist() == lists.top_items.tolist()
+
+
+def test_no_item_is_shown_first_to_all():
+    users, items = tie_keys(range(3000)), tie_keys(range(100))
+    first = np.argmin(order_keys(users[:, None], items[None, :]), axis=1)
+    counts = np.bincount(first, minlength=100)
+    assert 10 <= counts.min() <= counts.max() <= 60
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
