@@ -78,16 +78,16 @@ def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
     Reads the data, divides it, counts cells and trials, estimates memory, and looks for missing
     packages. The exit code is 2 if there is a fault.
     """
-    from harness.cli.screen import printable, show_outline
+    from harness.cli.screen import say, show_outline
     from harness.experiment.outline import outline
 
     n_faults = 0
     for number, config in enumerate(configs):
         if number:
-            click.echo()
+            say()
         found = outline(config, overrides=overrides)
         show_outline(found)
         for fault in found.faults:
-            click.echo(printable(fault), err=True)
+            say(fault, err=True)
         n_faults += len(found.faults)
     return 2 if n_faults else 0

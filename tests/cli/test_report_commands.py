@@ -181,7 +181,7 @@ def test_the_page_is_made_from_results_alone(results, tmp_path):
 def test_a_run_is_not_compared_with_itself(call, results):
     code, out, err = call("compare", "one", "results/one")
     assert (code, out) == (2, "")
-    assert "results/one: given twice; name each run once" in err
+    assert "runs/one: given twice; name each run once" in err
 
 
 def test_a_run_of_an_earlier_version_is_refused_with_the_command_that_makes_it_again(call, results):
@@ -195,4 +195,4 @@ def test_a_run_of_an_earlier_version_is_refused_with_the_command_that_makes_it_a
     folder.rmdir()
     assert (code, out) == (2, "")
     assert "written by another version of harness" in err
-    assert "harness run configs/one.yaml --results results" in err
+    assert "harness run configs/one.yaml --results runs" in err
