@@ -53,18 +53,22 @@ def ndcg_by_hand(predictions, k):
     return np.mean(scores)
 
 
-def test_a_run_gives_what_a_surprise_script_gives(tmp_path):
-    ratings = harness.load(SMALL["dataset"])
-    done = harness.run(SMALL, results=tmp_path)
-    train, test = train_test_split(ratings.to_surprise(), test_size=0.25, random_state=7)
-    for name, model in (("KNNBasic", surprise.KNNBasic(verbose=False)), ("SlopeOne", None)):
-        if model is None:
-            continue  # half stars: Surprise truncates them, the harness does not
-        predictions = model.fit(train).test(test)
-        row = done.table.set_index("algorithm").loc[name]
-        assert row["rmse"] == pytest.approx(surprise.accuracy.rmse(predictions, verbose=False))
-        assert row["mae"] == pytest.approx(surprise.accuracy.mae(predictions, verbose=False))
-        assert row["ndcg(ties=first)@5"] == pytest.approx(ndcg_by_hand(predictions, 5), abs=1e-12)
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    # Whole stars: Surprise's SlopeOne cuts half ones, the harness does not.
+    [("KNNBasic", [0.5, 5]), ("SlopeOne", [1, 5])],
+)
+def test_a_run_gives_what_a_surprise_script_gives(tmp_path, name, scale):
+    dataset = {"synthetic": SMALL["dataset"]["synthetic"] | {"scale": scale, "step": scale[0]}}
+    data = harness.load(dataset).to_surprise()
+    done = harness.run(SMALL | {"dataset": dataset, "algorithms": [name]}, results=tmp_path)
+    train, test = train_test_split(data, test_size=0.25, random_state=7)
+    options = {"verbose": False} if name == "KNNBasic" else {}
+    predictions = getattr(surprise, name)(**options).fit(train).test(test)
+    row = done.table.set_index("algorithm").loc[name]
+    assert row["rmse"] == pytest.approx(surprise.accuracy.rmse(predictions, verbose=False))
+    assert row["mae"] == pytest.approx(surprise.accuracy.mae(predictions, verbose=False))
+    assert row["ndcg(ties=first)@5"] == pytest.approx(ndcg_by_hand(predictions, 5), abs=1e-12)
 
 
 def test_folds_are_averaged_with_their_spread(tmp_path):

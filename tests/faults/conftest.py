@@ -127,9 +127,10 @@ class Bench:
         (folder / "small.yaml").write_text(CONFIG)
         (folder / "misfits.py").write_text(MISFITS)
         self.fits.touch()
+        self.started: list[subprocess.Popen[str]] = []
 
     def start(self, *arguments: object, **more: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "harness", *map(str, arguments)],
             cwd=self.folder,
             env={
@@ -145,6 +146,17 @@ class Bench:
             start_new_session=True,
             preexec_fn=default_signals,
         )
+        self.started.append(process)
+        return process
+
+    def end(self) -> None:
+        """End what is still running and close its pipes, so that no other test meets it."""
+        for process in self.started:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
 
     def call(self, *arguments: object, **more: str) -> tuple[int, str, str]:
         """Run ``harness`` in this process and return exit code, output and errors."""
@@ -168,6 +180,7 @@ def bench(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     yield made
+    made.end()
     sys.modules.pop("misfits", None)
 
 
