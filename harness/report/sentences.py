@@ -127,7 +127,7 @@ def _headline_of(told: Digest, place: Place) -> str:
     ranked = place.ranked(label)
     where = _where(told, place)
     if not ranked:
-        return f"{where}, no algorithm has a value of {label}."
+        return f"{where}, no algorithm finished with a value of {label}."
     best = place.best(label)
     digits = place.decimals[label]
     row = place.rows[place.rows["algorithm"] == best[0]].iloc[0]

@@ -89,10 +89,10 @@ def test_a_run_in_which_all_failed_says_so(plain_run):
     info["statistics"] = []
     run = Run(info, plain_run.users.iloc[:0])
     assert headline(digest(run)) == [
-        "On ml-100k (2-fold; candidates: rated), no algorithm has a value of ndcg@10.",
+        "On ml-100k (2-fold; candidates: rated), no algorithm finished with a value of ndcg@10.",
         "3 cells failed: SVD, BaselineOnly and Random.",
     ]
-    assert "no algorithm has a value of" in build_page([run])
+    assert "no algorithm finished with a value of" in build_page([run])
 
 
 def test_one_algorithm_alone_makes_a_page(plain_run):
