@@ -73,13 +73,14 @@ _RANKING = (
         "Normalised discounted cumulative gain: the gain found near the top, as a share of the "
         "best order's.",
         "dcg@k / idcg@k",
-        f"{_JARVELIN}; gain 2**rel - 1 from Burges et al. 2005, doi:10.1145/1102351.1102363; "
+        f"{_JARVELIN}; gain 2**rel - 1 and discount log2(i + 1) from Burges et al. 2005, "
+        "doi:10.1145/1102351.1102363; "
         "average ties from McSherry and Najork 2008, doi:10.1007/978-3-540-78646-7_38",
         parameters=(*_DISCOUNTED, p.IDEAL, *_LISTS),
     ),
     Definition(
         "dcg",
-        "Discounted cumulative gain: what the list is worth, each item less the lower it stands.",
+        "Discounted cumulative gain: the sum of the gains, each discounted by its rank.",
         "sum over i <= k of (2**rel_i - 1) / log2(i + 1)",
         f"{_JARVELIN}; Burges et al. 2005, doi:10.1145/1102351.1102363",
         (0.0, _INF),
@@ -161,8 +162,8 @@ _RANKING = (
     ),
     Definition(
         "auc",
-        "Area under the ROC curve: share of pairs of a relevant and another item in that order.",
-        "P(rank of a relevant item < rank of another) + P(equal estimates) / 2",
+        "Area under the ROC curve: share of relevant items above irrelevant ones, pair by pair.",
+        "P(a relevant item stands above one that is not) + P(equal estimates) / 2",
         "Hanley and McNeil 1982, doi:10.1148/radiology.143.1.7063747",
         parameters=(p.THRESHOLD, p.TIES, p.UNDEFINED),
         cut="none",
@@ -227,10 +228,12 @@ _ESTIMATES = (
     ),
     _of_estimates(
         "fcp",
-        "Fraction of concordant pairs: how often the better rated of two items has the greater "
-        "estimate.",
-        "concordant / (concordant + discordant)",
-        "Koren and Sill 2013, Collaborative filtering on ordinal user feedback, IJCAI",
+        "Fraction of concordant pairs: how often the better rated of two items of a user has the "
+        "greater estimate.",
+        "c / (c + d), c the mean number of concordant pairs of the users who have any, d that of "
+        "discordant or tied pairs; with pooling=pairs, sums instead of means",
+        "as Surprise computes it, Hug 2020, doi:10.21105/joss.02174; pooling=pairs from Koren and "
+        "Sill 2013, Collaborative filtering on ordinal user feedback, IJCAI",
         True,
         p.POOLING,
     ),
@@ -248,12 +251,12 @@ _RECOMMENDED = (
         "user_coverage",
         "Share of the users whose list has at least k items.",
         "1 if the list has at least k items else 0",
-        "Ge, Delgado-Battenfeld and Jannach 2010, doi:10.1145/1864708.1864761",
+        "user space coverage of Shani and Gunawardana 2011, doi:10.1007/978-0-387-85820-3_8",
         cut="required",
     ),
     _of_items(
         "item_coverage",
-        "Share of the items with a training rating that are in anybody's first k.",
+        "Share of the items with a training rating that are in the first k of some list.",
         "|union of the first k of all lists| / |catalogue|",
         "Ge, Delgado-Battenfeld and Jannach 2010, doi:10.1145/1864708.1864761",
         pooled=True,
@@ -287,8 +290,8 @@ _RECOMMENDED = (
     ),
     _of_items(
         "novelty",
-        "Mean self-information of the first k, in bits: rarely rated items are news.",
-        "mean over i <= k of -log2(n_i / n_users)",
+        "Mean self-information of the first k, in bits: rarely rated items have much.",
+        "mean over i <= k of -log2(max(n_i, 1) / n_users)",
         f"Zhou et al. 2010, doi:10.1073/pnas.1000488107; {_VARGAS}",
         range=(0.0, _INF),
         parameters=(p.OF,),
@@ -303,8 +306,11 @@ _RECOMMENDED = (
     _of_items(
         "serendipity",
         "Relevant items among the first k that are unlike what the user rated in training.",
-        "mean over i <= k of [rel_i] * (1 - mean over the user's items j of n_ij / sqrt(n_i n_j))",
-        "Zhang et al. 2012, doi:10.1145/2124295.2124300",
+        "mean over i <= k of [rel_i > 0] * (1 - mean over the user's training items j of "
+        "n_ij / sqrt(n_i n_j))",
+        "relevance times unexpectedness as user_serendipity of Microsoft's recommenders has it, "
+        "where the mean cosine is the unserendipity of Zhang et al. 2012, "
+        "doi:10.1145/2124295.2124300, who leave relevance out",
         parameters=(p.THRESHOLD,),
     ),
 )

@@ -114,3 +114,19 @@ def test_pairs_of_different_lengths_are_refused():
 def test_pairs_are_needed_and_asked_for(name):
     with pytest.raises(MetricError, match=f"{name}: it needs pairs of estimate and rating"):
         metrics.score([metrics.parse(name)])
+
+
+def test_the_printed_formula_of_fcp_is_that_of_its_default():
+    users = np.repeat([0, 1, 2], [4, 3, 2])
+    estimates = np.array([3.0, 2.0, 1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 1.0])
+    ratings = np.array([5, 4, 1, 2, 1, 2, 3, 5, 5.0])
+    counts = [count_order(estimates[users == user], ratings[users == user]) for user in range(3)]
+    c = np.mean([each for each, _ in counts if each])
+    d = np.mean([each for _, each in counts if each])
+    formula = metrics.parse("fcp").definition.formula
+    assert formula.startswith("c / (c + d), c the mean number of concordant pairs of the users who")
+    assert scored("fcp", (users, estimates, ratings))[0].mean == pytest.approx(c / (c + d))
+    sums = np.sum(counts, axis=0)
+    pairs = scored("fcp(pooling=pairs)", (users, estimates, ratings))[0].mean
+    assert pairs == pytest.approx(sums[0] / sums.sum())
+    assert pairs != pytest.approx(c / (c + d))
