@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms.parameters import KeyPath, check_params
+from harness.algorithms.parameters import KeyPath, check_params, check_search
 from harness.errors import AlgorithmError, suggestion
 
 __all__ = [
@@ -144,7 +144,7 @@ def check(algorithm: Any) -> list[tuple[KeyPath, str]]:
     Parameters
     ----------
     algorithm : AlgorithmConfig
-        Its ``name`` and ``params`` are looked at.
+        Its ``name``, ``params`` and ``search`` are checked.
 
     Returns
     -------
@@ -155,7 +155,15 @@ def check(algorithm: Any) -> list[tuple[KeyPath, str]]:
         kind = find(algorithm.name)
     except AlgorithmError as error:
         return [(("name",), str(error))]
-    return [(("params", *path), message) for path, message in check_params(kind, algorithm.params)]
+    faults = [
+        (("params", *path), message) for path, message in check_params(kind, algorithm.params)
+    ]
+    if isinstance(algorithm.search, dict):
+        faults += [
+            (("search", *path), message)
+            for path, message in check_search(kind, algorithm.params, algorithm.search)
+        ]
+    return faults
 
 
 def create(name: str, params: dict[str, Any], seed: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from harness.config.section import Section
 from harness.config.tuning import SearchSpace
@@ -25,7 +25,13 @@ class AlgorithmConfig(Section):
     as_surprise: bool = False
     """Reproduce Surprise where it truncates fractional ratings (SlopeOne, CoClustering)."""
 
-    search: Literal["recommended"] | SearchSpace | None = None
+    search: (
+        Annotated[
+            Annotated[Literal["recommended"], Tag("word")] | Annotated[SearchSpace, Tag("space")],
+            Discriminator(lambda value: "space" if isinstance(value, dict) else "word"),
+        ]
+        | None
+    ) = None
     """Parameters to tune: `recommended`, or a space for each; see `tuning` for the budget."""
 
     @property

@@ -245,7 +245,13 @@ class _Reader:
             raise self.refuse(node, path, f"tag {tag!r} is not allowed; write a plain value")
         if tag.endswith(":timestamp"):
             return node.value
-        return self.constructor.construct_object(node)
+        try:
+            return self.constructor.construct_object(node)
+        except (LookupError, ValueError, OverflowError):  # as of `!!bool maybe`
+            kind = tag.rpartition(":")[2]
+            found = repr(node.value if len(node.value) <= 60 else f"{node.value[:57]}...")
+            message = f"{found} is no {kind}; write one, or leave the tag out"
+            raise self.refuse(node, path, message) from None
 
     def mapping(self, node: Any, path: KeyPath, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}

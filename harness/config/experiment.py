@@ -10,6 +10,7 @@ from harness.config.algorithm import AlgorithmSection
 from harness.config.candidates import CandidatesSection, Rated
 from harness.config.data import DatasetSection
 from harness.config.inference import Inference
+from harness.config.quantities import MOST_SECONDS
 from harness.config.section import Section
 from harness.config.splitting import FilterSection, Holdout, SplitSection
 from harness.config.tuning import Tuning
@@ -33,8 +34,9 @@ class Execution(Section):
 
     workers: int = Field(default=1, ge=1, le=256)
     """Processes that fit at the same time. One, the default, gives the cleanest timings."""
-    time_limit: float | None = Field(default=None, gt=0)
-    """Seconds after which a cell is stopped and becomes a row that says so."""
+    time_limit: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
+    """Seconds of fitting and scoring after which a cell is stopped and becomes a row that says so;
+    at most a year."""
     executor: Literal["local", "dask"] = "local"
     """Where cells are fitted: in processes of this machine, or on the workers of a Dask cluster.
     There, `workers` is how many to wait for before the first cell."""

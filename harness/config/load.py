@@ -226,4 +226,7 @@ def _key_path(key: str, where: str) -> KeyPath:
                 fault = Fault(0, key, f"{index!r} is no list index; write algorithms[0]")
                 raise ConfigError(where, [fault])
             path.append(int(digits))
+    if not path:
+        fault = Fault(0, key, "no key; write --set split.test_size=0.1")
+        raise ConfigError(where, [fault])
     return tuple(path)

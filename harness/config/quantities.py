@@ -8,7 +8,23 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-__all__ = ["Count", "Moment", "Share", "Size", "SizeOrZero", "State", "seconds", "written"]
+__all__ = [
+    "MOST_SECONDS",
+    "Count",
+    "Folds",
+    "Moment",
+    "Share",
+    "Size",
+    "SizeOrZero",
+    "State",
+    "seconds",
+    "written",
+]
+
+MOST_SECONDS = 31_536_000.0
+"""A year: the longest time limit."""
+MOST_RATINGS = 2**40
+"""More than any data set has."""
 
 
 def seconds(moment: int | str) -> int:
@@ -32,6 +48,8 @@ def seconds(moment: int | str) -> int:
     883612800
     """
     if isinstance(moment, int):
+        if abs(moment) >= 2**62:
+            raise ValueError(f"found {moment}; it is not a number of seconds since 1970")
         return moment
     try:
         parsed = datetime.fromisoformat(moment)
@@ -66,7 +84,8 @@ def _size(smallest: int) -> Callable[[Any], Any]:
     def check(size: Any) -> Any:
         if isinstance(size, float) and 0 < size < 1:
             return size
-        if isinstance(size, int) and not isinstance(size, bool) and size >= smallest:
+        whole = isinstance(size, int) and not isinstance(size, bool)
+        if whole and smallest <= size < MOST_RATINGS:
             return size
         raise ValueError(
             f"found {size!r}; write a share between 0 and 1, as 0.2, or a count of at least "
@@ -78,6 +97,8 @@ def _size(smallest: int) -> Callable[[Any], Any]:
 
 Count = Annotated[int, Field(ge=1)]
 """One or more."""
+Folds = Annotated[int, Field(ge=1, le=10_000)]
+"""How often something is divided or repeated; each is a fit."""
 Share = Annotated[float, Field(gt=0, lt=1)]
 """Strictly between 0 and 1."""
 Size = Annotated[int | float, BeforeValidator(_size(1), json_schema_input_type=Count | Share)]
@@ -86,7 +107,7 @@ SizeOrZero = Annotated[
     int | float,
     BeforeValidator(_size(0), json_schema_input_type=Annotated[int, Field(ge=0)] | Share),
 ]
-"""A size that may be nothing at all."""
+"""A size that may be 0."""
 State = Annotated[int, Field(ge=0, lt=2**32)]
 """A seed that every generator of NumPy takes."""
 Moment = Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from harness.config.filtering import FilterSection
-from harness.config.quantities import Moment, Share, Size, SizeOrZero, State, written
+from harness.config.quantities import Folds, Moment, Share, Size, SizeOrZero, State, written
 from harness.config.section import Section
 
 __all__ = [
@@ -151,7 +151,7 @@ class KFold(_Split):
 
     kind: Literal["kfold"] = "kfold"
     """Each rating is in the test part of exactly one fold."""
-    n_splits: int = Field(default=5, ge=2)
+    n_splits: Annotated[Folds, Field(ge=2)] = 5
     """How many folds."""
     random_state: State | None = None
     """Seed of NumPy's legacy generator, as in a published script; null: from the run's seed."""
@@ -175,9 +175,9 @@ class RepeatedKFold(_Split):
 
     kind: Literal["repeated-kfold"] = "repeated-kfold"
     """K-fold, with the ratings shuffled anew in each repetition."""
-    n_splits: int = Field(default=5, ge=2)
+    n_splits: Annotated[Folds, Field(ge=2)] = 5
     """How many folds in each repetition."""
-    n_repeats: int = Field(default=10, ge=1)
+    n_repeats: Folds = 10
     """How many repetitions."""
     random_state: State | None = None
     """Seed of NumPy's legacy generator, as in a published script; null: from the run's seed."""
@@ -208,7 +208,7 @@ class LeaveNOut(_Split):
     too_few: Literal["error", "train", "drop"] = "error"
     """What becomes of users with fewer than `n + min_train` ratings: an error, all of them
     training, or out of both parts (as Surprise)."""
-    n_splits: int = Field(default=1, ge=1)
+    n_splits: Folds = 1
     """How many independent random draws; folds may overlap."""
     random_state: State | None = None
     """Seed of the draws; null: from the run's seed."""

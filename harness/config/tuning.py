@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from harness import metrics
+from harness.config.quantities import MOST_SECONDS
 from harness.config.section import Section
-from harness.config.splitting import Holdout, SplitSection
+from harness.config.splitting import (
+    GlobalTime,
+    Holdout,
+    LeaveNOut,
+    SplitSection,
+    UserFraction,
+    UserHoldout,
+)
+from harness.errors import MetricError
 
-__all__ = ["Choices", "Range", "SearchSpace", "Tuning"]
+__all__ = ["Choices", "Range", "SearchSpace", "Tuning", "validation_of"]
+
+MOST = 2**53
+"""Whole numbers up to here are exact as floating-point numbers."""
 
 Choices = Annotated[list[bool | int | float | str | None], Field(min_length=1)]
 """Values to choose from."""
@@ -29,6 +42,9 @@ class Range(Section):
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
+        for end in (self.low, self.high):
+            if not -MOST <= end <= MOST:  # NaN is not either
+                raise ValueError(f"{end} is too large or not a number; give a finite range")
         if not self.low < self.high:
             raise ValueError(f"[{self.low}, {self.high}] is empty; give low below high")
         if self.log and self.low <= 0:
@@ -41,7 +57,16 @@ class Range(Section):
         return isinstance(self.low, int) and isinstance(self.high, int)
 
 
-SearchSpace = dict[str, Choices | Range]
+def _form(values: Any) -> str:
+    return "range" if isinstance(values, dict | Range) else "choices"
+
+
+SearchSpace = dict[
+    str,
+    Annotated[
+        Annotated[Choices, Tag("choices")] | Annotated[Range, Tag("range")], Discriminator(_form)
+    ],
+]
 """By parameter, options of options with a dot, as `sim_options.name`."""
 
 
@@ -49,20 +74,24 @@ class Tuning(Section):
     """A search for parameters on a validation part of the training data.
 
     Every algorithm that has a `search` gets the same budget. The setting as written in the config
-    is always the first trial. The best setting is fitted to the whole training part and tested
-    once.
+    is tried besides and does not count. The best setting is fitted to the whole training part and
+    tested once.
     """
 
     method: Literal["random", "grid", "tpe"] = "random"
     """Independent draws, every combination, or tree-structured Parzen estimators (Optuna)."""
     trials: int | None = Field(default=None, ge=1, le=100_000)
-    """Settings tried for each algorithm on each fold; 20 when neither budget is given."""
-    seconds: float | None = Field(default=None, gt=0)
-    """Seconds of fitting and scoring after which no further setting is tried."""
+    """Settings tried for each algorithm on each fold, no setting twice; 20 when neither budget is
+    given. Of a grid that has more settings, so many are drawn at random."""
+    seconds: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
+    """Seconds of fitting and scoring, of failed trials too, after which no further setting is
+    tried."""
     metric: str = "ndcg@10"
     """The label that decides, from the validation part."""
-    validation: SplitSection = Field(default_factory=lambda: Holdout(test_size=0.2))
-    """How the training part is divided once more; a `validation` of the split itself goes first."""
+    validation: SplitSection | None = None
+    """How the training part is divided once more; a `validation` of the split itself goes first.
+    By default by time where the split is by time (`global-time`, `choose: latest`), else a random
+    20% of the ratings."""
 
     @model_validator(mode="before")
     @classmethod
@@ -71,8 +100,44 @@ class Tuning(Section):
             return {**data, "trials": 20}
         return data
 
-    @model_validator(mode="after")
-    def _has_a_budget(self) -> Self:
-        if self.method == "grid" and self.trials is None:
-            raise ValueError("a grid needs its budget in `trials`, at least its size")
-        return self
+    @field_validator("metric")
+    @classmethod
+    def _can_decide(cls, label: str) -> str:
+        try:
+            metric = metrics.parse(label)
+        except MetricError as error:
+            raise ValueError(str(error)) from None
+        if metric.needs_items:
+            raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
+        return label
+
+
+def validation_of(split: SplitSection, tuning: Tuning) -> SplitSection:
+    """Return how the training part of a split is divided once more to tune.
+
+    Parameters
+    ----------
+    split : SplitSection
+    tuning : Tuning
+
+    Examples
+    --------
+    >>> validation_of(GlobalTime(), Tuning()).describe()
+    'global time 0.8'
+    >>> validation_of(LeaveNOut(n=2, choose="latest"), Tuning()).describe()
+    'leave-2-out latest'
+    >>> validation_of(Holdout(), Tuning()).describe()
+    'holdout 20%'
+    """
+    match split:
+        case _ if chosen := split.validation or tuning.validation:
+            return chosen
+        case GlobalTime():
+            return GlobalTime(quantile=0.8)
+        case LeaveNOut(choose="latest"):
+            return LeaveNOut(n=split.n, choose="latest", too_few="train")
+        case UserFraction(choose="latest"):
+            return UserFraction(fraction=split.fraction, choose="latest", too_few="train")
+        case UserHoldout(choose="latest"):
+            return UserFraction(choose="latest", too_few="train")
+    return Holdout(test_size=0.2)

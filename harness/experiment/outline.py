@@ -14,10 +14,11 @@ from harness.config.data import DatasetSection
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import load
+from harness.config.tuning import validation_of
 from harness.errors import ConfigError, HarnessError
 from harness.experiment.checks import check_relevance, check_tables, notes_before_fit
 from harness.experiment.memory import available_bytes
-from harness.experiment.tuning import n_planned
+from harness.experiment.tuning import cut_grids, n_planned
 from harness.experiment.workspace import Workspace
 from harness.splits import FilterReport, Split
 
@@ -87,7 +88,7 @@ def outline(config: str | Path | dict[str, Any], *, overrides: Iterable[str] = (
         faults += _faults_of(lambda: check_relevance(here, workspace))
     if None in folds:
         notes.append("the number of folds is in files that could not be read; one is counted here")
-    notes += _notes_on_sizes(experiment)
+    notes += [*cut_grids(experiment), *_notes_on_sizes(experiment)]
     n_tables = len(experiment.dataset) * len(experiment.candidates) * len(experiment.seed)
     n_cells = n_tables * sum(fold or 1 for fold in folds)
     sizes = [
@@ -136,7 +137,7 @@ def _divide(workspace: Workspace, number: int, faults: list[str]) -> list[Split]
             made = workspace.splits(dataset, number, seed)
             folds = folds or made
             if any(algorithm.search is not None for algorithm in experiment.algorithms):
-                inner = section.validation or experiment.tuning.validation
+                inner = validation_of(section, experiment.tuning)
                 splits.validation(made[0], inner, seed, workspace.base)
         except HarnessError as error:
             faults.append(str(error))

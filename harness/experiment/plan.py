@@ -14,6 +14,7 @@ from harness.algorithms.own_code import code_digest
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
+from harness.config.tuning import validation_of
 from harness.experiment.workspace import Workspace
 from harness.metrics import Metric
 from harness.results.cells import key_of, short_key
@@ -192,9 +193,9 @@ def row_key(experiment: Experiment, table: str, cell: Cell) -> str:
     earlier = experiment.algorithms[: cell.algorithm]
     tuning = None
     if own["search"] is not None:
-        section = experiment.split[cell.split].validation
+        section = validation_of(experiment.split[cell.split], experiment.tuning)
         tuning = experiment.tuning.model_dump(mode="json") | {
-            "split": None if section is None else section.model_dump(mode="json")
+            "validation": section.model_dump(mode="json")
         }
     return short_key(
         {

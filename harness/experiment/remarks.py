@@ -13,6 +13,7 @@ from harness.config.spaces import RECOMMENDED
 from harness.evaluation import random_order
 from harness.experiment.plan import requested_metrics
 from harness.experiment.scores import Scored
+from harness.experiment.tuning import cut_grids
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
 from harness.results.table import GROUP
@@ -54,8 +55,14 @@ def remarks(
         for label, count in undefined.items()
         if count
     ]
-    notes += [*_undistinguished(scored), *_undecided(compared), *_without_random_order(experiment)]
-    notes += [*_times(cells), *_ties(scored), *_untuned(experiment), *_of_libraries(experiment)]
+    notes += [
+        *cut_grids(experiment),
+        *_undistinguished(scored),
+        *_undecided(compared),
+        *_without_random_order(experiment),
+    ]
+    notes += [*_times(cells), *_ties(scored), *cut_grids(experiment), *_untuned(experiment)]
+    notes += _of_libraries(experiment)
     notes += _caveats(workspace)
     return list(dict.fromkeys(notes))
 

@@ -13,9 +13,10 @@ from harness.algorithms import registry
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import GIVEN, load
+from harness.config.tuning import validation_of
 from harness.experiment.cell import Outcome
 from harness.experiment.checks import check_relevance, check_tables
-from harness.experiment.events import RunPlanned, Stage, Watch, ignore
+from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch, ignore
 from harness.experiment.execute import execute
 from harness.experiment.ledger import Ledger
 from harness.experiment.plan import Cell, make_cells, requested_metrics
@@ -116,10 +117,14 @@ def run(
     n_trials = n_planned(experiment, cells)
     if n_trials:
         watch(RunPlanned(len(cells) + n_trials, 0, workers))
-    cells, searches = tune(experiment, workspace, cells, ledger, carry_out)
-    missing = ledger.missing(cells)
-    watch(RunPlanned(len(cells) + n_trials, len(cells) - len(missing) + n_trials, workers))
-    failures = {
+    cells, searches, failures = tune(experiment, workspace, cells, ledger, carry_out)
+    missing = ledger.missing(cell for cell in cells if cell.key not in failures)
+    n_done = n_trials + len(cells) - len(missing) - len(failures)
+    watch(RunPlanned(len(cells) + n_trials, n_done, workers))
+    for cell in cells:
+        if cell.key in failures:
+            watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))
+    failures |= {
         cell.key: outcome["error"]
         for cell, outcome in carry_out(missing)
         if outcome["status"] == "failed"
@@ -129,7 +134,9 @@ def run(
         described["found"] = not described.get("error") and ledger.was_found(described["key"])
     tuned = [(scored.cells[position], search) for position, search in searches.items()]
     for place, search in tuned:
-        place |= {"n_trials": len(search.trials), "search_seconds": search.seconds}
+        place |= {"n_trials": search.n_trials, "search_seconds": search.seconds}
+        if search.failure and not place.get("error"):
+            place["notes"] = [*place["notes"], f"{place['algorithm']}: {search.failure}"]
     watch(Stage("", "comparing"))
     info = _described(experiment, workspace, scored) | {
         "config_file": _relative(document),
@@ -154,7 +161,7 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         "description": experiment.description,
         "metrics": [str(metric) for metric in requested_metrics(experiment)],
         "seeds": experiment.seed,
-        "config": experiment.model_dump(mode="json")
+        "config": _explicit(experiment)
         | ({} if given is None else {"dataset": [GIVEN + given.name]}),
         "datasets": [data | {"notes": told(data["notes"])} for data in workspace.describe_data()],
         "splits": workspace.describe_splits(),
@@ -172,6 +179,16 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         "machine": provenance.machine(),
         "commit": provenance.commit(),
     }
+
+
+def _explicit(experiment: Experiment) -> dict[str, Any]:
+    """Return a config with the validation part that tuning used written out in each split."""
+    config = experiment.model_dump(mode="json")
+    if any(algorithm.search is not None for algorithm in experiment.algorithms):
+        for section, written in zip(experiment.split, config["split"], strict=True):
+            chosen = validation_of(section, experiment.tuning)
+            written["validation"] = chosen.model_dump(mode="json")
+    return config
 
 
 def _statistics(experiment: Experiment, scored: Scored) -> tuple[list[dict[str, Any]], list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,10 @@ from harness import seeds
 from harness.config.tuning import Range, SearchSpace, Tuning
 from harness.errors import AlgorithmError
 
-__all__ = ["Study", "grid_size", "make_study", "with_params"]
+__all__ = ["Setting", "Study", "grid_size", "make_study"]
+
+MOST_REPEATED = 10_000
+"""Repeated draws in a row after which the settings that are left are listed."""
 
 Setting = dict[str, Any]
 """Values by the dotted names of a space."""
@@ -34,7 +37,7 @@ class Study(Protocol):
         """Return the next setting, None when there is none left."""
 
     def tell(self, setting: Setting, value: float) -> None:
-        """Take in how good a setting was; larger is better, NaN for one that failed."""
+        """Report how good a setting was; larger is better, NaN for one that failed."""
 
 
 def make_study(tuning: Tuning, space: SearchSpace, seed: int, *names: object) -> Study:
@@ -52,14 +55,18 @@ def make_study(tuning: Tuning, space: SearchSpace, seed: int, *names: object) ->
     Examples
     --------
     >>> study = make_study(Tuning(), {"k": [1, 2]}, 0, "KNNBasic")
-    >>> study.ask() in ({"k": 1}, {"k": 2})
-    True
+    >>> sorted([study.ask()["k"], study.ask()["k"]]), study.ask()
+    ([1, 2], None)
     """
     if tuning.method == "tpe":
         return _Parzen(space, seeds.derive(seed, "search", *names))
-    if tuning.method == "grid":
-        return _Listed(_grid(space))
-    return _Listed(_draws(space, seeds.generator(seed, "search", *names)))
+    rng = seeds.generator(seed, "search", *names)
+    if tuning.method == "random":
+        return _Listed(_draws(space, rng))
+    points: SearchSpace = {name: _points(values) for name, values in space.items()}
+    if tuning.trials is not None and grid_size(space) > tuning.trials:
+        return _Listed(_draws(points, rng))
+    return _Listed(_product(points))
 
 
 def grid_size(space: SearchSpace) -> int:
@@ -67,28 +74,10 @@ def grid_size(space: SearchSpace) -> int:
 
     Examples
     --------
-    >>> grid_size({"k": [1, 2, 3], "min_k": Range(low=1, high=9, points=5)})
-    15
+    >>> grid_size({"k": [1, 2, 3], "min_k": Range(low=1, high=9, points=5)}), grid_size({})
+    (15, 0)
     """
-    return math.prod(len(_points(values)) for values in space.values())
-
-
-def with_params(params: dict[str, Any], setting: Setting) -> dict[str, Any]:
-    """Return constructor arguments with a setting written into them.
-
-    Examples
-    --------
-    >>> with_params({"k": 5, "sim_options": {"name": "msd"}}, {"sim_options.user_based": False})
-    {'k': 5, 'sim_options': {'name': 'msd', 'user_based': False}}
-    """
-    merged = {key: dict(v) if isinstance(v, dict) else v for key, v in params.items()}
-    for path, value in setting.items():
-        outer, _, inner = path.partition(".")
-        if inner:
-            merged[outer] = {**merged.get(outer, {}), inner: value}
-        else:
-            merged[outer] = value
-    return merged
+    return math.prod(len(_points(values)) for values in space.values()) if space else 0
 
 
 class _Listed:
@@ -103,7 +92,7 @@ class _Listed:
         return next(self.settings, None)
 
     def tell(self, setting: Setting, value: float) -> None:
-        """Nothing is learnt."""
+        """Ignore the value."""
 
 
 class _Parzen:
@@ -151,8 +140,38 @@ class _Parzen:
 
 
 def _draws(space: SearchSpace, rng: np.random.Generator) -> Iterator[Setting]:
-    while space:
-        yield {name: _draw(values, rng) for name, values in space.items()}
+    """Yield random settings, each once; end when there is no other."""
+    size = math.prod(_n_values(values) for values in space.values()) if space else 0
+    seen: set[str] = set()
+    n_repeated = 0
+    while len(seen) < size and n_repeated < MOST_REPEATED:
+        setting = {name: _draw(values, rng) for name, values in space.items()}
+        if repr(setting) in seen:  # the text tells True from 1, a set does not
+            n_repeated += 1
+            continue
+        seen.add(repr(setting))
+        n_repeated = 0
+        yield setting
+    if len(seen) < size:  # a few settings are left that are drawn seldom
+        whole = {name: _whole_values(values) for name, values in space.items()}
+        yield from (each for each in _product(whole) if repr(each) not in seen)
+
+
+def _n_values(values: Any) -> float:
+    """Return how many values may be drawn."""
+    if isinstance(values, Range) and not values.whole:
+        return math.inf
+    return len(_whole_values(values))
+
+
+def _whole_values(values: Any) -> Sequence[Any]:
+    if isinstance(values, Range):
+        return range(int(values.low), int(values.high) + 1)
+    return _distinct(values)
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    return list({repr(value): value for value in values}.values())
 
 
 def _draw(values: Any, rng: np.random.Generator) -> Any:
@@ -171,19 +190,18 @@ def _draw(values: Any, rng: np.random.Generator) -> Any:
     return min(max(round(drawn), int(values.low)), int(values.high))
 
 
-def _grid(space: SearchSpace) -> Iterator[Setting]:
-    if not space:
-        return
-    for combination in itertools.product(*(_points(values) for values in space.values())):
-        yield dict(zip(space, combination, strict=True))
+def _product(space: Mapping[str, Iterable[Any]]) -> Iterator[Setting]:
+    if space:
+        for combination in itertools.product(*space.values()):
+            yield dict(zip(space, combination, strict=True))
 
 
 def _points(values: Any) -> list[Any]:
     """Return the values that a grid takes."""
     if not isinstance(values, Range):
-        return list(values)
+        return _distinct(values)
     spread = np.geomspace if values.log else np.linspace
     points = spread(values.low, values.high, values.points)
     if values.whole:
         return sorted({round(point) for point in points.tolist()})
-    return [float(point) for point in points]
+    return _distinct(float(point) for point in points)

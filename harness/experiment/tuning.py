@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness import metrics
 from harness.algorithms import registry
+from harness.algorithms.parameters import with_params
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.experiment import Experiment
 from harness.config.spaces import RECOMMENDED
@@ -18,12 +20,12 @@ from harness.experiment.cell import Outcome
 from harness.experiment.events import CellFinished
 from harness.experiment.ledger import Ledger
 from harness.experiment.plan import Cell, rekeyed
-from harness.experiment.studies import Setting, Study, make_study, with_params
+from harness.experiment.studies import Setting, Study, grid_size, make_study
 from harness.experiment.workspace import Workspace
-from harness.results.cells import CellStore
+from harness.results.cells import CellStore, key_of
 from harness.results.table import ROW
 
-__all__ = ["Search", "Trial", "n_planned", "space_of", "trials_frame", "tune"]
+__all__ = ["Search", "Trial", "cut_grids", "n_planned", "space_of", "trials_frame", "tune"]
 
 Execute = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
 
@@ -36,6 +38,7 @@ class Trial:
     value: float
     """The deciding metric; NaN when the trial failed."""
     seconds: float
+    """Of fitting and scoring, or until it failed."""
     error: str | None = None
 
 
@@ -46,28 +49,48 @@ class Search:
     Parameters
     ----------
     cell : Cell
-        As the config writes it; its setting is the first trial.
+        As the config writes it.
     study : Study
-    trials : list of Trial
-        In the order in which they were asked for.
+    tried : list of Trial
+        The setting of the config, then those of the search in the order in which they were asked
+        for.
     """
 
     cell: Cell
     study: Study
-    trials: list[Trial] = field(default_factory=list)
+    tried: list[Trial] = field(default_factory=list)
     exhausted: bool = False
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The trials of the search; the setting of the config is none."""
+        return self.tried[1:]
+
+    @property
+    def n_trials(self) -> int:
+        """How many different settings were tried besides that of the config."""
+        return len({repr(trial.params) for trial in self.trials})
 
     @property
     def seconds(self) -> float:
         """Seconds of fitting and scoring spent so far."""
-        return sum(trial.seconds for trial in self.trials)
+        return sum(trial.seconds for trial in self.tried)
 
     def best(self, higher: bool) -> Trial | None:
         """Return the best trial, the earliest of equals; None when every trial failed."""
-        good = [trial for trial in self.trials if not math.isnan(trial.value)]
+        good = [trial for trial in self.tried if not math.isnan(trial.value)]
         if not good:
             return None
         return max(good, key=lambda trial: trial.value if higher else -trial.value)
+
+    @property
+    def failure(self) -> str | None:
+        """How many trials have no score, and the first reason; None where all have one."""
+        failed = [trial for trial in self.tried if math.isnan(trial.value)]
+        if not failed:
+            return None
+        reason = failed[0].error or "no user of the validation part has a score"
+        return f"{len(failed)} of {len(self.tried)} trials failed: {reason}"
 
 
 def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
@@ -83,7 +106,7 @@ def tune(
     cells: list[Cell],
     ledger: Ledger,
     execute: Execute,
-) -> tuple[list[Cell], dict[int, Search]]:
+) -> tuple[list[Cell], dict[int, Search], dict[str, str]]:
     """Search parameters for every cell whose algorithm asks for it.
 
     Trials are cells of their own, kept like others, so a search that was stopped goes on where it
@@ -96,6 +119,8 @@ def tune(
         The given ones, with the best parameters found.
     searches : dict of int to Search
         By the position of the tuned cell.
+    failures : dict of str to str
+        Why no setting could be chosen, by the key of the cell.
     """
     metric = metrics.parse(experiment.tuning.metric)
     searches: dict[int, Search] = {}
@@ -109,33 +134,38 @@ def tune(
         asked: list[tuple[Search, Setting, Cell]] = []
         for search in under_way:
             settings = _settings(search, experiment.tuning)
-            for number, setting in enumerate(settings, start=len(search.trials) + 1):
+            for number, setting in enumerate(settings, start=len(search.tried)):
                 trial = replace(
                     search.cell,
                     inner=True,
                     params=with_params(search.cell.params, setting),
-                    title=f"{search.cell.title} · trial {number}",
+                    title=f"{search.cell.title} · {f'trial {number}' if number else 'as written'}",
                 )
                 asked.append((search, setting, rekeyed(experiment, workspace, trial)))
-        errors = _carry_out([cell for _, _, cell in asked], ledger, execute)
+        failed = _carry_out([cell for _, _, cell in asked], ledger, execute)
         for search, setting, cell in asked:
-            trial_result = _judge(cell, ledger.store, metric, errors.get(cell.key))
-            search.trials.append(trial_result)
+            trial_result = _judge(cell, ledger.store, metric, failed.get(cell.key))
+            search.tried.append(trial_result)
             if setting:
                 value = trial_result.value
                 search.study.tell(setting, value if metric.higher_is_better else -value)
-    tuned = list(cells)
+    tuned, failures = list(cells), {}
     for position, search in searches.items():
         best = search.best(metric.higher_is_better)
-        params = search.cell.params if best is None else best.params
-        tuned[position] = rekeyed(experiment, workspace, replace(search.cell, params=params))
-    return tuned, searches
+        if best is None:
+            # A row without a search may have the same cell; its key must stay free of this failure.
+            tuned[position] = replace(search.cell, key=key_of({"not tuned": search.cell.key}))
+            failures[tuned[position].key] = f"no setting can be chosen: {search.failure}"
+        else:
+            cell = replace(search.cell, params=best.params)
+            tuned[position] = rekeyed(experiment, workspace, cell)
+    return tuned, searches, failures
 
 
 def _goes_on(search: Search, experiment: Experiment) -> bool:
     budget = experiment.tuning
     space = space_of(experiment.algorithms[search.cell.algorithm])
-    if not search.trials:
+    if not search.tried:
         return True
     if search.exhausted or not space:
         return False
@@ -146,9 +176,9 @@ def _goes_on(search: Search, experiment: Experiment) -> bool:
 
 def _settings(search: Search, budget: Tuning) -> list[Setting]:
     """Return the settings to be tried at once: as many as do not wait for another's value."""
-    settings: list[Setting] = [] if search.trials else [{}]
+    settings: list[Setting] = [] if search.tried else [{}]
     at_once = not search.study.learns and budget.seconds is None
-    left = (budget.trials or 1) - len(search.trials) if at_once else 1
+    left = (budget.trials or 1) - len(search.trials) + len(settings) if at_once else 1
     while len(settings) < left and not search.exhausted:
         setting = search.study.ask()
         if setting is None:
@@ -162,38 +192,55 @@ def n_planned(experiment: Experiment, cells: Iterable[Cell]) -> int:
     """Return how many trials the searches of cells have at the most, seconds aside."""
     budget = experiment.tuning.trials or 1
     return sum(
-        budget if space_of(experiment.algorithms[cell.algorithm]) else 1
+        1 + (budget if space_of(experiment.algorithms[cell.algorithm]) else 0)
         for cell in cells
         if experiment.algorithms[cell.algorithm].search is not None
     )
 
 
-def _carry_out(cells: list[Cell], ledger: Ledger, execute: Execute) -> dict[str, str]:
-    """Do the trials that are not on disk; return what went wrong, by key."""
+def cut_grids(experiment: Experiment) -> Iterator[str]:
+    """Yield a note for each algorithm whose grid has more settings than there are trials."""
+    tuning = experiment.tuning
+    for algorithm in experiment.algorithms:
+        size = grid_size(space_of(algorithm))
+        if tuning.method == "grid" and tuning.trials is not None and size > tuning.trials:
+            yield (
+                f"{algorithm.title}: the grid has {size:,} settings, of which {tuning.trials:,}, "
+                f"drawn at random, are tried; raise tuning.trials to {size} to try all"
+            )
+
+
+def _carry_out(cells: list[Cell], ledger: Ledger, execute: Execute) -> dict[str, tuple[str, float]]:
+    """Do the trials that are not on disk; return what went wrong and its seconds, by key."""
+    begun = time.perf_counter()
     missing = ledger.missing(cells)
     keys = {cell.key for cell in missing}
     for cell in cells:
         if cell.key not in keys:
             ledger.watch(CellFinished(cell.title, 0.0, found=True))
     return {
-        cell.key: outcome["error"]
+        # A process that died has no seconds of its own. They must count, or a search never ends.
+        cell.key: (outcome["error"], outcome["seconds"] or time.perf_counter() - begun)
         for cell, outcome in execute(missing)
         if outcome["status"] == "failed"
     }
 
 
-def _judge(cell: Cell, store: CellStore, metric: metrics.Metric, error: str | None) -> Trial:
-    record = None if error else store.get(cell.key)
+def _judge(
+    cell: Cell, store: CellStore, metric: metrics.Metric, failed: tuple[str, float] | None
+) -> Trial:
+    record = None if failed else store.get(cell.key)
     judged = {} if record is None else record.meta.get("judged", {})
     if record is None or str(metric) not in judged:
-        return Trial(cell.params, math.nan, 0.0, error or "not computed")
+        error, seconds = failed or ("not computed", 0.0)
+        return Trial(cell.params, math.nan, seconds, error)
     mean = judged[str(metric)]
     seconds = record.meta["fit_seconds"] + record.meta["score_seconds"]
     return Trial(cell.params, math.nan if mean is None else mean, seconds)
 
 
 def trials_frame(searches: Iterable[tuple[dict[str, Any], Search]]) -> Any:
-    """Return every trial as a table, one row each, parameters as JSON.
+    """Return every trial as a table, one row each, parameters as JSON; trial 0 is the config's.
 
     Parameters
     ----------
@@ -214,6 +261,6 @@ def trials_frame(searches: Iterable[tuple[dict[str, Any], Search]]) -> Any:
             "error": trial.error or "",
         }
         for place, search in searches
-        for number, trial in enumerate(search.trials, start=1)
+        for number, trial in enumerate(search.tried)
     ]
     return pd.DataFrame(rows)

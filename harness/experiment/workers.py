@@ -32,6 +32,9 @@ from harness.results.cells import CellStore
 
 __all__ = ["Crew"]
 
+LONGEST_WAIT = 3600.0
+"""Seconds after which the pipes are polled again."""
+
 PATIENCE = 5.0
 """Seconds that a process is given to end by itself."""
 
@@ -164,7 +167,8 @@ class Crew:
         times = [worker.left(self.limit) for worker in self.workers]
         limits = [max(0.0, left) for left in times if left is not None]
         by_pipe: dict[Any, _Worker] = {worker.pipe: worker for worker in self.workers}
-        speaking = connection.wait(list(by_pipe), min(limits, default=None))
+        # The operating system refuses to wait for many days at once.
+        speaking = connection.wait(list(by_pipe), min([*limits, LONGEST_WAIT]))
         return [by_pipe[pipe] for pipe in speaking]
 
     def _listen(self, worker: _Worker) -> Iterator[tuple[Cell, Outcome]]:

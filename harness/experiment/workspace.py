@@ -14,6 +14,7 @@ from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.config.section import Section
 from harness.config.splitting import Predefined, SavedSplit
+from harness.config.tuning import validation_of
 from harness.datasets import Ratings
 from harness.results.cells import short_key
 from harness.results.naming import distinct_names
@@ -89,10 +90,8 @@ class Workspace:
             return outer
         place = (cell.split, cell.seed, outer.fingerprint)
         if place not in self._inner:
-            section = self.experiment.split[cell.split].validation
-            self._inner[place] = splits.validation(
-                outer, section or self.experiment.tuning.validation, cell.seed, self.base
-            )
+            section = validation_of(self.experiment.split[cell.split], self.experiment.tuning)
+            self._inner[place] = splits.validation(outer, section, cell.seed, self.base)
         return self._inner[place]
 
     @cached_property

@@ -235,8 +235,9 @@ class _Account:
             yield (
                 f"Parameters of {joined(searched)} were tuned by {method}{self.cite(key)} for "
                 f"{plain(tuning['metric'])} on a validation part of the training ratings, with a "
-                f"budget of {' and '.join(budget)} for each algorithm, fold and seed. The best "
-                "setting was fitted to the whole training part and tested once."
+                f"budget of {' and '.join(budget)} for each algorithm, fold and seed. The "
+                "setting of the config was tried besides. The best setting was fitted to the whole "
+                "training part and tested once."
             )
             trials = self._trials()
             if trials:
@@ -245,9 +246,9 @@ class _Account:
             yield f"Searched were {'; '.join(spaces)}."
             parts: dict[str, list[str]] = {}
             for split in self.splits:
-                section = split.get("validation") or tuning["validation"]
-                shown = split_sentence(section, "validation part")
-                parts.setdefault(shown, []).append(split["kind"])
+                if section := split.get("validation") or tuning.get("validation"):
+                    shown = split_sentence(section, "validation part")
+                    parts.setdefault(shown, []).append(split["kind"])
             for shown, kinds in parts.items():
                 yield f"Under {joined(kinds)}: {shown}" if len(parts) > 1 else shown
         if fixed:
@@ -257,7 +258,7 @@ class _Account:
         """Return how many trials the searches made, the algorithms of equal numbers together."""
         counts: dict[str, list[int]] = {}
         for cell in self.info["cells"]:
-            if cell.get("n_trials", 0) > 1:
+            if cell.get("n_trials"):
                 counts.setdefault(plain(cell["algorithm"]), []).append(cell["n_trials"])
         by_span: dict[str, list[str]] = {}
         for name, numbers in counts.items():

@@ -95,6 +95,7 @@ class _Finished(_Failed):
     score_seconds: Amount
     metric_seconds: Amount
     peak_mb: Amount
+    n_trials: Count = 0
     measured: _Conditions | None = None
     found: bool = False
     n_users: Count

@@ -16,7 +16,7 @@ CONFIG = {
     "algorithms": [{"name": "KNNBasic", "search": {"k": [2, 5]}}],
     "metrics": ["ndcg@10"],
     "baselines": False,
-    "tuning": {"method": "grid", "trials": 3, "metric": "ndcg@5"},
+    "tuning": {"method": "grid", "trials": 2, "metric": "ndcg@5"},
 }
 
 
@@ -56,7 +56,7 @@ def test_the_score_of_a_trial_is_the_one_of_its_lists(
     assert done.trials["value"].tolist() == expected
 
 
-def test_a_search_by_another_metric_tries_anew(store: CellStore) -> None:
+def test_a_search_by_another_metric_computes_its_own_trials(store: CellStore) -> None:
     run(CONFIG, results=None)
     run(CONFIG | {"tuning": {**CONFIG["tuning"], "metric": "rmse"}}, results=None)
     trials = [entry for entry in store.entries() if entry.n_bytes < 2_000]
@@ -68,6 +68,7 @@ def test_a_trial_that_no_user_can_be_scored_in_is_read_back_as_such(store: CellS
     tuning = {**CONFIG["tuning"], "metric": "recall(threshold=99)@3"}
     done = run(CONFIG | everything_is_bad | {"tuning": tuning}, results=None)
     assert done.trials["value"].isna().all()
+    assert "no user of the validation part has a score" in done.failed[0]["error"]
     again = run(CONFIG | everything_is_bad | {"tuning": tuning}, results=None)
     assert again.trials["value"].isna().all()
     assert set(again.trials["error"]) == {""}

@@ -200,7 +200,7 @@ def test_algorithms_are_told_with_parameters_and_sources(plain_run):
 def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
     run = copy.deepcopy(plain_run)
     for cell in run.info["cells"]:
-        cell["n_trials"] = {"SVD": 7, "BaselineOnly": 5}.get(cell["algorithm"], 1)
+        cell["n_trials"] = {"SVD": 7, "BaselineOnly": 5}.get(cell["algorithm"], 0)
     algorithms = [
         {"name": "SVD", "search": {"n_factors": [5, 10], "lr_all": {"low": 0.01, "high": 0.1}}},
         {"name": "BaselineOnly", "search": "recommended"},

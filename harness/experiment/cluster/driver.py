@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.config.tuning import validation_of
 from harness.errors import ClusterError, HarnessError
 from harness.experiment.cell import Outcome, Report
 from harness.experiment.cluster import parcels, shelf
@@ -230,7 +231,7 @@ class Cluster:
         experiment, named = self.workspace.experiment, {}
         for cell in cells:
             section = experiment.split[cell.split]
-            inner = section.validation or experiment.tuning.validation
+            inner = validation_of(section, experiment.tuning)
             place = f"{cell.dataset},{cell.split},{cell.seed}"
             if section.kind in FROM_FILES and place not in named:
                 folds = self.workspace.splits(cell.dataset, cell.split, cell.seed)
