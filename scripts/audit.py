@@ -3,8 +3,8 @@
 python scripts/audit.py [REQUIREMENTS]
 
 Exits 1 if a pinned version has a known fault. Where no advisories can be had (no network, or an
-index that carries packages alone), says so and exits 0: a version with a published fault is asked
-about first, and only a source that knows it is believed.
+index that carries packages alone), says so and exits 0. A source is used only if it reports the
+published fault of a version that is looked up first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ACCEPTED: dict[str, str] = {}
 
 
 def look_up(requirements: Path, source: str) -> list[dict[str, Any]] | str:
-    """Return what a source says of each package, or why it says nothing."""
+    """Return what a source reports for each package, or why it reports nothing."""
     command = [sys.executable, "-m", "pip_audit", "--requirement", str(requirements)]
     command += ["--disable-pip", "--no-deps", "--vulnerability-service", source]
     command += ["--format", "json", "--progress-spinner", "off", "--timeout", "10"]
@@ -64,7 +64,7 @@ def main() -> int:
         return 1
     unknown = [each["name"] for each in found if "skip_reason" in each]
     faults = [
-        f"{each['name']} {each['version']}: {fault['id']}, mended in "
+        f"{each['name']} {each['version']}: {fault['id']}, fixed in "
         f"{', '.join(fault['fix_versions']) or 'no version yet'}"
         for each in found
         for fault in each.get("vulns", [])

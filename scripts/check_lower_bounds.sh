@@ -27,4 +27,4 @@ cp -r "$source"/{tests,configs,docs,README.md,pyproject.toml} .
 [ $# -gt 0 ] || set -- tests/cli/test_new_config.py tests/config tests/datasets tests/experiment \
   tests/report/test_plots_show_their_data.py tests/results tests/statistics
 "$work/venv/bin/python" -m pytest --quiet -W default -p no:cacheprovider \
-  -m 'not slow and not network' "$@"
+  -m 'not long and not network' "$@"

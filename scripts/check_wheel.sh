@@ -34,7 +34,7 @@ PYTHON
 "$work/venv/bin/harness" --version
 "$work/venv/bin/harness" run --quiet --results "$work/results" "$source/configs/quickstart.yaml"
 
-install pytest pytest-xdist pytest-timeout pytest-randomly hypothesis jsonschema
+install pytest pytest-xdist pytest-timeout hypothesis jsonschema
 cp -r "$source/tests" "$source/configs" .
 "$python" -m pytest --quiet --numprocesses auto -p no:cacheprovider \
   --import-mode=importlib --rootdir="$PWD" \
