@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 
-__all__ = ["beside", "hold", "leftovers", "sync_folder", "write_whole"]
+__all__ = ["beside", "hold", "leftovers", "sync_folder", "write_output", "write_whole"]
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -45,6 +45,28 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def write_output(path: Path, data: bytes) -> None:
+    """Write a file that a person has named: through a link, and into a device or a pipe.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> folder = getfixture("tmp_path")
+    >>> (folder / "link").symlink_to(folder / "file")
+    >>> write_output(folder / "link", b"text")
+    >>> (folder / "link").is_symlink(), (folder / "file").read_bytes()
+    (True, b'text')
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        path.write_bytes(data)
+    else:
+        write_whole(path, data)
 
 
 def beside(path: Path, kind: str) -> Path:

@@ -58,6 +58,7 @@ def new_command(
 
     On a terminal, what is not given as an option is asked for.
     """
+    from harness.cli.screen import say
     from harness.errors import ConfigError, Fault
 
     if path.exists() and not force:
@@ -78,8 +79,8 @@ def new_command(
         else (click.prompt("Seed", default=0, type=int) if asks else 0),
     }
     for written in write_config(path, answers):
-        click.echo(f"written to {written}")
-    click.echo(f"next: harness run {path}")
+        say(f"written to {written}")
+    say(f"next: harness run {path}")
     return 0
 
 

@@ -104,15 +104,21 @@ def plot_command(
     folder = output or (told.run.folder or results) / "plots"
     chosen = KINDS if "all" in kinds else kinds
     label = told.metric(metric)
+    written, missing = 0, []
     for number in range(1, len(told.places) + 1) if place is None else [place]:
         title = told.place(number).title
         for kind in dict.fromkeys(chosen):
             try:
                 say(f"written to {write_plot(told, kind, label, number, form, folder)}")
+                written += 1
             except ResultsError as error:
                 if kind in kinds or isinstance(error.__context__, OSError):
                     raise  # it was asked for, or it cannot be written
-                say(f"no {kind} of {title}: {error}", err=True)
+                missing.append(f"no {kind} of {title}: {error}")
+    if not written:
+        raise ResultsError("\n".join(missing))
+    for reason in missing:
+        say(reason, err=True)
     return 0
 
 

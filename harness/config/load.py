@@ -66,11 +66,11 @@ def load(
     else:
         document = read(Path(config))
         document.data.setdefault("name", _safe_name(Path(config).stem))
-    _let_import(document)
     if not isinstance(config, str | Path):
         document.data.setdefault("name", "run")
     for override in overrides:
         _apply(document.data, override)
+    _let_import(document)
     faults = list(_ratings_of_a_session(document))
     experiment: Experiment | None = None
     try:

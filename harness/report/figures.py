@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from harness.errors import ResultsError
-from harness.files import write_whole
+from harness.files import write_output
 from harness.report import series
 from harness.report.appearance import COLOURS, FAINT, INK, MUTED, RULE, style
 from harness.report.canvas import figure_size
@@ -245,7 +245,7 @@ def write_plot(
     path = folder / f"{name}.{form}"
     drawn = render(told, kind, chosen, place, form)
     try:
-        write_whole(path, drawn)
+        write_output(path, drawn)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written ({error.strerror}); use --output") from None
     return path

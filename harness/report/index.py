@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ResultsError
-from harness.files import write_whole
+from harness.files import write_output
 from harness.report.appearance import plain
 from harness.report.digest import digest
 from harness.report.page import environment, style_sheet
@@ -26,7 +26,7 @@ def write_index(results: Path) -> Path:
     """
     path = results / "index.html"
     try:
-        write_whole(path, build_index(results).encode())
+        write_output(path, build_index(results).encode())
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
     return path

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.files import write_whole
+from harness.files import write_output
 from harness.report.appearance import COLOURS, plain, symbol
 from harness.report.digest import Digest, Place, digest
 from harness.report.figures import Figure, draw
@@ -77,7 +77,7 @@ def write_page(
     """
     page = build_page(runs, baseline=baseline, anyway=anyway, joined=joined)
     try:
-        write_whole(path, page.encode())
+        write_output(path, page.encode())
     except OSError as error:
         raise ResultsError(
             f"{path}: cannot be written ({error.strerror}); use --output FILE"

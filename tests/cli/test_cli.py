@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -232,6 +233,85 @@ def test_a_broken_cell_is_computed_again_and_said_to_be(call, tmp_path):
     assert "do not match their checksum; it is computed again" in err
     numbers = [[line.split()[:4] for line in out.splitlines()[4:7]] for out in (first, second)]
     assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize("command", [("list", "metrics"), ("schema",), ("--help",)])
+def test_output_that_cannot_be_written_is_said_without_a_traceback(command):
+    if not Path("/dev/full").exists():
+        pytest.skip("no device that is always full")
+    arguments = [sys.executable, "-m", "harness", *command]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "standard output cannot be written" in done.stderr
+
+
+def test_closed_output_is_said_and_a_pipe_that_ends_is_not():
+    program = f"{shlex.quote(sys.executable)} -m harness list algorithms"
+    closed = f"{program} >&-; echo $?"
+    done = subprocess.run(["sh", "-c", closed], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "2\n"
+    assert "standard output is closed" in done.stderr
+    assert done.stderr.count("\n") == 1
+    headed = f"{program} | head -n 1"
+    done = subprocess.run(["sh", "-c", headed], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+BAD = """\
+import numpy as np
+import surprise
+class Bad(surprise.AlgoBase):
+    def fit(self, trainset):
+        np.linalg.solve(np.zeros((2, 2)), np.zeros(2))
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_names_the_place_in_ones_own_file_and_shows_the_rest_on_request(
+    call, tmp_path, monkeypatch, workers
+):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("HARNESS_TRACEBACK", "0")
+    name = f"bad_algorithm_{workers}"
+    (tmp_path / f"{name}.py").write_text(BAD)
+    arguments = ("run", "small.yaml", "-q", "--set", f"algorithms=['{name}:Bad']")
+    arguments += ("--workers", str(workers))
+    code, out, err = call(*arguments)
+    assert (code, err) == (1, "")
+    assert f"LinAlgError: Singular matrix ({name}.py:5)" in out
+    code, out, err = call(*arguments, "--traceback")
+    assert code == 1
+    assert "Traceback (most recent call last)" in err
+    assert "_linalg.py" in err
+    assert err.rstrip().endswith("LinAlgError: Singular matrix")
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_a_mistake_in_a_config_shows_its_traceback_on_request(call, monkeypatch, where):
+    monkeypatch.setenv("HARNESS_TRACEBACK", "0")
+    command = ("run", "none.yaml")
+    assert "Traceback" not in call(*command)[2]
+    order = ("--traceback", *command) if where == "before" else (*command, "--traceback")
+    code, _, err = call(*order)
+    assert code == 2
+    assert "Traceback" in err
+
+
+def test_a_run_that_is_found_says_that_nothing_is_fitted(call):
+    one = ("run", "small.yaml", "--set", "algorithms=[BaselineOnly]")
+    assert "1 cell\n" in call(*one)[2]
+    assert call(*one)[2] == "1 of 1 cell found, nothing is fitted\n"
+
+
+@pytest.mark.parametrize("value", ["", "5", "[]"])
+def test_a_wrong_dataset_is_explained_without_a_class_of_the_code(call, tmp_path, value):
+    (tmp_path / "a.yaml").write_text(f"dataset: {value}\nalgorithms: [SVD]\nmetrics: [rmse]\n")
+    code, _, err = call("check", "a.yaml")
+    assert code == 2
+    assert err.startswith("a.yaml:1: dataset: ")
+    assert "Section" not in err
 
 
 OWN = """\

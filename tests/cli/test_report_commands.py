@@ -2,12 +2,17 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+import harness
 from harness.cli import main, report
+from harness.errors import ResultsError
 from harness.experiment import run
 from harness.report.plots import KINDS
 
@@ -140,6 +145,108 @@ def test_a_plot_that_cannot_be_is_an_error_where_it_was_asked_for(call, tmp_path
     assert "no table 7; use one of 1:" in err
 
 
+@pytest.mark.parametrize("metric", ["ndcg@7", "rmsse"])
+def test_a_metric_that_the_run_does_not_have_is_one_error(call, tmp_path, metric):
+    code, out, err = call("plot", "one", "--metric", metric, "--output", tmp_path / "plots")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "ndcg@" in err
+    assert not (tmp_path / "plots").exists()
+
+
+def test_a_plot_command_that_draws_nothing_is_an_error(call, tmp_path, monkeypatch):
+    def nothing(*_):
+        raise ResultsError("nothing to show")
+
+    monkeypatch.setattr("harness.report.figures.write_plot", nothing)
+    code, out, err = call("plot", "one", "--output", tmp_path)
+    assert (code, out, err.count("\n")) == (2, "", len(KINDS))
+
+
+def test_list_runs_names_a_run_that_cannot_be_read_with_its_reason(call, results):
+    folder = results / "broken"
+    folder.mkdir()
+    (folder / "run.json").write_text("{")
+    try:
+        code, out, err = call("list", "runs")
+    finally:
+        (folder / "run.json").unlink()
+        folder.rmdir()
+    assert (code, err) == (0, "")
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    assert "ndcg@5" in lines["one"]
+    assert "cannot be read" in lines["broken"]
+
+
+STEERING = "Steering\x1b[2J\x07\x9b2J\u202e"
+
+
+@pytest.fixture
+def foreign(results, tmp_path):
+    """A run whose record holds what steers a terminal, in every name and message."""
+    folder = tmp_path / "runs" / "foreign"
+    shutil.copytree(results / "one", folder)
+    info = json.loads((folder / "run.json").read_text())
+    del info["sha256"]
+
+    def steering(part, key=""):
+        if isinstance(part, dict):
+            return {k: steering(v, k) for k, v in part.items()}
+        if isinstance(part, list):
+            return [steering(each, key) for each in part]
+        shown = ("algorithm", "dataset", "split", "candidates", "notes", "description", "started")
+        return f"{part}{STEERING}" if key in shown and isinstance(part, str) else part
+
+    (folder / "run.json").write_text(json.dumps(steering(info)))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("table", "foreign"),
+        ("table", "foreign", "--format", "markdown"),
+        ("table", "foreign", "--format", "csv"),
+        ("table", "foreign", "--format", "latex"),
+        ("conventions", "foreign"),
+        ("compare", "foreign"),
+        ("report", "foreign"),
+        ("list", "runs"),
+        ("plot", "foreign", "--kind", "spread"),
+        ("plot", "foreign", "--metric", "x\x1b[2J"),
+        ("run", "runs/foreign", "--set", "algorithms=[x\x1b[2J]"),
+    ],
+    ids=" ".join,
+)
+def test_what_steers_a_terminal_reaches_none(call, foreign, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    _, out, err = call(*command)
+    assert out + err
+    assert not {c for c in out + err if not c.isprintable()} - {"\n"}
+
+
+def test_only_one_place_prints():
+    for path in (Path(harness.__file__).parent / "cli").glob("*.py"):
+        if path.name != "screen.py":
+            assert "click.echo" not in path.read_text(), path
+            assert " print(" not in path.read_text().replace("console.print(", ""), path
+
+
+@pytest.mark.parametrize("target", ["link", "pipe"])
+def test_a_page_is_written_into_links_and_pipes_which_stay(call, tmp_path, target):
+    path = tmp_path / target
+    if target == "link":
+        path.symlink_to(tmp_path / "page.html")
+        read = (tmp_path / "page.html").read_bytes
+    else:
+        os.mkfifo(path)
+        pool = ThreadPoolExecutor(1)
+        read = pool.submit(path.read_bytes).result
+    code, _, err = call("report", "one", "--output", path)
+    assert (code, err) == (0, "")
+    assert read().startswith(b"<!")
+    assert path.is_symlink() or path.is_fifo()
+
+
 def test_table_as_csv_is_what_the_run_wrote(call, results):
     code, out, _ = call("table", "one", "--format", "csv")
     assert code == 0
@@ -179,7 +286,7 @@ def test_the_page_is_made_from_results_alone(results, tmp_path):
 
 
 def test_a_run_is_not_compared_with_itself(call, results):
-    code, out, err = call("compare", "one", "results/one")
+    code, out, err = call("compare", "one", "runs/one")
     assert (code, out) == (2, "")
     assert "runs/one: given twice; name each run once" in err
 
