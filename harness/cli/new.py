@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import click
+
+from harness.cli.screen import printable
 
 __all__ = ["new_command", "write_config"]
 
@@ -23,6 +26,7 @@ SPLITS = {
     "user-fraction": {"kind": "user-fraction", "fraction": 0.2, "too_few": "train"},
     "global-time": {"kind": "global-time", "quantile": 0.8},
 }
+CANDIDATES = ("rated", "catalogue", "sampled")
 COMMENTED = ("tuning", "baselines", "statistics", "clip", "accelerate", "execution")
 """Keys that are shown with their defaults, as comments."""
 
@@ -30,12 +34,14 @@ COMMENTED = ("tuning", "baselines", "statistics", "clip", "accelerate", "executi
 @click.command("new")
 @click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
 @click.option("--dataset", help="A name from `harness list datasets`, or a file of ratings.")
-@click.option("--split", type=click.Choice(tuple(SPLITS)), help="How ratings are divided.")
 @click.option(
-    "--candidates",
-    type=click.Choice(["rated", "catalogue", "sampled"]),
-    help="Which items each test user is asked about.",
+    "--columns",
+    metavar="ROLE=NAME,...",
+    help="Columns of a file with unusual names, as user=who,item=what,rating=stars; "
+    "positions count from 1.",
 )
+@click.option("--split", type=click.Choice(tuple(SPLITS)), help="How ratings are divided.")
+@click.option("--candidates", type=click.Choice(CANDIDATES), help="Which items are ranked.")
 @click.option("--algorithms", metavar="NAME,...", help="Names with commas, or `all`.")
 @click.option("--metrics", metavar="LABEL,...", help="As ndcg@5,10,rmse.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="One number decides every draw.")
@@ -45,6 +51,7 @@ COMMENTED = ("tuning", "baselines", "statistics", "clip", "accelerate", "executi
 def new_command(
     path: Path,
     dataset: str | None,
+    columns: str | None,
     split: str | None,
     candidates: str | None,
     algorithms: str | None,
@@ -56,32 +63,177 @@ def new_command(
 ) -> int:
     """Write a commented config to start from.
 
-    On a terminal, what is not given as an option is asked for.
+    A file of ratings is read: its columns and its scale stand in the config. On a terminal, what is
+    not given as an option is asked for, and each answer is checked.
     """
     from harness.cli.screen import say
     from harness.errors import ConfigError, Fault
+    from harness.metrics import parse_many
 
     if path.exists() and not force:
         fault = Fault(0, "", "is there already; choose another name, or --force to replace it")
         raise ConfigError(str(path), [fault])
-    asks = not yes and sys.stdin.isatty()
+    ask = _Questions(not yes and sys.stdin.isatty())
+    text = ask("Description for the report (Enter for none)", description, "")
+    data = _Data(path, columns, ask.asks)
+    section = ask("Data set, or a file of ratings", dataset, "bundled", data.section)
     answers = {
-        "description": _answer(asks, description, "What does the experiment ask?", ""),
-        "dataset": _answer(asks, dataset, "Data set, or a file of ratings", "bundled"),
-        "split": SPLITS[_choice(asks, split, "Split", tuple(SPLITS))],
-        "candidates": _choice(asks, candidates, "Candidates", ("rated", "catalogue", "sampled")),
-        "algorithms": _named(
-            _answer(asks, algorithms, "Algorithms, with commas, or all", ", ".join(ALGORITHMS))
+        "description": text,
+        "dataset": section,
+        "split": SPLITS[ask("Split", split, "holdout", click.Choice(tuple(SPLITS)))],
+        "candidates": ask("Candidates", candidates, "rated", click.Choice(CANDIDATES)),
+        "algorithms": ask(
+            "Algorithms, with commas, or all",
+            algorithms,
+            ", ".join(ALGORITHMS),
+            _named,
+            _check_named,
         ),
-        "metrics": _labels(_answer(asks, metrics, "Metrics", "ndcg@5,10,rmse")),
-        "seed": seed
-        if seed is not None
-        else (click.prompt("Seed", default=0, type=int) if asks else 0),
+        "metrics": ask("Metrics", metrics, "ndcg@5,10,rmse", _labels, parse_many),
+        "seed": ask("Seed", seed, 0, click.IntRange(0, 2**32 - 1)),
     }
     for written in write_config(path, answers):
         say(f"written to {written}")
-    say(f"next: harness run {path}")
+    if data.faults:
+        say("
+Before a run, these rows need a decision:")
+        for line in data.faults.splitlines():
+            say(line)
+    say(f"next: harness {'check' if data.faults else 'run'} {path}")
     return 0
+
+
+class _Questions:
+    """Asks for what is not given, until the answer can be used.
+
+    What is given as an option, or taken by default, is checked in the same way, but a fault ends
+    the command.
+    """
+
+    def __init__(self, asks: bool) -> None:
+        self.asks = asks
+
+    def __call__(
+        self, question: str, given: Any, default: Any, convert: Any = str, check: Any = None
+    ) -> Any:
+        """Return an answer as a config writes it; `check` raises for one that was typed."""
+        from harness.errors import HarnessError
+
+        typed = isinstance(convert, click.ParamType)
+        if given is not None or not self.asks:
+            value = default if given is None else given
+            return value if typed else convert(value)
+
+        def answered(text: str) -> Any:
+            try:
+                value = convert(text)
+                if check:
+                    check(value)
+            except HarnessError as error:
+                raise click.BadParameter(printable(str(error))) from None
+            return value
+
+        kind = {"type": convert} if typed else {"value_proc": answered}
+        return click.prompt(question, default=default, show_default=default != "", **kind)
+
+
+class _Data:
+    """Turns the name or the path of data into the ``dataset`` part of a config."""
+
+    def __init__(self, config: Path, columns: str | None, asks: bool) -> None:
+        self.config, self.asks = config, asks
+        self.columns = _columns(columns)
+        self.faults = ""
+
+    def section(self, answer: str) -> str | dict[str, Any]:
+        """Return what the config says of the data; a file is read, and its first rows shown."""
+        from pydantic import ValidationError
+
+        from harness import datasets
+        from harness.config.data import DatasetSection
+        from harness.datasets.detection import detect
+        from harness.errors import DataError
+
+        path = Path(answer).expanduser()
+        if not path.is_file():
+            try:
+                is_name = DatasetSection.model_validate(answer).path is None
+            except ValidationError:
+                is_name = False
+            if not is_name:
+                datasets.load(answer)  # says what was probably meant
+            return answer
+        try:
+            found = detect(path, self.columns)
+        except DataError as error:
+            if not self.asks and "under columns" in str(error):
+                head = str(error).rpartition("; ")[0]
+                raise DataError(f"{head}; name them, as --columns user=who,item=2") from None
+            if self.columns or not self.asks:
+                raise
+            self.columns = self._asked_columns(path)
+            found = detect(path, self.columns)
+        _show_rows(found)
+        self.faults = found.faults
+        folder = self.config.parent.resolve()
+        try:
+            written = os.path.relpath(path.resolve(), folder)
+        except ValueError:  # on another drive
+            written = str(path.resolve())
+        section = found.section | {"path": written.replace(os.sep, "/")}
+        return section
+
+    def _asked_columns(self, path: Path) -> dict[str, str | int]:
+        from harness.datasets.detection import ROLES, first_lines
+
+        names, _ = first_lines(path)
+        click.echo("columns: " + printable(", ".join(names)[:1_000]))
+        asked: dict[str, str | int] = {
+            role: click.prompt(f"Column of the {role}", type=click.Choice(names))
+            for role in ROLES[:3]
+        }
+        left = [name for name in names if name not in asked.values()]
+        time = click.prompt(
+            "Column of the time", default="none", type=click.Choice(["none", *left])
+        )
+        return asked | ({} if time == "none" else {"timestamp": time})
+
+
+def _columns(text: str | None) -> dict[str, str | int]:
+    """Return ``user=who,item=2`` as a mapping."""
+    from harness.datasets.detection import ROLES
+
+    columns: dict[str, str | int] = {}
+    for part in (text or "").split(",") if text else []:
+        role, separator, name = (each.strip() for each in part.partition("="))
+        if role not in ROLES or not separator or not name:
+            raise click.UsageError(
+                f"--columns {part}: write role=name, as user=who; the roles are {', '.join(ROLES)}"
+            )
+        columns[role] = int(name) if name.isascii() and name.isdigit() and int(name) else name
+    return columns
+
+
+def _show_rows(found: Any) -> None:
+    """Show what was found in a file, and five of its rows."""
+    from harness.cli.screen import show_table
+
+    ratings = found.ratings
+    click.echo(printable(repr(ratings).removeprefix("<Ratings ").removesuffix(">")) + "\n")
+    frame = ratings.to_frame().head(5)
+    if "timestamp" in frame:
+        moments = frame["timestamp"].to_numpy().astype("datetime64[s]")
+        frame["timestamp"] = [str(moment).replace("T", " ") for moment in moments]
+    heads = {role: f"{role} ({name})" for role, name in found.section["columns"].items()}
+    columns = [heads.get(role, role) for role in frame.columns]
+    rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
+    show_table([printable(column) for column in columns], rows, columns[:2])
+    click.echo()
+
+
+def _cell(value: Any) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return printable(text if len(text) <= 24 else f"{text[:23]}…")
 
 
 def write_config(path: Path, answers: dict[str, Any]) -> list[Path]:
@@ -134,10 +286,12 @@ def _text(answers: dict[str, Any]) -> str:
     fields = Experiment.model_fields
     blocks = [
         f"{FIRST_LINE}\n# The line above lets editors complete and check this file; all keys are "
-        "told by\n# `harness schema --format markdown`.\n"
+        "described by\n# `harness schema --format markdown`.\n"
     ]
     for key, value in answers.items():
-        blocks.append(_prose(fields[key].description) + _yaml(key, value))
+        found = isinstance(value, dict) and "scale" in value
+        scale = " The scale is what the file holds; widen it if other ratings can be given." * found
+        blocks.append(_prose(f"{fields[key].description}{scale}") + _yaml(key, value))
     blocks.append("# What follows is optional: take the `#` off a key to change its default.\n")
     for key in COMMENTED:
         default = fields[key].get_default(call_default_factory=True)
@@ -157,9 +311,16 @@ def _yaml(key: str, value: Any) -> str:
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-    if isinstance(value, dict | list) and len(json.dumps(value)) < 80:
+    def flowing(value: Any) -> Any:
+        if not isinstance(value, dict | list) or len(json.dumps(value)) >= 80:
+            return value
         value = CommentedMap(value) if isinstance(value, dict) else CommentedSeq(value)
         value.fa.set_flow_style()
+        return value
+
+    if isinstance(value, dict) and len(json.dumps(value)) >= 80:
+        value = {each: flowing(inner) for each, inner in value.items()}
+    value = flowing(value)
     text = io.StringIO()
     yaml = YAML()
     yaml.width = 200
@@ -182,24 +343,19 @@ def _is_ours(path: Path, title: str) -> bool:
         return False
 
 
-def _answer(asks: bool, given: str | None, question: str, default: str) -> str:
-    if given is not None or not asks:
-        return default if given is None else given
-    return str(click.prompt(question, default=default))
-
-
-def _choice(asks: bool, given: str | None, question: str, choices: tuple[str, ...]) -> str:
-    if given is not None or not asks:
-        return choices[0] if given is None else given
-    return str(click.prompt(question, default=choices[0], type=click.Choice(choices)))
-
-
 def _named(answer: str) -> list[str]:
-    from harness.algorithms.registry import SURPRISE
+    from harness.algorithms import registry
 
     if answer.strip().casefold() == "all":
-        return [*SURPRISE, "ItemMean"]
+        return [*registry.SURPRISE, "ItemMean"]
     return [name.strip() for name in answer.split(",") if name.strip()]
+
+
+def _check_named(names: list[str]) -> None:
+    from harness.algorithms import registry
+
+    for name in names:
+        registry.find(name)
 
 
 def _labels(answer: str) -> list[str]:

@@ -13,7 +13,7 @@ from harness.datasets.columns import Table
 from harness.datasets.rows import NO_TIME, SHOWN, Coded, Flaw, Rows, in_order_of_appearance
 from harness.errors import DataError, counted
 
-__all__ = ["Clean", "Policy", "clean", "refuse_faults"]
+__all__ = ["Clean", "Policy", "clean", "outliers", "refuse_faults"]
 
 ADVICE = {
     "unreadable": "`unreadable: drop` drops",
@@ -208,7 +208,7 @@ def _scale(
     low, high = policy.scale or (float(ratings.min()), float(ratings.max()))
     if policy.scale is None:
         notes.append(f"scale {low:g} to {high:g}, the lowest and highest rating found")
-        odd = None if policy.out_of_scale == "keep" else _outliers(ratings, low, high)
+        odd = None if policy.out_of_scale == "keep" else outliers(ratings, low, high)
         if odd is None:
             return (low, high), []
         rest = ratings[~odd]
@@ -240,7 +240,7 @@ def _scale(
     return policy.scale, [Flaw("out_of_scale", bad, describe)]
 
 
-def _outliers(ratings: NDArray[np.float64], low: float, high: float) -> NDArray[np.bool_] | None:
+def outliers(ratings: NDArray[np.float64], low: float, high: float) -> NDArray[np.bool_] | None:
     """Return which ratings lie so far from all others that they alone make the scale.
 
     At most one in a thousand (or a single one) may lie beyond the middle of the scale, on either

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
@@ -22,7 +23,14 @@ from harness.datasets.columns import Kind, Table, TableBuilder, is_number
 from harness.datasets.headers import RATINGS, Roles, find_columns, names_columns
 from harness.errors import DataError
 
-__all__ = ["Readable", "TextFormat", "read_blocks", "read_text"]
+__all__ = [
+    "Readable",
+    "TextFormat",
+    "read_blocks",
+    "read_sample",
+    "read_text",
+    "unmarked_encoding",
+]
 
 BLOCK = 1 << 24
 LONGEST_LINE = 1 << 20
@@ -163,6 +171,26 @@ def read_text(
     if layout is None or not builder.n_rows:
         raise DataError(f"{where}: no rows of data; give a file that has some")
     return builder.finish(lines.at, lines.notes())
+
+
+def read_sample(
+    stream: BinaryIO | Readable, known: TextFormat, where: str, n_rows: int
+) -> list[list[str]]:
+    """Return the fields of the first lines of a text, the header among them.
+
+    Raises
+    ------
+    DataError
+        If there is no line with data.
+    """
+    for block in read_blocks(_transcoded(stream, known.encoding, where), where):
+        first = _first_line(block, 1, where)[1]
+        if first is not None:
+            separator = known.separator or _separator(first, known.kind, known.roles.least)
+            lines = block[: 4 * LONGEST_LINE].decode("utf-8", "replace").split("\n")
+            found = (_split(line, separator) for line in lines if line)
+            return [[_legible(name.strip()) for name in fields] for fields in islice(found, n_rows)]
+    raise DataError(f"{where}: no rows of data; give a file that has some")
 
 
 def _parse(
@@ -413,17 +441,26 @@ def _transcoded(stream: BinaryIO | Readable, encoding: str | None, where: str) -
     start = stream.read(4)
     if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and encoding in (None, "utf-16"):
         encoding = "utf-16"
-    elif encoding in (None, "utf-8", "utf-16") and len(start) == 4:
-        zeros = [byte == 0 for byte in start]
-        order = {"0101": "le", "1010": "be"}.get("".join(str(int(zero)) for zero in zeros))
-        if order:
-            raise DataError(
-                f"{where}: UTF-16 without a byte order mark, it seems; "
-                f"name its encoding, as encoding: utf-16-{order}"
-            )
+    elif encoding in (None, "utf-8", "utf-16") and (unmarked := unmarked_encoding(start)):
+        raise DataError(
+            f"{where}: UTF-16 without a byte order mark, it seems; "
+            f"name its encoding, as encoding: {unmarked}"
+        )
     if encoding in (None, "utf-8"):
         return _Prefixed(start.removeprefix(codecs.BOM_UTF8), stream)
     return _Recoded(_Prefixed(start, stream), str(encoding), where)
+
+
+def unmarked_encoding(start: bytes) -> str | None:
+    """Return which UTF-16 a text without byte order mark is, by its first four bytes.
+
+    Examples
+    --------
+    >>> unmarked_encoding("user".encode("utf-16-le")[:4]), unmarked_encoding(b"user")
+    ('utf-16-le', None)
+    """
+    zeros = "".join("0" if byte == 0 else "x" for byte in start)
+    return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
 
 
 class _Prefixed:

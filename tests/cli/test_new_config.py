@@ -132,25 +132,139 @@ def test_an_older_schema_is_brought_up_to_date(call, tmp_path):
     assert json.loads((tmp_path / "schema.json").read_text()) == make_schema()
 
 
-def test_on_a_terminal_what_is_missing_is_asked_for(tmp_path):
+ROWS = [(u, i, (0.5, 1, 3.5, 5)[(u * i) % 4], 10**9 + u) for u in range(1, 21) for i in range(15)]
+
+
+def table(separator, *names, comma=False):
+    rows = (tuple(str(v).replace(".", ",") if comma else str(v) for v in row) for row in ROWS)
+    lines = [separator.join(row[: len(names)]) for row in rows]
+    return "\n".join([separator.join(names), *lines]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "also"),
+    [
+        ("a.csv", table(",", "userId", "movieId", "rating", "timestamp"), {}),
+        ("a.csv", table(",", "user", "item", "rating"), {}),
+        ("a.dat", table("::", "UserID", "MovieID", "Rating"), {}),
+        ("a.tsv", table("\t", "user", "item", "stars", "date"), {}),
+        ("a.csv", table(";", "user", "item", "rating", comma=True), {"decimal": ","}),
+        (
+            "a.csv",
+            table(",", "user", "item", "rating").replace("\n1,", "\né,"),
+            {"encoding": "cp1252"},
+        ),
+    ],
+)
+def test_a_file_of_ratings_is_read_and_its_config_runs(call, tmp_path, name, content, also):
+    (tmp_path / name).write_bytes(content.encode(also.get("encoding", "utf-8")))
+    names = re.split("[,;:\t]+", content.splitlines()[0])
+    code, out, err = call(
+        "new", "mine/c.yaml", "--dataset", name, "--algorithms", "ItemMean", "--metrics", "rmse"
+    )
+    assert (code, err) == (0, "")
+    assert "a: 300 ratings of 15 items by 20 users, 0.5 to 5" in out
+    assert f"user ({names[0]})" in out
+    assert len(out.split("\n\n")[1].splitlines()) == 6
+    assert max(map(len, out.splitlines())) <= 80
+    section = read(tmp_path / "mine" / "c.yaml").data["dataset"]
+    roles = ("user", "item", "rating", "timestamp")
+    assert section == {
+        "path": f"../{name}",
+        "columns": dict(zip(roles, names, strict=False)),
+        "scale": [0.5, 5],
+        **also,
+    }
+    code, out, err = call("run", "-q", "mine/c.yaml", "--results", "out")
+    assert code == 0, err
+    assert "ItemMean" in out
+
+
+def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
+    (tmp_path / "a.csv").write_text(table(",", "who", "what", "mark"))
+    code, _, err = call("new", "c.yaml", "--dataset", "a.csv")
+    assert code == 2
+    assert err.endswith("among who, what, mark; name them, as --columns user=who,item=2\n")
+    assert not (tmp_path / "c.yaml").exists()
+    columns = "user=who,item=2,rating=mark"
+    assert call("new", "c.yaml", "--dataset", "a.csv", "--columns", columns)[0] == 0
+    section = read(tmp_path / "c.yaml").data["dataset"]
+    assert section["columns"] == {"user": "who", "item": "what", "rating": "mark"}
+    code, _, err = call("new", "d.yaml", "--dataset", "a.csv", "--columns", "person=who")
+    assert code == 2
+    assert "write role=name, as user=who" in err
+
+
+def test_rows_that_need_a_decision_are_shown(call, tmp_path):
+    (tmp_path / "a.csv").write_text(table(",", "user", "item", "rating") + "99,1,55\n98,1,four\n")
+    code, out, _ = call("new", "c.yaml", "--dataset", "a.csv")
+    assert code == 0
+    assert "Before a run, these rows need a decision:" in out
+    assert "a.csv:302: the rating 55 is" in out
+    assert "a.csv:303: the rating 'four' is not a number" in out
+    assert "next: harness check c.yaml" in out
+    assert read(tmp_path / "c.yaml").data["dataset"]["scale"] == [0.5, 5]
+
+
+@pytest.mark.parametrize("content", ["", "user,item,rating\n", "\0\0\0\0\0"])
+def test_a_file_without_ratings_gives_no_config(call, tmp_path, content):
+    (tmp_path / "a.csv").write_text(content)
+    code, _, err = call("new", "c.yaml", "--dataset", "a.csv")
+    assert code == 2
+    assert err.startswith("a.csv")
+    assert not (tmp_path / "c.yaml").exists()
+
+
+def answered(tmp_path, answers, *options):
     pty = pytest.importorskip("pty", reason="no terminals to open here")
     driver, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "harness", "new", "a.yaml", "--dataset", "bundled"],
+        [sys.executable, "-m", "harness", "new", "a.yaml", *options],
         stdin=terminal,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=tmp_path,
     )
-    os.write(driver, b"Which?\nglobal-time\n\nSVD\n\n3\n")
+    os.write(driver, answers.encode())
     out, _ = process.communicate(timeout=60)
     os.close(driver)
     os.close(terminal)
     assert process.returncode == 0, out
     experiment, _ = load(tmp_path / "a.yaml")
+    return experiment, out.decode()
+
+
+def test_on_a_terminal_what_is_missing_is_asked_for(tmp_path):
+    experiment, out = answered(
+        tmp_path, "Which?\nglobal-time\n\nSVD\n\n3\n", "--dataset", "bundled"
+    )
     assert experiment.description == "Which?"
     assert experiment.split[0].kind == "global-time"
     assert experiment.seed == [3]
+    assert "[]" not in out
+
+
+def test_answers_are_checked_one_by_one_with_a_reason(tmp_path):
+    (tmp_path / "a.csv").write_text(table(",", "who", "what", "mark", "at"))
+    answers = [
+        *("", "ml-100", "b.csv", "a.csv", "who", "what", "mark", "none"),
+        *("nothing", "kfold", "rated", "SDV", "SVD, slope one", "ndgc@5", "ndcg@5", "x", "4"),
+    ]
+    experiment, out = answered(tmp_path, "\n".join(answers) + "\n")
+    assert experiment.dataset[0].columns.rating == "mark"
+    assert experiment.dataset[0].columns.timestamp is None
+    assert [each.name for each in experiment.algorithms][:2] == ["SVD", "slope one"]
+    assert (experiment.metrics, experiment.seed) == (["ndcg@5"], [4])
+    for reason in (
+        "no data set is called 'ml-100'; did you mean 'ml-100k'?",
+        "b.csv: no such file",
+        "columns: who, what, mark, at",
+        "'nothing' is not one of",
+        "unknown algorithm 'SDV'; did you mean 'SVD'?",
+        "unknown metric 'ndgc'; did you mean 'ndcg'?",
+        "'x' is not a valid",
+    ):
+        assert reason in out
 
 
 def test_the_committed_schema_is_current(schema):
