@@ -58,11 +58,11 @@ def test_trials_of_a_search_are_counted(check):
         seed="[0, 1]",
     )
     assert code == 0
-    assert "work        4 cells and up to 14 trials" in out
+    assert "work        4 cells and up to 16 trials" in out
     assert [line.split()[:3] for line in out.splitlines()[7:10]] == [
         ["algorithm", "cells", "trials"],
         ["KNNBasic", "2", "0"],
-        ["SVD", "2", "14"],
+        ["SVD", "2", "16"],
     ]
 
 
