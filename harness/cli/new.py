@@ -95,10 +95,7 @@ def new_command(
     for written in write_config(path, answers):
         say(f"written to {written}")
     if data.faults:
-        say("
-Before a run, these rows need a decision:")
-        for line in data.faults.splitlines():
-            say(line)
+        say(f"\nBefore a run, these rows need a decision:\n{data.faults}")
     say(f"next: harness {'check' if data.faults else 'run'} {path}")
     return 0
 
@@ -184,10 +181,11 @@ class _Data:
         return section
 
     def _asked_columns(self, path: Path) -> dict[str, str | int]:
+        from harness.cli.screen import say
         from harness.datasets.detection import ROLES, first_lines
 
         names, _ = first_lines(path)
-        click.echo("columns: " + printable(", ".join(names)[:1_000]))
+        say("columns: " + ", ".join(names)[:1_000])
         asked: dict[str, str | int] = {
             role: click.prompt(f"Column of the {role}", type=click.Choice(names))
             for role in ROLES[:3]
@@ -216,10 +214,10 @@ def _columns(text: str | None) -> dict[str, str | int]:
 
 def _show_rows(found: Any) -> None:
     """Show what was found in a file, and five of its rows."""
-    from harness.cli.screen import show_table
+    from harness.cli.screen import say, show_table
 
     ratings = found.ratings
-    click.echo(printable(repr(ratings).removeprefix("<Ratings ").removesuffix(">")) + "\n")
+    say(repr(ratings).removeprefix("<Ratings ").removesuffix(">") + "\n")
     frame = ratings.to_frame().head(5)
     if "timestamp" in frame:
         moments = frame["timestamp"].to_numpy().astype("datetime64[s]")
@@ -228,7 +226,7 @@ def _show_rows(found: Any) -> None:
     columns = [heads.get(role, role) for role in frame.columns]
     rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
     show_table([printable(column) for column in columns], rows, columns[:2])
-    click.echo()
+    say()
 
 
 def _cell(value: Any) -> str:
