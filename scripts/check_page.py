@@ -88,6 +88,13 @@ def check(browser: Any, path: Path, axe: Path | None, shots: Path | None) -> Ite
             )
             if over > 0:
                 yield f"{where}: {over} px wider than the window"
+            cut = page.evaluate(
+                "[...document.querySelectorAll('.scroll')]"
+                ".filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1"
+                " && !box.previousElementSibling?.classList.contains('sideways')).length"
+            )
+            if cut and page.query_selector("script"):
+                yield f"{where}: {cut} tables are cut without a hint"
             if width == max(WIDTHS) and page.query_selector(".results"):
                 try:
                     yield from (f"{where}: {fault}" for fault in use(page))

@@ -199,7 +199,7 @@ def _follow_page(value: str, name: str) -> str:
     value = re.sub(r"^(#?)(?=[a-z]+[0-9a-f]{10}$)", rf"\g<1>{name}-", value)
     value = value.replace("url(#", f"url(#{name}-")
     value = re.sub(r"(\d\.\d{2})\d+", r"\g<1>", value)
-    value = re.sub(r"font: ([\d.]+px)[^;]*", r"font-size: \g<1>", value)
+    value = re.sub(r"font-family:[^;]*;?", "", value)
     for colour, variable in _VARIABLES.items():
         value = value.replace(colour, f"var(--{variable})")
     return " ".join(value.split())

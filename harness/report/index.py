@@ -53,6 +53,7 @@ def _row(folder: Path) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": plain(folder.name),
         "link": f"{folder.name}/report.html" if page.is_file() else "",
+        "path": plain(folder.as_posix()),
         "started": "",
         "error": "",
     }

@@ -211,7 +211,7 @@ def _convention_sentences(
     if telling and len(names) > 1:
         counts = {name: winners.count(name) for name in names if name in winners}
         told = joined([f"{plain(name)} under {count}" for name, count in counts.items()])
-        yield f"Of {len(telling)} definitions that tell algorithms apart, the best is {told}."
+        yield f"Of {len(telling)} definitions that distinguish the algorithms, the best is {told}."
     blind = [group[0]["label"] for group in groups if group not in telling]
     if blind:
         why = ", as to them every rating is relevant" if all(map(_is_binary, blind)) else ""

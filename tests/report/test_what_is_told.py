@@ -223,6 +223,8 @@ def test_the_list_of_runs_has_the_latest_first_and_links_to_pages(plain_run, tmp
     assert page.index(">new<") < page.index(">old<")
     assert 'href="old/report.html"' in page
     assert "new/report.html" not in page
+    assert f"<code>harness report {(tmp_path / 'new').as_posix()}</code>" in page
+    assert page.index("2026-01-02 03:04") < page.index("2025-01-01 00:00")
 
 
 def test_a_broken_run_is_listed_with_the_reason(plain_run, tmp_path):

@@ -28,6 +28,7 @@
     }
     const hidden = new Set(all("input[data-row]").filter((box) => !box.checked).map((box) => box.dataset.row));
     for (const row of all("tbody tr[data-row]")) row.hidden = hidden.has(row.dataset.row);
+    hint();
     document.body.classList.toggle("no-intervals", one("#show-intervals")?.checked === false);
     document.body.classList.toggle("no-spreads", one("#show-spreads")?.checked === false);
   };
@@ -86,6 +87,20 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
 
+  // Say above a table that is wider than its box that there are more columns.
+  const hint = () => {
+    for (const box of all(".scroll")) {
+      const hinted = box.previousElementSibling?.classList.contains("sideways");
+      const wide = box.scrollWidth > box.clientWidth + 1;
+      if (wide && !hinted) {
+        const note = document.createElement("p");
+        note.className = "sideways";
+        note.textContent = "More columns: scroll sideways \u2192";
+        box.before(note);
+      } else if (!wide && hinted && box.clientWidth > 0) box.previousElementSibling.remove();
+    }
+  };
+
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
@@ -97,6 +112,8 @@
     else if ("copy" in button.dataset) copy(button, button.closest("details").querySelector("pre").textContent);
     else if ("save" in button.dataset) save(button, button.closest("details").querySelector("pre").textContent);
   });
+  document.addEventListener("toggle", hint, true);
+  window.addEventListener("resize", hint);
   document.addEventListener("change", (event) => {
     if (event.target.id === "pick-k") follow();
     show();
