@@ -202,7 +202,7 @@ class _Description(_Part):
     name: Annotated[str, Field(pattern=NAME)]
     description: Text
     metrics: Annotated[Rows[Text], Field(min_length=1)]
-    seeds: Rows[Count]
+    seeds: Annotated[Rows[Count], Field(min_length=1)]
     config: _Config
     datasets: Rows[_Data]
     splits: Rows[_Split]
