@@ -19,6 +19,7 @@ from harness.errors import AlgorithmError, suggestion
 __all__ = [
     "AlgorithmInfo",
     "advance",
+    "builtin_of",
     "canonical",
     "check",
     "create",
@@ -216,6 +217,40 @@ def create(name: str, params: dict[str, Any], seed: int) -> Any:
     if seeded_later:
         model.random_state = seed if state is None else state
     return model
+
+
+def builtin_of(name: str, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the algorithm with a name whose compiled code a class may run, and its parameters.
+
+    Parameters
+    ----------
+    name : str
+        As `find` takes it.
+    params : dict
+
+    Returns
+    -------
+    name : str
+        Of the algorithm itself; for a class of your own, of Surprise's algorithm that it derives
+        from, ``Random`` where it derives from none.
+    params : dict
+        Those that this algorithm has.
+
+    Examples
+    --------
+    >>> builtin_of("SVD", {"n_factors": 5})
+    ('SVD', {'n_factors': 5})
+    >>> builtin_of("surprise:KNNBasic", {"k": 5, "verbose": True})
+    ('KNNBasic', {'k': 5, 'verbose': True})
+    """
+    if ":" not in name:
+        return name, params
+    bases = (
+        kind.__name__ for kind in find(name).__mro__ if kind.__module__.startswith("surprise.")
+    )
+    found = next((base for base in bases if base in SURPRISE), "Random")
+    accepted = inspect.signature(find(found)).parameters
+    return found, {key: value for key, value in params.items() if key in accepted}
 
 
 def draws_in_order(name: str) -> bool:

@@ -228,6 +228,12 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         """Each user's items in the order of inner items, with their places in `by_item`."""
         return Order(*transpose(self.item_offsets, self.item_users, self.n_users))
 
+    def drop_derived(self) -> None:
+        """Forget what was derived on demand, so that each cell derives and counts its own."""
+        for name, value in vars(type(self)).items():
+            if isinstance(value, cached_property):
+                self.__dict__.pop(name, None)
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         for derived in ("item_order", "user_order"):

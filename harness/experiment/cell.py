@@ -195,7 +195,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
     depth = depth_of(requested_metrics(experiment))
     compile_scoring(wanted, depth)
     if experiment.accelerate:
-        warm_up(chosen.name, cell.params)
+        warm_up(*registry.builtin_of(chosen.name, cell.params))
     with PeakMemory() as peak, seeds.global_generators(global_seed(chosen.name, cell)):
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
         report(fitting, 0, 0)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from harness import evaluation, rankings
 from harness.algorithms import acceleration
+from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Asked
 from harness.config.candidates import CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
@@ -40,8 +41,16 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int) -> None:
     """
     kept, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
     estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
-    listed = _rank_listed(kept, np.zeros(3, dtype=np.int64), items, estimates, ratings, depth=depth)
-    rankings.rank_block(estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2], depth=depth)
+    owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
+    keys = (tie_keys(ids[:1]), tie_keys(ids)) if depth else None
+    listed = _rank_listed(kept, owners, items, estimates, ratings, keys, depth=depth)
+    block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])
+    rankings.rank_block(*block, depth=depth, tie_keys=keys)
+    # A class of the user's own may ask for what is derived from a training set.
+    toy = ColumnTrainset.from_columns(
+        items, items, ratings, user_ids=ids, item_ids=ids, scale=(1.0, 3.0)
+    )
+    toy.item_order  # noqa: B018 - compiled when it is read
     if wanted:
         exposure = Exposure(np.zeros(1, np.int32), items[:1], kept, n_items=3)
         pairs = Pairs([0, 3], estimates, ratings)

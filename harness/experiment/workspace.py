@@ -149,6 +149,7 @@ class Workspace:
             which its user may change.
         """
         if shared and self._trainset is not None and self._trainset[0] == split.fingerprint:
+            self._trainset[1].drop_derived()
             return self._trainset[1]
         rows, data = split.train, split.ratings
         trainset = ColumnTrainset.from_columns(

@@ -173,7 +173,7 @@ def grouped(info: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     return rows
 
 
-def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
+def best_of(rows: Sequence[Mapping[str, Any]], label: str) -> list[int]:
     """Return the positions of the best algorithms by a metric: one, or several that are equal.
 
     An algorithm of which a cell failed is none of them: its value is of other folds.
@@ -214,7 +214,7 @@ def bound_rows(info: dict[str, Any]) -> list[int]:
     return [i for i, record in enumerate(_records(info)) if "row" not in record]
 
 
-def row_name(row: Mapping[Any, Any]) -> str:
+def row_name(row: Mapping[str, Any]) -> str:
     """Return what a row of `tabulate` is called: its algorithm, and how much of it finished.
 
     Examples

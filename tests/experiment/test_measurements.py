@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import harness
+from harness.config.load import load
 from harness.experiment.cell import COMPILING, Stopwatch
 from harness.experiment.memory import PeakMemory, available_bytes
+from harness.experiment.workspace import Workspace
 from harness.report.methods import methods
 from harness.report.provenance import describe_run
 
@@ -48,7 +50,7 @@ evaluation.evaluate = timed_evaluate
 harness.run(
     {
         "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
-        "algorithms": ["KNNBaseline", "SVD"],
+        "algorithms": ["own_class:Own", "KNNBaseline", "SVD"],
         "candidates": ["rated", "catalogue"],
         "metrics": ["ndcg@5", "ap@5", "err@5", "hit@5", "item_coverage@5", "novelty@5", "rmse"],
         "statistics": None,
@@ -62,8 +64,15 @@ print(*sorted(late), sep="\\n")
 
 def test_no_clock_runs_while_something_is_compiled_or_imported(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    (tmp_path / "own_class.py").write_text(
+        "from surprise import KNNBasic\n\nclass Own(KNNBasic):\n    pass\n"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", FIRST_CELLS], capture_output=True, text=True, check=True
+        [sys.executable, "-c", FIRST_CELLS],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.split() == []
 
@@ -207,3 +216,16 @@ def test_the_number_of_workers_is_that_of_the_cells_not_of_the_config(tmp_path, 
     done = harness.run(SMALL, results=None, workers=2)
     assert {cell["measured"]["workers"] for cell in done.info["cells"]} == {2}
     assert "2 cells at a time" in dict(methods(done.info).paragraphs)["Computation"]
+
+
+def test_a_cell_derives_what_it_needs_of_a_training_set_itself():
+    ratings = harness.load({"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}})
+    experiment, _ = load(SMALL)
+    workspace = Workspace(experiment, given=ratings)
+    split = workspace.splits(0, 0, 0)[0]
+    first = workspace.trainset(split)
+    derived = first.item_order
+    again = workspace.trainset(split)
+    assert again is first
+    assert "item_order" not in vars(again)
+    assert again.item_order.offsets.tolist() == derived.offsets.tolist()
