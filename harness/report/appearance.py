@@ -37,7 +37,7 @@ COLOURS = {
     "grey": ("#5a5f68", "#8d939d"),
 }
 """Hues after Okabe and Ito (2008), by name: for a light and for a dark page. Each has a contrast
-of three to one or more with its page; marker and line tell apart what a colour does not."""
+of three to one or more with its page; marker and line distinguish algorithms of one colour."""
 
 INK, MUTED, FAINT, RULE = "#1b1e23", "#4a4f57", "#8a9099", "#d9dce1"
 """Text, lesser text, axes and grid lines, as `style.mplstyle` has them."""

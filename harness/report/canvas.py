@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -157,7 +157,7 @@ def wrapped(text: str, width: float, size: float, weight: str = "normal") -> lis
     return lines
 
 
-def write_heading(axes: Axes, heading: Heading) -> None:
+def write_heading(axes: Any, heading: Heading) -> None:
     """Write title and subtitle above the plot, from the left edge of a figure with one plot."""
     from matplotlib.transforms import blended_transform_factory
 

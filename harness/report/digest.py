@@ -1,4 +1,4 @@
-"""A run's numbers as the report tells them: places, rows, evidence for each metric."""
+"""A run's numbers as the report shows them: tables, rows, evidence for each metric."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Place:
     names : tuple of str
         Data set, split, candidates.
     title : str
-        What tells it from the other places of the run.
+        What distinguishes it from the other tables of the run.
     rows : DataFrame
         Its algorithms, as `Run.table` has them.
     bounds : DataFrame
@@ -83,7 +83,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """A run, ready to be told.
+    """A run, ready to be shown.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class Digest:
 
 
 def digest(run: Run | Digest, *, baseline: str | None = None) -> Digest:
-    """Prepare a run to be told.
+    """Prepare a run to be shown.
 
     Parameters
     ----------

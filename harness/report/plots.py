@@ -348,7 +348,7 @@ def spread(
             )
         label_rows(axes, [shortened(name) for name in names])
         spans = {n: (of_rows["min"][n], of_rows["max"][n]) for n in names}
-        _limit(axes, spans, of_rows["mean"].to_dict(), _higher(label))
+        _limit(axes, spans, {n: of_rows["mean"][n] for n in names}, _higher(label))
         axes.set_xlabel("value of a fold and seed")
         write_heading(axes, head)
         keep_ticks(axes)

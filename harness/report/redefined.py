@@ -18,7 +18,7 @@ ABSENT = (
     "This run was written without it, and its cells are not in the cache of this machine. "
     "Run its config again: cells that are finished are taken as they are."
 )
-TELLS_APART = 5e-5
+LEAST_GAP = 5e-5
 """Least difference between the best and the worst algorithm that a definition has to show."""
 
 
@@ -147,7 +147,7 @@ def convention_table(told: Digest, place: Place, number: int) -> WordedTable:
         shown = [rounded(value, digits) for value in values]
         label = group[0]["label"] + (f" ({group[0]['note']})" if group[0]["note"] else "")
         rows.append((", ".join(row["convention"] for row in group), label, *shown))
-        if _tells_apart(values):
+        if _distinguishes(values):
             top = max(value for value in values if value is not None)
             best |= {(number_of_row, i + 2) for i, value in enumerate(values) if value == top}
     return WordedTable(
@@ -204,22 +204,19 @@ def _convention_sentences(
             f"{plain(first)} goes from {rounded(min(values), digits)} to "
             f"{rounded(max(values), digits)}."
         )
-    telling = [g for g in groups if _tells_apart([g[0]["scores"].get(name) for name in names])]
+    distinct = [g for g in groups if _distinguishes([g[0]["scores"].get(name) for name in names])]
     winners = [
-        max(names, key=lambda name: _or_least(group[0]["scores"].get(name))) for group in telling
+        max(names, key=lambda name: _or_least(group[0]["scores"].get(name))) for group in distinct
     ]
-    if telling and len(names) > 1:
+    if distinct and len(names) > 1:
         counts = {name: winners.count(name) for name in names if name in winners}
-        told = joined([f"{plain(name)} under {count}" for name, count in counts.items()])
-        yield f"Of {len(telling)} definitions that distinguish the algorithms, the best is {told}."
-    blind = [group[0]["label"] for group in groups if group not in telling]
+        best = joined([f"{plain(name)} under {count}" for name, count in counts.items()])
+        yield f"Of {len(distinct)} definitions that distinguish the algorithms, the best is {best}."
+    blind = [group[0]["label"] for group in groups if group not in distinct]
     if blind:
-        why = ", as to them every rating is relevant" if all(map(_is_binary, blind)) else ""
-        yield (
-            f"{len(blind)} give all algorithms the same value{why}."
-            if len(blind) > 1
-            else f"One gives all algorithms the same value{why.replace('them', 'it')}."
-        )
+        number = f"{len(blind)} definitions give" if len(blind) > 1 else "One definition gives"
+        why = ": every rating counts as relevant" if all(map(_is_binary, blind)) else ""
+        yield f"{number} all algorithms the same value{why}."
 
 
 def _shares(place: Place) -> dict[str, dict[str, float]]:
@@ -244,9 +241,9 @@ def _titled(title: str, told: Digest, place: Place) -> str:
     return title + (f", {place.title}" if len(told.places) > 1 else "")
 
 
-def _tells_apart(values: Sequence[float | None]) -> bool:
+def _distinguishes(values: Sequence[float | None]) -> bool:
     known = [value for value in values if value is not None]
-    return len(known) > 1 and max(known) - min(known) > TELLS_APART
+    return len(known) > 1 and max(known) - min(known) > LEAST_GAP
 
 
 def _is_binary(label: str) -> bool:

@@ -82,7 +82,7 @@ def published(source: str | None = None) -> list[Quantity]:
 
 
 def leaves(quantity: Quantity, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each single value of a quantity with what tells it from the others.
+    """Yield each single value of a quantity with what distinguishes it from the others.
 
     A list of pairs, as a sorted list of estimates and ratings, is one value.
 

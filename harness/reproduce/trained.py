@@ -56,7 +56,7 @@ def trained_runs(watch: Watch = ignore, **options: Any) -> dict[tuple[str, str],
     Parameters
     ----------
     watch : callable
-        Told what the runs do.
+        Called with every event of a run.
     **options
         Handed to `harness.run`, as `ratings` or `overrides`.
 

@@ -214,7 +214,7 @@ def bound_rows(info: dict[str, Any]) -> list[int]:
     return [i for i, record in enumerate(_records(info)) if "row" not in record]
 
 
-def row_name(row: Mapping[str, Any]) -> str:
+def row_name(row: Mapping[Any, Any]) -> str:
     """Return what a row of `tabulate` is called: its algorithm, and how much of it finished.
 
     Examples
