@@ -332,10 +332,11 @@ def _retrieved_binary(
 @kernel
 def _weight_of(n: int, low: int, high: int, prefix: Floats, rule: int) -> float:
     """Return the weight of n items at ranks low to high: on average, or at the first or last."""
-    if n == 0:
-        return 0.0
-    if rule == BEST:
-        return prefix[low - 1 + n] - prefix[low - 1]
-    if rule == WORST:
-        return prefix[high] - prefix[high - n]
-    return n * ((prefix[high] - prefix[low - 1]) / (high - low + 1))
+    weight = 0.0
+    if n > 0 and rule == BEST:
+        weight = prefix[low - 1 + n] - prefix[low - 1]
+    elif n > 0 and rule == WORST:
+        weight = prefix[high] - prefix[high - n]
+    elif n > 0:
+        weight = n * ((prefix[high] - prefix[low - 1]) / (high - low + 1))
+    return weight

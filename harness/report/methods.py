@@ -284,6 +284,9 @@ class _Account:
             "share a letter are not significantly different"
             f"{self.cite('piepho2004algorithm')}."
         )
+        if any(p.get("p_is_bound") for each in self.info["statistics"] for p in each["pairs"]):
+            how = "" if settings["resamples"] else self.cite("hoeffding1963probability")
+            yield f"A p-value is an upper bound where no random sign flip was as extreme{how}."
         notes = {entry.get("note", "") for entry in self.info["statistics"]} - {""}
         yield from (f"The comparison {plain(note)}." for note in sorted(notes))
 

@@ -187,10 +187,10 @@ def randomise(
     p_values = np.ones(n_pairs)
     is_bound = np.zeros(n_pairs, bool)
     exact = n_differing <= np.log2(n_resamples)
-    for place in np.flatnonzero(exact & (n_differing > 0)):
-        values = filled[:, pairs.first[place]] - filled[:, pairs.second[place]]
-        extreme = np.abs(_all_sign_sums(values[values != 0])) >= least[place]
-        p_values[place] = np.count_nonzero(extreme) / len(extreme)
+    for pair in np.flatnonzero(exact & (n_differing > 0)):
+        values = filled[:, pairs.first[pair]] - filled[:, pairs.second[pair]]
+        extreme = np.abs(_all_sign_sums(values[values != 0])) >= least[pair]
+        p_values[pair] = np.count_nonzero(extreme) / len(extreme)
     drawn = np.flatnonzero(~exact)
     if not len(drawn):
         return Randomised(p_values, is_bound)

@@ -275,3 +275,9 @@ def test_the_bibliography_is_whole_and_each_key_is_there_once():
 def test_accents_are_letters_in_text():
     assert source("jarvelin2002cumulated").cite == "Järvelin and Kekäläinen 2002"
     assert "Matúš Medo" in source("zhou2010solving").authors
+
+
+def test_p_values_that_are_bounds_are_named_as_such(plain_run):
+    paragraphs, _ = told(plain_run)
+    bounds = [pair["p_is_bound"] for each in plain_run.info["statistics"] for pair in each["pairs"]]
+    assert ("A p-value is an upper bound where no" in paragraphs["Inference"]) == any(bounds)
