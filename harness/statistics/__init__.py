@@ -2,7 +2,6 @@
 
 from harness.statistics.comparison import DEFAULT_RESAMPLES, Comparison, PairedTest, compare
 from harness.statistics.corrections import Correction, adjust, benjamini_hochberg, holm
-from harness.statistics.folds import average_folds
 from harness.statistics.intervals import IntervalMethod, bootstrap_interval
 from harness.statistics.letters import letters
 from harness.statistics.paired import effect_size, paired_t, randomisation, wilcoxon
@@ -14,7 +13,6 @@ __all__ = [
     "IntervalMethod",
     "PairedTest",
     "adjust",
-    "average_folds",
     "benjamini_hochberg",
     "bootstrap_interval",
     "compare",

@@ -104,9 +104,9 @@ def compare(
     Parameters
     ----------
     scores : array_like of float, shape (n_users, n_algorithms)
-        One row for each user, who must not occur twice: average the folds of a user first, with
-        `average_folds`. A user whose score is NaN for an algorithm is left out of its mean and of
-        its pairs.
+        One row for each user, who must not occur twice: average the folds of a user first, which
+        are not independent. A user whose score is NaN for an algorithm is left out of its mean and
+        of its pairs.
     names : sequence of str, length n_algorithms
         Labels, all different.
     baseline : str, optional

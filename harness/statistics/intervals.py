@@ -61,14 +61,15 @@ def bootstrap_interval(
     >>> low.round().tolist(), high.round().tolist()
     ([44.0], [55.0])
     """
-    rng = seeds.generator(seed, "bootstrap")
-    means = resampled_means(values, n_resamples, rng)
-    found = [
-        _interval(drawn, column, confidence, method)
-        for drawn, column in zip(means.T, values.T, strict=True)
-    ]
-    low, high = np.array(found).reshape(-1, 2).T
-    return low, high
+    none = np.zeros(0, np.intp)
+    return pair_intervals(
+        PairColumns(values, none, none),
+        values.shape[1],
+        confidence=confidence,
+        n_resamples=n_resamples,
+        method=method,
+        seed=seed,
+    )
 
 
 def pair_intervals(
@@ -101,7 +102,7 @@ def pair_intervals(
         _interval(means[i] - means[j], columns[i] - columns[j], confidence, method)
         for i, j in zip(pairs.first, pairs.second, strict=True)
     ]
-    low, high = np.array(found).T
+    low, high = np.array(found).reshape(-1, 2).T
     return low, high
 
 
