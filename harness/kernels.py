@@ -7,11 +7,12 @@ Importing this module imports Numba, so only modules that hold loops import it, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["kernel"]
+__all__ = ["compiled_before", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,3 +44,19 @@ def kernel(function: F) -> F:
         return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # no folder to cache in
         return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+
+
+def compiled_before() -> bool:
+    """Return whether this machine holds compiled loops of an earlier run.
+
+    Examples
+    --------
+    >>> compiled_before() in (True, False)
+    True
+    """
+    place = getattr(kernel(lambda: None)._cache, "cache_path", None)
+    if place is None:  # there is no folder to keep them in
+        return False
+    package = Path(__file__).parent
+    root = package if Path(place).is_relative_to(package) else Path(place).parent
+    return any(root.rglob("*.nbi"))

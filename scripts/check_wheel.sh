@@ -32,7 +32,8 @@ if here.is_relative_to(sys.argv[1]):
     sys.exit(f"harness comes from {here}, not from the wheel")
 PYTHON
 "$work/venv/bin/harness" --version
-"$work/venv/bin/harness" run --quiet --results "$work/results" "$source/configs/quickstart.yaml"
+"$work/venv/bin/harness" list configs
+"$work/venv/bin/harness" run --quiet quickstart
 
 install pytest pytest-xdist pytest-timeout hypothesis jsonschema
 cp -r "$source/tests" "$source/configs" .

@@ -37,10 +37,11 @@ def run_command(
     """
     from harness.algorithms import registry
     from harness.cli.progress import display
-    from harness.cli.screen import show_run
+    from harness.cli.screen import say, show_run
     from harness.config.load import load
     from harness.errors import ConfigError, Fault
     from harness.experiment import run
+    from harness.kernels import compiled_before
 
     # Every config is checked before the first is run.
     names: dict[str, str] = {}
@@ -53,6 +54,8 @@ def run_command(
             )
             raise ConfigError(config, [Fault(document.line(("name",)), "name", message)])
         names[experiment.name] = config
+    if not quiet and not compiled_before():
+        say("first run on this machine: compiling the algorithms takes half a minute", err=True)
     failed = 0
     for config in configs:
         with display(quiet) as watch:

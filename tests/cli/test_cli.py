@@ -268,16 +268,14 @@ class Bad(surprise.AlgoBase):
 """
 
 
-@pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_names_the_place_in_ones_own_file_and_shows_the_rest_on_request(
-    call, tmp_path, monkeypatch, workers
+    call, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("HARNESS_TRACEBACK", "0")
-    name = f"bad_algorithm_{workers}"
+    name = "bad_algorithm_of_cli"
     (tmp_path / f"{name}.py").write_text(BAD)
     arguments = ("run", "small.yaml", "-q", "--set", f"algorithms=['{name}:Bad']")
-    arguments += ("--workers", str(workers))
     code, out, err = call(*arguments)
     assert (code, err) == (1, "")
     assert f"LinAlgError: Singular matrix ({name}.py:5)" in out
@@ -303,6 +301,27 @@ def test_a_run_that_is_found_says_that_nothing_is_fitted(call):
     one = ("run", "small.yaml", "--set", "algorithms=[BaselineOnly]")
     assert "1 cell\n" in call(*one)[2]
     assert call(*one)[2] == "1 of 1 cell found, nothing is fitted\n"
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_the_first_run_says_how_long_it_compiles(call, monkeypatch, before):
+    monkeypatch.setattr("harness.kernels.compiled_before", lambda: before)
+    err = call("run", "small.yaml", "--set", "algorithms=[BaselineOnly]")[2]
+    assert ("first run on this machine" in err) is not before
+    assert call("run", "small.yaml", "-q")[2] == ""
+
+
+def test_compiled_loops_are_found_where_numba_keeps_them(tmp_path):
+    program = "import harness.kernels as k; print(k.compiled_before())"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", program]
+    answers = []
+    for _ in range(2):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        answers.append(done.stdout.strip())
+        (tmp_path / "rankings_0").mkdir(exist_ok=True)
+        (tmp_path / "rankings_0" / "sorting.order.nbi").write_bytes(b"")
+    assert answers == ["False", "True"]
 
 
 @pytest.mark.parametrize("value", ["", "5", "[]"])
@@ -347,7 +366,9 @@ def test_a_module_that_is_nowhere_is_named_with_the_folders_that_were_searched(c
 
 def test_the_program_itself_finds_an_own_algorithm_in_worker_processes(tmp_path):
     (tmp_path / "own_of_a_program.py").write_text(OWN)
-    (tmp_path / "own.yaml").write_text(CONFIG.replace("Random", "'own_of_a_program:Mine'"))
+    (tmp_path / "bad_of_a_program.py").write_text(BAD)
+    both = "'own_of_a_program:Mine', 'bad_of_a_program:Bad'"
+    (tmp_path / "own.yaml").write_text(CONFIG.replace("Random", both))
     program = Path(sys.executable).with_name("harness")
     if not program.exists():
         pytest.skip("the console script is not installed beside the interpreter")
@@ -360,8 +381,9 @@ def test_the_program_itself_finds_an_own_algorithm_in_worker_processes(tmp_path)
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr + done.stdout
+    assert (done.returncode, done.stderr) == (1, "")
     assert "own_of_a_program:Mine" in done.stdout
+    assert "LinAlgError: Singular matrix (bad_of_a_program.py:5)" in done.stdout
 
 
 def test_a_config_that_comes_with_the_package_is_known_by_its_name(call, tmp_path):
