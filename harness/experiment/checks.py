@@ -74,12 +74,14 @@ def check_relevance(experiment: Experiment, workspace: Workspace) -> None:
         If a metric has no gain for some rating: a negative one, one beyond the table of gains or
         above ``max`` of err, or one so large that 2 to its power is no number.
     """
+    import pandas as pd
+
     wanted = list(requested_metrics(experiment))
     if any(algorithm.search is not None for algorithm in experiment.algorithms):
         wanted.append(metrics.parse(experiment.tuning.metric))
     for position in range(len(experiment.dataset)):
         ratings, _ = workspace.ratings(position)
-        relevance = np.unique(ratings.ratings)
+        relevance = np.sort(pd.unique(ratings.ratings))
         if relevance[0] < 0:  # suggest an offset that suits the whole scale
             relevance = np.append(relevance, min(relevance[0], ratings.scale[0]))
         for metric in wanted:
