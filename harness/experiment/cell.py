@@ -28,8 +28,8 @@ from harness.results import provenance
 from harness.results.cells import CellRecord, CellStore, key_of
 
 __all__ = [
+    "BEFORE",
     "COMPILING",
-    "LOADING",
     "WAITING",
     "Outcome",
     "Report",
@@ -43,8 +43,8 @@ Report = Callable[[str, int, int], object]
 """Called with the stage, the steps done and the steps in all."""
 
 Outcome = dict[str, Any]
-"""``status`` (computed, found, busy or failed), ``seconds`` without compilation and, when it
-failed, ``error`` and perhaps ``traceback``."""
+"""``status`` (computed, found, busy or failed), ``seconds`` of fitting and scoring and, when
+it failed, ``error`` and perhaps ``traceback``."""
 
 WAITING = "waiting"
 """The stage before a cell begins, while another run is computing it."""
@@ -52,6 +52,8 @@ LOADING = "loading"
 """The stage in which its data come into memory."""
 COMPILING = "compiling"
 """The stage in which loops are compiled, or read from the disk, before a clock starts."""
+BEFORE = (WAITING, LOADING, COMPILING)
+"""Stages that count neither in the seconds of a cell nor against its time limit."""
 
 SHARE_OF_MEMORY = 0.9
 LONGEST_REASON = 500
@@ -59,7 +61,7 @@ LONGEST_TRACEBACK = 20_000
 
 
 class Stopwatch:
-    """Measure the seconds of a cell, those of compilation left out.
+    """Measure the seconds that a cell fits and scores.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ class Stopwatch:
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._since: float | None = time.perf_counter()
+        self._since: float | None = None
         self._seconds = 0.0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
@@ -77,7 +79,7 @@ class Stopwatch:
         now = time.perf_counter()
         if self._since is not None:
             self._seconds += now - self._since
-        self._since = None if stage in (COMPILING, WAITING) else now
+        self._since = None if stage in BEFORE else now
         self._report(stage, done, total)
 
     @property

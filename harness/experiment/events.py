@@ -72,7 +72,7 @@ class CellFinished:
     ----------
     cell : str
     seconds : float
-        Without compilation and without waiting for another run.
+        Of fitting and scoring.
     found : bool
     error : str or None
     traceback : str

@@ -24,7 +24,7 @@ from typing import Any
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.errors import HarnessError
-from harness.experiment.cell import COMPILING, LOADING, WAITING, Outcome, Report, finish
+from harness.experiment.cell import BEFORE, Outcome, Report, finish
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
 from harness.parallel import n_threads
@@ -37,9 +37,6 @@ LONGEST_WAIT = 3600.0
 
 PATIENCE = 5.0
 """Seconds that a process is given to end by itself."""
-
-BEFORE = (WAITING, LOADING, COMPILING)
-"""Stages that do not count against the time limit."""
 
 BETWEEN_REPORTS = 0.1
 """Seconds between two reports of one stage: a loop that reports every step is not slowed down."""

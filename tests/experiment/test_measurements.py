@@ -77,15 +77,15 @@ def test_no_clock_runs_while_something_is_compiled_or_imported(tmp_path, monkeyp
     assert done.stdout.split() == []
 
 
-def test_a_stopwatch_leaves_compilation_out(monkeypatch):
+def test_a_stopwatch_counts_fitting_and_scoring_alone(monkeypatch):
     now, reported = [0.0], []
     monkeypatch.setattr("harness.experiment.cell.time.perf_counter", lambda: now[0])
     watch = Stopwatch(lambda *stage: reported.append(stage))
-    for stage, seconds in (("loading", 1.0), (COMPILING, 20.0), ("fitting", 3.0)):
+    for stage, seconds in (("loading", 1.0), (COMPILING, 20.0), ("fitting", 3.0), ("scoring", 2.0)):
         watch(stage, 0, 0)
         now[0] += seconds
-    assert watch.seconds == 4.0
-    assert [stage for stage, _, _ in reported] == ["loading", "compiling", "fitting"]
+    assert watch.seconds == 5.0
+    assert [stage for stage, _, _ in reported] == ["loading", "compiling", "fitting", "scoring"]
 
 
 def test_memory_that_was_there_before_does_not_count():
