@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["compiled_before", "kernel"]
+__all__ = ["compiled_before", "group_rows", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,7 +23,11 @@ def kernel(function: F) -> F:
     """Compile a function with Numba, without the GIL, in strict IEEE arithmetic.
 
     The machine code is cached beside the source or, where that cannot be written, in the user's
-    cache folder; where neither can be written it is compiled anew in each process.
+    cache folder; where neither can be written it is compiled again in each process.
+
+    A division by 0 gives infinity or NaN as in NumPy, not an exception. To keep compilation short:
+    NumPy and `min` or `max` inside a kernel are compiled with it, so pass in scratch arrays,
+    compare by hand, and copy element by element.
 
     Parameters
     ----------
@@ -40,10 +46,11 @@ def kernel(function: F) -> F:
     >>> total(np.array([1.0, 2.0]))
     3.0
     """
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
-        return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
 
 
 def compiled_before() -> bool:
@@ -60,3 +67,42 @@ def compiled_before() -> bool:
     package = Path(__file__).parent
     root = package if Path(place).is_relative_to(package) else Path(place).parent
     return any(root.rglob("*.nbi"))
+
+
+def group_rows(
+    keys: NDArray[np.integer[Any]], n_keys: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the rows of each key start, and the rows by key, in their order within each.
+
+    Parameters
+    ----------
+    keys : ndarray of int, shape (n_rows,)
+        From 0 to `n_keys` - 1.
+    n_keys : int
+
+    Returns
+    -------
+    offsets : ndarray of int64, shape (n_keys + 1,)
+    rows : ndarray of int64, shape (n_rows,)
+
+    Examples
+    --------
+    >>> offsets, rows = group_rows(np.array([2, 0, 2]), 3)
+    >>> offsets.tolist(), rows.tolist()
+    ([0, 1, 1, 3], [1, 0, 2])
+    """
+    codes = np.ascontiguousarray(keys, dtype=np.int64)
+    offsets = np.zeros(n_keys + 1, dtype=np.int64)
+    np.cumsum(np.bincount(codes, minlength=n_keys), out=offsets[1:])
+    rows = np.empty(len(codes), dtype=np.int64)
+    _place(codes, offsets[:-1].copy(), rows)
+    return offsets, rows
+
+
+@kernel
+def _place(keys: NDArray[np.int64], free: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    """Write each row to the next free place of its key: a counting sort, linear in the rows."""
+    for row in range(len(keys)):
+        place = free[keys[row]]
+        free[keys[row]] = place + 1
+        rows[place] = row

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.kernels import kernel
+from harness.kernels import group_rows
 
 __all__ = [
     "Codes",
@@ -18,7 +18,6 @@ __all__ = [
     "Offsets",
     "Order",
     "RatingLists",
-    "gather",
     "mean_of_each",
     "number",
     "transpose",
@@ -159,60 +158,29 @@ def truncated(lists: Lists) -> Lists:
     return lists._replace(ratings=np.trunc(lists.ratings))
 
 
-@kernel
 def number(codes: Codes, n_codes: int) -> Codes:
-    """Return the distinct codes in the order in which they first appear."""
-    seen = np.zeros(n_codes, np.bool_)
-    order = np.empty(n_codes, np.int32)
-    n_seen = 0
-    for code in codes:
-        if not seen[code]:
-            seen[code] = True
-            order[n_seen] = code
-            n_seen += 1
-    return order[:n_seen].copy()
+    """Return the distinct codes in the order in which they first appear.
+
+    Examples
+    --------
+    >>> number(np.array([2, 0, 2]), 3)
+    array([2, 0], dtype=int32)
+    """
+    first = np.full(n_codes, len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    seen = np.flatnonzero(first < len(codes))
+    order: Codes = seen[np.argsort(first[seen])].astype(np.int32)
+    return order
 
 
-@kernel
-def gather(
-    keys: Codes, inner_keys: Codes, n_keys: int, others: Codes, inner_others: Codes, ratings: Floats
-) -> tuple[Offsets, Codes, Floats]:
-    """Group rows by key, in their own order within each key; codes become inner ids."""
-    offsets = np.zeros(n_keys + 1, np.int64)
-    for key in keys:
-        offsets[inner_keys[key] + 1] += 1
-    for inner in range(n_keys):
-        offsets[inner + 1] += offsets[inner]
-    heads = offsets[:-1].copy()
-    ids = np.empty(len(keys), np.int32)
-    values = np.empty(len(keys), np.float64)
-    for row in range(len(keys)):
-        inner = inner_keys[keys[row]]
-        place = heads[inner]
-        heads[inner] = place + 1
-        ids[place] = inner_others[others[row]]
-        values[place] = ratings[row]
-    return offsets, ids, values
-
-
-@kernel
-def transpose(offsets: Offsets, ids: Codes, n_ids: int) -> tuple[Offsets, Codes, Offsets]:
+def transpose(offsets: Offsets, ids: Codes, n_ids: int) -> Order:
     """Turn lists of ids by owner into lists of owners by id, owners ascending.
 
-    The third array holds the place of each entry in `ids`.
+    Examples
+    --------
+    >>> transpose(np.array([0, 1, 3]), np.array([1, 0, 1]), 2)
+    Order(offsets=array([0, 1, 3]), ids=array([1, 0, 1], dtype=int32), places=array([1, 0, 2]))
     """
-    starts = np.zeros(n_ids + 1, np.int64)
-    for other in ids:
-        starts[other + 1] += 1
-    for other in range(n_ids):
-        starts[other + 1] += starts[other]
-    heads = starts[:-1].copy()
-    owners = np.empty(len(ids), np.int32)
-    places = np.empty(len(ids), np.int64)
-    for owner in range(len(offsets) - 1):
-        for row in range(offsets[owner], offsets[owner + 1]):
-            place = heads[ids[row]]
-            heads[ids[row]] = place + 1
-            owners[place] = owner
-            places[place] = row
-    return starts, owners, places
+    starts, places = group_rows(ids, n_ids)
+    owners = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+    return Order(starts, owners[places], places)

@@ -20,11 +20,11 @@ from harness.algorithms.columns import (
     Offsets,
     Order,
     RatingLists,
-    gather,
     number,
     transpose,
 )
 from harness.algorithms.quiet_surprise import surprise
+from harness.kernels import group_rows
 
 __all__ = ["ColumnTrainset"]
 
@@ -110,18 +110,17 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         >>> trainset.to_inner_uid("bob"), trainset.ur[0], trainset.global_mean
         (0, [(0, 4.0), (1, 5.0)], np.float64(4.0))
         """
-        # Kernels are compiled once for writable contiguous arrays, so that is what they get.
-        user_rows = np.require(users, np.int32, ["C", "W"])
-        item_rows = np.require(items, np.int32, ["C", "W"])
-        rating_rows = np.require(ratings, np.float64, ["C", "W"])
+        user_rows, item_rows = np.asarray(users), np.asarray(items)
+        rating_rows = np.asarray(ratings, np.float64)
         user_codes = number(user_rows, len(user_ids))
         item_codes = number(item_rows, len(item_ids))
-        inner_users = _inverse(user_codes, len(user_ids))
-        inner_items = _inverse(item_codes, len(item_ids))
-        user_columns, item_columns = (user_rows, inner_users), (item_rows, inner_items)
+        inner_users = _inverse(user_codes, len(user_ids))[user_rows]
+        inner_items = _inverse(item_codes, len(item_ids))[item_rows]
+        user_offsets, by_user = group_rows(inner_users, len(user_codes))
+        item_offsets, by_item = group_rows(inner_items, len(item_codes))
         return cls(
-            Lists(*gather(*user_columns, len(user_codes), *item_columns, rating_rows)),
-            Lists(*gather(*item_columns, len(item_codes), *user_columns, rating_rows)),
+            Lists(user_offsets, inner_items[by_user], rating_rows[by_user]),
+            Lists(item_offsets, inner_users[by_item], rating_rows[by_item]),
             user_codes=user_codes,
             item_codes=item_codes,
             user_ids=user_ids,
@@ -221,12 +220,12 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
     @cached_property
     def item_order(self) -> Order:
         """Each item's raters in the order of inner users, with their places in `by_user`."""
-        return Order(*transpose(self.user_offsets, self.user_items, self.n_items))
+        return transpose(self.user_offsets, self.user_items, self.n_items)
 
     @cached_property
     def user_order(self) -> Order:
         """Each user's items in the order of inner items, with their places in `by_item`."""
-        return Order(*transpose(self.item_offsets, self.item_users, self.n_users))
+        return transpose(self.item_offsets, self.item_users, self.n_users)
 
     def drop_derived(self) -> None:
         """Forget what was derived on demand, so that each cell derives and counts its own."""

@@ -12,12 +12,13 @@ from harness.kernels import kernel
 from harness.metrics import Rankings
 from harness.metrics.arrays import Floats, Ints, Ranks
 from harness.parallel import each_block
-from harness.rankings.sorting import sort_falling
 from harness.rankings.tie_order import MULTIPLIER, TieKeys
 
 __all__ = ["rank_block"]
 
 SMALLEST_BLOCK = 8
+RUN = 12
+"""Stretches this short are sorted by insertion before they are merged."""
 
 
 class _Judged(NamedTuple):
@@ -171,6 +172,57 @@ def _check(judged: _Judged, n_users: int, n_items: int) -> None:
 
 
 @kernel
+def _sort_falling(keys: Floats, payload: Floats, spare_keys: Floats, spare: Floats) -> None:
+    """Sort keys from greatest to least and carry the payload along; equal keys keep their order.
+
+    Parameters
+    ----------
+    keys, payload : ndarray of float64, shape (n,)
+        Sorted in place.
+    spare_keys, spare : ndarray of float64, shape (n or more,)
+        Overwritten.
+
+    Examples
+    --------
+    >>> keys, payload = np.array([1.0, 2.0, 2.0]), np.array([5.0, 6.0, 7.0])
+    >>> _sort_falling(keys, payload, np.empty(3), np.empty(3))
+    >>> payload
+    array([6., 7., 5.])
+    """
+    n = len(keys)
+    for start in range(0, n, RUN):
+        stop = min(start + RUN, n)
+        for i in range(start + 1, stop):
+            key, value = keys[i], payload[i]
+            j = i - 1
+            while j >= start and keys[j] < key:
+                keys[j + 1], payload[j + 1] = keys[j], payload[j]
+                j -= 1
+            keys[j + 1], payload[j + 1] = key, value
+    width = RUN
+    while width < n:
+        for start in range(0, n - width, 2 * width):
+            middle, stop = start + width, min(start + 2 * width, n)
+            if keys[middle - 1] >= keys[middle]:
+                continue
+            spare_keys[:width], spare[:width] = keys[start:middle], payload[start:middle]
+            left, right, place = 0, middle, start
+            while left < width and right < stop:
+                if spare_keys[left] >= keys[right]:
+                    keys[place], payload[place] = spare_keys[left], spare[left]
+                    left += 1
+                else:
+                    keys[place], payload[place] = keys[right], payload[right]
+                    right += 1
+                place += 1
+            while left < width:
+                keys[place], payload[place] = spare_keys[left], spare[left]
+                left += 1
+                place += 1
+        width *= 2
+
+
+@kernel
 def _rank(
     estimates: Floats,
     judged: _Judged,
@@ -209,7 +261,7 @@ def _rank(
             mark[item] = i - a + 1
             keys[n], payload[n] = estimates[user, item], i - a
             n += 1
-        sort_falling(keys[:n], payload[:n], spare_keys, spare)
+        _sort_falling(keys[:n], payload[:n], spare_keys, spare)
         n_levels = 0
         for i in range(n):
             if n_levels == 0 or keys[i] != levels[n_levels - 1]:
@@ -271,7 +323,7 @@ def _rank(
             while last < n and level_of[last] == level:
                 spare_keys[last] = -float(within[int(payload[last])])
                 last += 1
-            sort_falling(spare_keys[i:last], payload[i:last], keys, spare)
+            _sort_falling(spare_keys[i:last], payload[i:last], keys, spare)
             for j in range(i, last):
                 judged_item = int(payload[j])
                 found.relevance[a + j] = judged.ratings[a + judged_item]
