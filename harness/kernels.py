@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compiled_before", "group_rows", "kernel"]
+__all__ = ["compile_lazily", "compiled_before", "group_rows", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,7 +46,12 @@ def kernel(function: F) -> F:
     >>> total(np.array([1.0, 2.0]))
     3.0
     """
-    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    return compile_lazily(function)
+
+
+def compile_lazily(function: F, **options: Any) -> F:
+    """Do what `kernel` does, with further options of ``numba.njit``."""
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
         return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # no folder to cache in

@@ -20,6 +20,7 @@ __all__ = [
     "RatingLists",
     "mean_of_each",
     "number",
+    "repeats",
     "transpose",
     "truncated",
 ]
@@ -156,6 +157,21 @@ def truncated(lists: Lists) -> Lists:
     array([4., 3.])
     """
     return lists._replace(ratings=np.trunc(lists.ratings))
+
+
+def repeats(offsets: Offsets, ids: Codes) -> npt.NDArray[np.bool_]:
+    """Return which of some lists, ids ascending in each, hold an id twice; shape (n,).
+
+    Examples
+    --------
+    >>> repeats(np.array([0, 2, 4]), np.array([0, 1, 1, 1]))
+    array([False,  True])
+    """
+    same = np.zeros(len(ids) + 1, np.int64)
+    same[2:] = np.cumsum(ids[1:] == ids[:-1])
+    firsts = np.minimum(offsets[:-1] + 1, offsets[1:])
+    repeated: npt.NDArray[np.bool_] = same[offsets[1:]] > same[firsts]
+    return repeated
 
 
 def number(codes: Codes, n_codes: int) -> Codes:

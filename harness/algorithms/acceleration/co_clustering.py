@@ -17,7 +17,7 @@ from harness.algorithms.acceleration.accelerator import (
     are_integers,
 )
 from harness.algorithms.acceleration.loops import in_blocks
-from harness.algorithms.columns import mean_of_each, truncated
+from harness.algorithms.columns import Lists, mean_of_each, truncated
 from harness.algorithms.quiet_surprise import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
@@ -76,24 +76,23 @@ class CoClustering(Accelerator):
         avg_cross = np.empty((model.n_cltr_u, model.n_cltr_i))
         averages = (avg_u, avg_i, avg_cross)
         for epoch in range(model.n_epochs):
-            average(*by_user, cltr_u, cltr_i, mean, *averages)
+            average(by_user, cltr_u, cltr_i, mean, *averages)
             users = (*by_user, user_mean, item_mean, *averages, cltr_i, True, cltr_u)
-            in_blocks(assign, trainset.n_users, trainset.n_ratings * model.n_cltr_u, *users)
+            steps = trainset.n_ratings * model.n_cltr_u
+            in_blocks(assign, trainset.n_users, steps, *users, scratch=(model.n_cltr_u,))
             crossed = np.ascontiguousarray(avg_cross.T)
             items = (*by_item, item_mean, user_mean, avg_i, avg_u, crossed, cltr_u, False, cltr_i)
-            in_blocks(assign, trainset.n_items, trainset.n_ratings * model.n_cltr_i, *items)
+            steps = trainset.n_ratings * model.n_cltr_i
+            in_blocks(assign, trainset.n_items, steps, *items, scratch=(model.n_cltr_i,))
             progress(epoch + 1, model.n_epochs)
-        average(*by_user, cltr_u, cltr_i, mean, *averages)
+        average(by_user, cltr_u, cltr_i, mean, *averages)
         model.cltr_u, model.cltr_i = cltr_u, cltr_i
         model.user_mean, model.item_mean = user_mean, item_mean
         model.avg_cltr_u, model.avg_cltr_i, model.avg_cocltr = averages
 
 
-@kernel
 def average(
-    offsets: Offsets,
-    items: Codes,
-    ratings: Floats,
+    lists: Lists,
     cltr_u: Offsets,
     cltr_i: Offsets,
     mean: float,
@@ -102,28 +101,33 @@ def average(
     avg_cross: Floats,
 ) -> None:
     """Write the mean rating of each cluster and crossing; the mean of all where one is empty."""
-    n_u, n_i = avg_cross.shape
-    sums = np.zeros((n_u, n_i))
-    counts = np.zeros((n_u, n_i))
+    sums, counts = np.zeros((2, *avg_cross.shape))
+    add_up(*lists, cltr_u, cltr_i, sums, counts)
+    for out, axis in ((avg_u, 1), (avg_i, 0), (avg_cross, None)):
+        # `cumsum` adds one after the other, as Surprise does; `sum` would not.
+        total, n = sums, counts
+        if axis is not None:
+            total, n = (np.take(np.cumsum(x, axis), -1, axis) for x in (sums, counts))
+        out[...] = np.divide(total, n, out=np.full(out.shape, mean), where=n > 0.0)
+
+
+@kernel
+def add_up(
+    offsets: Offsets,
+    items: Codes,
+    ratings: Floats,
+    cltr_u: Offsets,
+    cltr_i: Offsets,
+    sums: Floats,
+    counts: Floats,
+) -> None:
+    """Add every rating to the crossing of its user's and its item's cluster, and count it."""
     for user in range(len(offsets) - 1):
         of_user = cltr_u[user]
         for row in range(offsets[user], offsets[user + 1]):
             of_item = cltr_i[items[row]]
             sums[of_user, of_item] += ratings[row]
             counts[of_user, of_item] += 1.0
-    own_sums, own_counts = np.zeros(n_u), np.zeros(n_u)
-    other_sums, other_counts = np.zeros(n_i), np.zeros(n_i)
-    for u in range(n_u):
-        for i in range(n_i):
-            own_sums[u] += sums[u, i]
-            own_counts[u] += counts[u, i]
-            other_sums[i] += sums[u, i]
-            other_counts[i] += counts[u, i]
-            avg_cross[u, i] = sums[u, i] / counts[u, i] if counts[u, i] > 0.0 else mean
-    for u in range(n_u):
-        avg_u[u] = own_sums[u] / own_counts[u] if own_counts[u] > 0.0 else mean
-    for i in range(n_i):
-        avg_i[i] = other_sums[i] / other_counts[i] if other_counts[i] > 0.0 else mean
 
 
 @kernel
@@ -141,15 +145,16 @@ def assign(
     other_clusters: Offsets,
     users_first: bool,
     clusters: Offsets,
+    errors: Floats,
 ) -> None:
     """Move each owner to the cluster with the least squared error, the first of equal ones.
 
     Terms are added in Surprise's order, users before items, so that ties stay ties.
     """
     n_clusters = len(avg_own)
-    errors = np.empty(n_clusters)
     for owner in range(first, last):
-        errors[:] = 0.0
+        for own in range(n_clusters):
+            errors[own] = 0.0
         mean = own_mean[owner]
         for row in range(offsets[owner], offsets[owner + 1]):
             other = others[row]

@@ -151,6 +151,8 @@ def average_pairs(
     least: int,
     missing: float,
     means: Floats,
+    weights: Floats,
+    nearest: Offsets,
 ) -> None:
     """Average over the k nearest neighbours, for each pair of a row of similarities and a y.
 
@@ -168,10 +170,10 @@ def average_pairs(
         As in `average_catalogue`.
     means : ndarray, shape (n,)
         Written.
+    weights, nearest : ndarray, shape (k + 1,)
+        Overwritten: the nearest raters of y so far, sorted by insertion.
     """
     divide = len(spreads) > 0
-    weights = np.empty(k + 1)
-    nearest = np.empty(k + 1, np.int64)
     for pair in range(len(rows)):
         similarity = similarities[rows[pair]]
         y = ys[pair]
@@ -187,7 +189,8 @@ def average_pairs(
                 place -= 1
             weights[place] = weight
             nearest[place] = row
-            n = min(n + 1, k)
+            if n < k:
+                n += 1
         total = 0.0
         weighted = 0.0
         for place in range(n):

@@ -108,6 +108,8 @@ class NeighborScorer(Scorer):
                     *self.limits,
                     0.0 if self.always_possible else np.nan,
                     found,
+                    np.empty(self.limits[0] + 1),
+                    np.empty(self.limits[0] + 1, np.int64),
                 )
                 means[part] = found
 

@@ -17,7 +17,7 @@ from harness.algorithms.acceleration.accelerator import (
 )
 from harness.algorithms.acceleration.baselines import accepts_baselines
 from harness.algorithms.acceleration.capacity import fits_densely
-from harness.algorithms.columns import Lists
+from harness.algorithms.columns import Lists, repeats
 from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
 from harness.parallel import each_block
@@ -60,6 +60,7 @@ class Similarities:
     ) -> None:
         self._measure = measure
         self._columns = (*x_lists, *y_lists)
+        self._plain = measure == MSD and not repeats(x_lists.offsets, x_lists.ids).any()
         self._options = (min_support, shrinkage)
         self._kept: tuple[int, Floats] = (-1, np.empty(0))
 
@@ -72,8 +73,15 @@ class Similarities:
     def rows(self, xs: npt.NDArray[np.integer[Any]]) -> Floats:
         """Return the similarities of each x to all, shape (n, n_x), on the calling thread."""
         rows = np.empty((len(xs), self.shape[1]))
-        fill_rows(self._measure, xs.astype(np.int64), *self._columns, *self._options, rows)
+        self._fill(xs.astype(np.int64), rows)
         return rows
+
+    def _fill(self, xs: Offsets, rows: Floats) -> None:
+        sums = np.empty((self.shape[1], 6))
+        if self._plain:
+            fill_rows_of_msd(xs, *self._columns, self._options[0], rows, sums)
+        else:
+            fill_rows(self._measure, xs, *self._columns, *self._options, rows, sums)
 
     def matrix(self, progress: Progress) -> Floats:
         """Return all rows at once."""
@@ -81,9 +89,7 @@ class Similarities:
         matrix = np.empty((n_x, n_x))
 
         def fill(start: int, stop: int) -> None:
-            xs = np.arange(first + start, first + stop)
-            rows = matrix[first + start : first + stop]
-            fill_rows(self._measure, xs, *self._columns, *self._options, rows)
+            self._fill(np.arange(first + start, first + stop), matrix[first + start : first + stop])
 
         for first in range(0, n_x, ROWS_BETWEEN_REPORTS):
             last = min(first + ROWS_BETWEEN_REPORTS, n_x)
@@ -163,6 +169,41 @@ def fit_similarities(
 
 
 @kernel
+def fill_rows_of_msd(
+    xs: Offsets,
+    x_offsets: Offsets,
+    x_ys: Codes,
+    x_values: Floats,
+    y_offsets: Offsets,
+    y_xs: Codes,
+    y_values: Floats,
+    min_support: int,
+    rows: Floats,
+    sums: Floats,
+) -> None:
+    """Write the mean squared difference similarities of each x to all.
+
+    For each y that x rated, all raters of y get their difference added and counted. This is
+    `fill_rows` for the measure that is Surprise's default, and for an x that rates each y once.
+    """
+    n_x = rows.shape[1]
+    for place in range(len(xs)):
+        x = xs[place]
+        for x2 in range(n_x):
+            sums[x2, 0] = 0.0
+            sums[x2, 1] = 0.0
+        for p in range(x_offsets[x], x_offsets[x + 1]):
+            for q in range(y_offsets[x_ys[p]], y_offsets[x_ys[p] + 1]):
+                x2 = np.uint32(y_xs[q])
+                sums[x2, 0] += 1.0
+                sums[x2, 1] += (x_values[p] - y_values[q]) ** 2
+        for x2 in range(n_x):
+            n = sums[x2, 0]
+            rows[place, x2] = 1 / (sums[x2, 1] / n + 1) if n >= min_support else 0.0
+        rows[place, x] = 1.0
+
+
+@kernel
 def add(measure: int, sums: Floats, a: float, b: float) -> None:
     """Add a pair of ratings of the same y to what the measure needs of them."""
     sums[0] += 1.0
@@ -190,13 +231,19 @@ def fill_rows(
     min_support: int,
     shrinkage: float,
     rows: Floats,
+    sums: Floats,
 ) -> None:
-    """Write the similarities of each x to all, adding up in the order in which Surprise does."""
+    """Write the similarities of each x to all, adding up in the order in which Surprise does.
+
+    For each y that x rated, all raters of y get the pair of ratings added to six sums, of which
+    the measure is made.
+    """
     n_x = rows.shape[1]
-    sums = np.empty((n_x, 6))
     for place in range(len(xs)):
         x = xs[place]
-        sums[:] = 0.0
+        for x2 in range(n_x):
+            for s in range(6):
+                sums[x2, s] = 0.0
         p = x_offsets[x]
         while p < x_offsets[x + 1]:
             y = x_ys[p]

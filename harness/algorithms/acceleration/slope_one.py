@@ -50,7 +50,9 @@ class SlopeOneScorer(Scorer):
         estimates = np.zeros((len(users), self.trainset.n_items))
         lists = self.trainset.by_user[:2]
         steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
-        in_blocks(average_rows, len(users), steps, users, *lists, self.model.dev, estimates)
+        blocks = (users, *lists, self.model.dev, estimates)
+        n_items = self.trainset.n_items
+        in_blocks(average_rows, len(users), steps, *blocks, scratch=(n_items, n_items))
         estimates += self.means[users][:, None]
         estimates[users < 0] = self.model.default_prediction()
         return estimates
@@ -77,7 +79,8 @@ class SlopeOne(Accelerator):
         steps = float(np.sum(np.diff(by_user.offsets) ** 2))
         for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
             stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
-            in_blocks(deviate, stop, steps * (stop - start) / n_items, *columns, start=start)
+            share = steps * (stop - start) / n_items
+            in_blocks(deviate, stop, share, *columns, start=start, scratch=((n_items, 2),))
             progress(stop, n_items)
         model.user_mean = list(mean_of_each(trainset.by_user))
 
@@ -94,21 +97,27 @@ def deviate(
     user_ratings: Floats,
     dev: Floats,
     freq: Offsets,
+    sums: Floats,
 ) -> None:
-    """Fill the rows of `dev` and `freq` of the items from `first` up to `last`."""
+    """Fill the rows of `dev` and `freq` of the items from `first` up to `last`.
+
+    For each rater of an item, the deviations from all that the rater rated are added to the sums
+    of those other items, and counted; the mean deviation is NaN where nobody rated both.
+    """
     n_items = len(item_offsets) - 1
-    sums = np.empty((n_items, 2))
     for item in range(first, last):
-        sums[:] = 0.0
+        for other in range(n_items):
+            sums[other, 0] = 0.0
+            sums[other, 1] = 0.0
         for row in range(item_offsets[item], item_offsets[item + 1]):
             user = raters[row]
             rating = item_ratings[row]
             for other in range(user_offsets[user], user_offsets[user + 1]):
-                s = sums[np.uint32(user_items[other])]
-                s[0] += rating - user_ratings[other]
-                s[1] += 1.0
+                place = np.uint32(user_items[other])
+                sums[place, 0] += rating - user_ratings[other]
+                sums[place, 1] += 1.0
         for other in range(n_items):
-            total, count = sums[other]
+            total, count = sums[other, 0], sums[other, 1]
             freq[item, other] = np.int64(count)
             dev[item, other] = total / count if count > 0.0 else np.nan
         dev[item, item] = 0.0
@@ -123,17 +132,21 @@ def average_rows(
     rated: Codes,
     dev: Floats,
     deviations: Floats,
+    sums: Floats,
+    counts: Floats,
 ) -> None:
-    """Write the mean deviation of every item from those each user rated; 0 where there is none."""
+    """Write the mean deviation of every item from those each user rated; 0 where there is none.
+
+    The deviations of all items from one that the user rated stand in one row, so rows are added.
+    """
     n_items = len(dev)
-    sums = np.empty(n_items)
-    counts = np.empty(n_items)
     for place in range(first, last):
         user = users[place]
         if user < 0:
             continue
-        sums[:] = 0.0
-        counts[:] = 0.0
+        for item in range(n_items):
+            sums[item] = 0.0
+            counts[item] = 0.0
         for row in range(offsets[user], offsets[user + 1]):
             to_all = dev[rated[row]]
             for item in range(n_items):

@@ -19,13 +19,13 @@ which is the same in exact arithmetic, and equal to 1e-9 in doubles.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from harness.algorithms.acceleration.accelerator import (
     Accelerator,
-    Bools,
     Codes,
     Floats,
     Offsets,
@@ -35,6 +35,7 @@ from harness.algorithms.acceleration.accelerator import (
 )
 from harness.algorithms.acceleration.loops import summing_kernel
 from harness.algorithms.acceleration.svd import FactorScorer, initial_factors
+from harness.algorithms.columns import repeats
 from harness.algorithms.quiet_surprise import surprise
 from harness.algorithms.trainset import ColumnTrainset
 
@@ -79,32 +80,18 @@ class SVDpp(Accelerator):
         penalties = np.array(
             [model.reg_bu, model.reg_bi, model.reg_pu, model.reg_qi, model.reg_yj], float
         )
-        repeats = repeats_an_item(trainset)
+        # A user who rated an item twice needs a loop of its own, compiled only for such users.
+        repeated = repeats(*trainset.user_order[:2])
+        changes = np.flatnonzero(np.diff(repeated)) + 1
+        stretches = list(pairwise([0, *changes.tolist(), trainset.n_users]))
+        columns = (*trainset.by_user, float(trainset.global_mean), rates, penalties)
+        learned = (bu, bi, pu, qi, yj, *np.empty((2, model.n_factors)))
         for epoch in range(model.n_epochs):
-            descend(
-                *trainset.by_user,
-                repeats,
-                float(trainset.global_mean),
-                rates,
-                penalties,
-                bu,
-                bi,
-                pu,
-                qi,
-                yj,
-            )
+            for first, last in stretches:
+                descend = descend_repeated if repeated[first] else descend_once
+                descend(first, last, *columns, *learned)
             progress(epoch + 1, model.n_epochs)
         model.bu, model.bi, model.pu, model.qi, model.yj = bu, bi, pu, qi, yj
-
-
-def repeats_an_item(trainset: ColumnTrainset) -> Bools:
-    """Return for each user whether some item occurs twice in the list, shape (n_users,)."""
-    offsets, items, _ = trainset.user_order
-    same = np.zeros(len(items) + 1, np.int64)
-    same[2:] = np.cumsum(items[1:] == items[:-1])
-    firsts = np.minimum(offsets[:-1] + 1, offsets[1:])
-    repeated: Bools = same[offsets[1:]] > same[firsts]
-    return repeated
 
 
 @summing_kernel
@@ -125,11 +112,12 @@ def add_implicit(offsets: Offsets, items: Codes, users: Offsets, yj: Floats, sum
 
 
 @summing_kernel
-def descend(
+def descend_once(
+    first: int,
+    last: int,
     offsets: Offsets,
     items: Codes,
     ratings: Floats,
-    repeats: Bools,
     mean: float,
     rates: Floats,
     penalties: Floats,
@@ -138,20 +126,24 @@ def descend(
     pu: Floats,
     qi: Floats,
     yj: Floats,
+    z: Floats,
+    z_before: Floats,
 ) -> None:
-    """Run one epoch over the ratings, user by user, changing biases and factors in place."""
+    """Run one epoch over the ratings of some users, changing biases and factors in place.
+
+    As the head of this module derives it: the implicit sum z moves with each rating, and the y of
+    all the user's items are brought up to date behind the last one.
+    """
     n_factors = pu.shape[1]
     lr_bu, lr_bi, lr_pu, lr_qi, lr_yj = rates
     reg_bu, reg_bi, reg_pu, reg_qi, reg_yj = penalties
     alpha = 1.0 - lr_yj * reg_yj
-    z = np.empty(n_factors)
-    z_before = np.empty(n_factors)
-    for user in range(len(offsets) - 1):
+    for user in range(first, last):
         start, stop = offsets[user], offsets[user + 1]
         root = np.sqrt(stop - start)
         p = pu[user]
-        one_by_one = repeats[user]
-        z[:] = 0.0
+        for f in range(n_factors):
+            z[f] = 0.0
         for row in range(start, stop):
             y = yj[items[row]]
             for f in range(n_factors):
@@ -168,11 +160,6 @@ def descend(
             error = ratings[row] - (mean + bu[user] + bi[item] + dot)
             bu[user] += lr_bu * (error - reg_bu * bu[user])
             bi[item] += lr_bi * (error - reg_bi * bi[item])
-            if one_by_one:  # an item that occurs twice moves twice: follow Surprise step by step
-                for other in range(start, stop):
-                    y = yj[items[other]]
-                    for f in range(n_factors):
-                        y[f] += lr_yj * (error * q[f] / root - reg_yj * y[f])
             for f in range(n_factors):
                 p_f = p[f]
                 q_f = q[f]
@@ -180,17 +167,66 @@ def descend(
                 p[f] = p_f + lr_pu * (error * q_f - reg_pu * p_f)
                 q[f] = q_f + lr_qi * (error * (p_f + z_f) - reg_qi * q_f)
                 z[f] = alpha * z_f + lr_yj * error * q_f
-            if one_by_one:
-                z[:] = 0.0
-                for other in range(start, stop):
-                    y = yj[items[other]]
-                    for f in range(n_factors):
-                        z[f] += y[f] / root
-        if not one_by_one:
-            shrink = alpha ** (stop - start)
+        shrink = alpha ** (stop - start)
+        for f in range(n_factors):
+            z[f] = (z[f] - shrink * z_before[f]) / root
+        for row in range(start, stop):
+            y = yj[items[row]]
             for f in range(n_factors):
-                z[f] = (z[f] - shrink * z_before[f]) / root
-            for row in range(start, stop):
-                y = yj[items[row]]
+                y[f] = shrink * y[f] + z[f]
+
+
+@summing_kernel
+def descend_repeated(
+    first: int,
+    last: int,
+    offsets: Offsets,
+    items: Codes,
+    ratings: Floats,
+    mean: float,
+    rates: Floats,
+    penalties: Floats,
+    bu: Floats,
+    bi: Floats,
+    pu: Floats,
+    qi: Floats,
+    yj: Floats,
+    z: Floats,
+    q_before: Floats,
+) -> None:
+    """Do what `descend_once` does for users who rated an item twice, step by step as Surprise.
+
+    The y of such an item moves twice with each rating, so z is summed again at each.
+    """
+    n_factors = pu.shape[1]
+    lr_bu, lr_bi, lr_pu, lr_qi, lr_yj = rates
+    reg_bu, reg_bi, reg_pu, reg_qi, reg_yj = penalties
+    for user in range(first, last):
+        start, stop = offsets[user], offsets[user + 1]
+        root = np.sqrt(stop - start)
+        p = pu[user]
+        for row in range(start, stop):
+            item = items[row]
+            q = qi[item]
+            for f in range(n_factors):
+                z[f] = 0.0
+            for other in range(start, stop):
+                y = yj[items[other]]
                 for f in range(n_factors):
-                    y[f] = shrink * y[f] + z[f]
+                    z[f] += y[f] / root
+            dot = 0.0
+            for f in range(n_factors):
+                dot += q[f] * (p[f] + z[f])
+            error = ratings[row] - (mean + bu[user] + bi[item] + dot)
+            bu[user] += lr_bu * (error - reg_bu * bu[user])
+            bi[item] += lr_bi * (error - reg_bi * bi[item])
+            for f in range(n_factors):
+                p_f = p[f]
+                q_f = q[f]
+                q_before[f] = q_f
+                p[f] = p_f + lr_pu * (error * q_f - reg_pu * p_f)
+                q[f] = q_f + lr_qi * (error * (p_f + z[f]) - reg_qi * q_f)
+            for other in range(start, stop):
+                y = yj[items[other]]
+                for f in range(n_factors):
+                    y[f] += lr_yj * (error * q_before[f] / root - reg_yj * y[f])
