@@ -25,9 +25,8 @@ def kernel(function: F) -> F:
     The machine code is cached beside the source or, where that cannot be written, in the user's
     cache folder; where neither can be written it is compiled again in each process.
 
-    A division by 0 gives infinity or NaN as in NumPy, not an exception. To keep compilation short:
-    NumPy and `min` or `max` inside a kernel are compiled with it, so pass in scratch arrays,
-    compare by hand, and copy element by element.
+    NumPy's functions, `min` and `max` are compiled with the kernel that calls them. A kernel that
+    takes its scratch arrays and copies element by element is compiled several times faster.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ def kernel(function: F) -> F:
 
 def compile_lazily(function: F, **options: Any) -> F:
     """Do what `kernel` does, with further options of ``numba.njit``."""
-    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options |= {"nogil": True, "no_cfunc_wrapper": True}
     try:
         return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     except RuntimeError:  # no folder to cache in

@@ -25,8 +25,10 @@ _CHEAP: dict[str, Any] = {
 }
 
 
-def warm_up(name: str, params: dict[str, Any]) -> None:
+def warm_up(name: str, params: dict[str, Any], *, catalogue: bool = True) -> None:
     """Fit and score an algorithm on a toy, once in each process for each set of options.
+
+    Ranking and metrics have theirs in `harness.experiment.scoring.compile_scoring`.
 
     Parameters
     ----------
@@ -34,11 +36,13 @@ def warm_up(name: str, params: dict[str, Any]) -> None:
         As `registry.find` takes it; a class of your own is left alone.
     params : dict
         Only what picks other compiled code is kept: options and switches.
+    catalogue : bool
+        Whether whole catalogues will be scored, besides pairs.
     """
     if ":" in name:
         return
     cheap = {key: _CHEAP.get(key, value) for key, value in params.items()}
-    identity = json.dumps([registry.canonical(name), cheap], sort_keys=True, default=str)
+    identity = json.dumps([registry.canonical(name), cheap, catalogue], sort_keys=True, default=str)
     if identity in _warm:
         return
     _warm.add(identity)
@@ -55,5 +59,6 @@ def warm_up(name: str, params: dict[str, Any]) -> None:
     model = registry.create(name, cheap, seed=0)
     acceleration.fit(model, toy)
     acceleration.estimate(model, users, items)
-    for _ in acceleration.catalogue(model, users[:1]):
-        break
+    if catalogue:
+        for _ in acceleration.catalogue(model, users[:1]):
+            break

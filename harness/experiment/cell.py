@@ -18,6 +18,7 @@ from harness import candidates, evaluation, metrics, seeds
 from harness.algorithms import acceleration, registry
 from harness.algorithms.warming import warm_up
 from harness.config.algorithm import AlgorithmConfig
+from harness.config.candidates import Catalogue
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, depth_of, global_seed, inputs_of, requested_metrics
@@ -195,9 +196,10 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
     report(COMPILING, 0, 0)
     wanted = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
     depth = depth_of(requested_metrics(experiment))
-    compile_scoring(wanted, depth)
+    catalogue = isinstance(section, Catalogue)
+    compile_scoring(wanted, depth, catalogue=catalogue)
     if experiment.accelerate:
-        warm_up(*registry.builtin_of(chosen.name, cell.params))
+        warm_up(*registry.builtin_of(chosen.name, cell.params), catalogue=catalogue)
     with PeakMemory() as peak, seeds.global_generators(global_seed(chosen.name, cell)):
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
         report(fitting, 0, 0)

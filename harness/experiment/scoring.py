@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from harness import evaluation, rankings
 from harness.algorithms import acceleration
-from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Asked
 from harness.config.candidates import CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
@@ -29,7 +28,7 @@ Keys = tuple[TieKeys, TieKeys]
 
 
 @cache
-def compile_scoring(wanted: tuple[Metric, ...], depth: int) -> None:
+def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool = False) -> None:
     """Rank and score a toy, once in each process, so that no clock holds compilation.
 
     Parameters
@@ -38,19 +37,17 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int) -> None:
         What is to be computed in this process; empty where only lists are made.
     depth : int
         How many items at the top of each list are kept by name.
+    catalogue : bool
+        Whether whole catalogues will be ranked.
     """
     kept, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
     estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
     keys = (tie_keys(ids[:1]), tie_keys(ids)) if depth else None
     listed = _rank_listed(kept, owners, items, estimates, ratings, keys, depth=depth)
-    block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])
-    rankings.rank_block(*block, depth=depth, tie_keys=keys)
-    # A class of the user's own may ask for what is derived from a training set.
-    toy = ColumnTrainset.from_columns(
-        items, items, ratings, user_ids=ids, item_ids=ids, scale=(1.0, 3.0)
-    )
-    toy.item_order  # noqa: B018 - compiled when it is read
+    if catalogue:
+        block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])
+        rankings.rank_block(*block, depth=depth, tie_keys=keys)
     if wanted:
         exposure = Exposure(np.zeros(1, np.int32), items[:1], kept, n_items=3)
         pairs = Pairs([0, 3], estimates, ratings)

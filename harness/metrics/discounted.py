@@ -67,14 +67,7 @@ def score_idcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: st
     weights = discount_weights(params, cuts)
     if ideal == "retrieved":
         return _split_retrieved(rankings, params, worth, weights, cuts)[1]
-    out = np.zeros((rankings.n_users, len(ks)))
-    offsets, pool = rankings.pool_offsets, rankings.pool
-    each_block(
-        lambda a, b: _best(offsets, pool, worth, weights, cuts, a, b, out),
-        rankings.n_users,
-        SMALLEST_BLOCK,
-    )
-    return out
+    return accumulate(_in_order(rankings.pool_offsets, rankings.pool), worth, weights, cuts)
 
 
 def score_ndcg(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
@@ -170,7 +163,11 @@ def _accumulate(
     stop: int,
     out: Floats,
 ) -> None:
-    """Keep one running total per user, so that a score does not depend on the other ranks."""
+    """Walk down each user's list, and note the running total at each cut.
+
+    A tied group adds its mean gain times the weights of its ranks, as many as are inside a cut. One
+    running total per user makes a score independent of the other cuts.
+    """
     offsets, relevance, lows, highs = settled
     n_k = len(ks)
     for user in range(start, stop):
@@ -200,79 +197,48 @@ def _accumulate(
             out[user, rest] = total
 
 
-@kernel
-def _best(
-    offsets: Ints,
-    pool: Floats,
-    worth: Worth,
-    weights: Floats,
-    ks: Ints,
-    start: int,
-    stop: int,
-    out: Floats,
-) -> None:
-    for user in range(start, stop):
-        total, cut, grade, gain = 0.0, 0, np.nan, 0.0
-        for rank in range(1, min(offsets[user + 1] - offsets[user], ks[-1]) + 1):
-            if pool[offsets[user] + rank - 1] != grade:
-                grade = pool[offsets[user] + rank - 1]
-                gain = worth_of(grade, worth)
-            total += gain * weights[rank]
-            while cut < len(ks) and ks[cut] == rank:
-                out[user, cut] = total
-                cut += 1
-        for rest in range(cut, len(ks)):
-            out[user, rest] = total
+def _in_order(offsets: Ints, relevance: Floats) -> Settled:
+    """Return lists of these relevances, in this order and without ties."""
+    ranks = np.arange(1, len(relevance) + 1, dtype=np.int32)
+    ranks -= np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
+    return Settled(offsets, relevance, ranks, ranks)
 
 
 def _split_retrieved(
     rankings: Rankings, params: dict[str, Value], worth: Worth, weights: Floats, ks: Ints
 ) -> tuple[Floats, Floats]:
     """Return ndcg and idcg against the best order of what stands in the first k."""
+    if params["gain"].word != "binary":
+        settled = settle(rankings, params)
+        found = accumulate(settled, worth, weights, ks)
+        ideal = _graded_ideal(settled, worth, weights, ks)
+        return np.divide(found, ideal, out=np.zeros_like(ideal), where=ideal != 0.0), ideal
     prefix = np.cumsum(weights)
-    ratio, ideal = (np.zeros((rankings.n_users, len(ks))) for _ in range(2))
-    if params["gain"].word == "binary":
-        settled, rule = settle_by_value(rankings, params)
-    else:
-        settled, rule = settle(rankings, params), 0
-
-    def block(start: int, stop: int) -> None:
-        if params["gain"].word == "binary":
-            _retrieved_binary(settled, worth, prefix, ks, rule, start, stop, ratio, ideal)
-        else:
-            _retrieved_graded(settled, worth, weights, ks, start, stop, ratio, ideal)
-
-    each_block(block, rankings.n_users, SMALLEST_BLOCK)
+    ratio, ideal = np.zeros((2, rankings.n_users, len(ks)))
+    settled, rule = settle_by_value(rankings, params)
+    each_block(
+        lambda a, b: _retrieved_binary(settled, worth, prefix, ks, rule, a, b, ratio, ideal),
+        rankings.n_users,
+        SMALLEST_BLOCK,
+    )
     return ratio, ideal
 
 
-@kernel
-def _retrieved_graded(
-    settled: Settled,
-    worth: Worth,
-    weights: Floats,
-    ks: Ints,
-    start: int,
-    stop: int,
-    ratio: Floats,
-    ideal: Floats,
-) -> None:
-    offsets, relevance, ranks, _ = settled
-    for user in range(start, stop):
-        a, b = offsets[user], offsets[user + 1]
-        gains = np.empty(b - a)
-        for cut in range(len(ks)):
-            n, found = 0, 0.0
-            while a + n < b and ranks[a + n] <= ks[cut]:
-                gains[n] = worth_of(relevance[a + n], worth)
-                found += gains[n] * weights[ranks[a + n]]
-                n += 1
-            best = 0.0
-            ordered = np.sort(gains[:n])[::-1]
-            for i in range(n):
-                best += ordered[i] * weights[i + 1]
-            ideal[user, cut] = best
-            ratio[user, cut] = found / best if best != 0.0 else 0.0
+def _graded_ideal(settled: Settled, worth: Worth, weights: Floats, ks: Ints) -> Floats:
+    """Return the dcg of the best order of what stands in the first k, without ties."""
+    n_users = len(settled.offsets) - 1
+    owners = np.repeat(np.arange(n_users), np.diff(settled.offsets))
+    grades, codes = np.unique(settled.relevance, return_inverse=True)
+    gains = np.array([worth_of(grade, worth) for grade in grades])
+    by_gain = np.lexsort((-gains[codes], owners))
+    ideal = np.empty((n_users, len(ks)))
+    for column, k in enumerate(ks):
+        inside = by_gain[settled.low[by_gain] <= k]
+        counts = np.bincount(owners[inside], minlength=n_users)
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        best = _in_order(offsets, settled.relevance[inside])
+        ideal[:, column] = accumulate(best, worth, weights, ks[column : column + 1])[:, 0]
+    return ideal
 
 
 @kernel

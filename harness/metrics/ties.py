@@ -14,10 +14,7 @@ from harness.parallel import each_block
 
 __all__ = ["Settled", "hypergeometric", "settle", "settle_by_value"]
 
-_LAST, _BEST, _WORST, _RANDOM = range(4)
-_ORDERS = {"last": _LAST, "best": _BEST, "worst": _WORST, "random": _RANDOM}
 SMALLEST_BLOCK = 2048
-
 
 AVERAGE, BEST, WORST = 0, 1, -1
 
@@ -56,18 +53,36 @@ def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
         return Settled(r.offsets, r.relevance, r.tie_low, r.tie_high)
     if ties.word == "first":
         return Settled(r.offsets, r.relevance, r.rank, r.rank)
-    relevance, rank = np.empty_like(r.relevance), np.empty_like(r.rank)
-    order = _ORDERS[ties.word]
-    seed = np.uint64(ties.numbers[0] if ties.numbers else 0)
-
-    def block(start: int, stop: int) -> None:
-        _settle(
-            r.offsets, r.relevance, r.rank, r.tie_low, r.tie_high, order, seed, zero, start,
-            stop, relevance, rank,
-        )  # fmt: skip
-
-    each_block(block, r.n_users, SMALLEST_BLOCK)
-    return Settled(r.offsets, relevance, rank, rank)
+    if ties.word == "random":
+        relevance, rank = np.empty_like(r.relevance), np.empty_like(r.rank)
+        lists = (r.offsets, r.relevance, r.tie_low, r.tie_high)
+        seed = np.uint64(ties.numbers[0] if ties.numbers else 0)
+        each_block(
+            lambda a, b: _draw(*lists, seed, a, b, relevance, rank), r.n_users, SMALLEST_BLOCK
+        )
+        return Settled(r.offsets, relevance, rank, rank)
+    # Groups: entries of one user that share their ranks.
+    first = np.ones(len(r.rank), dtype=bool)
+    first[1:] = r.tie_low[1:] != r.tie_low[:-1]
+    first[r.offsets[:-1][np.diff(r.offsets) > 0]] = True
+    starts = np.flatnonzero(first)
+    sizes = np.diff(starts, append=len(first))
+    start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
+    place = np.arange(len(first)) - start
+    mirrored = start + size - 1 - place
+    if ties.word == "last":
+        order, ranks = mirrored, r.tie_low + r.tie_high - r.rank[mirrored]
+    else:
+        # What counts less than an unjudged item goes to one end of its group, the rest to the
+        # other.
+        order = np.lexsort((r.relevance, start))
+        negative = np.concatenate(([0], np.cumsum(r.relevance < zero)))
+        head = negative[start + size] - negative[start]
+        if ties.word == "best":
+            order, head = order[mirrored], size - head
+        ranks = np.where(place < head, r.tie_low + place, r.tie_high - size + 1 + place)
+    rank = ranks.astype(np.int32)
+    return Settled(r.offsets, r.relevance[order], rank, rank)
 
 
 def settle_by_value(rankings: Rankings, params: dict[str, Value]) -> tuple[Settled, int]:
@@ -85,81 +100,45 @@ def settle_by_value(rankings: Rankings, params: dict[str, Value]) -> tuple[Settl
 
 
 @kernel
-def _settle(
+def _draw(
     offsets: Ints,
     relevance: Floats,
-    rank: Ranks,
     low: Ranks,
     high: Ranks,
-    order: int,
     seed: np.uint64,
-    zero: float,
     start: int,
     stop: int,
     out: Floats,
     out_rank: Ranks,
 ) -> None:
+    """Give each group ranks drawn without replacement, and its items an order among them.
+
+    Each user has a stream of random numbers that depends on the seed and the user alone. Items are
+    shuffled (Fisher and Yates); then each rank of the group is taken with the probability that
+    leaves as many of the others as items remain.
+    """
     for user in range(start, stop):
         state = _scramble(seed ^ _scramble(np.uint64(user + 1)))
         a = offsets[user]
         while a < offsets[user + 1]:
-            b = a + 1
+            b = a
             while b < offsets[user + 1] and low[b] == low[a]:
+                out[b] = relevance[b]
                 b += 1
-            if order == _LAST:
-                for i in range(b - a):
-                    out[a + i] = relevance[b - 1 - i]
-                    out_rank[a + i] = low[a] + high[a] - rank[b - 1 - i]
-            elif order == _RANDOM:
-                state = _draw(relevance, a, b, low[a], high[a], state, out, out_rank)
-            else:
-                out[a:b] = np.sort(relevance[a:b])
-                _extremes(out, a, b, low[a], high[a], order == _BEST, zero, out_rank)
+            for i in range(b - a - 1, 0, -1):
+                state = _scramble(state)
+                j = int(state % np.uint64(i + 1))
+                out[a + i], out[a + j] = out[a + j], out[a + i]
+            taken = 0
+            for position in range(high[a] - low[a] + 1):
+                if taken == b - a:
+                    break
+                state = _scramble(state)
+                free = np.uint64(high[a] - low[a] + 1 - position)
+                if state % free < np.uint64(b - a - taken):
+                    out_rank[a + taken] = low[a] + position
+                    taken += 1
             a = b
-
-
-@kernel
-def _extremes(
-    out: Floats, a: int, b: int, low: int, high: int, best: bool, zero: float, out_rank: Ranks
-) -> None:
-    """Rank a rising group: what is above zero to one end, what is below zero to the other."""
-    n_negative = 0
-    while a + n_negative < b and out[a + n_negative] < zero:
-        n_negative += 1
-    if best:
-        out[a:b] = out[a:b][::-1].copy()
-    n_head = b - a - n_negative if best else n_negative
-    for i in range(b - a):
-        out_rank[a + i] = low + i if i < n_head else high - (b - a) + 1 + i
-
-
-@kernel
-def _draw(
-    relevance: Floats,
-    a: int,
-    b: int,
-    low: int,
-    high: int,
-    state: np.uint64,
-    out: Floats,
-    out_rank: Ranks,
-) -> np.uint64:
-    """Give a group ranks drawn without replacement, and its items an order among them."""
-    out[a:b] = relevance[a:b]
-    for i in range(b - a - 1, 0, -1):
-        state = _scramble(state)
-        j = int(state % np.uint64(i + 1))
-        out[a + i], out[a + j] = out[a + j], out[a + i]
-    taken = 0
-    for position in range(high - low + 1):
-        if taken == b - a:
-            break
-        state = _scramble(state)
-        free = np.uint64(high - low + 1 - position)
-        if state % free < np.uint64(b - a - taken):
-            out_rank[a + taken] = low + position
-            taken += 1
-    return state
 
 
 @kernel
