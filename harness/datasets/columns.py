@@ -54,6 +54,9 @@ class Marks:
         return Flaw(policy, rows, lambda row: self.words.get(row, "cannot be read"))
 
 
+_NONE = Flaw("", np.zeros(0, np.int64), str)
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns that were read, by role, and where each row stands.
@@ -65,20 +68,20 @@ class Table:
         NaN where there is none.
     times : dict of str to ndarray of int64
         Seconds since 1970; `NO_TIME` where there is none.
-    unreadable, broken : Flaw
-        Rows whose values, or lines, cannot be read; and those that no policy can leave out.
     at : callable
         From a row's position, from 0, to where it stands; from -1 to the source.
     notes : tuple of str
+    unreadable, broken : Flaw
+        Rows whose values, or lines, cannot be read; and those that no policy can leave out.
     """
 
     ids: dict[str, Coded]
     numbers: dict[str, NDArray[np.float64]]
     times: dict[str, NDArray[np.int64]]
-    unreadable: Flaw
-    broken: Flaw
     at: Callable[[int], str]
     notes: tuple[str, ...] = ()
+    unreadable: Flaw = _NONE
+    broken: Flaw = _NONE
 
     def flaws(self, names: Mapping[str, str]) -> tuple[Flaw, ...]:
         """Return the rows that cannot be read, and those without a value in a column.
@@ -155,7 +158,7 @@ class TableBuilder:
             else:
                 times[role] = self._finished_times(np.concatenate(parts), role, said)
         unreadable, broken = self.unreadable.flaw("unreadable"), self.broken.flaw("")
-        return Table(ids, numbers, times, unreadable, broken, at, tuple(said))
+        return Table(ids, numbers, times, at, tuple(said), unreadable, broken)
 
     def _numbers(self, column: Any, role: str) -> NDArray[np.float64]:
         import pyarrow as pa
@@ -421,6 +424,8 @@ def _encoded(column: Any, role: str) -> Any:
     kind = column.type
     if pa.types.is_null(kind):
         column, kind = column.cast(pa.string()), pa.string()
+    if pa.types.is_dictionary(kind) and kind.index_type != pa.int32():
+        column, kind = column.cast(kind.value_type), kind.value_type
     if not pa.types.is_dictionary(kind):
         if pa.types.is_string(kind):
             return _combined(column.dictionary_encode())

@@ -291,48 +291,43 @@ def _parse_slowly(
     text = block.decode("utf-8", "surrogateescape")
     encoded = text.isascii() or text.encode("utf-8", "replace") == block
     cells: list[list[str | None]] = []
-    where: list[int] = []
-    faults: tuple[dict[int, str], dict[int, str]] = {}, {}
-    none: list[str | None] = [None] * len(layout.columns)
-    positions = list(layout.columns.values())
-    several: list[int] = []
+    places: list[int] = []
+    unreadable: dict[int, str] = {}
+    broken: dict[int, str] = {}
     n_left = 0
     for start, stop, fields, fault in _records(text, layout, final):
         row = builder.n_rows + len(cells)
+        values: list[str | None] = [None] * len(layout.columns)
         if fault == "open":
             kept = "".join(_split_lines(text)[start:])
             n_left = len(kept.encode("utf-8", "surrogateescape"))
             break
         if fault:
-            faults[1][row] = fault
+            broken[row] = fault
         elif len(fields) != layout.n_fields:
-            faults[0][row] = (
+            unreadable[row] = (
                 f"{len(fields)} field{'s' * (len(fields) != 1)} where the first line has "
                 f"{layout.n_fields}, separated by {layout.separator!r}"
             )
         elif not encoded and (role := _not_utf_8(fields, layout)):
-            faults[1][row] = (
+            broken[row] = (
                 f"the {role} is not UTF-8; save the file as UTF-8, "
                 "or name its encoding, as encoding: latin-1"
             )
-        good = row not in faults[0] and row not in faults[1]
-        cells.append([fields[position] for position in positions] if good else none)
-        where.append(start + line)
-        if stop - start > 1:
-            several.append(start + line)
-        if len(faults[1]) > MOST_FAULTS:
+        else:
+            values = [fields[position] for position in layout.columns.values()]
+        cells.append(values)
+        places.append(start + line)
+        lines.note_height(start + line, stop - start)
+        if len(broken) > MOST_FAULTS:
             break
     if not cells:
         return {}, n_left
-    lines.add(builder.n_rows, np.array(where, dtype=np.int64))
-    lines.note_several(several)
-    for marks, found in ((builder.unreadable, faults[0]), (builder.broken, faults[1])):
+    lines.add(builder.n_rows, np.array(places, dtype=np.int64))
+    for marks, found in ((builder.unreadable, unreadable), (builder.broken, broken)):
         marks.add(np.array(list(found), dtype=np.int64), found.__getitem__)
-    columns = zip(*cells, strict=True)
-    return {
-        role: pa.array(column, pa.string())
-        for role, column in zip(layout.columns, columns, strict=True)
-    }, n_left
+    columns = zip(layout.columns, zip(*cells, strict=True), strict=True)
+    return {role: pa.array(column, pa.string()) for role, column in columns}, n_left
 
 
 def _records(
@@ -403,8 +398,7 @@ class _Lines:
 
     def __init__(self, starts: list[tuple[int, NDArray[np.int64] | int]], where: str) -> None:
         self.starts, self.where = starts, where
-        self.several: list[int] = []
-        self.n_several = 0
+        self.first_tall = self.n_tall = 0
 
     def add(self, first_row: int, lines: NDArray[np.int64] | int) -> None:
         """Note where the rows of a block stand, in place of what was noted of it before."""
@@ -412,10 +406,11 @@ class _Lines:
             self.starts.pop()
         self.starts.append((first_row, lines))
 
-    def note_several(self, lines: list[int]) -> None:
-        """Note rows that take more than one line."""
-        self.several += lines[:1]
-        self.n_several += len(lines)
+    def note_height(self, line: int, n_lines: int) -> None:
+        """Note how many lines a row takes."""
+        if n_lines > 1:
+            self.first_tall = self.first_tall or line
+            self.n_tall += 1
 
     def at(self, row: int) -> str:
         """Return ``file:line`` of a row, or the file alone for -1."""
@@ -428,11 +423,11 @@ class _Lines:
 
     def notes(self) -> list[str]:
         """Return what a reader has to know of the lines."""
-        if not self.n_several:
+        if not self.n_tall:
             return []
-        rows = "1 row takes" if self.n_several == 1 else f"{self.n_several:,} rows take"
+        rows = "1 row takes" if self.n_tall == 1 else f"{self.n_tall:,} rows take"
         return [
-            f"{rows} several lines, within quotation marks; the first is line {self.several[0]}"
+            f"{rows} several lines, within quotation marks; the first is line {self.first_tall}"
         ]
 
 

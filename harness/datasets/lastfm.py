@@ -1,4 +1,4 @@
-"""Counts of plays from Last.fm 360K, whose odd lines are left out, counted and told.
+"""Counts of plays from Last.fm 360K, whose odd lines are left out and counted.
 
 A line holds the user (SHA-1 of an address), the artist's MusicBrainz id (often none), the artist's
 name and the plays, separated by tabs. Artists go by their names, as in nearly all that is published
@@ -11,16 +11,16 @@ import io
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from harness.datasets.columns import encode
+from harness.datasets.columns import Table, encode
 from harness.datasets.delimited import Readable, read_blocks
 from harness.datasets.rows import Coded, Rows
 from harness.errors import DataError, counted
 
-__all__ = ["TextRows", "read_plays", "read_plays_as_pandas"]
+__all__ = ["read_plays", "read_plays_as_pandas"]
 
 FIELDS = ("user", "mbid", "artist", "plays")
 ROWS_AT_ONCE = 1 << 19
@@ -28,15 +28,7 @@ ROWS_AT_ONCE = 1 << 19
 Tick = Callable[[int], object]
 
 
-class TextRows(NamedTuple):
-    """Rows of a text file, where each stands, and what was done to the lines."""
-
-    rows: Rows
-    at: Callable[[int], str]
-    notes: tuple[str, ...] = ()
-
-
-def read_plays(stream: Readable, where: str, tick: Tick | None = None) -> TextRows:
+def read_plays(stream: Readable, where: str, tick: Tick | None = None) -> Table:
     r"""Read every line that holds a user, an artist and a count of plays.
 
     Quotation marks are part of a name. Text is read in blocks and let go of.
@@ -60,7 +52,7 @@ def read_plays(stream: Readable, where: str, tick: Tick | None = None) -> TextRo
     >>> user = b"00000c289a1829a808ac09c00daf10bc3c4e223b"
     >>> lines = user + b"\t\tdie \xc3\x84rzte\t1099\n" + b"sep 20, 2008\t\tx\t12\n"
     >>> found = read_plays(io.BytesIO(lines), "plays.tsv")
-    >>> found.rows.ratings.tolist(), found.notes
+    >>> found.numbers["rating"].tolist(), found.notes
     ([1099.0], ('1 line without a SHA-1 for its user left out',))
     """
     import pyarrow as pa
@@ -80,7 +72,7 @@ def read_plays(stream: Readable, where: str, tick: Tick | None = None) -> TextRo
     return _finished(rows, where, notes)
 
 
-def read_plays_as_pandas(stream: Readable, where: str, tick: Tick | None = None) -> TextRows:
+def read_plays_as_pandas(stream: Readable, where: str, tick: Tick | None = None) -> Table:
     """Read what ``pandas.read_table`` makes of the file with its defaults.
 
     It takes the first line for a header, and a quotation mark at the start of a name for the start
@@ -194,12 +186,13 @@ def _coded(column: Any) -> Coded:
     return Coded(whole.indices.to_numpy().astype(np.int32, copy=False), ids)
 
 
-def _finished(rows: Rows, where: str, notes: tuple[str, ...]) -> TextRows:
+def _finished(rows: Rows, where: str, notes: tuple[str, ...]) -> Table:
     """Return the rows with one for each pair, and what was done to them."""
     rows, n_added = _added_up(rows)
     if n_added:
         notes += (f"{counted(n_added, 'row')} added to another of the same user and artist",)
-    return TextRows(rows, lambda row: where, notes)
+    ids = {"user": rows.users, "item": rows.items}
+    return Table(ids, {"rating": rows.ratings}, {}, lambda row: where, notes)
 
 
 def _added_up(rows: Rows) -> tuple[Rows, int]:

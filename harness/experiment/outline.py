@@ -24,7 +24,7 @@ from harness.splits import FilterReport, Split
 
 __all__ = ["Outline", "outline"]
 
-LARGE = 2_000_000
+LARGE = 1_000_000
 """Ratings from which a data set of the catalogue is not loaded for a check."""
 
 EXTRAS = {"spark-als": ("pyspark", "spark"), "implicit-als": ("implicit", "implicit")}
@@ -78,14 +78,12 @@ def outline(config: str | Path | dict[str, Any], *, overrides: Iterable[str] = (
     here = workspace.experiment
     divided = [_divide(workspace, number, faults) for number in range(len(experiment.split))]
     folds = [_n_folds(*each) for each in zip(experiment.split, divided, strict=True)]
+    if here.dataset:
+        faults += _faults_of(lambda: check_relevance(here, workspace))
+    if len(here.dataset) == len(experiment.dataset) and not faults:
+        faults += _faults_of(lambda: check_tables(experiment, workspace, document))
     if here.dataset and not faults:
-        faults += _faults_of(lambda: check_relevance(here, workspace))
-        if len(here.dataset) == len(experiment.dataset):
-            faults += _faults_of(lambda: check_tables(experiment, workspace, document))
-        if not faults:
-            notes += notes_before_fit(here, workspace)
-    elif here.dataset:
-        faults += _faults_of(lambda: check_relevance(here, workspace))
+        notes += notes_before_fit(here, workspace)
     if None in folds:
         notes.append("the number of folds is in files that could not be read; one is counted here")
     notes += [*cut_grids(experiment), *_notes_on_sizes(experiment)]

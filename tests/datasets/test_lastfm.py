@@ -132,7 +132,7 @@ class TestLastfm360K:
             (ANN, "m", "x", "3", "4"),
         ]
         found = read_plays(io.BytesIO(text_of([*odd, *SOUND, *odd[:1]])), "plays.tsv")
-        assert len(found.rows) == len(SOUND)
+        assert len(found.rows()) == len(SOUND)
         assert sorted(found.notes) == [
             "1 line without an artist left out",
             "2 lines without a SHA-1 for its user left out",
@@ -143,14 +143,14 @@ class TestLastfm360K:
     def test_plays_of_artists_with_several_ids_are_added_up(self) -> None:
         lines = [SOUND[0], (ANN, "m9", "betty blowtorch", "3"), *SOUND[1:]]
         found = read_plays(io.BytesIO(text_of(lines)), "plays.tsv")
-        assert found.rows.ratings.tolist() == [2140, 1099, 7, 1, 3]
+        assert found.rows().ratings.tolist() == [2140, 1099, 7, 1, 3]
         assert found.notes == ("1 row added to another of the same user and artist",)
 
     def test_blocks_do_not_change_what_is_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         text = text_of([*SOUND, *QUOTED])
-        whole = read_plays(io.BytesIO(text), "plays.tsv").rows
+        whole = read_plays(io.BytesIO(text), "plays.tsv").rows()
         monkeypatch.setattr("harness.datasets.delimited.BLOCK", 70)
-        parts = read_plays(io.BytesIO(text), "plays.tsv").rows
+        parts = read_plays(io.BytesIO(text), "plays.tsv").rows()
         assert len(parts) == len(SOUND) + len(QUOTED)
         assert parts.ratings.tolist() == whole.ratings.tolist()
         assert parts.items.ids[parts.items.codes].tolist() == (
@@ -176,7 +176,7 @@ class TestAsPandas:
         frame = pd.read_table(io.BytesIO(text))
         frame = frame.drop(frame.columns[1], axis=1).dropna()
         frame.columns = pd.Index(["user", "artist", "plays"])
-        rows = found.rows
+        rows = found.rows()
         assert rows.users.ids[rows.users.codes].tolist() == frame["user"].tolist()
         assert rows.items.ids[rows.items.codes].tolist() == frame["artist"].tolist()
         assert rows.ratings.tolist() == frame["plays"].tolist()

@@ -98,7 +98,7 @@ class TestLoading:
         (folder / "ml-25m.zip").write_bytes(small.archive[:-5])
         ratings = datasets.load("ml-25m", cache=cache)
         assert len(ratings) == 20_000
-        assert "passed over" in ratings.notes[0]
+        assert "skipped" in ratings.notes[0]
         assert (folder / "ml-25m.zip").read_bytes() == small.archive
 
     def test_policies_have_columns_of_their_own(self, serve, small, known, cache: Path) -> None:  # type: ignore[no-untyped-def]
