@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ import harness
 from harness.config.load import load
 from harness.experiment.cell import COMPILING, Stopwatch
 from harness.experiment.memory import PeakMemory, available_bytes
+from harness.experiment.workers import Crew
 from harness.experiment.workspace import Workspace
 from harness.report.methods import methods
 from harness.report.provenance import describe_run
+from harness.results.cells import CellStore
 
 FIRST_CELLS = """
 import gc, sys
@@ -229,3 +232,16 @@ def test_a_cell_derives_what_it_needs_of_a_training_set_itself():
     assert again is first
     assert "item_order" not in vars(again)
     assert again.item_order.offsets.tolist() == derived.offsets.tolist()
+
+
+def test_a_time_limit_of_many_days_is_not_waited_for_at_once(monkeypatch):
+    waits = []
+    monkeypatch.setattr(
+        "harness.experiment.workers.connection.wait",
+        lambda pipes, timeout: waits.append(timeout) or [],
+    )
+    experiment, _ = load(SMALL | {"execution": {"time_limit": 31_536_000}})
+    crew = Crew(Workspace(experiment), CellStore.default(), 1, experiment.execution.time_limit)
+    crew.workers.append(SimpleNamespace(pipe=None, left=lambda limit: limit))
+    crew._await()
+    assert waits == [3600.0]
