@@ -27,6 +27,7 @@ from pydantic_core import from_json
 from harness import metrics
 from harness.config.experiment import NAME
 from harness.config.faults import dotted
+from harness.config.inference import Inference
 from harness.errors import MetricError, ResultsError
 
 __all__ = ["SCHEMA_VERSION", "read_description", "to_json"]
@@ -91,6 +92,7 @@ class _Conditions(_Part):
 
 
 class _Finished(_Failed):
+    key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     fit_seconds: Amount
     score_seconds: Amount
     metric_seconds: Amount
@@ -178,15 +180,9 @@ class _Ties(_Place):
     rows: Rows[_Tied]
 
 
-class _Settings(_Part):
-    baseline: Text | None = None
-    correction: Text = "holm"
-    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
-
-
 class _Config(_Part):
     clip: bool
-    statistics: _Settings | None = None
+    statistics: Inference | None = None
 
 
 class _Data(_Part):
@@ -202,7 +198,7 @@ class _Description(_Part):
     name: Annotated[str, Field(pattern=NAME)]
     description: Text
     metrics: Annotated[Rows[Text], Field(min_length=1)]
-    seeds: Rows[Count]
+    seeds: Annotated[Rows[Count], Field(min_length=1)]
     config: _Config
     datasets: Rows[_Data]
     splits: Rows[_Split]
