@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from harness.config.candidates import Catalogue, Rated, Sampled
 from harness.config.experiment import Experiment
 from harness.config.splitting import OwnTraining
 from harness.datasets.catalogue import CATALOGUE
@@ -142,6 +143,15 @@ def test_every_option_of_every_kind_of_split_changes_its_sentence(kind):
             and (kind == "user-holdout" or options.get("choose") != "latest")
         )
     assert "validation part" in split_sentence(base, "validation part")
+
+
+@pytest.mark.parametrize("section", [Rated, Catalogue, Sampled])
+def test_every_option_of_every_kind_of_candidates_changes_its_sentence(section):
+    base = section()
+    others = {"training_items": "keep", "unknown_users": "drop", "unknown_items": "drop", "n": 7}
+    options = {key: others[key] for key in section.model_fields if key != "kind"}
+    changed = [section(**{key: value}).sentence() for key, value in options.items()]
+    assert len({base.sentence(), *changed}) == len(options) + 1
 
 
 def test_a_kind_of_split_without_a_sentence_is_refused():
