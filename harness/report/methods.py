@@ -16,6 +16,7 @@ from harness.report.procedures import (
     ndcg_sentence,
     space_sentence,
     split_sentence,
+    validation_sentence,
 )
 from harness.report.sentences import joined
 from harness.report.sources import Source, cited_in, source
@@ -246,9 +247,8 @@ class _Account:
             yield f"Searched were {'; '.join(spaces)}."
             parts: dict[str, list[str]] = {}
             for split in self.splits:
-                if section := split.get("validation") or tuning.get("validation"):
-                    shown = split_sentence(section, "validation part")
-                    parts.setdefault(shown, []).append(split["kind"])
+                shown = validation_sentence(split, tuning)
+                parts.setdefault(shown, []).append(split["kind"])
             for shown, kinds in parts.items():
                 yield f"Under {joined(kinds)}: {shown}" if len(parts) > 1 else shown
         if fixed:

@@ -9,10 +9,17 @@ from pydantic import TypeAdapter
 from harness import metrics
 from harness.config.candidates import CandidatesSection
 from harness.config.splitting import SplitSection
+from harness.config.tuning import Tuning, validation_of
 from harness.report.appearance import plain
 from harness.report.sentences import joined
 
-__all__ = ["candidates_sentence", "ndcg_sentence", "space_sentence", "split_sentence"]
+__all__ = [
+    "candidates_sentence",
+    "ndcg_sentence",
+    "space_sentence",
+    "split_sentence",
+    "validation_sentence",
+]
 
 
 def split_sentence(section: dict[str, Any], part: str = "test part") -> str:
@@ -32,6 +39,24 @@ def split_sentence(section: dict[str, Any], part: str = "test part") -> str:
     """
     split = TypeAdapter[Any](SplitSection).validate_python(section)
     return plain(split.sentence(part))
+
+
+def validation_sentence(split: dict[str, Any], tuning: dict[str, Any]) -> str:
+    """Return how the training part was divided once more to tune.
+
+    Parameters
+    ----------
+    split, tuning : dict
+        One of the config's ``split``, and its ``tuning``.
+
+    Examples
+    --------
+    >>> validation_sentence({"kind": "kfold"}, {})
+    '20% of the ratings, drawn at random as by Surprise, are the validation part.'
+    """
+    outer = TypeAdapter[Any](SplitSection).validate_python(split)
+    inner = validation_of(outer, Tuning.model_validate(tuning))
+    return plain(inner.sentence("validation part"))
 
 
 def candidates_sentence(section: dict[str, Any]) -> str:

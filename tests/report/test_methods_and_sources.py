@@ -225,6 +225,8 @@ def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run)
     assert "BaselineOnly: bsl_options.reg_u from" in tuning
     assert "90% of the ratings come before are the validation part" in tuning
     assert "SlopeOne has nothing to tune." in tuning
+    by_default = told(run, algorithms=algorithms, split="global-time")[0]["Tuning"]
+    assert "80% of the ratings come before are the validation part" in by_default
     assert "SlopeOne (Lemire and Maclachlan 2005)." in text["Algorithms"]
 
 
