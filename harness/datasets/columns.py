@@ -24,6 +24,10 @@ _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "nat", "<na>", "\\
 _DATE = re.compile(
     r"\d{4}([-/])\d\d?\1\d\d?([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?( ?Z|[+-]\d\d:?\d\d)?", re.ASCII
 )
+_PLAIN_DATE = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?"
+    r"(Z|[+-][0-9]{2}:?[0-9]{2})?$"
+)
 _CONTROL = "[\\x00-\\x1f\\x7f]"
 _UNITS = (
     (1e17, 10**9, "nanoseconds"),
@@ -227,7 +231,13 @@ class TableBuilder:
                 values = np.full(1, np.nan)
             if np.all(np.abs(values) < 2.0**53):
                 return np.floor(values).astype(np.int64)
-            return self._times_of_texts(column, role)
+            if _all_match(column, "^-?[0-9]{1,18}$|^[1-3][0-9]{18}$"):
+                return np.asarray(pc.cast(column, pa.int64()).to_numpy())
+            parsed = _dates(column) if _all_match(column, _PLAIN_DATE) else np.array([NO_TIME])
+            if (parsed == NO_TIME).any():
+                return self._times_of_texts(column, role)
+            self._dates[role].append((self.n_rows, np.ones(len(column), bool)))
+            return parsed
         if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
             return np.asarray(pc.cast(column, pa.int64()).fill_null(NO_TIME).to_numpy())
         if not (_is_numeric(kind) or pa.types.is_null(kind)):
@@ -242,23 +252,14 @@ class TableBuilder:
         return np.where(bad | np.isnan(values), NO_TIME, whole)
 
     def _times_of_texts(self, column: Any, role: str) -> NDArray[np.int64]:
-        import pandas as pd
+        import pyarrow as pa
 
         encoded = _combined(column.dictionary_encode())
         texts = [text.strip(" \t") for text in encoded.dictionary.to_pylist()]
         are_dates = np.array([_DATE.fullmatch(text) is not None for text in texts] + [False])
-        written = pd.Series([t for t, is_date in zip(texts, are_dates, strict=False) if is_date])
-        parsed = pd.to_datetime(
-            written.str.replace("/", "-"), errors="coerce", utc=True, format="ISO8601"
-        )
-        seconds = iter(
-            np.where(
-                parsed.isna(), NO_TIME, parsed.to_numpy(dtype="datetime64[s]").astype(np.int64)
-            ).tolist()
-        )
-        found = {
-            text: next(seconds) for text, is_date in zip(texts, are_dates, strict=False) if is_date
-        }
+        written = [text for text, is_date in zip(texts, are_dates, strict=False) if is_date]
+        plain = pa.array([text.replace("/", "-") for text in written], pa.string())
+        found = dict(zip(written, _dates(plain).tolist(), strict=True))
 
         def convert(text: str) -> int | None:
             value = found.get(text)
@@ -494,6 +495,23 @@ def _to_numpy(column: Any) -> NDArray[np.float64]:
 
 def _objects(texts: Any) -> NDArray[Any]:
     return np.asarray(texts.to_numpy(zero_copy_only=False), dtype=object)
+
+
+def _all_match(texts: Any, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return pc.all(pc.match_substring_regex(texts, pattern), skip_nulls=False).as_py() is True
+
+
+def _dates(texts: Any) -> NDArray[np.int64]:
+    """Return ISO dates as seconds since 1970, `NO_TIME` for those that are not in the calendar."""
+    import pandas as pd
+
+    moments = pd.Series(
+        pd.to_datetime(texts.to_pandas(), errors="coerce", utc=True, format="ISO8601")
+    )
+    seconds = moments.to_numpy(dtype="datetime64[s]").astype(np.int64)
+    return np.where(moments.isna(), NO_TIME, seconds)
 
 
 def _seconds_of(column: Any) -> NDArray[np.int64]:
