@@ -148,7 +148,7 @@ class DatasetSection(Section):
     columns: ColumnsSection | None = None
     """Which column holds what."""
 
-    separator: str | None = Field(default=None, min_length=1, max_length=8)
+    separator: str | None = Field(default=None, min_length=1, max_length=10)
     """What stands between two fields, or `whitespace` for any run of blanks; guessed from the
     first line."""
 

@@ -40,10 +40,8 @@ def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) 
         keys = dict.fromkeys(key for each in flat.values() for key in each if key != "path")
         differing = [key for key in keys if len({each.get(key) for each in flat.values()}) > 1]
         for i, values in flat.items():
-            parts = [
-                f"{key.rpartition('.')[2]} {values[key]}" for key in differing if key in values
-            ]
-            shown[i] += f" ({', '.join(parts)})" if parts else ""
+            marks = [f"{_last(key)} {values[key]}" for key in differing if key in values]
+            shown[i] += f" ({', '.join(marks)})" if marks else ""
     return _numbered(shown)
 
 
@@ -53,6 +51,10 @@ def _equal(names: Sequence[str]) -> list[list[int]]:
     for i, name in enumerate(names):
         places.setdefault(name, []).append(i)
     return [group for group in places.values() if len(group) > 1]
+
+
+def _last(key: str) -> str:
+    return key.rpartition(".")[2]
 
 
 def _parts(settings: Mapping[str, Any]) -> tuple[str, ...]:

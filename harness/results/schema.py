@@ -222,9 +222,9 @@ class _Description(_Part):
             for cell in self.cells:
                 if isinstance(cell, _Finished) and label not in cell.scores:
                     raise ValueError(f"a cell of {cell.algorithm} has no {label}")
-            for row in self.rows:
-                if label not in row.scores:
-                    raise ValueError(f"the row of {row.algorithm} has no {label}")
+            for valued in self.rows:
+                if label not in valued.scores:
+                    raise ValueError(f"the row of {valued.algorithm} has no {label}")
         return self
 
     @model_validator(mode="after")
@@ -245,12 +245,13 @@ class _Description(_Part):
             if tables.get(part.table) != (part.dataset, part.split, part.candidates):
                 raise ValueError(f"table {part.table} has two names, or no row")
         named: list[tuple[str, str, str]] = [(c.table, c.row, c.algorithm) for c in self.cells]
-        for entry in (*self.statistics, *self.ties):
-            of_entry = entry.algorithms if isinstance(entry, _Compared) else entry.rows
-            named += [(entry.table, each.row, each.algorithm) for each in of_entry]
-        for entry in self.conventions:
-            known = {row for row, (table, _) in names.items() if table == entry.table}
-            if not all(set(each.scores) <= known for each in entry.rows):
+        named += [
+            (e.table, each.row, each.algorithm) for e in self.statistics for each in e.algorithms
+        ]
+        named += [(e.table, each.row, each.algorithm) for e in self.ties for each in e.rows]
+        for shown in self.conventions:
+            known = {row for row, (table, _) in names.items() if table == shown.table}
+            if not all(set(each.scores) <= known for each in shown.rows):
                 raise ValueError("conventions: a score of an unknown row")
         for table, row, algorithm in named:
             if names.get(row) != (table, algorithm):

@@ -173,7 +173,7 @@ def grouped(info: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     return rows
 
 
-def best_of(rows: Sequence[Mapping[str, Any]], label: str) -> list[int]:
+def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
     """Return the positions of the best algorithms by a metric: one, or several that are equal.
 
     An algorithm of which a cell failed is none of them: its value is of other folds.

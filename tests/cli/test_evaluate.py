@@ -78,3 +78,32 @@ def test_a_missing_file_says_so(call):
     code, _, err = call("evaluate", "none.csv", "--metrics", "ndcg@5")
     assert code == 2
     assert "none.csv" in err
+
+
+def test_users_01_and_1_are_two(call, tmp_path):
+    rows = [(u, i, e, r) for u, sign in (("01", 1), ("1", -1)) for i, (e, r) in
+            enumerate([(sign * n, n) for n in (1, 2, 3, 5)])]  # fmt: skip
+    tables = {}
+    for name, users in (("a.csv", {}), ("b.csv", {"01": "x", "1": "y"})):
+        lines = [f"{users.get(u, u)},{i},{e},{r}" for u, i, e, r in rows]
+        (tmp_path / name).write_text("user,item,estimate,rating\n" + "\n".join(lines) + "\n")
+        code, out, _ = call("evaluate", name, "--metrics", "ndcg@2,rmse", "--per-user", "u.csv")
+        assert code == 0
+        tables[name] = out.splitlines()[-1].split()[1:4]
+    assert tables["a.csv"] == tables["b.csv"]
+    assert tables["a.csv"][2] == "2"
+    assert pd.read_csv(tmp_path / "u.csv", dtype=str)["user"].tolist() == ["x", "y"]
+
+
+def test_a_repeated_pair_and_all_other_faults_come_at_once(call, tmp_path):
+    (tmp_path / "p.csv").write_text(
+        "user,item,estimate,rating\n1,2,3,3\n1,2,4,3\n1,3,low,4\n,4,1,1\n"
+    )
+    code, out, err = call("evaluate", "p.csv", "--metrics", "rmse")
+    assert (code, out) == (2, "")
+    assert err.splitlines() == [
+        "p.csv:3: user '1' has item '2' again (first at p.csv:2)",
+        "p.csv:4: the estimate 'low' is not a number",
+        "p.csv:5: no user",
+        "p.csv: 3 faults (1 unreadable row, 1 incomplete row, 1 repeated pair); fix the data",
+    ]

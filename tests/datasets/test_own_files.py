@@ -481,9 +481,10 @@ def test_a_decimal_comma_is_named_and_read(load) -> None:  # type: ignore[no-unt
     assert plain(load("a.csv", content, decimal=",")) == [("1", "2", 4.5, 0)]
 
 
-@pytest.mark.parametrize("separator", ["→", "§", "##"])
+@pytest.mark.parametrize("separator", ["→", "§", "##", "whitespace"])
 def test_any_separator_is_read(load, separator: str) -> None:  # type: ignore[no-untyped-def]
-    content = separator.join(["7", "30", "4", "100"]) + "\n"
+    mark = " \t" if separator == "whitespace" else separator
+    content = mark.join(["7", "30", "4", "100"]) + "\n"
     assert plain(load("a.csv", content, separator=separator)) == ROWS[:1]
 
 

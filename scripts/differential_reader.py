@@ -1,0 +1,221 @@
+"""Compare the reader of files with pandas over generated files.
+
+    python scripts/differential_reader.py                    2,000 files
+    python scripts/differential_reader.py --files 100000     the long form
+    python scripts/differential_reader.py --first 4711 --files 1   one of them again
+
+A file is CSV, TSV, ``::``, blanks or Parquet, with odd ids, quotation marks, titles of several
+lines, empty lines, line ends and numbers of every kind; it is read in blocks of a few bytes too.
+Ids, ratings, times and the number of rows have to be what pandas reads as text and these few lines
+convert. Some files are damaged in one line: then the message has to start with that line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import random
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from harness import datasets
+from harness.datasets import delimited
+from harness.errors import DataError
+
+IDS = ("1", "01", "007", "7", "0x10", "16", "1e3", "1000", "1.0", "-5", "+5", "NA", "nan", "None",
+       "é", "日本", "a b", "a'b", "x" * 60, "true", "2020-01-01", "=1+1", "½", "x\u00a0y",
+       "99999999999999999999")  # fmt: skip
+QUOTED_IDS = ('a"b', "a,b", "a;b", "a::b", '"')
+TITLES = ("t", "two\nlines", 'say "hi"', "a, b", "", "\n\n", '"', "x" * 300)
+RATINGS = ("1", "2.5", "0.5", "5.", ".5", "+4", "1e0", "-1", "3.0000000001", "00004")
+SEPARATORS = (",", ";", "\t", "|", "::", "whitespace")
+TIMES: dict[str, Any] = {
+    "none": None,
+    "seconds": lambda rng: str(rng.randrange(-(10**9), 2 * 10**9)),
+    "fractions": lambda rng: f"{rng.randrange(10**9)}.{rng.randrange(100)}",
+    "milliseconds": lambda rng: str(rng.randrange(10**12, 2 * 10**12)),
+    "nanoseconds": lambda rng: str(rng.randrange(10**18, 2 * 10**18)),
+    "dates": lambda rng: f"{rng.randrange(1980, 2040)}-{rng.randrange(10, 13)}-28",
+    "moments": lambda rng: f"20{rng.randrange(10, 40)}-01-02T03:04:{rng.randrange(60):02}Z",
+}  # fmt: skip
+
+
+class Case(NamedTuple):
+    """A file: its bytes and name, what a config says of it, and the line that is damaged."""
+
+    name: str
+    data: bytes
+    keys: dict[str, Any]
+    times: str
+    damaged: int | None
+    block: int
+
+
+def make(number: int) -> Case:
+    """Return the file of a number."""
+    rng = random.Random(number)  # noqa: S311 - nothing is secret
+    separator = rng.choice(SEPARATORS)
+    quoted = len(separator) == 1
+    times = rng.choice(list(TIMES))
+    header = ["user", "item", "rating"] + ["time"] * (times != "none")
+    header += ["title"] * (quoted and rng.random() < 0.5)
+    ids = [each for each in IDS if separator != "whitespace" or " " not in each]
+    ids += [*QUOTED_IDS, *(f"u{n}" for n in range(50))] if quoted else []
+    pairs = {(rng.choice(ids), rng.choice(ids)) for _ in range(rng.choice((1, 3, 30)))}
+    rows = [
+        [user, item, rng.choice(RATINGS), *([TIMES[times](rng)] if times != "none" else [])]
+        + [rng.choice(TITLES)] * ("title" in header)
+        for user, item in sorted(pairs)
+    ]
+    blanks = rng.random() < 0.2 and separator != "whitespace"
+    if blanks:  # around ids and numbers
+        rows = [[f" {cell}" if rng.random() < 0.3 and n < 4 else cell
+                 for n, cell in enumerate(row)] for row in rows]  # fmt: skip
+    lines = [_line(row, separator, rng) for row in [header, *rows]]
+    damaged = rng.randrange(1, len(lines)) if rng.random() < 0.15 else None
+    if damaged is not None:
+        lines[damaged] = _damage(rows[damaged - 1], separator, rng, lines[damaged])
+    end = rng.choice(("\n", "\n", "\r\n", "\r"))
+    gaps = [rng.choice((0, 0, 0, 1, 2)) if rng.random() < 0.2 else 0 for _ in lines]
+    text = "".join("\n" * gap + line + "\n" for gap, line in zip(gaps, lines, strict=True))
+    if damaged is not None:
+        before = "".join(
+            "\n" * g + line + "\n" for g, line in zip(gaps[:damaged], lines, strict=False)
+        )
+        damaged = before.count("\n") + gaps[damaged] + 1
+    text = text[: len(text) - rng.randrange(2)].replace("\n", end)
+    encoding = rng.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16"))
+    keys = {"separator": separator, "out_of_scale": "keep"}
+    if rng.random() < 0.5 and separator not in ("|", "whitespace"):
+        del keys["separator"]
+    name = {"\t": "a.tsv", "::": "a.dat"}.get(separator, "a.csv")
+    block = rng.choice((7, 64, 1 << 24))
+    return Case(name, text.encode(encoding), keys, times, damaged, block)
+
+
+def _line(row: list[str], separator: str, rng: random.Random) -> str:
+    if len(separator) > 1:
+        return ("::" if separator == "::" else rng.choice((" ", "\t", "  "))).join(row)
+    text = io.StringIO()
+    quoting = rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
+    csv.writer(text, delimiter=separator, lineterminator="\n", quoting=quoting).writerow(row)
+    return text.getvalue()[:-1]
+
+
+def _damage(row: list[str], separator: str, rng: random.Random, line: str) -> str:
+    """Return the line of a row with a fault; it keeps the number of lines of the row."""
+    kind = rng.choice(("rating", "fields", "quote"))
+    mark = " " if separator == "whitespace" else separator
+    if kind == "fields":
+        return line + mark + "more"
+    if kind == "quote" and len(separator) == 1:
+        return f'{mark.join("x" * len(row))}{mark}"never closed'
+    return _line([*row[:2], rng.choice(("four", "0x10", "inf", "1_0")), *row[3:]], separator, rng)
+
+
+def expected(case: Case) -> pd.DataFrame:
+    """Return what pandas reads as text, converted."""
+    encoding = "utf-16" if case.data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    text = case.data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+    rows = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, **_pandas(case, text))
+    found = pd.DataFrame({role: rows[role].str.strip(" \t") for role in ("user", "item")})
+    found["rating"] = [float(cell) for cell in rows["rating"]]
+    if case.times != "none":
+        cells = rows["time"].str.strip()
+        if case.times in ("dates", "moments"):
+            moments = pd.to_datetime(cells, utc=True)
+            found["timestamp"] = [int(moment.timestamp()) for moment in moments]
+        else:
+            unit = {"milliseconds": 10**3, "nanoseconds": 10**9}.get(case.times, 1)
+            found["timestamp"] = [
+                int(np.floor(float(c))) if "." in c else int(c) // unit for c in cells
+            ]
+    return found
+
+
+def _pandas(case: Case, text: str) -> dict[str, Any]:
+    separator = case.keys.get("separator")
+    if separator is None:
+        separator = "::" if case.name == "a.dat" else "\t" if case.name == "a.tsv" else None
+        head = text.strip("\n").partition("\n")[0]
+        separator = separator or next(mark for mark in ",;\t|" if mark in head)
+    if len(separator) == 1:
+        return {"sep": separator}
+    pattern = r"[ \t]+" if separator == "whitespace" else separator
+    return {"sep": pattern, "engine": "python", "quoting": csv.QUOTE_NONE}
+
+
+def difference(case: Case, folder: Path) -> str | None:
+    """Return what is wrong with how a file is read, None for nothing."""
+    (folder / case.name).write_bytes(case.data)
+    block, delimited.BLOCK = delimited.BLOCK, case.block
+    try:
+        ratings = datasets.load({"path": case.name, **case.keys}, base=folder)
+    except DataError as error:
+        line = None if case.damaged is None else f"{case.name}:{case.damaged}: "
+        # Ids with blanks around them may repeat a pair; a damaged first row may decide the layout.
+        if line and str(error).startswith(line):
+            return None
+        if "again (first at" in str(error) and case.damaged is None:
+            stripped = expected(case)
+            return None if stripped.duplicated(["user", "item"]).any() else str(error)
+        return f"refused: {error} (damaged: {case.damaged})"
+    finally:
+        delimited.BLOCK = block
+    if case.damaged is not None:
+        return f"line {case.damaged} is damaged, and nothing is said"
+    wanted = expected(case)
+    problem = _compare(ratings, wanted)
+    if problem:
+        return problem
+    frame = ratings.to_frame()
+    frame.to_parquet(folder / "a.parquet")
+    options = {"out_of_scale": "keep"}
+    for kind, again in (
+        ("Parquet", datasets.load({"path": "a.parquet", **options}, base=folder)),
+        ("frame", datasets.Ratings.from_frame(frame, **options)),
+    ):
+        if again.fingerprint != ratings.fingerprint:
+            return f"{kind} gives other ratings"
+    return None
+
+
+def _compare(ratings: Any, wanted: pd.DataFrame) -> str | None:
+    found = ratings.to_frame()
+    if len(found) != len(wanted):
+        return f"{len(found)} rows, pandas {len(wanted)}"
+    for column in wanted:
+        if found[column].tolist() != wanted[column].tolist():
+            pairs = zip(found[column], wanted[column], strict=True)
+            ours, theirs = next(pair for pair in pairs if pair[0] != pair[1])
+            return f"{column} {ours!r}, pandas {theirs!r}"
+    return None
+
+
+def main() -> int:
+    """Compare as many files as asked for; the exit code is 1 if one differs."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--files", type=int, default=2_000)
+    parser.add_argument("--first", type=int, default=0)
+    asked = parser.parse_args()
+    n_wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(asked.first, asked.first + asked.files):
+            problem = difference(make(number), Path(folder))
+            if problem:
+                n_wrong += 1
+                print(f"file {number}: {problem}")
+    print(f"{asked.files:,} files, {n_wrong:,} read otherwise than by pandas")
+    return bool(n_wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
