@@ -68,6 +68,7 @@ KINDS = (
     Kind("lock of results", "results/.lock", "unread"),
     Kind("run.json", "results/disturbed/run.json", "named"),
     Kind("table.csv", "results/disturbed/table.csv", "named"),
+    Kind("bounds.csv", "results/disturbed/bounds.csv", "named"),
     Kind("table.md", "results/disturbed/table.md", "named"),
     Kind("users.parquet", "results/disturbed/users.parquet", "named"),
     Kind("trials.parquet", "results/disturbed/trials.parquet", "named"),
