@@ -122,7 +122,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.cache = folder / "cache"
-        self.results = folder / "results"
+        self.results = folder / "runs"
         self.fits = folder / "fits.txt"
         (folder / "small.yaml").write_text(CONFIG)
         (folder / "misfits.py").write_text(MISFITS)
