@@ -65,7 +65,8 @@ def compiled_before() -> bool:
     >>> compiled_before() in (True, False)
     True
     """
-    place = getattr(kernel(lambda: None)._cache, "cache_path", None)
+    compiled: Any = kernel(lambda: None)
+    place = getattr(compiled._cache, "cache_path", None)
     if place is None:  # there is no folder to keep them in
         return False
     package = Path(__file__).parent

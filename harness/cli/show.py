@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -11,8 +12,23 @@ from harness.cli import options
 
 __all__ = ["compare_command", "list_command"]
 
-Listing = tuple[list[str], list[list[str]], list[str]]
-"""Columns, rows, and the columns that hold words."""
+
+class Listing(NamedTuple):
+    """A table with notes below it.
+
+    Parameters
+    ----------
+    columns : list of str
+    rows : list of list of str
+    words : list of str
+        The columns that hold words.
+    notes : list of str
+    """
+
+    columns: list[str]
+    rows: list[list[str]]
+    words: list[str]
+    notes: Sequence[str] = ()
 
 
 @click.command("compare")
@@ -58,11 +74,13 @@ def list_command(what: str, results: Path) -> int:
         "configs": _configs,
         "runs": lambda: _runs(results),
     }
-    columns, rows, left = listings[what]()
-    if rows:
-        show_table(columns, rows, left)
+    listing = listings[what]()
+    if listing.rows:
+        show_table(listing.columns, listing.rows, listing.words)
     else:
         say(f"no {what} here")
+    for note in listing.notes:
+        say(f"note: {note}")
     return 0
 
 
@@ -78,7 +96,7 @@ def _algorithms() -> Listing:
         ]
         for info in registry.describe()
     ]
-    return columns, rows, columns
+    return Listing(columns, rows, columns)
 
 
 def _datasets() -> Listing:
@@ -97,7 +115,7 @@ def _datasets() -> Listing:
         ]
         for each in datasets.available()
     ]
-    return columns, rows, ["dataset", "scale", "here", "licence"]
+    return Listing(columns, rows, ["dataset", "scale", "here", "licence"])
 
 
 def _metrics() -> Listing:
@@ -113,7 +131,7 @@ def _metrics() -> Listing:
         ]
         for each in metrics.describe()
     ]
-    return columns, rows, columns
+    return Listing(columns, rows, columns)
 
 
 def _configs() -> Listing:
@@ -123,19 +141,21 @@ def _configs() -> Listing:
         [name, " ".join(str(read(path).data.get("description", "")).split())]
         for name, path in bundled().items()
     ]
-    return ["config", "what it answers"], rows, ["config", "what it answers"]
+    columns = ["config", "what it answers"]
+    return Listing(columns, rows, columns)
 
 
 def _runs(results: Path) -> Listing:
     from harness.errors import ResultsError
     from harness.results.run import find_runs, read_run
 
-    rows = []
+    rows, notes = [], []
     for folder in find_runs(results):
         try:
             info = read_run(folder).info
         except ResultsError as error:
-            rows.append([folder.name, "", "", "", "", f"cannot be read: {error}"])
+            rows.append([folder.name, "cannot be read", "", "", "", ""])
+            notes.append(str(error))
             continue
         failed = sum(bool(cell.get("error")) for cell in info["cells"])
         rows.append(
@@ -148,8 +168,5 @@ def _runs(results: Path) -> Listing:
                 ", ".join(info["metrics"]),
             ]
         )
-    return (
-        ["run", "made", "data", "algorithms", "failed cells", "metrics"],
-        rows,
-        ["run", "made", "data", "metrics"],
-    )
+    columns = ["run", "made", "data", "algorithms", "failed cells", "metrics"]
+    return Listing(columns, rows, ["run", "made", "data", "metrics"], notes)

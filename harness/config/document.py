@@ -111,6 +111,8 @@ def _recorded(path: Path) -> Document:
         raise ConfigError(
             source, [Fault(0, "", "not the record of a run; give a config")]
         ) from None
+    if "floors" in data:  # what version 0.1 called them
+        data["baselines"] = data.pop("floors")
     return Document(source, data, folder=Path(given).parent)
 
 

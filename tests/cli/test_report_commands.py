@@ -175,6 +175,7 @@ def test_list_runs_names_a_run_that_cannot_be_read_with_its_reason(call, results
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert "ndcg@5" in lines["one"]
     assert "cannot be read" in lines["broken"]
+    assert "broken/run.json: not a run's description" in lines["note:"]
 
 
 STEERING = "Steering\x1b[2J\x07\x9b2J\u202e"

@@ -4,6 +4,7 @@ import fcntl
 import io
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -215,6 +216,25 @@ def test_without_colours_nothing_is_coloured(terminal, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     screen.show_table(["a", "b"], [["x", "1"]], ["a"], [(0, 1)])
     assert "\x1b" not in shown.getvalue()
+
+
+def test_of_a_run_the_best_algorithm_stands_out_and_never_a_bound(made, terminal):
+    run = harness.read_run(made / "runs" / "one")
+    shown = terminal(300)
+    screen.show_run(run)
+    low = {"rmse", "mae"}
+    expected = [
+        (run.table[label].min if label in low else run.table[label].max)()
+        for label in run.info["metrics"]
+    ]
+    found = [float(text) for text in re.findall(r"\d\.\d+(?= ±)", " ".join(shown.bright))]
+    assert sorted(found) == pytest.approx(sorted(expected), abs=0.006)
+    lines = shown.lines
+    (line,) = [y for y, text in enumerate(lines) if text.startswith("──")]
+    assert [text.split("  ")[0] for text in lines[line + 1 : line + 3]] == [
+        "best possible order",
+        "random order, expected",
+    ]
 
 
 @pytest.fixture(scope="module")
