@@ -65,17 +65,17 @@ KINDS = (
     Kind("archive", "cache/datasets/ml-25m/ml-25m.zip", "anew", ("ratings-*.parquet",)),
     Kind("part of a download", "part", "anew", ("ratings-*.parquet", "ml-25m.zip")),
     Kind("lock of cells", "cache/cells/locks/*.lock", "unread"),
-    Kind("lock of results", "results/.lock", "unread"),
-    Kind("run.json", "results/disturbed/run.json", "named"),
-    Kind("table.csv", "results/disturbed/table.csv", "named"),
-    Kind("bounds.csv", "results/disturbed/bounds.csv", "named"),
-    Kind("table.md", "results/disturbed/table.md", "named"),
-    Kind("users.parquet", "results/disturbed/users.parquet", "named"),
-    Kind("trials.parquet", "results/disturbed/trials.parquet", "named"),
+    Kind("lock of results", "runs/.lock", "unread"),
+    Kind("run.json", "runs/disturbed/run.json", "named"),
+    Kind("table.csv", "runs/disturbed/table.csv", "named"),
+    Kind("bounds.csv", "runs/disturbed/bounds.csv", "named"),
+    Kind("table.md", "runs/disturbed/table.md", "named"),
+    Kind("users.parquet", "runs/disturbed/users.parquet", "named"),
+    Kind("trials.parquet", "runs/disturbed/trials.parquet", "named"),
     Kind("saved split", "splits/*.parquet", "named"),
-    Kind("page", "results/disturbed/report.html", "unread"),
-    Kind("list of pages", "results/index.html", "unread"),
-    Kind("plot", "results/disturbed/plots/*.svg", "unread"),
+    Kind("page", "runs/disturbed/report.html", "unread"),
+    Kind("list of pages", "runs/index.html", "unread"),
+    Kind("plot", "runs/disturbed/plots/*.svg", "unread"),
 )
 
 
@@ -163,7 +163,7 @@ class Bench:
         own = CONFIG.replace("{kind: kfold, n_splits: 2}", f"{{kind: file, path: {split}}}")
         Path("from-split.yaml").write_text(own)
         shutil.copy("cache/datasets/ml-25m/ml-25m.zip", "part")
-        self.table = bare_table(Path("results/disturbed/table.csv"))
+        self.table = bare_table(Path("runs/disturbed/table.csv"))
         shutil.copytree(self.home, self.kept)
 
     def restore(self) -> None:
@@ -197,7 +197,7 @@ class Bench:
             return f"run with {code}: {printed[:300]}"
         if kind.then == "again" and "it is computed again" not in printed:
             return f"nothing said: {printed[:300]}"
-        if bare_table(Path("results/disturbed/table.csv")) != self.table:
+        if bare_table(Path("runs/disturbed/table.csv")) != self.table:
             return "another table"
         code, printed = self.read(kind)
         if code != 0:
