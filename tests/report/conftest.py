@@ -9,7 +9,7 @@ import pytest
 from harness.config.experiment import Experiment
 from harness.config.inference import Inference
 from harness.report import build_page
-from harness.results.cells import short_key
+from harness.results.cells import key_of, short_key
 from harness.results.inference import infer
 from harness.results.run import Run
 
@@ -193,7 +193,7 @@ def _cell(rng, where, place, algorithm, n_folds, easy):
         "algorithm": algorithm,
         "row": row_of(where, algorithm),
         "n_folds": n_folds,
-        "key": f"{place}{where['fold']}{where['candidates']}".ljust(64, "0"),
+        "key": key_of(where | {"algorithm": algorithm}),
         "params": {"random_state": 1, "note": "<u>"},
         "fit_seconds": 0.01 * 4**place,
         "score_seconds": 0.002,
