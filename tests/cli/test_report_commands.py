@@ -210,7 +210,6 @@ def foreign(results, tmp_path):
         ("table", "foreign", "--format", "latex"),
         ("conventions", "foreign"),
         ("compare", "foreign"),
-        ("report", "foreign"),
         ("list", "runs"),
         ("plot", "foreign", "--kind", "spread"),
         ("plot", "foreign", "--metric", "x\x1b[2J"),
