@@ -23,7 +23,7 @@ PAGES = (
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
-    r"(?P<marker><!-- (?P<kind>table|grid|speed): (?P<name>\S+)(?: (?P<label>\S+))? -->)\n"
+    r"(?P<marker><!-- (?P<kind>table|grid|speed): (?P<name>\S+)(?: (?P<label>\S+))?(?: (?P<split>\S+))? -->)\n"
     r"(?:\n\|(?:.*\n)+?(?=\n))?"
 )
 
@@ -34,13 +34,14 @@ def table(run: str) -> str:
     return "\n".join(line for line in lines if line.startswith("|"))
 
 
-def grid(run: str, label: str) -> str:
-    """Return one metric of a run: a row for each algorithm, a column for each table."""
+def grid(run: str, label: str, split: str = "") -> str:
+    """Return one metric of a run: a row for each algorithm, a column for each table of a split."""
     frame = to_frame_for_people(read_run(TOP / run).info)
+    frame = frame[frame["split"] == split] if split else frame
     places = list(dict.fromkeys(zip(frame["split"], frame["candidates"], strict=True)))
     values = frame.set_index(["algorithm", "split", "candidates"])[label]
     lines = [
-        "| algorithm | " + " | ".join(", ".join(place) for place in places) + " |",
+        "| algorithm | " + " | ".join(place[1] if split else ", ".join(place) for place in places) + " |",
         "| --- |" + " ---: |" * len(places),
     ]
     for algorithm in dict.fromkeys(frame["algorithm"]):
@@ -64,7 +65,7 @@ def written(text: str) -> str:
     kinds = {"table": table, "grid": grid, "speed": speed}
 
     def fill(match: re.Match[str]) -> str:
-        asked = [word for word in (match["name"], match["label"]) if word]
+        asked = [word for word in (match["name"], match["label"], match["split"]) if word]
         return f"{match['marker']}\n\n{kinds[match['kind']](*asked)}\n"
 
     return MARKER.sub(fill, text)
