@@ -23,7 +23,8 @@ PAGES = (
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
-    r"(?P<marker><!-- (?P<kind>table|grid|speed): (?P<name>\S+)(?: (?P<label>\S+))?(?: (?P<split>\S+))? -->)\n"
+    r"(?P<marker><!-- (?P<kind>table|grid|speed): (?P<name>\S+)"
+    r"(?: (?P<label>\S+))?(?: (?P<split>\S+))? -->)\n"
     r"(?:\n\|(?:.*\n)+?(?=\n))?"
 )
 
@@ -40,8 +41,9 @@ def grid(run: str, label: str, split: str = "") -> str:
     frame = frame[frame["split"] == split] if split else frame
     places = list(dict.fromkeys(zip(frame["split"], frame["candidates"], strict=True)))
     values = frame.set_index(["algorithm", "split", "candidates"])[label]
+    titles = [candidates if split else f"{name}, {candidates}" for name, candidates in places]
     lines = [
-        "| algorithm | " + " | ".join(place[1] if split else ", ".join(place) for place in places) + " |",
+        "| algorithm | " + " | ".join(titles) + " |",
         "| --- |" + " ---: |" * len(places),
     ]
     for algorithm in dict.fromkeys(frame["algorithm"]):
