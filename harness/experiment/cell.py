@@ -194,7 +194,9 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
         folds = workspace.splits(cell.dataset, cell.split, cell.seed)[: cell.fold]
         registry.advance(model, sum(len(fold.test) for fold in folds))
     report(COMPILING, 0, 0)
-    wanted = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
+    wanted: tuple[metrics.Metric, ...] = ()
+    if cell.inner:
+        wanted = (metrics.parse(experiment.tuning.metric),)
     depth = depth_of(requested_metrics(experiment))
     catalogue = isinstance(section, Catalogue)
     compile_scoring(wanted, depth, catalogue=catalogue)

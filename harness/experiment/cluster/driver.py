@@ -222,9 +222,12 @@ class Cluster:
         }
         text = json.dumps(job, sort_keys=True)
         job["job"] = hashlib.sha256(text.encode()).hexdigest()
-        limit = experiment.execution.time_limit
-        job["workers"] = sum(self._usable().values())
-        return [{**job, "cell": asdict(cell), "limit": limit} for cell in cells]
+        common = {
+            **job,
+            "limit": experiment.execution.time_limit,
+            "workers": sum(self._usable().values()),
+        }
+        return [{**common, "cell": asdict(cell)} for cell in cells]
 
     def _send_folds(self, cells: Sequence[Cell]) -> dict[str, str]:
         """Send the splits that are read from files, which workers do not have."""
