@@ -244,3 +244,14 @@ class TestCompare:
             table = join(pair).table.set_index("algorithm")
             assert table.loc["SVD", "n_cells"] == 4
             assert table.loc["SVD", "rmse"] == two.table["rmse"][0]
+
+    def test_runs_of_other_data_are_tables_of_their_own(self):
+        runs = [run(dataset=synthetic(seed)) for seed in (0, 1)]
+        with pytest.raises(ComparisonError, match=r"run \(2\): other data"):
+            join(runs)
+        joined = join(runs, anyway=True)
+        pd.testing.assert_frame_equal(values(joined), values(*runs))
+        assert list(dict.fromkeys(joined.table["dataset"])) == [
+            "synthetic (run)",
+            "synthetic (run (2))",
+        ]
