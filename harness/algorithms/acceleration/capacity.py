@@ -10,6 +10,9 @@ __all__ = ["DENSE_LIMIT", "fits_densely", "memory"]
 DENSE_LIMIT = 2 << 30
 """Largest similarity matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
 
+SLOPE_ONE_DENSE = 4096
+"""Most items for which SlopeOne keeps its two matrices whole; with more, rows are computed."""
+
 DOUBLE = 8
 TRAINSET_ROW = 24  # both groupings: two ids of 4 bytes, two ratings of 8
 ORDER_ROW = 12  # ids of 4 bytes and places of 8
@@ -55,7 +58,7 @@ def memory(
     Examples
     --------
     >>> memory("SlopeOne", {}, 162_541, 59_047, 25_000_095) // 2**30
-    52
+    26
     >>> memory("SVD", {"n_factors": 100}, 162_541, 59_047, 25_000_095) // 2**20
     974
     """
@@ -74,7 +77,8 @@ def memory(
         rows = (n if fits_densely(n) else 256) * n * DOUBLE
         return columns + rows + (ORDER_ROW + 5 * DOUBLE) * n_ratings
     if name == "SlopeOne":
-        return columns + 2 * DOUBLE * n_items**2 + ORDER_ROW * n_ratings
+        matrices = 2 if n_items <= SLOPE_ONE_DENSE else 1  # to score catalogues
+        return columns + matrices * DOUBLE * n_items**2 + ORDER_ROW * n_ratings
     if name in ("spark-als", "implicit-als"):
         n_factors = int(params.get("n_factors", 10 if name == "spark-als" else 100))
         factors = (DOUBLE + 4) * n_factors * 2 * (n_users + n_items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
 from harness.parallel import each_block
 
-__all__ = ["Similarities", "accepts_similarities", "fit_similarities", "rows_of"]
+__all__ = ["LazyMatrix", "Similarities", "accepts_similarities", "fit_similarities", "rows_of"]
 
 MEASURES = ("msd", "cosine", "pearson", "pearson_baseline")
 MSD, COSINE, PEARSON, PEARSON_BASELINE = range(4)
@@ -30,12 +31,37 @@ WORTH_A_THREAD = 16
 ROWS_BETWEEN_REPORTS = 1024
 
 
-class Similarities:
-    """The similarity matrix of a model, whose rows are computed when they are asked for.
+class LazyMatrix(ABC):
+    """A matrix of n × n numbers, whose rows are computed when they are asked for.
 
-    Stands where Surprise has an array of n × n doubles: ``sim[x]`` is a row, ``sim[x, x2]`` a
-    similarity. The last row is kept, since ``predict`` asks for the neighbours of one user or item
-    one after the other.
+    Stands where Surprise has an array: ``matrix[x]`` is a row, ``matrix[x, x2]`` a number. The last
+    row is kept, since ``predict`` asks for the numbers of one row one after the other.
+    """
+
+    shape: tuple[int, int]
+    _kept: tuple[int, npt.NDArray[Any]] = (-1, np.empty(0))
+
+    @abstractmethod
+    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
+        """Return some rows, shape (len(xs), n), computed on the calling thread."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        x, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
+        if not isinstance(x, int | np.integer):
+            rows = self.rows(np.arange(self.shape[0])[x])
+            return rows[(slice(None), *rest)] if rest else rows
+        kept, row = self._kept
+        if kept != x:
+            row = self.rows(np.array([x]))[0]
+            self._kept = (int(x), row)
+        return row[rest] if rest else row
+
+
+class Similarities(LazyMatrix):
+    """The similarity matrix of a model, whose rows are computed when they are asked for.
 
     Parameters
     ----------
@@ -62,16 +88,9 @@ class Similarities:
         self._columns = (*x_lists, *y_lists)
         self._plain = measure == MSD and not repeats(x_lists.offsets, x_lists.ids).any()
         self._options = (min_support, shrinkage)
-        self._kept: tuple[int, Floats] = (-1, np.empty(0))
+        self.shape = (len(x_lists.offsets) - 1,) * 2
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many users or items there are, twice."""
-        n_x = len(self._columns[0]) - 1
-        return n_x, n_x
-
-    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> Floats:
-        """Return the similarities of each x to all, shape (n, n_x), on the calling thread."""
+    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> Floats:  # noqa: D102
         rows = np.empty((len(xs), self.shape[1]))
         self._fill(xs.astype(np.int64), rows)
         return rows
@@ -96,20 +115,6 @@ class Similarities:
             each_block(fill, last - first, WORTH_A_THREAD)
             progress(last, n_x)
         return matrix
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, key: Any) -> Any:
-        x, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
-        if not isinstance(x, int | np.integer):
-            rows = self.rows(np.arange(self.shape[0])[x])
-            return rows[(slice(None), *rest)] if rest else rows
-        kept, row = self._kept
-        if kept != x:
-            row = self.rows(np.array([x]))[0]
-            self._kept = (int(x), row)
-        return row[rest] if rest else row
 
 
 def rows_of(sim: Floats | Similarities, xs: Codes) -> Floats:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.algorithms.acceleration.accelerator import (
     Accelerator,
@@ -15,15 +17,19 @@ from harness.algorithms.acceleration.accelerator import (
     Progress,
     Scorer,
 )
+from harness.algorithms.acceleration.capacity import SLOPE_ONE_DENSE
 from harness.algorithms.acceleration.loops import in_blocks
+from harness.algorithms.acceleration.similarities import LazyMatrix
 from harness.algorithms.columns import Lists, mean_of_each, truncated
 from harness.algorithms.quiet_surprise import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
+from harness.parallel import each_block
 
 __all__ = ["SlopeOne"]
 
 ROWS_BETWEEN_REPORTS = 1024
+ITEMS_AT_ONCE = 16
 LANES = 8  # doubles that a vector instruction adds at once
 
 
@@ -37,20 +43,43 @@ class SlopeOneScorer(Scorer):
     def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
         known = (users >= 0) & (items >= 0)
         asked_users, asked_items = users[known], items[known]
-        deviations = np.empty(len(asked_users))
-        lists = self.trainset.by_user[:2]
-        pairs = (asked_users, asked_items, *lists, self.model.dev, deviations)
-        steps = len(deviations) * self.trainset.n_ratings / self.trainset.n_users
-        in_blocks(average_pairs, len(deviations), steps, *pairs)
+        deviations = self.mean_deviations(asked_users, asked_items)
         estimates = np.full(len(users), float(self.model.default_prediction()))
         estimates[known] = self.means[asked_users] + deviations
         return estimates, ~known
 
+    def mean_deviations(self, users: Codes, items: Codes) -> Floats:
+        """Return the mean deviation of each item from what its user rated; 0 for none."""
+        dev, lists = self.model.dev, self.trainset.by_user[:2]
+        found = np.empty(len(users))
+        if not isinstance(dev, Deviations):
+            steps = len(users) * self.trainset.n_ratings / self.trainset.n_users
+            in_blocks(average_pairs, len(users), steps, users, items, *lists, dev, found)
+            return found
+        order = np.argsort(items, kind="stable")
+        distinct, edges = np.unique(items[order], return_index=True)
+        edges = np.append(edges, len(order))
+
+        def average(start: int, stop: int) -> None:
+            for first in range(start, stop, ITEMS_AT_ONCE):
+                last = min(first + ITEMS_AT_ONCE, stop)
+                part = order[edges[first] : edges[last]]
+                places = np.searchsorted(distinct[first:last], items[part]).astype(np.int32)
+                means = np.empty(len(part))
+                rows = dev.rows(distinct[first:last])
+                average_pairs(0, len(part), users[part], places, *lists, rows, means)
+                found[part] = means
+
+        each_block(average, len(distinct), ITEMS_AT_ONCE)
+        return found
+
     def rows(self, users: Codes) -> Floats:
+        dev = self.model.dev
+        dev = dev.matrix if isinstance(dev, Deviations) else dev
         estimates = np.zeros((len(users), self.trainset.n_items))
         lists = self.trainset.by_user[:2]
         steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
-        blocks = (users, *lists, self.model.dev, estimates)
+        blocks = (users, *lists, dev, estimates)
         n_items = self.trainset.n_items
         in_blocks(average_rows, len(users), steps, *blocks, scratch=(n_items, n_items))
         estimates += self.means[users][:, None]
@@ -73,22 +102,67 @@ class SlopeOne(Accelerator):
         offsets, raters, places = trainset.item_order
         by_item = Lists(offsets, raters, by_user.ratings[places])
         n_items = trainset.n_items
-        model.freq = np.empty((n_items, n_items), np.intp)
-        model.dev = np.empty((n_items, n_items))
-        columns = (*by_item, *by_user, model.dev, model.freq)
-        steps = float(np.sum(np.diff(by_user.offsets) ** 2))
-        for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
-            stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
-            share = steps * (stop - start) / n_items
-            in_blocks(deviate, stop, share, *columns, start=start, scratch=((n_items, 2),))
-            progress(stop, n_items)
+        if n_items > SLOPE_ONE_DENSE:
+            model.dev = Deviations(by_item, by_user, counted=False)
+            model.freq = Deviations(by_item, by_user, counted=True)
+        else:
+            model.dev, model.freq = np.empty((n_items, n_items)), np.empty((n_items,) * 2, np.intp)
+            fill(by_item, by_user, model.dev, model.freq, progress)
         model.user_mean = list(mean_of_each(trainset.by_user))
+
+
+class Deviations(LazyMatrix):
+    """Mean deviations of items from each other, or how many users rated both.
+
+    Parameters
+    ----------
+    by_item, by_user : Lists
+        The ratings, raters of an item in the order of users.
+    counted : bool
+        Whether it is the numbers of users.
+    """
+
+    def __init__(self, by_item: Lists, by_user: Lists, *, counted: bool) -> None:
+        self._lists = by_item, by_user
+        self._counted = counted
+        self.shape = (len(by_item.offsets) - 1,) * 2
+
+    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
+        by_item, by_user = self._lists
+        n = self.shape[1]
+        dev, freq = np.empty((len(xs), n)), np.empty((len(xs) * self._counted, n), np.intp)
+        items = xs.astype(np.int64)
+        deviate(0, len(items), items, *by_item, *by_user, dev, freq, np.empty((n, 2)))
+        return freq if self._counted else dev
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The mean deviations of all items, for whole catalogues."""
+        dev = np.empty(self.shape)
+        fill(*self._lists, dev, np.empty((0, self.shape[1]), np.intp), lambda *_: None)
+        return dev
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "matrix"}
+
+
+def fill(by_item: Lists, by_user: Lists, dev: Floats, freq: Offsets, progress: Progress) -> None:
+    """Fill the matrices; `freq` may have no rows."""
+    n_items = len(dev)
+    columns = (np.arange(n_items), *by_item, *by_user, dev, freq)
+    steps = float(np.sum(np.diff(by_user.offsets) ** 2))
+    for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
+        stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
+        share = steps * (stop - start) / n_items
+        in_blocks(deviate, stop, share, *columns, start=start, scratch=((n_items, 2),))
+        progress(stop, n_items)
 
 
 @kernel
 def deviate(
     first: int,
     last: int,
+    items: Offsets,
     item_offsets: Offsets,
     raters: Codes,
     item_ratings: Floats,
@@ -99,13 +173,14 @@ def deviate(
     freq: Offsets,
     sums: Floats,
 ) -> None:
-    """Fill the rows of `dev` and `freq` of the items from `first` up to `last`.
+    """Fill the rows of `dev` and `freq` of some items, from place `first` up to `last`.
 
     For each rater of an item, the deviations from all that the rater rated are added to the sums
     of those other items, and counted; the mean deviation is NaN where nobody rated both.
     """
     n_items = len(item_offsets) - 1
-    for item in range(first, last):
+    for place in range(first, last):
+        item = items[place]
         for other in range(n_items):
             sums[other, 0] = 0.0
             sums[other, 1] = 0.0
@@ -113,14 +188,16 @@ def deviate(
             user = raters[row]
             rating = item_ratings[row]
             for other in range(user_offsets[user], user_offsets[user + 1]):
-                place = np.uint32(user_items[other])
-                sums[place, 0] += rating - user_ratings[other]
-                sums[place, 1] += 1.0
+                shared = np.uint32(user_items[other])
+                sums[shared, 0] += rating - user_ratings[other]
+                sums[shared, 1] += 1.0
         for other in range(n_items):
             total, count = sums[other, 0], sums[other, 1]
-            freq[item, other] = np.int64(count)
-            dev[item, other] = total / count if count > 0.0 else np.nan
-        dev[item, item] = 0.0
+            dev[place, other] = total / count if count > 0.0 else np.nan
+        if len(freq):
+            for other in range(n_items):
+                freq[place, other] = np.int64(sums[other, 1])
+        dev[place, item] = 0.0
 
 
 @kernel
