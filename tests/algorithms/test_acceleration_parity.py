@@ -1,5 +1,7 @@
 """Everything that is accelerated, against Surprise itself, over options and small training sets."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -233,6 +235,29 @@ def test_estimates_are_those_of_surprise_to_the_last_bit(twins, name, parts):
 @given(rows())
 def test_slope_one_does_as_surprise_when_asked_to(twins, rows):
     check(surprise.SlopeOne, {}, twins(rows))
+
+
+def test_slope_one_of_many_items_is_computed_when_asked_for(twins, monkeypatch):
+    rng = np.random.default_rng(0)
+    cells = rng.permutation(12 * 30)[:150].tolist()
+    both = twins([(cell // 30, cell % 30, float(rng.integers(1, 51)) / 10) for cell in cells])
+    whole, lazy = surprise.SlopeOne(), surprise.SlopeOne()
+    acceleration.fit(whole, both.columns())
+    monkeypatch.setattr("harness.algorithms.acceleration.slope_one.SLOPE_ONE_DENSE", 0)
+    acceleration.fit(lazy, both.columns())
+    lazy = pickle.loads(pickle.dumps(lazy))
+    users, items = np.divmod(np.arange(both.n_users * both.n_items), both.n_items)
+    for one, other in zip(
+        acceleration.estimate(whole, users, items),
+        acceleration.estimate(lazy, users, items),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+    for name in ("dev", "freq"):
+        np.testing.assert_array_equal(getattr(lazy, name)[:], getattr(whole, name))
+    assert lazy.predict("u3", "i4").est == whole.predict("u3", "i4").est
+    (_, _, one), (_, _, other) = (next(acceleration.catalogue(m, users[:5])) for m in (whole, lazy))
+    np.testing.assert_array_equal(one, other)
 
 
 @PARITY

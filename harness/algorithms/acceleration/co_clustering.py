@@ -79,11 +79,11 @@ class CoClustering(Accelerator):
             average(by_user, cltr_u, cltr_i, mean, *averages)
             users = (*by_user, user_mean, item_mean, *averages, cltr_i, True, cltr_u)
             steps = trainset.n_ratings * model.n_cltr_u
-            in_blocks(assign, trainset.n_users, steps, *users, scratch=(model.n_cltr_u,))
+            in_blocks(assign, trainset.n_users, steps, *users)
             crossed = np.ascontiguousarray(avg_cross.T)
             items = (*by_item, item_mean, user_mean, avg_i, avg_u, crossed, cltr_u, False, cltr_i)
             steps = trainset.n_ratings * model.n_cltr_i
-            in_blocks(assign, trainset.n_items, steps, *items, scratch=(model.n_cltr_i,))
+            in_blocks(assign, trainset.n_items, steps, *items)
             progress(epoch + 1, model.n_epochs)
         average(by_user, cltr_u, cltr_i, mean, *averages)
         model.cltr_u, model.cltr_i = cltr_u, cltr_i
@@ -145,13 +145,13 @@ def assign(
     other_clusters: Offsets,
     users_first: bool,
     clusters: Offsets,
-    errors: Floats,
 ) -> None:
     """Move each owner to the cluster with the least squared error, the first of equal ones.
 
     Terms are added in Surprise's order, users before items, so that ties stay ties.
     """
     n_clusters = len(avg_own)
+    errors = np.empty(n_clusters)
     for owner in range(first, last):
         for own in range(n_clusters):
             errors[own] = 0.0

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
-
-import numpy as np
 
 from harness.kernels import compile_lazily
 from harness.parallel import each_block
@@ -31,14 +29,9 @@ def summing_kernel(function: F) -> F:
 
 
 def in_blocks(
-    kernel: Callable[..., None],
-    n: int,
-    steps: float,
-    *arguments: Any,
-    start: int = 0,
-    scratch: Sequence[Any] = (),
+    kernel: Callable[..., None], n: int, steps: float, *arguments: Any, start: int = 0
 ) -> None:
-    """Call ``kernel(first, last, *arguments, *scratch)`` for blocks of a range, on threads.
+    """Call ``kernel(first, last, *arguments)`` for blocks of ``range(start, n)``, on threads.
 
     Parameters
     ----------
@@ -52,8 +45,6 @@ def in_blocks(
         Passed on.
     start : int
         Beginning of the range.
-    scratch : sequence of int or tuple
-        Shapes of arrays of doubles that each call gets for itself, with any content.
 
     Examples
     --------
@@ -65,8 +56,6 @@ def in_blocks(
     [0, 1, 4]
     """
     smallest = (n - start) * WORTH_A_THREAD / max(steps, 1)
-
-    def run(first: int, last: int) -> None:
-        kernel(start + first, start + last, *arguments, *(np.empty(shape) for shape in scratch))
-
-    each_block(run, n - start, math.ceil(smallest))
+    each_block(
+        lambda a, b: kernel(start + a, start + b, *arguments), n - start, math.ceil(smallest)
+    )

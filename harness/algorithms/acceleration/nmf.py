@@ -63,16 +63,15 @@ class NMF(Accelerator):
         rates = np.array([model.lr_bu, model.lr_bi, model.reg_bu, model.reg_bi], np.float64)
         products = np.empty(trainset.n_ratings)
         steps = trainset.n_ratings * pu.shape[1] / LANES
-        sums = (pu.shape[1], pu.shape[1])
         pu_next, qi_next = np.empty_like(pu), np.empty_like(qi)
         for epoch in range(model.n_epochs):
             in_blocks(multiply, trainset.n_users, steps, *by_user[:2], pu, qi, products)
             if model.biased:
                 add_biases(*by_user, mean, rates, bu, bi, products)
             users = (*by_user, products, reg_pu, pu, qi, pu_next)
-            in_blocks(step, trainset.n_users, steps, *users, scratch=sums)
+            in_blocks(step, trainset.n_users, steps, *users)
             items = (*by_item, products[places], reg_qi, qi, pu, qi_next)
-            in_blocks(step, trainset.n_items, steps, *items, scratch=sums)
+            in_blocks(step, trainset.n_items, steps, *items)
             pu, pu_next, qi, qi_next = pu_next, pu, qi_next, qi
             progress(epoch + 1, model.n_epochs)
         model.bu, model.bi = bu, bi
@@ -141,18 +140,17 @@ def step(
     before: Floats,
     across: Floats,
     after: Floats,
-    above: Floats,
-    below: Floats,
 ) -> None:
     """Multiply each factor by ``Σ q r / (Σ q r̂ + λ n p)``, q being the factors across.
 
     The two sums of an owner are made over its ratings, all factors at once.
     """
     n_factors = before.shape[1]
+    above = np.empty(n_factors)  # arrays that the compiler knows apart from the arguments
+    below = np.empty(n_factors)
     for owner in range(first, last):
-        for f in range(n_factors):
-            above[f] = 0.0
-            below[f] = 0.0
+        above[:] = 0.0
+        below[:] = 0.0
         for row in range(offsets[owner], offsets[owner + 1]):
             q = across[others[row]]
             for f in range(n_factors):

@@ -80,8 +80,7 @@ class SlopeOneScorer(Scorer):
         lists = self.trainset.by_user[:2]
         steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
         blocks = (users, *lists, dev, estimates)
-        n_items = self.trainset.n_items
-        in_blocks(average_rows, len(users), steps, *blocks, scratch=(n_items, n_items))
+        in_blocks(average_rows, len(users), steps, *blocks)
         estimates += self.means[users][:, None]
         estimates[users < 0] = self.model.default_prediction()
         return estimates
@@ -132,7 +131,7 @@ class Deviations(LazyMatrix):
         n = self.shape[1]
         dev, freq = np.empty((len(xs), n)), np.empty((len(xs) * self._counted, n), np.intp)
         items = xs.astype(np.int64)
-        deviate(0, len(items), items, *by_item, *by_user, dev, freq, np.empty((n, 2)))
+        deviate(0, len(items), items, *by_item, *by_user, dev, freq)
         return freq if self._counted else dev
 
     @cached_property
@@ -154,7 +153,7 @@ def fill(by_item: Lists, by_user: Lists, dev: Floats, freq: Offsets, progress: P
     for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
         stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
         share = steps * (stop - start) / n_items
-        in_blocks(deviate, stop, share, *columns, start=start, scratch=((n_items, 2),))
+        in_blocks(deviate, stop, share, *columns, start=start)
         progress(stop, n_items)
 
 
@@ -171,7 +170,6 @@ def deviate(
     user_ratings: Floats,
     dev: Floats,
     freq: Offsets,
-    sums: Floats,
 ) -> None:
     """Fill the rows of `dev` and `freq` of some items, from place `first` up to `last`.
 
@@ -179,6 +177,7 @@ def deviate(
     of those other items, and counted; the mean deviation is NaN where nobody rated both.
     """
     n_items = len(item_offsets) - 1
+    sums = np.empty((n_items, 2))
     for place in range(first, last):
         item = items[place]
         for other in range(n_items):
@@ -209,14 +208,14 @@ def average_rows(
     rated: Codes,
     dev: Floats,
     deviations: Floats,
-    sums: Floats,
-    counts: Floats,
 ) -> None:
     """Write the mean deviation of every item from those each user rated; 0 where there is none.
 
     The deviations of all items from one that the user rated stand in one row, so rows are added.
     """
     n_items = len(dev)
+    sums = np.empty(n_items)
+    counts = np.empty(n_items)
     for place in range(first, last):
         user = users[place]
         if user < 0:
