@@ -214,13 +214,6 @@ def test_a_second_run_says_what_was_found_and_where_its_times_are_from(tmp_path,
     assert f"with {n_found} of {n_cells} cells found" in dict(describe_run(second.info))["took"]
 
 
-def test_the_number_of_workers_is_that_of_the_cells_not_of_the_config(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    done = harness.run(SMALL, results=None, workers=2)
-    assert {cell["measured"]["workers"] for cell in done.info["cells"]} == {2}
-    assert "2 cells at a time" in dict(methods(done.info).paragraphs)["Computation"]
-
-
 def test_a_cell_derives_what_it_needs_of_a_training_set_itself():
     ratings = harness.load({"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}})
     experiment, _ = load(SMALL)

@@ -15,6 +15,7 @@ import harness.config.load
 import harness.splits
 from harness.datasets import Ratings
 from harness.errors import ConfigError
+from harness.report.methods import methods
 
 SMALL = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 1200}},
@@ -120,7 +121,10 @@ def test_the_same_config_gives_the_same_bytes_whatever_the_workers(tmp_path, mon
     tables = []
     for number, workers in enumerate((1, 1, 2)):
         monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / f"cache{number}"))
-        harness.run(config, results=tmp_path / str(number), workers=workers)
+        done = harness.run(config, results=tmp_path / str(number), workers=workers)
+        assert {cell["measured"]["workers"] for cell in done.info["cells"]} == {workers}
+        counted = f"{workers} cell{'s' * (workers > 1)} at a time"
+        assert counted in dict(methods(done.info).paragraphs)["Computation"]
         tables.append(without_times(tmp_path / str(number) / "run" / "table.csv"))
     assert tables[0] == tables[1] == tables[2]
 
