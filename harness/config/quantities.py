@@ -102,7 +102,7 @@ Folds = Annotated[int, Field(ge=1, le=10_000)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 """Strictly between 0 and 1."""
 Size = Annotated[int | float, BeforeValidator(_size(1), json_schema_input_type=Count | Share)]
-"""A share, or a count; told apart by the decimal point."""
+"""A share, or a count; the decimal point makes it a share."""
 SizeOrZero = Annotated[
     int | float,
     BeforeValidator(_size(0), json_schema_input_type=Annotated[int, Field(ge=0)] | Share),

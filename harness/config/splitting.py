@@ -174,7 +174,7 @@ class RepeatedKFold(_Split):
     """Cross-validation several times over, as `surprise.model_selection.RepeatedKFold`."""
 
     kind: Literal["repeated-kfold"] = "repeated-kfold"
-    """K-fold, with the ratings shuffled anew in each repetition."""
+    """K-fold, with the ratings shuffled again in each repetition."""
     n_splits: Annotated[Folds, Field(ge=2)] = 5
     """How many folds in each repetition."""
     n_repeats: Folds = 10
@@ -352,7 +352,7 @@ class OwnTraining(_Split):
     """No division: a model is tested on what it was fitted on."""
 
     kind: Literal["own-training"] = "own-training"
-    """All ratings are training and test at once. The scores tell what a model remembers, nothing
+    """All ratings are training and test at once. The scores show what a model remembers, nothing
     of what it predicts; only for published numbers that were computed so."""
 
     def describe(self) -> str:
@@ -368,7 +368,7 @@ class OwnTraining(_Split):
 
 
 class Predefined(_Split):
-    """Folds that somebody else has drawn."""
+    """Folds that were drawn elsewhere."""
 
     kind: Literal["predefined"] = "predefined"
     """Folds come from files: a pair for each fold, or one file with a column of folds."""

@@ -35,7 +35,7 @@ def execute(
     workers : int
         One does them here, one after the other, unless the config sets a time limit.
     watch : callable
-        Told when a cell starts, reaches a stage and ends.
+        Receives the events of cells that start, reach a stage and end.
     fresh : bool
         Compute a cell even if it is there; what is there stays until the new one is whole.
 

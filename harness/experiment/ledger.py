@@ -14,13 +14,13 @@ __all__ = ["Ledger"]
 
 
 class Ledger:
-    """Tells what of a run is missing.
+    """Knows which cells of a run are missing.
 
     Parameters
     ----------
     store : CellStore
     watch : callable
-        Told of every broken file.
+        Receives a note on every broken file.
     fresh : bool
         Take nothing as finished that was there before; it stays until the new one is whole.
     """

@@ -98,7 +98,7 @@ class Crew:
         ----------
         cells : sequence of Cell
         tell : callable
-            Gives what is told of a cell's stages.
+            Returns the report of a cell's stages.
         **options
             For `harness.experiment.cell.finish`.
 

@@ -51,9 +51,9 @@ def on_cluster(
     workers : int
         How many workers to wait for before the first cell.
     tell : callable
-        Gives what is told of a cell's stages.
+        Returns the report of a cell's stages.
     watch : callable
-        Told of workers.
+        Receives notes on workers.
     fresh : bool
         Store a cell even if it is there.
 

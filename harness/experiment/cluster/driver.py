@@ -70,12 +70,12 @@ def connected(workspace: Workspace) -> Iterator[Client]:
     except (OSError, ValueError, ImportError, TypeError, RuntimeError) as error:
         raise ClusterError(
             f"execution.scheduler: no Dask scheduler answers at {address} "
-            f"({_first_line(error)}); start one with `dask scheduler`, or mend the address"
+            f"({_first_line(error)}); start one with `dask scheduler`, or fix the address"
         ) from None
     try:
         yield client
     finally:
-        # Leaving a lost scheduler behind is not worth an error of its own.
+        # Leaving a lost scheduler behind needs no error of its own.
         with suppress(TimeoutError, OSError):
             client.close(timeout=LOOK_SECONDS)
 
@@ -123,7 +123,7 @@ class Cluster:
     workspace : Workspace
     store : CellStore
     watch : callable
-        Told of workers.
+        Receives notes on workers.
     """
 
     def __init__(

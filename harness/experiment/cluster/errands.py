@@ -125,7 +125,7 @@ def run_errand(errand: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 def _wanted_by(worker: Worker) -> Callable[[], bool]:
-    """Return what tells whether anybody still waits for the task of this thread.
+    """Return a check of whether anybody still waits for the task of this thread.
 
     A task whose driver has cancelled it, or is gone, would else stay in its thread until it ends.
     """

@@ -112,7 +112,7 @@ class Slot:
             with self._watched(limit, wanted, reasons):
                 write_frame(self.process.stdin, request)
                 answer = read_frame(self.process.stdout)
-        except OSError:  # it has died; told below
+        except OSError:  # it has died; reported below
             pass
         self.idle_since = time.monotonic()
         if answer is not None:
