@@ -38,14 +38,18 @@ HOME = _private_home()
 
 import pytest  # noqa: E402
 from filelock import FileLock  # noqa: E402
-from hypothesis import settings  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
 
 from harness import datasets  # noqa: E402
 from harness.errors import DownloadError  # noqa: E402
 
-# A deadline would measure the machine, and the compilation of kernels, instead of the code.
-settings.register_profile("same", deadline=None, derandomize=True, database=None)
-settings.register_profile("search", deadline=None, max_examples=1000, database=None)
+# Time measures the machine, and the compilation of kernels, instead of the code.
+TIMELESS = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
+settings.register_profile("same", **TIMELESS, derandomize=True, database=None)
+settings.register_profile("search", **TIMELESS, max_examples=1000, database=None)
 settings.load_profile("same")
 
 USERS_CACHE = os.environ.get("HARNESS_CACHE")

@@ -1,7 +1,6 @@
 """What the README says is what happens."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from harness.algorithms import registry
+from harness.algorithms.spark_session import find_java
 from harness.cli import _COMMANDS
 from harness.config.document import parse
 from harness.config.load import load
+from harness.errors import AlgorithmError
 
 TOP = Path(__file__).parents[1]
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
@@ -35,8 +36,10 @@ def test_a_python_block_runs(code, tmp_path, monkeypatch, capsys):
         if extra in code:
             pytest.importorskip(extra)
     if "pyspark" in code:
-        if shutil.which("java") is None:
-            pytest.skip("Spark needs Java")
+        try:
+            find_java()
+        except AlgorithmError as error:
+            pytest.skip(str(error))
         # Apart, since a process has one Spark, and that of other tests is set up otherwise.
         subprocess.run([sys.executable, "-c", code], check=True, timeout=240)
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import datasets
@@ -562,7 +562,7 @@ FIELD = st.one_of(
 LINE = st.lists(FIELD, min_size=0, max_size=5).map(",".join)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 @given(st.lists(LINE, max_size=8).map("\n".join), st.binary(max_size=6), st.integers(0, 60))
 def test_whatever_is_in_a_file_gives_ratings_or_a_data_error(
     tmp_path: Path, text: str, junk: bytes, place: int
@@ -580,7 +580,7 @@ def test_whatever_is_in_a_file_gives_ratings_or_a_data_error(
         assert ratings.users.max() < ratings.n_users
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(
     st.lists(
         st.tuples(
