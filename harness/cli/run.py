@@ -55,7 +55,7 @@ def run_command(
             raise ConfigError(config, [Fault(document.line(("name",)), "name", message)])
         names[experiment.name] = config
     if not quiet and not compiled_before():
-        say("first run on this machine: compiling the algorithms takes half a minute", err=True)
+        say("first run on this machine: compiling the algorithms takes about ten seconds", err=True)
     failed = 0
     for config in configs:
         with display(quiet) as watch:

@@ -150,6 +150,6 @@ def _reset_peak() -> bool:
 
 def _return_freed() -> None:
     """Return to the system what was freed, else it would hide what the next cell takes."""
-    gc.collect()
+    gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
     with suppress(OSError, AttributeError, TypeError):  # glibc alone has it
         ctypes.CDLL(None).malloc_trim(0)

@@ -194,17 +194,17 @@ def fill_rows_of_msd(
     n_x = rows.shape[1]
     for place in range(len(xs)):
         x = xs[place]
-        for x2 in range(n_x):
-            sums[x2, 0] = 0.0
-            sums[x2, 1] = 0.0
+        for other in range(n_x):
+            sums[other, 0] = 0.0
+            sums[other, 1] = 0.0
         for p in range(x_offsets[x], x_offsets[x + 1]):
             for q in range(y_offsets[x_ys[p]], y_offsets[x_ys[p] + 1]):
                 x2 = np.uint32(y_xs[q])
                 sums[x2, 0] += 1.0
                 sums[x2, 1] += (x_values[p] - y_values[q]) ** 2
-        for x2 in range(n_x):
-            n = sums[x2, 0]
-            rows[place, x2] = 1 / (sums[x2, 1] / n + 1) if n >= min_support else 0.0
+        for other in range(n_x):
+            n = sums[other, 0]
+            rows[place, other] = 1 / (sums[other, 1] / n + 1) if n >= min_support else 0.0
         rows[place, x] = 1.0
 
 
