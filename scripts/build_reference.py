@@ -86,7 +86,7 @@ def algorithm_table() -> Iterator[str]:
     for kind, title in (
         ("surprise", "Surprise's"),
         ("library", "Other libraries'"),
-        ("floor", "Floors"),
+        ("floor", "Baselines"),
     ):
         yield from (f"### {title}", "")
         yield from _table(

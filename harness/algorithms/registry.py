@@ -48,7 +48,7 @@ TRUNCATING = ("SlopeOne", "CoClustering")
 """Algorithms of Surprise that read ratings into C integers: 4.5 stars count as 4."""
 
 FLOORS = {
-    "Random": "a random number for each user and item: what any ranking must beat",
+    "Random": "a random number for each user and item",
     "Popularity": "how often the item was rated in training",
     "ItemMean": "the item's mean rating in training",
 }

@@ -49,7 +49,9 @@ def find_java(who: str = "Spark") -> Path:
     path = str(Path(home) / "bin" / "java") if home else "java"
     program = shutil.which(path)
     if program is None:
-        problem = f"JAVA_HOME is {home}, and {path} is no program" if home else "there is no Java"
+        problem = (
+            f"JAVA_HOME is {home}, and {path} is not a program" if home else "there is no Java"
+        )
     else:
         problem = _java_problem(program)
     packaged = None if home else _packaged_java()
@@ -179,7 +181,7 @@ def _session(who: str, settings: dict[str, str]) -> Any:
         except Exception as error:
             raise AlgorithmError(
                 f"{who}: Spark did not start ({_reason(error, said)}); "
-                f"see whether {java} runs and memory is free"
+                f"check that {java} runs and memory is free"
             ) from error
 
 

@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Abort as stop:
         # Click turns an interrupt of a command into an Abort; a prompt raises one of its own.
         running = isinstance(stop.__cause__, KeyboardInterrupt)
-        kept = "; what is finished is kept: run again to go on" if running else ""
+        kept = "; finished cells are kept: run again to resume" if running else ""
         say(f"interrupted{kept}", err=True)
         status = 130
     except click.ClickException as error:

@@ -9,7 +9,7 @@ __all__ = ["cache_command"]
 
 @click.group("cache")
 def cache_command() -> None:
-    """Look after the finished cells that runs share."""
+    """Manage the finished cells that runs share."""
 
 
 @cache_command.command("list")
@@ -28,7 +28,7 @@ def _list() -> int:
 
 @cache_command.command("size")
 def _size() -> int:
-    """Print how many cells there are and what they take."""
+    """Print the number of cells and their size."""
     from harness.cli.screen import say
     from harness.errors import counted
     from harness.results.cells import CellStore
@@ -53,7 +53,7 @@ def _verify() -> int:
             broken += 1
             say(message)
             store.discard(entry.key)
-    say(f"{counted(broken, 'broken cell')} removed" if broken else "every cell is whole")
+    say(f"{counted(broken, 'broken cell')} removed" if broken else "every cell is complete")
     return 1 if broken else 0
 
 

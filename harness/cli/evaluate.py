@@ -89,11 +89,13 @@ def evaluate_command(
 @options.results
 @click.option("--metric", "role", default="ndcg", show_default=True, help="Or ap, recall, rr, ...")
 @click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="Cut-off rank.")
-@click.option("--threshold", type=float, help="Least rating of a relevant item, where it matters.")
+@click.option(
+    "--threshold", type=float, help="Smallest rating of a relevant item, for metrics that need it."
+)
 def conventions_command(run: str, results: Path, role: str, k: int, threshold: float | None) -> int:
-    """Show one run as each library would score it.
+    """Score one run by the definition of each library.
 
-    The same lists, the same ratings: what differs between the rows is the definition alone.
+    All rows score the same lists and ratings; only the definition differs.
     """
     from harness.cli.screen import say, show_table
     from harness.results.cells import CellStore
@@ -114,10 +116,12 @@ def conventions_command(run: str, results: Path, role: str, k: int, threshold: f
 
 @click.command("reproduce")
 @click.argument("source", required=False)
-@click.option("--quiet", "-q", is_flag=True, help="Print the table alone.")
-@click.option("--no-runs", is_flag=True, help="Only what needs no data and no training.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the table.")
+@click.option(
+    "--no-runs", is_flag=True, help="Compute only numbers that need no data and no training."
+)
 def reproduce_command(source: str | None, quiet: bool, no_runs: bool) -> int:
-    """Compute published numbers again and set them beside the source.
+    """Compute published numbers again and compare them with the source.
 
     SOURCE is vincent-2018, rectools-docs, singh-2025, nicolas-2022, bellei-2017, microsoft or
     surprise; all of them without it. The exit code is 1 if a number differs that no note explains.

@@ -40,14 +40,14 @@ COMMENTED = ("tuning", "baselines", "statistics", "clip", "accelerate", "executi
     help="Columns of a file with unusual names, as user=who,item=what,rating=stars; "
     "positions count from 1.",
 )
-@click.option("--split", type=click.Choice(tuple(SPLITS)), help="How ratings are divided.")
+@click.option("--split", type=click.Choice(tuple(SPLITS)), help="How ratings are split.")
 @click.option("--candidates", type=click.Choice(CANDIDATES), help="Which items are ranked.")
 @click.option("--algorithms", metavar="NAME,...", help="Names with commas, or `all`.")
 @click.option("--metrics", metavar="LABEL,...", help="As ndcg@5,10,rmse.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="One number decides every draw.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of all random numbers.")
 @click.option("--description", default=None, help="A sentence for the report.")
-@click.option("--yes", "-y", is_flag=True, help="Ask nothing: defaults for what is not given.")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def new_command(
     path: Path,
     dataset: str | None,
@@ -71,7 +71,7 @@ def new_command(
     from harness.metrics import parse_many
 
     if path.exists() and not force:
-        fault = Fault(0, "", "is there already; choose another name, or --force to replace it")
+        fault = Fault(0, "", "exists; choose another name, or use --force to replace it")
         raise ConfigError(str(path), [fault])
     ask = _Questions(not yes and sys.stdin.isatty())
     text = ask("Description for the report (Enter for none)", description, "")
@@ -288,9 +288,11 @@ def _text(answers: dict[str, Any]) -> str:
     ]
     for key, value in answers.items():
         found = isinstance(value, dict) and "scale" in value
-        scale = " The scale is what the file holds; widen it if other ratings can be given." * found
+        scale = (
+            " The scale is the range of the file; widen it if other ratings are possible." * found
+        )
         blocks.append(_prose(f"{fields[key].description}{scale}") + _yaml(key, value))
-    blocks.append("# What follows is optional: take the `#` off a key to change its default.\n")
+    blocks.append("# The keys below are optional: remove the `#` to change a default.\n")
     for key in COMMENTED:
         default = fields[key].get_default(call_default_factory=True)
         if hasattr(default, "model_dump"):

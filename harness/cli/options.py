@@ -21,7 +21,7 @@ results = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     default=RESULTS,
     show_default=True,
-    help="Folder that holds the runs, each in a folder of its own.",
+    help="Folder of the runs; each run has its own folder in it.",
 )
 anyway = click.option(
     "--anyway", is_flag=True, help="Show runs that cannot be compared, with a note that says why."

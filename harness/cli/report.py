@@ -92,7 +92,7 @@ def plot_command(
 ) -> int:
     """Draw plots of a run, or of several runs together, one column of a paper wide.
 
-    Every plot is a file of its own; where a run has several tables, its name says of which it is.
+    Each plot is one file; for a run with several tables, its name contains the table.
     """
     from harness.cli.screen import say
     from harness.errors import ResultsError

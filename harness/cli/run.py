@@ -21,8 +21,10 @@ __all__ = ["check_command", "run_command"]
     default=None,
     help="Processes at the same time; the numbers are the same for any number.",
 )
-@click.option("--fresh", is_flag=True, help="Compute every cell and trial again, finished or not.")
-@click.option("--quiet", "-q", is_flag=True, help="Print the tables alone.")
+@click.option(
+    "--fresh", is_flag=True, help="Compute every cell and trial again, even finished ones."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print only the tables.")
 def run_command(
     configs: tuple[str, ...],
     overrides: tuple[str, ...],
@@ -33,7 +35,7 @@ def run_command(
 ) -> int:
     """Run experiments and print their tables.
 
-    Finished cells are kept: run again to do only what is missing.
+    Finished cells are kept: a second run computes only what is missing.
     """
     from harness.algorithms import registry
     from harness.cli.progress import display
@@ -76,9 +78,9 @@ def run_command(
 @options.configs
 @options.overrides
 def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
-    """Find out without fitting what a run would do, and what would stop it.
+    """Show what a run would do and what would stop it, without fitting.
 
-    Reads the data, divides it, counts cells and trials, estimates memory, and looks for missing
+    Reads and splits the data, counts cells and trials, estimates memory, and looks for missing
     packages. The exit code is 2 if there is a fault.
     """
     from harness.cli.screen import say, show_outline

@@ -64,7 +64,7 @@ def compare_command(runs: tuple[str, ...], results: Path, anyway: bool, output: 
 @click.argument("what", type=click.Choice(["algorithms", "datasets", "metrics", "runs", "configs"]))
 @options.results
 def list_command(what: str, results: Path) -> int:
-    """List what there is to choose from."""
+    """List algorithms, data sets, metrics, runs or configs."""
     from harness.cli.screen import say, show_table
 
     listings: dict[str, Callable[[], Listing]] = {

@@ -97,8 +97,8 @@ def _unknown_users(rule: str) -> str:
 
 def _unknown_items(rule: str) -> str:
     return {
-        "count": " Test items that training never saw cannot be ranked but count in the ideal.",
-        "drop": " Test items that training never saw are left out.",
+        "count": " Test items without a training rating cannot be ranked but count in the ideal.",
+        "drop": " Test items without a training rating are left out.",
     }[rule]
 
 

@@ -248,9 +248,9 @@ class DatasetSection(Section):
         cls, value: SyntheticSection | None, info: ValidationInfo
     ) -> SyntheticSection | None:
         if value is not None and info.data.get("path") is not None:
-            raise ValueError("ratings are made up or read from a path, not both; leave one out")
+            raise ValueError("ratings are synthetic or read from a path, not both; leave one out")
         if value is not None and info.data.get("name") not in (None, "synthetic"):
-            raise ValueError(f"{info.data['name']} is not made up; leave this or name out")
+            raise ValueError(f"{info.data['name']} is not synthetic; leave this or name out")
         return value
 
     @model_validator(mode="after")

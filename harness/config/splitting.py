@@ -410,7 +410,7 @@ class Predefined(_Split):
         """Return how the ratings were divided; see `_Split.sentence`."""
         if self.file is not None:
             return (
-                f"Training and {part} were divided beforehand and read from the column "
+                f"Training and {part} were split in advance and are read from the column "
                 f"{self.column} of {_base(self.file)}."
             )
         rest = "all other ratings are training"
@@ -418,7 +418,7 @@ class Predefined(_Split):
             rest = f"training is read from {_base(self.train)}"
         folds = f", for the folds {', '.join(map(str, self.folds))}" if self.folds else ""
         return (
-            f"Training and {part} were divided beforehand: the {part} is read from "
+            f"Training and {part} were split in advance: the {part} is read from "
             f"{_base(self.test or '')}, {rest}{folds}."
         )
 
@@ -437,7 +437,7 @@ class SavedSplit(_Split):
 
     def sentence(self, part: str = "test part") -> str:
         """Return how the ratings were divided; see `_Split.sentence`."""
-        return f"Training and {part} were divided beforehand and read from {_base(self.path)}."
+        return f"Training and {part} were split in advance and are read from {_base(self.path)}."
 
 
 def _seed(state: int | None) -> str:

@@ -276,7 +276,7 @@ _DESCRIPTIONS = (
     ),
     Description(
         "synthetic",
-        "Made-up ratings with a long tail",
+        "Synthetic ratings with a long tail",
         100_000, 1_000, 2_000, (0.5, 5.0), "none", "",
         kind="synthetic",
     ),

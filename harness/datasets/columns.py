@@ -295,7 +295,7 @@ class TableBuilder:
         n_merged = len(table) - 1 - len(ids)
         if n_merged:
             notes.append(
-                f"{role} ids that differ only in the blanks around them are one: {n_merged}"
+                f"{role} ids that differ only in surrounding blanks were merged: {n_merged}"
             )
         table[:-1][ids[table[:-1]] == ""] = -1
         return Coded(table[codes], ids)
@@ -326,7 +326,7 @@ class TableBuilder:
         sizes = np.abs(values[known].astype(np.float64))
         for least, per_second, unit in _UNITS:
             if sizes.min() >= least:
-                notes.append(f"{role}s taken for {unit}, by their size; kept as seconds")
+                notes.append(f"{role}s read as {unit}, because of their size; stored as seconds")
                 return np.where(known, values // per_second, NO_TIME)
         odd = np.flatnonzero(known)[sizes >= _LAST_SECOND]
         self.unreadable.add(

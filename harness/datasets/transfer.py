@@ -128,7 +128,7 @@ class Transfer:
             if response.headers.get("Content-Range", "").endswith(f"/{offset}"):
                 return  # complete already
             self.part.unlink(missing_ok=True)
-            raise _PassingError("the part that was there does not fit")
+            raise _PassingError("the partial file does not match")
         if status in (408, 425, 429) or status >= 500:
             raise _PassingError(f"status {status}")
         if status not in (200, 206):
@@ -137,7 +137,7 @@ class Transfer:
             f"bytes {offset}-"
         ):
             self.part.unlink(missing_ok=True)
-            raise _PassingError("another part came than was asked for")
+            raise _PassingError("the server sent another part than requested")
         start = offset if status == 206 else 0
         self.resumed = self.resumed or start > 0
         length = response.headers.get("Content-Length", "")
@@ -160,7 +160,7 @@ class Transfer:
                 piece = source.read1(PIECE, decode_content=False)
             except ReadTimeoutError:
                 raise _PassingError(
-                    f"nothing for {self.patience:g} s after {done:,} bytes"
+                    f"no data for {self.patience:g} s after {done:,} bytes"
                 ) from None
             except (HTTPError, OSError) as error:
                 raise _PassingError(f"cut off after {done:,} bytes ({_reason(error)})") from None

@@ -156,8 +156,8 @@ def _of_libraries(experiment: Experiment) -> Iterator[str]:
     ]
     if preferring and any(metric.needs_pairs for metric in requested_metrics(experiment)):
         yield (
-            f"{', '.join(preferring)}: estimates are preferences, not ratings, so their distance "
-            "from the ratings, as rmse, means nothing"
+            f"{', '.join(preferring)}: estimates are preferences, not ratings, so error metrics "
+            "such as rmse mean nothing"
         )
     if any(registry.canonical(each.name) == "spark-als" for each in experiment.algorithms):
         yield "peak MB is that of Python; Spark runs beside it, in Java"

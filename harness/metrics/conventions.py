@@ -161,7 +161,7 @@ _ALL = (
         notes=(
             "equal scores stand in falling order of document id, which a run read from a TREC "
             "file keeps; elsewhere it is the order of the rows",
-            "a user nobody judged has no score, and scores are compared in 32 bits",
+            "a user without judgments has no score, and scores are compared in 32 bits",
         ),
     ),
     Convention(
@@ -179,7 +179,7 @@ _ALL = (
         ),
         notes=(
             "meanAveragePrecision, without a rank, divides by all relevant items",
-            "the third column, relevance, is dropped on the way from Python",
+            "the third column, relevance, is lost when it is passed from Python",
         ),
     ),
     Convention(
@@ -199,7 +199,7 @@ _ALL = (
             ),
         ),
         notes=(
-            "every test item is relevant, one rated 0 too",
+            "every test item is relevant, including one rated 0",
             "list_summary counts undefined scores as 0",
         ),
     ),
@@ -215,7 +215,7 @@ _ALL = (
                 ap=f"ap(threshold={{t}}, denominator=achievable, {_ZERO})",
             ),
         ),
-        notes=("its mean recall is nan as soon as one user has nothing relevant",),
+        notes=("its mean recall is nan if any user has no relevant item",),
     ),
     Convention(
         "cornac",
@@ -249,7 +249,7 @@ _ALL = (
         ),
         notes=(
             "users without recommendations count 0 in ndcg and are left out of the rest",
-            "every rating is relevant in the binary ndcg, 0 too",
+            "every rating is relevant in the binary ndcg, including 0",
         ),
     ),
     Convention(
@@ -288,7 +288,7 @@ _ALL = (
         ),
         notes=(
             "its table value of precision is all hits over all min(k, relevant), not a mean",
-            "every stored entry is relevant, a stored 0 too",
+            "every stored entry is relevant, including a stored 0",
         ),
     ),
     Convention(

@@ -70,8 +70,8 @@ _MANNING = "Manning, Raghavan and Schütze 2008, doi:10.1017/CBO9780511809071"
 _RANKING = (
     Definition(
         "ndcg",
-        "Normalised discounted cumulative gain: the gain found near the top, as a share of the "
-        "best order's.",
+        "Normalised discounted cumulative gain: the discounted gain as a share of that "
+        "of the best order.",
         "dcg@k / idcg@k",
         f"{_JARVELIN}; gain 2**rel - 1 and discount log2(i + 1) from Burges et al. 2005, "
         "doi:10.1145/1102351.1102363; "
@@ -155,7 +155,8 @@ _RANKING = (
     ),
     Definition(
         "rbp",
-        "Rank-biased precision: what a reader finds who goes on with probability p each time.",
+        "Rank-biased precision: relevant items weighted by the probability that a "
+        "reader who continues with probability p reaches them.",
         "(1 - p) * sum over relevant ranks i <= k of p**(i - 1)",
         "Moffat and Zobel 2008, doi:10.1145/1416950.1416952",
         parameters=(p.PERSISTENCE, p.THRESHOLD, *_LISTS),
@@ -221,7 +222,7 @@ _ESTIMATES = (
     ),
     _of_estimates(
         "explained_variance",
-        "As r2, but a constant error costs nothing.",
+        "As r2, but a constant error has no effect.",
         "1 - var(rating - estimate) / var(rating)",
         "Draper and Smith 1998, doi:10.1002/9781118625590",
         True,
@@ -264,7 +265,7 @@ _RECOMMENDED = (
     ),
     _of_items(
         "gini",
-        "Gini index of how often items are shown: 0 all alike, near 1 a few have it all.",
+        "Gini index of how often items are shown: 0 if all equally often, near 1 if only a few.",
         "sum over j of (2 j - n - 1) x_j / (n sum x), counts x rising",
         "Fleder and Hosanagar 2009, doi:10.1287/mnsc.1080.0974",
         higher_is_better=False,
@@ -290,7 +291,7 @@ _RECOMMENDED = (
     ),
     _of_items(
         "novelty",
-        "Mean self-information of the first k, in bits: rarely rated items have much.",
+        "Mean self-information of the first k, in bits: rarely rated items have more.",
         "mean over i <= k of -log2(max(n_i, 1) / n_users)",
         f"Zhou et al. 2010, doi:10.1073/pnas.1000488107; {_VARGAS}",
         range=(0.0, _INF),
@@ -298,7 +299,8 @@ _RECOMMENDED = (
     ),
     _of_items(
         "diversity",
-        "Intra-list diversity: how few training users rated pairs of the first k together.",
+        "Intra-list diversity: mean dissimilarity of pairs of the first k, by the training "
+        "users who rated both.",
         "1 - mean over pairs of n_ij / sqrt(n_i n_j)",
         "Ziegler et al. 2005, doi:10.1145/1060745.1060754; cosine of co-ratings from Zhang et al. "
         "2012, doi:10.1145/2124295.2124300",

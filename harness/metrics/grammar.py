@@ -127,14 +127,14 @@ def _parameter(label: str, text: str) -> tuple[str, Value]:
     name, equals, written = text.partition("=")
     found = _VALUE.fullmatch(written.strip())
     if not equals or not name.strip() or not found:
-        raise MetricError(f"{label}: {text!r} is no parameter; write parameter=value")
+        raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
     try:
         numbers = (
             tuple(float(each) for each in found["numbers"].split(",")) if found["numbers"] else ()
         )
     except ValueError:
         raise MetricError(
-            f"{label}: {written.strip()!r} has something else than numbers in its brackets; "
+            f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
             f"write them as {found['word']}(1, 2)"
         ) from None
     return name.strip(), Value(found["word"], numbers)

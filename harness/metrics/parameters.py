@@ -127,7 +127,7 @@ def _words(*plain: str) -> dict[str, tuple[int, int | None]]:
 
 GAIN = Parameter(
     "gain",
-    "what an item of a relevance is worth: 2**rel - 1, rel, 1 from a threshold on, or a table "
+    "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on, or a table "
     "with the gain of relevance 0, 1, 2, ...",
     Value("exp2"),
     {**_words("exp2", "linear"), "binary": (0, 1), "table": (1, None)},
@@ -242,7 +242,7 @@ AP_DENOMINATOR = Parameter(
 BETA = Parameter("beta", "weight of recall against precision", Value("1"), above=0.0, numeric=True)
 PERSISTENCE = Parameter(
     "p",
-    "probability that the reader goes on to the next item",
+    "probability that the reader continues to the next item",
     Value("0.8"),
     above=0.0,
     below=1.0,
@@ -251,7 +251,7 @@ PERSISTENCE = Parameter(
 MAX = Parameter("max", "highest relevance that can be given", Value("5"), above=0.0, numeric=True)
 POOLING = Parameter(
     "pooling",
-    "how users come together in the table value: mean counts, each over the users who have any, "
+    "how users are combined into the table value: mean counts, each over the users who have any, "
     "as Surprise; or all pairs alike",
     Value("surprise"),
     _words("surprise", "pairs"),

@@ -323,5 +323,5 @@ def check_ranks(users: NDArray[Any], ranks: Floats) -> None:
         user = ids[codes[order][np.argmax(wrong)]]
         raise MetricError(
             f"recommendations: the ranks of user {user} are not 1, 2, 3, ...; "
-            "number them anew, or give a column 'score' instead"
+            "number them again, or give a column 'score' instead"
         )

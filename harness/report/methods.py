@@ -237,14 +237,14 @@ class _Account:
                 f"Parameters of {joined(searched)} were tuned by {method}{self.cite(key)} for "
                 f"{plain(tuning['metric'])} on a validation part of the training ratings, with a "
                 f"budget of {' and '.join(budget)} for each algorithm, fold and seed. The "
-                "setting of the config was tried besides. The best setting was fitted to the whole "
+                "setting of the config was tried too. The best setting was fitted to the whole "
                 "training part and tested once."
             )
             trials = self._trials()
             if trials:
                 yield f"Trials of each search: {joined(trials)}."
             spaces = [f"{joined(names)}: {space}" for space, names in by_space.items()]
-            yield f"Searched were {'; '.join(spaces)}."
+            yield f"Search spaces: {'; '.join(spaces)}."
             parts: dict[str, list[str]] = {}
             for split in self.splits:
                 shown = validation_sentence(split, tuning)
@@ -304,8 +304,8 @@ class _Account:
         if conditions := measured(cells):
             yield (
                 "Fit and score times are wall clock without compilation, measured "
-                f"{plain(listed(conditions))}. Peak memory is what a cell adds to its "
-                "process at the most, without the data."
+                f"{plain(listed(conditions))}. Peak memory is the most memory that a cell added "
+                "to its process, without the data."
             )
         elif any(not cell.get("error") for cell in cells):
             yield "The machine and the number of workers of the fit and score times are unknown."

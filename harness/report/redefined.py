@@ -16,7 +16,7 @@ __all__ = ["WordedTable", "convention_table", "redefined_tables", "tie_table"]
 
 ABSENT = (
     "This run was written without it, and its cells are not in the cache of this machine. "
-    "Run its config again: cells that are finished are taken as they are."
+    "Run its config again: finished cells are used again."
 )
 LEAST_GAP = 5e-5
 """Least difference between the best and the worst algorithm that a definition has to show."""
@@ -172,7 +172,7 @@ def _tie_sentences(
         "stand above rank k; the largest of the folds and seeds."
     )
     if not scores:
-        yield f"What other rules for ties would give is not here. {ABSENT}"
+        yield f"The values under other rules for ties are missing. {ABSENT}"
         return
     yield f"Then {metric} of the same lists under each rule for ties."
     gaps = {
@@ -194,7 +194,7 @@ def _tie_sentences(
 def _convention_sentences(
     groups: Sequence[Sequence[dict[str, Any]]], names: Sequence[str], digits: int
 ) -> Iterator[str]:
-    yield "The same lists and ratings: between two rows the definition alone differs."
+    yield "All rows score the same lists and ratings; only the definition differs."
     if not names:
         return
     first = names[0]

@@ -57,7 +57,7 @@ def describe_plot(told: Digest, kind: str, label: str, place: int, data: pd.Data
         ]
         return (
             f"{label} against seconds to fit and score of {_count(len(data), 'algorithm')}. "
-            f"Nothing is both faster and better than {joined(points)}."
+            f"No algorithm is both faster and better than {joined(points)}."
         )
     if kind == "ndcg-over-k":
         ks = sorted(data["k"].unique())

@@ -120,7 +120,7 @@ class CellStore:
         except OSError as error:
             raise ResultsError(
                 f"{path.parent}: cannot write a finished cell ({_why(error)}); "
-                "free space, mend permissions or set HARNESS_CACHE to another folder"
+                "free space, fix permissions or set HARNESS_CACHE to another folder"
             ) from None
         return path
 
@@ -139,7 +139,7 @@ class CellStore:
         except OSError as error:
             raise ResultsError(
                 f"{self.folder}: finished cells cannot be kept there ({_why(error)}); "
-                "mend it or set HARNESS_CACHE to another folder"
+                "fix it or set HARNESS_CACHE to another folder"
             ) from None
 
     def discard(self, key: str) -> None:
@@ -154,7 +154,9 @@ class CellStore:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise ResultsError(f"{path}: cannot be removed ({_why(error)}); mend it") from None
+            raise ResultsError(
+                f"{path}: cannot be removed ({_why(error)}); fix its permissions"
+            ) from None
 
     def entries(self) -> Iterator[Entry]:
         """Yield every file of the store, by key."""

@@ -109,7 +109,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     ]
     if differences and not anyway:
         raise ComparisonError(
-            f"cannot stand in one table with {names[0]}: {'; '.join(differences)}; "
+            f"cannot be shown in one table with {names[0]}: {'; '.join(differences)}; "
             "use --anyway to show them with this warning"
         )
     infos = [run.info for run in runs]
@@ -132,7 +132,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     for number, name in enumerate(names):
         if own := [row.entry["algorithm"] for row in repeated if row.run == number]:
             again = ", ".join(dict.fromkeys(own))
-            notes.append(f"{name}: the very same cells as in another run, counted once: {again}")
+            notes.append(f"{name}: the same cells as in another run, counted once: {again}")
     settings = infos[0]["config"].get("statistics")
     seeds = sorted({seed for info in infos for seed in info["seeds"]})
     statistics: list[dict[str, Any]] = []

@@ -146,7 +146,7 @@ class Run:
         except OSError as error:
             raise ResultsError(
                 f"{results}: cannot write the results ({(error.strerror or str(error)).lower()}); "
-                "finished cells are kept: mend it and run again, or use --results DIR"
+                "finished cells are kept: fix it and run again, or use --results DIR"
             ) from None
         return Run(info, self.users, folder, self.trials)
 

@@ -158,8 +158,8 @@ def _wanted(metrics: str | Iterable[str | Metric]) -> tuple[Metric, ...]:
             )
         if "ties" in metric.params and metric.params["ties"].word == "random":
             raise MetricError(
-                f"{metric}: ties=random draws by a user's place among all users, which no part of "
-                "a cluster knows; use ties=average"
+                f"{metric}: ties=random depends on a user's position among all users, which "
+                "no part of a cluster knows; use ties=average"
             )
     return wanted
 

@@ -136,7 +136,7 @@ def filter(
         if not keep.any():
             raise SplitError(
                 f"filters: {section.describe()} leaves none of {before.n_ratings:,} ratings; "
-                "make it milder"
+                "relax it"
             )
         ratings = ratings.take(np.flatnonzero(keep))
         reports.append(FilterReport(section.describe(), before, count(ratings)))
@@ -188,7 +188,7 @@ def _min_per_item(section: MinRatingsPerItem, ratings: Ratings, state: int) -> M
 def _time_window(section: TimeWindow, ratings: Ratings, state: int) -> Mask:
     if ratings.timestamps is None:
         raise SplitError(
-            f"filters: {section.describe()} needs timestamps, which {ratings.name} has not; "
+            f"filters: {section.describe()} needs timestamps, which {ratings.name} does not have; "
             "remove the filter"
         )
     keep = np.ones(len(ratings), bool)

@@ -132,7 +132,7 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
     made = validations(split, section, seed, base)
     if len(made) > 1:
         raise SplitError(
-            f"{section.describe()}: {len(made)} validation parts where one is asked for; "
+            f"{section.describe()}: {len(made)} validation parts where one is needed; "
             "use a split with one, as holdout"
         )
     return made[0]

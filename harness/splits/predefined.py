@@ -140,7 +140,7 @@ class _Finder:
             raise SplitError(
                 f"{path}: {len(unknown):,} of {len(rows):,} ratings are not in "
                 f"{self.ratings.name} as it is divided (the first: {_pair(listed, unknown[0])}); "
-                "give the folds of these very data, without filters"
+                "give the folds of exactly these data, without filters"
             )
 
     def rows_of_file(self, path: str, base: Path | None) -> Rows:
@@ -155,7 +155,7 @@ class _Finder:
             raise SplitError(
                 f"{path}: {_pair(listed, other[0])} is rated {listed.ratings[other[0]]:g}, in "
                 f"{self.ratings.name} {self.ratings.ratings[rows[other[0]]]:g}; "
-                "give the folds of these very data"
+                "give the folds of exactly these data"
             )
         return rows
 

@@ -54,7 +54,7 @@ def _sizes(section: Holdout, n: int) -> tuple[int, int]:
     assert n_train is not None  # a section has one of the two
     if n_train < 0 or n_test < 0 or n_train + n_test > n:
         raise SplitError(
-            f"{section.describe()}: asks for more than the {n:,} ratings there are; "
+            f"{section.describe()}: needs more than the {n:,} ratings of the data; "
             "make test_size or train_size smaller"
         )
     return n_train, n_test
@@ -63,7 +63,10 @@ def _sizes(section: Holdout, n: int) -> tuple[int, int]:
 def own_training(section: OwnTraining, ratings: Ratings, state: int) -> Drawn:
     """Put every rating into both parts."""
     rows = np.arange(len(ratings))
-    note = "evaluated on its own training data: scores tell what a model remembers, not predicts"
+    note = (
+        "evaluated on its own training data: scores show what a model remembers, not what it "
+        "predicts"
+    )
     return Drawn([(rows, rows)], (note,))
 
 

@@ -113,15 +113,15 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
             if about["version"] != VERSION:
                 raise SplitError(
                     f"{path}: written in version {about['version']}, this one reads {VERSION}; "
-                    "make the split anew"
+                    "make the split again"
                 )
             if about.pop("seal") != _seal(about):
-                raise SplitError(f"{path}: changed since it was saved; make it anew")
+                raise SplitError(f"{path}: changed since it was saved; make it again")
             if about["data"] != ratings.fingerprint:
                 raise SplitError(
                     f"{path}: drawn from other data than {ratings.name} (fingerprint "
                     f"{about['data'][:12]} there, {ratings.fingerprint[:12]} here); use the same "
-                    "data and filters, or make the split anew"
+                    "data and filters, or make the split again"
                 )
             table = file.read()
         if not pa.types.is_dictionary(table.schema.field("part").type):
@@ -132,16 +132,16 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
         except SplitError as error:
             raise SplitError(f"{path}: {error}") from None
         if [split.fingerprint for split in splits] != about["fingerprints"]:
-            raise SplitError(f"{path}: its rows are not those that were saved; make it anew")
+            raise SplitError(f"{path}: its rows are not those that were saved; make it again")
         return [
             replace(split, notes=tuple(notes))
             for split, notes in zip(splits, about["notes"], strict=True)
         ]
     except FileNotFoundError:
-        raise SplitError(f"{path}: no such file; save a split there or mend the path") from None
+        raise SplitError(f"{path}: no such file; save a split there or fix the path") from None
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
-        raise SplitError(f"{path}: not a saved split ({reason}); make it anew") from None
+        raise SplitError(f"{path}: not a saved split ({reason}); make it again") from None
 
 
 def _seal(about: dict[str, Any]) -> str:
@@ -153,7 +153,7 @@ def _folds(table: Any, n_folds: int, n_ratings: int, path: Path) -> list[Any]:
     """Cut the table into parts; whether the rows are the right ones, their fingerprint tells."""
     rows = table.column("row").to_numpy()
     if len(rows) and not (rows.min() >= 0 and rows.max() < n_ratings):
-        raise SplitError(f"{path}: rows outside of the data; make it anew")
+        raise SplitError(f"{path}: rows outside of the data; make it again")
     part = table.column("part").unify_dictionaries().combine_chunks()
     words = part.dictionary.to_pylist()
     codes = part.indices.to_numpy()

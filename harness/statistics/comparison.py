@@ -288,7 +288,7 @@ def _check(
         )
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
-        raise ComparisonError(f"comparison: {twice!r} stands there twice; rename one")
+        raise ComparisonError(f"comparison: {twice!r} is given twice; rename one")
     if np.isinf(table).any():
         raise ComparisonError("comparison: a score is infinite; leave it out as NaN")
     if baseline is not None and baseline not in names:

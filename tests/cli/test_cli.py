@@ -158,7 +158,7 @@ def test_compare_puts_runs_of_one_split_into_one_table(call):
     code, out, _ = call("compare", "small", "other")
     assert code == 0
     assert "SVD" in out
-    assert "other: the very same cells as in another run, counted once: Random" in out
+    assert "other: the same cells as in another run, counted once: Random" in out
 
 
 def test_compare_refuses_another_split_unless_told(call):
@@ -215,7 +215,7 @@ def test_the_cache_is_listed_verified_and_pruned(call, tmp_path):
     call("run", "small.yaml", "-q")
     assert "3 cells" in call("cache", "size")[1]
     assert len(call("cache", "list")[1].splitlines()) == 4
-    assert call("cache", "verify")[:2] == (0, "every cell is whole\n")
+    assert call("cache", "verify")[:2] == (0, "every cell is complete\n")
     cell = next((tmp_path / "cache" / "cells").glob("*/*.cell"))
     cell.write_bytes(cell.read_bytes()[:-1])
     code, out, _ = call("cache", "verify")

@@ -112,7 +112,7 @@ def test_a_config_that_is_there_is_kept_unless_forced(call, tmp_path):
     (tmp_path / "a.yaml").write_text("mine")
     code, _, err = call("new", "a.yaml")
     assert code == 2
-    assert "is there already; choose another name, or --force" in err
+    assert "exists; choose another name, or use --force" in err
     assert (tmp_path / "a.yaml").read_text() == "mine"
     assert call("new", "a.yaml", "--force")[0] == 0
     assert (tmp_path / "a.yaml").read_text().startswith(FIRST_LINE)

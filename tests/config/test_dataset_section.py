@@ -52,8 +52,8 @@ def test_a_source_can_be_named_in_many_ways(value: Any, name: str | None, path: 
         ({"path": "a.csv", "scale": [1, "5"]}, ("scale", 1), "valid number"),
         ({"path": "a.csv", "columns": {"user": 0}}, ("columns", "user"), "greater than or equal"),
         ({"path": "a.csv", "duplicates": "mode"}, ("duplicates",), "'error', 'first', 'last'"),
-        ({"path": "a.csv", "synthetic": {}}, ("synthetic",), "made up or read from a path"),
-        ({"name": "ml-1m", "synthetic": {}}, ("synthetic",), "ml-1m is not made up"),
+        ({"path": "a.csv", "synthetic": {}}, ("synthetic",), "synthetic or read from a path"),
+        ({"name": "ml-1m", "synthetic": {}}, ("synthetic",), "ml-1m is not synthetic"),
         ({"synthetic": {"n_ratings": 5}}, ("synthetic", "n_ratings"), "use 2000 or more"),
         (
             {"synthetic": {"n_users": 10, "n_items": 10, "n_ratings": 60}},

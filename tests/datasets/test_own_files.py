@@ -302,7 +302,7 @@ class TestIds:
             Ratings.from_frame(frame, missing="drop"),
         ):
             assert plain(made) == [("a", "x", 1.0, 0), ("a", "y", 1.0, 0)]
-            assert "user ids that differ only in the blanks around them are one: 1" in made.notes
+            assert "user ids that differ only in surrounding blanks were merged: 1" in made.notes
 
     @pytest.mark.parametrize(
         ("ids", "message"),
@@ -353,7 +353,7 @@ class TestTimes:
         loaded = load("a.csv", "user,item,rating,time\n" + rows)
         assert loaded.timestamps.tolist() == seconds
         assert note in " ".join(loaded.notes)
-        assert bool(note) == ("timestamps taken for" in " ".join(loaded.notes))
+        assert bool(note) == ("timestamps read as" in " ".join(loaded.notes))
 
     @pytest.mark.parametrize(
         ("time", "fault"),

@@ -251,8 +251,8 @@ class TestFetching:
             (status(404), "status 404"),
             (status(500), r"status 500 \(4 tries\)"),
             (status(301, Location="/again"), "redirected in a circle"),
-            (other(b"<html>log in</html>"), r"what came is not ml-25m\.zip .*md5"),
-            (other(b"x" * 100, length=-1), r"what came is not ml-25m\.zip"),
+            (other(b"<html>log in</html>"), r"the download is not ml-25m\.zip .*md5"),
+            (other(b"x" * 100, length=-1), r"the download is not ml-25m\.zip"),
             (other(b"", length=10**10), "10,000,000,000 bytes announced"),
         ],
     )

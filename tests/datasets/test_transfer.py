@@ -118,7 +118,7 @@ def test_a_server_that_is_busy_is_asked_again(serve, transfer: Transfer, tmp_pat
         (status(302, Location="/round"), "^redirected in a circle$", 6),
         (status(302, Location="gopher://x"), "^no usable address or answer", 1),
         (cut(10), r"^cut off after .* \(4 tries\)$", 4),
-        (silent, r"^nothing for 0.4 s after 0 bytes \(4 tries\)$", 4),
+        (silent, r"^no data for 0.4 s after 0 bytes \(4 tries\)$", 4),
         (dripping, "^slower than 1,024 bytes a second for 0.4 s$", 1),
         (endless, "^more than the 1,000,000 bytes expected$", 1),
         (

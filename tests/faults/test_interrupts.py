@@ -54,7 +54,7 @@ def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(bench, stuc
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "interrupted; what is finished is kept: run again to go on" in err
+    assert "interrupted; finished cells are kept: run again to resume" in err
     assert "Traceback" not in out + err
     until(lambda: not any(map(is_alive, family)))
     assert len(bench.cells()) == done

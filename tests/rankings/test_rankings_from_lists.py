@@ -100,7 +100,7 @@ TRUTH = {"user_id": [1], "item_id": [8]}
 @pytest.mark.parametrize(
     ("reco", "truth", "message"),
     [
-        (RECO | {"rank": [1, 3]}, TRUTH, "the ranks of user 1 are not 1, 2, 3.*number them anew"),
+        (RECO | {"rank": [1, 3]}, TRUTH, "the ranks of user 1 are not 1, 2, 3.*number them again"),
         (RECO | {"rank": [1, 1]}, TRUTH, "the ranks of user 1 are not"),
         (RECO | {"item_id": [7, 7]}, TRUTH, "recommendations: item 7 comes twice for user 1"),
         (RECO, {"user_id": [1, 1], "item_id": [8, 8]}, "truth: item 8 comes twice for user 1"),

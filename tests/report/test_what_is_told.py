@@ -194,7 +194,7 @@ def test_the_very_same_cells_are_shown_once(plain_run):
     both = join([plain_run, renamed(plain_run, "other")])
     assert {cell["algorithm"] for cell in both.info["cells"]} == {"SVD", "BaselineOnly", "Random"}
     assert (
-        "other: the very same cells as in another run, counted once: SVD, BaselineOnly, Random"
+        "other: the same cells as in another run, counted once: SVD, BaselineOnly, Random"
         in both.info["notes"]
     )
 

@@ -209,7 +209,7 @@ class TestCompare:
             ]
         assert (joined.name, len(joined.bounds)) == ("2/run and 9/run", 2)
         assert (
-            "9/run: the very same cells as in another run, counted once: ItemMean"
+            "9/run: the same cells as in another run, counted once: ItemMean"
             in (joined.info["notes"])
         )
         assert "SVD (n\\_factors 9)" in latex(joined)

@@ -67,7 +67,7 @@ def test_the_java_of_the_extra_is_started_without_the_module_that_it_lacks(
 
 def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(AlgorithmError, match=r"JAVA_HOME is .* is no program; pip install"):
+    with pytest.raises(AlgorithmError, match=r"JAVA_HOME is .* is not a program; pip install"):
         find_java()
 
 

@@ -92,7 +92,9 @@ def test_a_time_window_has_its_start_and_not_its_end():
     ratings = ratings_of([(1, 1), (1, 2), (1, 3)], times=[86_399, 86_400, 172_800])
     left, _ = filter([TimeWindow(start="1970-01-02", end="1970-01-03")], ratings, seed=0)
     assert pairs_of(left) == [(1, 2)]
-    with pytest.raises(SplitError, match="before 5 needs timestamps, which made has not; remove"):
+    with pytest.raises(
+        SplitError, match="before 5 needs timestamps, which made does not have; remove"
+    ):
         filter([TimeWindow(end=5)], ratings_of([(1, 1)]), seed=0)
 
 

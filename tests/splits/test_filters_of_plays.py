@@ -62,5 +62,6 @@ def test_own_training_data_are_both_parts_and_it_is_said() -> None:
     assert split.train.tolist() == split.test.tolist() == list(range(6))
     assert split.name == "own training data"
     assert split.notes == (
-        "evaluated on its own training data: scores tell what a model remembers, not predicts",
+        "evaluated on its own training data: scores show what a model remembers, not what it "
+        "predicts",
     )

@@ -86,12 +86,12 @@ def unsealed(rows, about):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (swap, "its rows are not those that were saved; make it anew"),
-        (repeat, "its rows are not those that were saved; make it anew"),
-        (outside, "rows outside of the data; make it anew"),
-        (newer, "written in version 2, this one reads 1; make the split anew"),
-        (renamed, "split.parquet: changed since it was saved; make it anew"),
-        (unsealed, "not a saved split .*'seal'.*; make it anew"),
+        (swap, "its rows are not those that were saved; make it again"),
+        (repeat, "its rows are not those that were saved; make it again"),
+        (outside, "rows outside of the data; make it again"),
+        (newer, "written in version 2, this one reads 1; make the split again"),
+        (renamed, "split.parquet: changed since it was saved; make it again"),
+        (unsealed, "not a saved split .*'seal'.*; make it again"),
     ],
 )
 def test_a_file_that_was_tampered_with_is_refused(change, message, tmp_path):
@@ -106,10 +106,10 @@ def test_what_is_no_saved_split_is_refused(tmp_path):
     with pytest.raises(SplitError, match=r"nothing.parquet: no such file; save a split there"):
         read(tmp_path / "nothing.parquet", ratings_of())
     (tmp_path / "text").write_text("fold,row\n1,2\n")
-    with pytest.raises(SplitError, match=r"text: not a saved split .*; make it anew"):
+    with pytest.raises(SplitError, match=r"text: not a saved split .*; make it again"):
         read(tmp_path / "text", ratings_of())
     ratings_of().to_frame().to_parquet(tmp_path / "ratings.parquet")
-    with pytest.raises(SplitError, match=r"ratings.parquet: not a saved split .*; make it anew"):
+    with pytest.raises(SplitError, match=r"ratings.parquet: not a saved split .*; make it again"):
         read(tmp_path / "ratings.parquet", ratings_of())
 
 

@@ -175,7 +175,7 @@ def test_several_validation_parts_are_given_when_asked_and_refused_where_one_is_
     np.testing.assert_array_equal(
         np.sort(np.concatenate([part.test for part in parts])), np.sort(split.train)
     )
-    with pytest.raises(SplitError, match="5-fold: 5 validation parts where one is asked for; use"):
+    with pytest.raises(SplitError, match="5-fold: 5 validation parts where one is needed; use"):
         validation(split, KFold(), seed=0)
 
 

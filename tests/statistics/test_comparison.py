@@ -136,7 +136,7 @@ def test_a_sentence_says_how_it_was_done(scores):
         ({"scores": np.ones((5, 1)), "names": ["A"]}, "1 algorithm to compare; name two or more"),
         ({"scores": np.ones((5, 3))}, r"scores of shape \(5, 3\) for 2 names; give a row"),
         ({"scores": np.ones(5)}, r"scores of shape \(5,\) for 2 names; give a row"),
-        ({"names": ["A", "A"]}, "'A' stands there twice; rename one"),
+        ({"names": ["A", "A"]}, "'A' is given twice; rename one"),
         ({"scores": [[1, np.inf]]}, "a score is infinite; leave it out as NaN"),
         ({"scores": [[1, np.nan], [np.nan, 2]]}, "no user has a score from both 'A' and 'B'; lea"),
         ({"scores": np.ones((0, 2))}, "no user has a score from both 'A' and 'B'; leave one out"),

@@ -310,7 +310,8 @@ class Cluster:
 
         if isinstance(error, KilledWorker):
             reason = (
-                f"{error.allowed_failures + 1} workers died of it, perhaps out of memory; "
+                f"{error.allowed_failures + 1} workers died while they computed it, perhaps "
+                "out of memory; "
                 "use workers with more memory or fewer threads"
             )
         elif self._refuse_foreign():

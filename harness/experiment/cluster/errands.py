@@ -201,7 +201,7 @@ def _fetched(name: str) -> bytes:
         pieces.append(data)
         start += len(data)
     if data is None:
-        raise HarnessError(f"the scheduler has no parcel {name} any more; run again")
+        raise HarnessError(f"the scheduler no longer has the data {name}; run again")
     return b"".join(pieces)
 
 

@@ -84,9 +84,9 @@ def unpack_ratings(data: bytes) -> Ratings:
         )
         intact = ratings.fingerprint == about["fingerprint"]
     except (pa.ArrowException, LookupError, TypeError, ValueError, OSError) as error:
-        raise DataError(f"a parcel of ratings is broken ({error}); run again") from None
+        raise DataError(f"the ratings sent to a worker are broken ({error}); run again") from None
     if not intact:
-        raise DataError("a parcel of ratings is not what was packed; run again")
+        raise DataError("the ratings sent to a worker do not match their hash; run again")
     return ratings
 
 

@@ -128,7 +128,7 @@ class Slot:
     def _watched(
         self, limit: float | None, wanted: Callable[[], bool], reasons: list[str]
     ) -> Iterator[None]:
-        """Kill the child, and say why, once its time is over or nobody waits for it any more."""
+        """Kill the child, and say why, once its time is over or the driver stops waiting."""
         end = math.inf if limit is None else time.monotonic() + limit
         ended = threading.Event()
 
@@ -138,7 +138,7 @@ class Slot:
                     reason = f"stopped after the time limit of {limit:g} s; raise "
                     reasons.append(reason + "execution.time_limit")
                 elif not wanted():
-                    reasons.append("nobody waits for it any more")
+                    reasons.append("the driver no longer waits for it")
                 else:
                     continue
                 self.process.kill()
