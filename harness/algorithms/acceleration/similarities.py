@@ -96,11 +96,11 @@ class Similarities(LazyMatrix):
         return rows
 
     def _fill(self, xs: Offsets, rows: Floats) -> None:
-        sums = np.empty((self.shape[1], 6))
         if self._plain:
+            sums = np.empty((self.shape[1], 2))
             fill_rows_of_msd(xs, *self._columns, self._options[0], rows, sums)
         else:
-            fill_rows(self._measure, xs, *self._columns, *self._options, rows, sums)
+            fill_rows(self._measure, xs, *self._columns, *self._options, rows)
 
     def matrix(self, progress: Progress) -> Floats:
         """Return all rows at once."""
@@ -236,7 +236,6 @@ def fill_rows(
     min_support: int,
     shrinkage: float,
     rows: Floats,
-    sums: Floats,
 ) -> None:
     """Write the similarities of each x to all, adding up in the order in which Surprise does.
 
@@ -244,11 +243,10 @@ def fill_rows(
     the measure is made.
     """
     n_x = rows.shape[1]
+    sums = np.empty((n_x, 6))
     for place in range(len(xs)):
         x = xs[place]
-        for x2 in range(n_x):
-            for s in range(6):
-                sums[x2, s] = 0.0
+        sums[:] = 0.0
         p = x_offsets[x]
         while p < x_offsets[x + 1]:
             y = x_ys[p]
