@@ -31,7 +31,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for, so that ``import harness`` is instant."""
+    """Import a public name on first use, so that ``import harness`` is fast."""
     from importlib import import_module
 
     if name in _HOMES:

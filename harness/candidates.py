@@ -1,4 +1,4 @@
-"""Which items each test user is asked about, and what is known of them."""
+"""The candidates of each test user, and what is known about them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Asked:
 
 
 def choose(section: CandidatesSection, split: Split, seed: int) -> Asked:
-    """Find the test users of a split and what they are asked about.
+    """Select the test users of a split and their candidates.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def choose(section: CandidatesSection, split: Split, seed: int) -> Asked:
     Raises
     ------
     SplitError
-        If no test user is left, or nobody has an item to be sampled.
+        If no test user is left, or no user has an item to sample.
     """
     ratings = split.ratings
     codes, items = ratings.users[split.test], ratings.items[split.test]

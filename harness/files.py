@@ -70,7 +70,7 @@ def write_output(path: Path, data: bytes) -> None:
 
 
 def beside(path: Path, kind: str) -> Path:
-    """Return an unused hidden name beside a path, which nobody can predict and plant a link at.
+    """Return an unused hidden name beside a path, which no other user can predict.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def each_block(task: Callable[[int, int], object], n: int, smallest: int = 1) ->
     n : int
         Length of the range.
     smallest : int
-        Fewest elements that are worth a thread.
+        Fewest elements for a thread of its own.
 
     Examples
     --------

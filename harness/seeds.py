@@ -1,6 +1,6 @@
 """One seed for a run, and from it one stream for each use, derived by name.
 
-A stream depends on the seed and the names alone, never on the order in which streams are asked
+A stream depends only on the seed and the names, never on the order in which streams are asked
 for, so the same cell draws the same numbers with one worker or with eight, first or last.
 """
 
@@ -58,7 +58,7 @@ def generator(seed: int, *names: object) -> np.random.Generator:
 def global_generators(seed: int | None) -> Iterator[None]:
     """Let Python's and NumPy's global generators start from a seed, and put them back afterwards.
 
-    For code that cannot be handed a generator: an algorithm of somebody else's.
+    For code that cannot take a generator, such as an algorithm of another project.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
         Ratings below it are left out of training as noise: plays, by a threshold.
     k_core : int
         Users and items with fewer ratings of each other are left out of training, again and again
-        until none is left; 1 leaves out nobody.
+        until none is left; 1 leaves out no one.
     random_state : int or None
         The seed.
     """
@@ -180,7 +180,7 @@ class SparkALS(AlternatingLeastSquares):
         Ratings below it are left out of training as noise: plays, by a threshold.
     k_core : int
         Users and items with fewer ratings of each other are left out of training, again and again
-        until none is left; 1 leaves out nobody.
+        until none is left; 1 leaves out no one.
     random_state : int or None
         MLlib's ``seed``.
     """

@@ -1,7 +1,7 @@
 """What any algorithm should beat: chance, popularity, the mean of each item.
 
 All three are ordinary `surprise.AlgoBase` classes: they work in Surprise's own ``cross_validate``
-and are fitted, dumped and asked like the others. Their estimates lie within the rating scale, so
+and are fitted, dumped and used like the others. Their estimates lie within the rating scale, so
 that clipping makes no ties.
 """
 
@@ -109,7 +109,7 @@ class Popularity(surprise.AlgoBase):  # type: ignore[misc]
         return self
 
     def estimate(self, u: Any, i: Any) -> float:
-        """Return the score of an item, whoever asks."""
+        """Return the score of an item, for any user."""
         known = self.trainset.knows_item(i)
         return float(self.item_scores[i] if known else self.trainset.rating_scale[0])
 
@@ -148,7 +148,7 @@ class ItemMean(surprise.AlgoBase):  # type: ignore[misc]
         return self
 
     def estimate(self, u: Any, i: Any) -> float:
-        """Return the mean of an item, whoever asks."""
+        """Return the mean of an item, for any user."""
         if not self.trainset.knows_item(i):
             raise surprise.PredictionImpossible("Item is unknown.")
         return float(self.item_scores[i])
@@ -184,7 +184,7 @@ class HashScorer(Scorer):
 
 
 class ItemScorer(Scorer):
-    """One score for each item, whoever asks."""
+    """One score for each item, for any user."""
 
     def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
         model = self.model

@@ -71,7 +71,7 @@ class AlgorithmInfo:
     name : str
     summary : str
     kind : str
-        ``surprise``, ``floor`` or ``library`` for one that another library fits.
+        ``surprise``, ``floor`` (a baseline) or ``library`` for one that another library fits.
     params : dict of str to object
         Arguments of the constructor with their defaults.
     """
@@ -89,7 +89,7 @@ def find(name: str) -> type:
     ----------
     name : str
         A name of Surprise's, spelled with or without capitals, hyphens and spaces (``SVD++`` is
-        ``SVDpp``), a floor, one that another library fits, or ``package.module:Class``.
+        ``SVDpp``), a baseline, one that another library fits, or ``package.module:Class``.
 
     Raises
     ------

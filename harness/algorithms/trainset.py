@@ -2,7 +2,7 @@
 
 Surprise keeps two dictionaries of lists of tuples, about 250 bytes a rating. `ColumnTrainset` is a
 `surprise.Trainset` that keeps the same ratings in the same order in arrays, 24 bytes a rating, and
-builds the lists of a user or an item only when somebody asks for them.
+builds the lists of a user or an item on first use.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ _COMMANDS = {
 
 
 class _Commands(click.Group):
-    """Commands that are imported when they are asked for, so that help is instant."""
+    """Commands that are imported on first use, so that help is fast."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -126,6 +126,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _drop_output() -> None:
-    """Send what is still buffered nowhere, so that Python does not fail on it at its end."""
+    """Discard buffered output, so that Python does not fail on it at exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

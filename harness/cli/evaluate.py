@@ -13,7 +13,7 @@ from harness.cli import options
 __all__ = ["conventions_command", "evaluate_command", "reproduce_command"]
 
 LONG = 24
-"""Characters from which on a value is shown as text."""
+"""Longer values are shown as text."""
 
 _file = click.Path(path_type=Path, dir_okay=False)
 

@@ -1,4 +1,4 @@
-"""The live display of a run: a line for the run, a line for each cell under way."""
+"""The live display of a run: a line for the run, a line for each running cell."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ BAR = 24
 NARROW = 64
 """Columns below which the bar is left out."""
 MOST_LINES = 8
-"""Cells under way that get a line; of the others only the number is told."""
+"""Running cells that get a line; for the others only the number is shown."""
 
 
 class Live:
-    """A bar for the run, the cells under way with their stage, failures as they happen.
+    """A progress bar for the run, the running cells with their stage, and failures.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Live:
         self.screen.stop()
 
     def __call__(self, event: Event) -> None:
-        """Take in what happened, and print what is to stay."""
+        """Process an event, and print what stays on the screen."""
         from rich.text import Text
 
         self.tally.take(event)
@@ -66,7 +66,7 @@ class Live:
                 self.console.print(Text(printable(message), style="yellow"))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines as they are now, none longer than the terminal is wide."""
+        """Yield the current lines, none wider than the terminal."""
         width = options.max_width
         for line in self._lines(width):
             line.truncate(width, overflow="ellipsis")
@@ -106,7 +106,7 @@ class Live:
         return lines
 
     def _line(self, cell: str, entry: UnderWay, width: int) -> Text:
-        """Return what a cell is doing; where it is too long, its name gives way."""
+        """Return the line of a running cell; its name is cut if the line is too long."""
         from rich.text import Text
 
         took = self.tally.now() - entry.since

@@ -63,8 +63,8 @@ def new_command(
 ) -> int:
     """Write a commented config to start from.
 
-    A file of ratings is read: its columns and its scale stand in the config. On a terminal, what is
-    not given as an option is asked for, and each answer is checked.
+    A file of ratings is read: the config gets its columns and its scale. On a terminal, the command
+    asks for what is not given as an option, and checks each answer.
     """
     from harness.cli.screen import say
     from harness.errors import ConfigError, Fault
@@ -101,10 +101,10 @@ def new_command(
 
 
 class _Questions:
-    """Asks for what is not given, until the answer can be used.
+    """Asks for missing answers until they are valid.
 
-    What is given as an option, or taken by default, is checked in the same way, but a fault ends
-    the command.
+    Options and defaults are checked in the
+    same way, but a fault ends the command.
     """
 
     def __init__(self, asks: bool) -> None:
@@ -113,7 +113,7 @@ class _Questions:
     def __call__(
         self, question: str, given: Any, default: Any, convert: Any = str, check: Any = None
     ) -> Any:
-        """Return an answer as a config writes it; `check` raises for one that was typed."""
+        """Return an answer in the form of a config; `check` raises for an invalid one."""
         from harness.errors import HarnessError
 
         typed = isinstance(convert, click.ParamType)
@@ -143,7 +143,7 @@ class _Data:
         self.faults = ""
 
     def section(self, answer: str) -> str | dict[str, Any]:
-        """Return what the config says of the data; a file is read, and its first rows shown."""
+        """Return the data section of the config; a file is read, and its first rows are shown."""
         from pydantic import ValidationError
 
         from harness import datasets
@@ -359,7 +359,7 @@ def _check_named(names: list[str]) -> None:
 
 
 def _labels(answer: str) -> list[str]:
-    """Return labels as a config writes them; what is wrong is found with all other faults."""
+    """Return labels in the form of a config; errors are found with all other faults."""
     from harness.errors import MetricError
     from harness.metrics import parse_many
 

@@ -28,11 +28,11 @@ class Display(Protocol):
     ) -> None: ...
 
     def __call__(self, event: Event) -> None:
-        """Take in what happened."""
+        """Process an event."""
 
 
 def display(quiet: bool) -> Display:
-    """Return what fits the place where standard error goes."""
+    """Return the display for standard error: live on a terminal, lines elsewhere."""
     if quiet:
         return Silence()
     return Live() if sys.stderr.isatty() else Lines()
@@ -48,7 +48,7 @@ class Silence:
         """Nothing was opened."""
 
     def __call__(self, event: Event) -> None:
-        """Show nothing but the tracebacks that are asked for."""
+        """Show only requested tracebacks."""
         if isinstance(event, CellFinished) and event.error and shows_tracebacks():
             say(ending(event), err=True)
 
@@ -59,7 +59,7 @@ class Lines:
     def __init__(self) -> None:
         self.tally = Tally(time.monotonic)
         self.note: Note | None = None
-        """The last one; each round of a search may have the same to say."""
+        """The last one; each round of a search may send the same note."""
 
     def __enter__(self) -> Self:
         return self

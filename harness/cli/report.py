@@ -30,7 +30,7 @@ _baseline = click.option(
 def report_command(
     runs: tuple[str, ...], results: Path, baseline: str | None, anyway: bool, output: Path | None
 ) -> int:
-    """Write a page about a run, or about several runs side by side.
+    """Write a page about a run, or about several runs.
 
     RUN is a folder, or the name of a run in the results folder. The page is one file that loads
     nothing from elsewhere; index.html beside the runs lists them all.

@@ -110,7 +110,7 @@ def _tidy(part: Any) -> None:
 
 
 def _replace_string(part: dict[str, Any], other: dict[str, Any]) -> None:
-    """Put something else in the place of a plain string, inside lists too."""
+    """Replace a plain string, inside lists too."""
     for option in part.get("anyOf", []):
         if option == {"type": "string"}:
             option.clear()
@@ -148,12 +148,12 @@ def _in_order(schema: dict[str, Any], sections: dict[str, Any]) -> list[str]:
 
 
 def _properties(section: dict[str, Any]) -> dict[str, Any]:
-    """Return a section as a mapping, where it may be written as text too."""
+    """Return a section as a mapping, if it may also be written as text."""
     return next((each for each in section.get("anyOf", []) if "properties" in each), section)
 
 
 def _heading(name: str, sections: dict[str, Any]) -> str:
-    """Return what the page calls a section: its kind, or its name in words."""
+    """Return the title of a section: its kind, or its name in words."""
     kind = _properties(sections[name])["properties"].get("kind", {}).get("const")
     return str(kind or name.removesuffix("Section").removesuffix("Config"))
 

@@ -41,13 +41,13 @@ TRACEBACK = "HARNESS_TRACEBACK"
 HEADER: dict[str, Any] = {"bold": True}
 BEST: dict[str, Any] = {"bold": True, "fg": "green"}
 ERROR_WIDTH = 32
-"""Columns that errors need beside the numbers; with fewer they stand under the table."""
+"""Width that errors need beside the numbers; with less they are below the table."""
 LONGEST_LINE = 3_000
 """Characters of a line of an error message: a file may hold fields of any length."""
 
 
 def printable(text: str) -> str:
-    r"""Return text in which what could steer a terminal, or not be seen, is spelled out.
+    r"""Return text with control and invisible characters escaped.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def show_table(
     best: Collection[tuple[int, int]] = (),
     below: Collection[int] = (),
 ) -> None:
-    """Print a table: as wide as it is elsewhere, in what room there is on a terminal.
+    """Print a table: at full width, or fitted to the terminal.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def show_run(run: Run) -> None:
 
 
 def _has_room(frame: pd.DataFrame) -> bool:
-    """Return whether errors, where there are any, can be read beside the numbers."""
+    """Return whether errors fit beside the numbers."""
     if "error" not in frame or not sys.stdout.isatty():
         return True
     others = [column for column in frame.columns if column != "error"]
@@ -319,7 +319,7 @@ def _has_room(frame: pd.DataFrame) -> bool:
 
 
 def _taken_out(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """Take the column of errors out of a table, and return what it said, by algorithm."""
+    """Remove the column of errors from a table, and return the errors by algorithm."""
     errors = frame.pop("error")
     named = zip(frame["algorithm"], errors, strict=True)
     return [(name, error) for name, error in named if error]
@@ -354,5 +354,5 @@ def _best(run: Run) -> list[tuple[int, int]]:
 
 
 def _plain(value: object) -> str:
-    """Return text on one line, without characters that steer a terminal."""
+    """Return text on one line, without control characters."""
     return "".join(c if c.isprintable() else " " for c in str(value))

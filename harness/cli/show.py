@@ -44,7 +44,7 @@ def compare_command(runs: tuple[str, ...], results: Path, anyway: bool, output: 
     """Put several runs into one table and one page.
 
     RUN is a folder, or the name of a run in the results folder. Runs on other data, another split
-    or other candidates are refused. The page is that of `harness report`, with all of them in it.
+    or other candidates are refused. The page is that of `harness report`, for all of them.
     """
     from harness.cli.screen import say, show_run
     from harness.report import join, write_page

@@ -1,4 +1,4 @@
-"""``harness split``: keep the splits of a config in files."""
+"""``harness split``: save the splits of a config in files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["split_command"]
     help="Folder for a file for each data set, split and seed.",
 )
 def split_command(config: str, overrides: tuple[str, ...], output: Path) -> int:
-    """Save the splits that a run would use, for others to read.
+    """Save the splits that a run would use.
 
     `split: {kind: file, path: FILE}` reads one back and refuses other data.
     """

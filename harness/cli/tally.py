@@ -1,4 +1,4 @@
-"""What is known of a run while it runs: cells done and under way, and the time that is left."""
+"""The state of a run: finished and running cells, and the estimated time that is left."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from harness.experiment.events import (
 __all__ = ["Tally", "UnderWay", "clock"]
 
 STEPS = {"fitting by epoch": "epoch {done} of {total}", "scoring": "user {done} of {total}"}
-"""How the steps of a stage are told; others as a share."""
+"""How the steps of a stage are shown; other stages show a percentage."""
 FEWEST = 2
 """Computed cells before the time that is left is estimated."""
 MUCH = 10_000
-"""Steps from which on only their share is told."""
+"""With more steps, only the percentage is shown."""
 
 
 @dataclass
 class UnderWay:
-    """A cell that is being done.
+    """A running cell.
 
     Parameters
     ----------
     since : float
-        When it began, by the clock of the tally.
+        Start time, by the clock of the progress state.
     stage : str
     done, total : int
         Steps within the stage.
@@ -62,7 +62,7 @@ class UnderWay:
 
 @dataclass
 class Tally:
-    """Counts what events tell.
+    """Counts events.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Tally:
         self.around = UnderWay(self.begun, "preparing")
 
     def take(self, event: Event) -> None:
-        """Take in what happened."""
+        """Process an event."""
         match event:
             case RunPlanned():
                 self.n_cells, self.n_done = event.n_cells, event.n_found
@@ -131,7 +131,7 @@ class Tally:
     def left(self) -> float | None:
         """Return an estimate of the seconds that are left, from the cells that this run computed.
 
-        None before the second one: the first alone says little of other algorithms.
+        None before the second one: the first alone says little about other algorithms.
         """
         n_left = self.n_cells - self.n_done
         if len(self.took) < FEWEST or n_left <= 0:

@@ -44,7 +44,7 @@ class Document:
     source : str
         Name for messages: the path as the user gave it, or ``config``.
     data : dict
-        Mappings, lists and scalars; nothing else can come out of a config.
+        Mappings, lists and scalars; a config contains nothing else.
     lines : dict of tuple to int
         Line, from 1, of each key path; empty when the data did not come from a file.
     folder : Path or None
@@ -111,7 +111,7 @@ def _recorded(path: Path) -> Document:
         raise ConfigError(
             source, [Fault(0, "", "not the record of a run; give a config")]
         ) from None
-    if "floors" in data:  # what version 0.1 called them
+    if "floors" in data:  # their name in version 0.1
         data["baselines"] = data.pop("floors")
     return Document(source, data, folder=Path(given).parent)
 

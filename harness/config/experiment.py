@@ -87,7 +87,7 @@ class Experiment(Section):
             _as_list, json_schema_input_type=CandidatesSection | list[CandidatesSection]
         ),
     ] = Field(default=[Rated()])
-    """Which items each test user is asked about."""
+    """Which items are ranked for each test user."""
     algorithms: list[AlgorithmSection] = Field(min_length=1)
     """The rows of the table."""
     metrics: list[str] = Field(min_length=1)

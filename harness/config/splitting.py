@@ -319,7 +319,7 @@ class GlobalTime(_Split):
 
 
 class UserHoldout(_Split):
-    """Some users are the test: part of their ratings is given, the rest is asked for."""
+    """Some users are the test: part of their ratings is given, the rest is tested."""
 
     kind: Literal["user-holdout"] = "user-holdout"
     """A sample of users is tested; all other users are training."""

@@ -50,7 +50,7 @@ def file_hash(path: Path, algorithm: str = "sha256") -> str:
 def hold(folder: Path, patience: float = LOCK_PATIENCE) -> Iterator[None]:
     """Let one process at a time fill a folder; others wait.
 
-    A folder that cannot be written needs no lock, since nobody fills it.
+    A folder that cannot be written needs no lock, since no process writes to it.
 
     Raises
     ------

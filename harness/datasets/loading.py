@@ -48,7 +48,7 @@ def load(
     Parameters
     ----------
     source : str, Path, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
-        A name of the catalogue, a path, the ``dataset`` part of a config, or data at hand.
+        A name of the catalogue, a path, the ``dataset`` part of a config, or loaded data.
     cache : Path, optional
         Where downloads are kept; `cache_folder()` when left out.
     base : Path, optional

@@ -64,7 +64,7 @@ def read_file(
 
 
 def read_series(columns: Mapping[str, Any], where: str, roles: Roles = RATINGS) -> Table:
-    """Convert columns at hand: arrays, lists or Series, by role.
+    """Convert columns in memory: arrays, lists or Series, by role.
 
     Raises
     ------

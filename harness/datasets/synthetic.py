@@ -50,7 +50,7 @@ def make_up(section: SyntheticSection) -> Ratings:
     Returns
     -------
     Ratings
-        With exactly the counts asked for, no pair twice; the same for any number of threads.
+        With exactly the given counts, no pair twice; the same for any number of threads.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def make_up(section: SyntheticSection) -> Ratings:
     rng = generator(section.seed, "synthetic")
     starts = np.concatenate(([0], np.cumsum(_activity(section, rng))))
     threshold, alias = _alias_table(section)
-    # Each item is rated at least once: slots spread evenly over all rows are set beforehand.
+    # Each item is rated at least once: slots spread evenly over all rows are reserved first.
     slots = np.arange(n_items, dtype=np.int64) * n_ratings // n_items
     fixed = rng.permutation(n_items).astype(np.int32)
     user_factors = rng.standard_normal((n_users, N_FACTORS)).astype(np.float32)
@@ -92,7 +92,7 @@ def make_up(section: SyntheticSection) -> Ratings:
 
 
 def _activity(section: SyntheticSection, rng: np.random.Generator) -> Longs:
-    """Return how many ratings each user gives: 1 to 3/4 of the items, in all as many as asked."""
+    """Return how many ratings each user gives: 1 to 3/4 of the items, with the given total."""
     n_users, n_ratings = section.n_users, section.n_ratings
     most = max(1, section.n_items * 3 // 4, math.ceil(n_ratings / n_users))
     weight = np.exp(ACTIVITY * rng.standard_normal(n_users))

@@ -33,7 +33,7 @@ class Transfer:
     part : Path
         Where the bytes are gathered; moved to the target when complete.
     most : int
-        Bytes beyond which it is not the file that was asked for.
+        A larger file is not the requested one.
     progress : callable, optional
         Called as ``progress(done, total)`` in bytes; the total is 0 when unknown.
     tries : int

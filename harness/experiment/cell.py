@@ -137,7 +137,7 @@ def finish(
 
 @contextmanager
 def _turn(cell: Cell, store: CellStore, report: Report, *, wait: bool) -> Iterator[None]:
-    """Hold a cell's lock; report it when another process has it and is waited for."""
+    """Hold a cell's lock; report the wait if another process holds it."""
     with ExitStack() as held:
         try:
             held.enter_context(store.lock(cell.key, patience=0.0))
@@ -273,7 +273,7 @@ def _judged(record: CellRecord, metric: metrics.Metric) -> CellRecord:
 
 
 def failure(error: BaseException, algorithm: str = "") -> Outcome:
-    """Return what a cell that failed leaves: why in one line, and the traceback.
+    """Return the record of a failed cell: the reason in one line, and the traceback.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def failure(error: BaseException, algorithm: str = "") -> Outcome:
 
 
 def _reason(error: BaseException, own: str | None) -> str:
-    """Return one line that says what went wrong and, for foreign errors, where."""
+    """Return one line with the error and, for errors of other code, the place."""
     if isinstance(error, MemoryError):
         return "out of memory; use fewer workers, a smaller data set or fewer factors"
     try:
@@ -312,7 +312,7 @@ def _reason(error: BaseException, own: str | None) -> str:
 
 
 def _notes(chosen: AlgorithmConfig, trainset: Any, fit_path: str) -> list[str]:
-    """Return what a reader has to know of how an algorithm was fitted."""
+    """Return notes on how an algorithm was fitted."""
     if registry.canonical(chosen.name) not in registry.TRUNCATING:
         return []
     values = trainset.user_ratings

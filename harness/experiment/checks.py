@@ -1,4 +1,4 @@
-"""What the data alone says about the metrics of a config, before anything is fitted."""
+"""Checks of a config's metrics against the data, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["check_relevance", "check_tables", "notes_before_fit"]
 
 
 def check_tables(experiment: Experiment, workspace: Workspace, document: Document) -> None:
-    """Refuse entries of a config that give the same table: equal data, or equal divisions.
+    """Refuse entries of a config that give the same table: equal data, or equal splits.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ def check_tables(experiment: Experiment, workspace: Workspace, document: Documen
 def check_relevance(experiment: Experiment, workspace: Workspace) -> None:
     """Refuse data whose ratings a metric of the config does not define.
 
-    All ratings are looked at, so that what is refused, and the offset that the message suggests,
-    do not depend on the split.
+    All ratings are checked, so that the result, and the
+    offset that the message suggests, do not depend on the split.
 
     Parameters
     ----------

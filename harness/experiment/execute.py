@@ -1,4 +1,4 @@
-"""Cells get done: in this process, or in worker processes that may die without harm."""
+"""Compute cells in this process, or in worker processes that may die without harm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def execute(
 ) -> Iterator[tuple[Cell, Outcome]]:
     """Do the cells that are not done yet.
 
-    A cell that another run is computing is put off to the end and then waited for.
+    A cell that another run is computing comes last, and this run then waits for it.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def execute(
     watch : callable
         Receives the events of cells that start, reach a stage and end.
     fresh : bool
-        Compute a cell even if it is there; what is there stays until the new one is whole.
+        Compute a cell even if it is there; the old one stays until the new one is complete.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Interrupts that are heeded even where Python drops them."""
+"""Raise a KeyboardInterrupt again that Python swallowed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["heeded"]
 
 @contextmanager
 def heeded() -> Iterator[Callable[[], None]]:
-    """Yield a check that raises an interrupt again that has got lost.
+    """Yield a check that raises a lost interrupt again.
 
     Python raises `KeyboardInterrupt` wherever the main thread is. In the disposal of an object it
     only prints it, and goes on; a loop that waits calls the check now and then.
@@ -25,7 +25,7 @@ def heeded() -> Iterator[Callable[[], None]]:
     """
     here = threading.current_thread() is threading.main_thread()
     if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield lambda: None  # somebody else decides what an interrupt does
+        yield lambda: None  # the caller decides what an interrupt does
         return
     received: list[int] = []
 

@@ -22,7 +22,7 @@ class Ledger:
     watch : callable
         Receives a note on every broken file.
     fresh : bool
-        Take nothing as finished that was there before; it stays until the new one is whole.
+        Do not reuse older cells; they stay until the new ones are complete.
     """
 
     def __init__(self, store: CellStore, watch: Watch, *, fresh: bool) -> None:
@@ -34,8 +34,8 @@ class Ledger:
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return the cells that have to be computed.
 
-        Of cells with one key the first is returned: an algorithm that draws nothing is the same
-        under every seed.
+        Of cells with one key the first is returned: an algorithm without random numbers
+        is the same under every seed.
         """
         first: dict[str, Cell] = {}
         for cell in cells:
@@ -47,12 +47,12 @@ class Ledger:
         return key not in self._renewed
 
     def note(self, cell: Cell, outcome: Outcome) -> None:
-        """Take in how a cell of this run ended."""
+        """Record the outcome of a cell of this run."""
         if outcome["status"] != "failed":
             self._renewed.add(cell.key)
 
     def _is_finished(self, key: str) -> bool:
-        """Return whether a cell is there; a broken file is removed and said to be."""
+        """Return whether a cell exists; a broken file is removed and reported."""
         if self.fresh and key not in self._renewed:
             return False
         try:

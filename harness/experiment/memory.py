@@ -19,7 +19,7 @@ RESET_PEAK = "5"
 def available_bytes(system: Path = Path("/")) -> int:
     """Return the bytes of memory that this process can still use.
 
-    The least of what the machine has free and of what each limit leaves: those of the control
+    The minimum of the machine's free memory and of what each limit leaves: those of the control
     groups that the process is in (a container, a batch job) and of its address space (`ulimit -v`).
 
     Parameters
@@ -93,7 +93,7 @@ class PeakMemory:
     def __init__(self, interval: float = 0.005) -> None:
         self.interval = interval
         self.bytes = 0
-        """What was added."""
+        """The added memory in bytes."""
         self._before = 0
         self._sampled = 0
         self._stop = threading.Event()
@@ -149,7 +149,7 @@ def _reset_peak() -> bool:
 
 
 def _return_freed() -> None:
-    """Return to the system what was freed, else it would hide what the next cell takes."""
+    """Return freed memory to the system; otherwise it would hide the memory of the next cell."""
     gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
     with suppress(OSError, AttributeError, TypeError):  # glibc alone has it
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""A dry run: everything that can be found out about an experiment without fitting."""
+"""A dry run: everything that can be checked about an experiment without fitting."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Outline:
 
 
 def outline(config: str | Path | dict[str, Any], *, overrides: Iterable[str] = ()) -> Outline:
-    """Plan an experiment: read its data, divide them, and look for what would stop a run.
+    """Plan an experiment: read and split its data, and find what would stop a run.
 
     Nothing is fitted and nothing is downloaded. A data set of the catalogue is read where it is on
     this machine and small.
@@ -126,7 +126,7 @@ def _loaded(
 
 
 def _divide(workspace: Workspace, number: int, faults: list[str]) -> list[Split]:
-    """Divide the data as one split of the config asks; return the folds of the first data set."""
+    """Make one split of the config; return the folds of the first data set."""
     experiment = workspace.experiment
     section, seed = experiment.split[number], experiment.seed[0]
     folds: list[Split] = []
@@ -143,7 +143,7 @@ def _divide(workspace: Workspace, number: int, faults: list[str]) -> list[Split]
 
 
 def _n_folds(section: Any, made: list[Split]) -> int | None:
-    """Return how many folds a split has, None where only files can tell."""
+    """Return how many folds a split has, None if only its files show it."""
     if made:
         return len(made)
     if section.kind in ("file", "predefined"):
@@ -191,7 +191,7 @@ def _missing_extras(experiment: Experiment) -> Iterator[str]:
 
 
 def _notes_on_sizes(experiment: Experiment) -> Iterator[str]:
-    """Yield what is probably meant as a percentage and counts ratings."""
+    """Yield a note on sizes that are probably meant as a percentage but count ratings."""
     for section in experiment.split:
         for key in ("test_size", "train_size"):
             size = getattr(section, key, None)

@@ -109,12 +109,12 @@ def make_cells(experiment: Experiment, workspace: Workspace) -> Iterator[Cell]:
 
 
 def rekeyed(experiment: Experiment, workspace: Workspace, cell: Cell) -> Cell:
-    """Return a cell with the key that belongs to what it says."""
+    """Return a cell with the key for its contents."""
     return replace(cell, key=key_of(inputs_of(experiment, workspace, cell)))
 
 
 def inputs_of(experiment: Experiment, workspace: Workspace, cell: Cell) -> dict[str, Any]:
-    """Return everything that decides the numbers of a cell, from the data and code at hand."""
+    """Return everything that decides the numbers of a cell, from the loaded data and code."""
     section = experiment.candidates[cell.candidates]
     chosen = experiment.algorithms[cell.algorithm]
     decisive = {
@@ -166,7 +166,7 @@ def global_seed(name: str, cell: Cell) -> int | None:
 
 
 def identity(name: str) -> str:
-    """Return what a cell's key knows an algorithm by; a class of your own by its code too."""
+    """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
     if ":" not in name:
         return registry.canonical(name)
     return f"{name} {code_digest(registry.find(name))}"

@@ -1,4 +1,4 @@
-"""What a careful reviewer would say of a run, made from the run."""
+"""Notes on a run that a careful reviewer would make."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harness.results.table import GROUP
 __all__ = ["remarks"]
 
 TIED_SHARE = 0.05
-"""More users than this share tied at the cut are worth a remark."""
+"""A larger share of users with ties at the cut gets a note."""
 
 
 def remarks(
@@ -30,13 +30,13 @@ def remarks(
     scored: Scored,
     compared: list[dict[str, Any]],
 ) -> list[str]:
-    """Return what a careful reviewer would say of a run, each thing once.
+    """Return the notes on a run, each once.
 
     Parameters
     ----------
     experiment : Experiment
     workspace : Workspace
-        Knows what data and splits have to say for themselves.
+        Knows the notes on data and splits.
     scored : Scored
     compared : list of dict
         The statistics of the run.
@@ -68,7 +68,7 @@ def remarks(
 
 
 def _times(cells: list[dict[str, Any]]) -> Iterator[str]:
-    """Say where seconds are from, unless all were measured alike in this run."""
+    """Note how seconds were measured, unless all were measured in the same way in this run."""
     conditions = provenance.measured(cells)
     found = sum(cell.get("found", False) for cell in cells)
     if found:
@@ -122,7 +122,7 @@ def _without_random_order(experiment: Experiment) -> Iterator[str]:
 
 
 def _ties(scored: Scored) -> Iterator[str]:
-    """Name the algorithms whose scores lean on the order of equal estimates."""
+    """Name the algorithms whose scores depend on the order of equal estimates."""
     affected: dict[str, dict[str, float]] = {}
     for cell in scored.cells:
         reasons = scored.undistinguished.get(cell["table"], {})
@@ -136,7 +136,7 @@ def _ties(scored: Scored) -> Iterator[str]:
 
 
 def _untuned(experiment: Experiment) -> Iterator[str]:
-    """Warn of an algorithm left at its defaults beside tuned ones."""
+    """Note algorithms with default parameters in a table with tuned ones."""
     tuned = [each.title for each in experiment.algorithms if each.search is not None]
     left = [
         each.title
@@ -148,7 +148,7 @@ def _untuned(experiment: Experiment) -> Iterator[str]:
 
 
 def _of_libraries(experiment: Experiment) -> Iterator[str]:
-    """Say what rows that other libraries fitted do not show."""
+    """Note what the rows of other libraries do not show."""
     preferring = [
         each.title
         for each in experiment.algorithms
@@ -173,7 +173,7 @@ def _caveats(workspace: Workspace) -> Iterator[str]:
 
 
 def _impossible(cells: list[dict[str, Any]]) -> list[str]:
-    """Say which algorithms could not estimate how many test ratings, those alike together."""
+    """Note how many test ratings algorithms could not estimate, equal counts together."""
     counts: dict[str, tuple[int, int]] = {}
     for cell in cells:
         if not cell.get("error"):

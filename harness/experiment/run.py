@@ -52,16 +52,16 @@ def run(
     results : path or None
         Folder in which the run gets a folder of its own; None writes nothing.
     ratings : Ratings, DataFrame or surprise.Dataset, optional
-        Data at hand, in place of the config's data set.
+        Loaded data, in place of the config's data set.
     overrides : iterable of str
         ``key.path=value`` each.
     workers : int, optional
         Processes at the same time; the config's ``execution.workers`` when left out.
     fresh : bool
-        Compute every cell and every trial again, finished or not; what is there stays until the
-        new one is whole.
+        Compute every cell and every trial again, finished or not; the old one stays until
+        the new one is complete.
     watch : callable
-        Told what happens, see `harness.experiment.events`.
+        Receives events, see `harness.experiment.events`.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def run(
     ConfigError
         With every fault of the config, before anything is fitted.
     DataError, SplitError
-        If the data cannot be had or divided.
+        If the data cannot be loaded or split.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def run(
 
 
 def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> dict[str, Any]:
-    """Return what ``run.json`` says of a run, its times aside."""
+    """Return the content of ``run.json`` except its times."""
     given = workspace.given
 
     def told(messages: Iterable[str]) -> list[str]:

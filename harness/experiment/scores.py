@@ -155,7 +155,7 @@ def _scored(
 
 
 class _Bounds:
-    """Collects what the best and a random order of the lists of each table would score."""
+    """Collects the scores of the best and of a random order of the lists of each table."""
 
     def __init__(self, wanted: tuple[Metric, ...]) -> None:
         self.wanted = wanted

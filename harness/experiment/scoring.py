@@ -1,4 +1,4 @@
-"""A fitted model and what is asked of it become pairs and rankings."""
+"""A fitted model and candidates become pairs and rankings."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
     Parameters
     ----------
     wanted : tuple of Metric
-        What is to be computed in this process; empty where only lists are made.
+        Metrics that this process computes; empty if it only makes lists.
     depth : int
-        How many items at the top of each list are kept by name.
+        How many items at the top of each list are stored with their ids.
     catalogue : bool
         Whether whole catalogues will be ranked.
     """
@@ -60,7 +60,7 @@ def score_pairs(model: Any, asked: Asked, *, clip: bool, accelerate: bool) -> tu
     Returns
     -------
     pairs : Pairs
-        By user, in the order of `asked`.
+        By user, in the order of the candidates.
     n_impossible : int
         Estimates that Surprise calls impossible and sets to its default.
 
@@ -105,7 +105,7 @@ def rank(
         The estimates of the test ratings, from `score_pairs`.
     clip, accelerate : bool
     depth : int
-        How many items at the top of each list are kept by name.
+        How many items at the top of each list are stored with their ids.
     progress : callable
         Called with users done and users in all.
     ids : (ndarray, ndarray), optional
@@ -248,7 +248,7 @@ def _stretches(offsets: NDArray[np.int64], owners: NDArray[np.int64]) -> _Stretc
 def _pool(
     kept: NDArray[np.int64], asked: Asked, *, drop_unknown: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return every kept user's test ratings, falling: the ideal order."""
+    """Return every kept user's test ratings in descending order: the ideal order."""
     held = _stretches(asked.offsets, kept)
     counted = asked.known[held.rows] if drop_unknown else np.ones(len(held.rows), dtype=bool)
     owners, grades = held.owners[counted], asked.ratings[held.rows[counted]]

@@ -83,7 +83,7 @@ def keep_splits(
 
 
 def _file_name(words: str) -> str:
-    """Return words as a name that every file system takes.
+    """Return words as a valid file name on every system.
 
     Examples
     --------

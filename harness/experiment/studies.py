@@ -1,4 +1,4 @@
-"""Which settings a search tries next: drawn, listed or modelled, always from a seed."""
+"""The settings that a search tries next: random, listed or modelled, always from a seed."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _draws(space: SearchSpace, rng: np.random.Generator) -> Iterator[Setting]:
     n_repeated = 0
     while len(seen) < size and n_repeated < MOST_REPEATED:
         setting = {name: _draw(values, rng) for name, values in space.items()}
-        if repr(setting) in seen:  # the text tells True from 1, a set does not
+        if repr(setting) in seen:  # the text distinguishes True from 1, a set does not
             n_repeated += 1
             continue
         seen.add(repr(setting))

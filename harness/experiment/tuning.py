@@ -52,8 +52,8 @@ class Search:
         As the config writes it.
     study : Study
     tried : list of Trial
-        The setting of the config, then those of the search in the order in which they were asked
-        for.
+        The setting of the config, then those of the
+        search in order.
     """
 
     cell: Cell
@@ -63,12 +63,12 @@ class Search:
 
     @property
     def trials(self) -> list[Trial]:
-        """The trials of the search; the setting of the config is none."""
+        """The trials of the search, without the setting of the config."""
         return self.tried[1:]
 
     @property
     def n_trials(self) -> int:
-        """How many different settings were tried besides that of the config."""
+        """How many different settings were tried, without that of the config."""
         return len({repr(trial.params) for trial in self.trials})
 
     @property
@@ -107,11 +107,11 @@ def tune(
     ledger: Ledger,
     execute: Execute,
 ) -> tuple[list[Cell], dict[int, Search], dict[str, str]]:
-    """Search parameters for every cell whose algorithm asks for it.
+    """Search parameters for every cell whose algorithm has a search.
 
-    Trials are cells of their own, kept like others, so a search that was stopped goes on where it
-    was. All searches advance together: where settings are listed or drawn all trials at once, else
-    one trial each, which keeps several workers busy without letting their number change a result.
+    Trials are stored like other cells, so a search that was stopped resumes. All searches advance
+    together: all trials at once for listed or random settings, otherwise one trial of each search.
+    This keeps several workers busy, and their number does not change a result.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def cut_grids(experiment: Experiment) -> Iterator[str]:
 
 
 def _carry_out(cells: list[Cell], ledger: Ledger, execute: Execute) -> dict[str, tuple[str, float]]:
-    """Do the trials that are not on disk; return what went wrong and its seconds, by key."""
+    """Compute the trials that are not stored; return errors and their seconds, by key."""
     begun = time.perf_counter()
     missing = ledger.missing(cells)
     keys = {cell.key for cell in missing}

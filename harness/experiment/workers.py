@@ -1,7 +1,7 @@
-"""Worker processes that do cells, each with a pipe of its own.
+"""Worker processes that compute cells, each with its own pipe.
 
-Nothing is shared between them, no lock and no queue, so one that is killed, hangs or runs out of
-memory takes its own cell with it and nothing else. None outlives the process that started it.
+They share no lock and no queue, so if one is killed, hangs or runs out of memory, only its own cell
+fails. None outlives the process that started it.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class Crew:
         return worker
 
     def _await(self) -> list[_Worker]:
-        """Wait for the workers that have something to say, or until the next time limit."""
+        """Wait for messages of workers, or until the next time limit."""
         times = [worker.left(self.limit) for worker in self.workers]
         limits = [max(0.0, left) for left in times if left is not None]
         by_pipe: dict[Any, _Worker] = {worker.pipe: worker for worker in self.workers}
@@ -247,7 +247,7 @@ def _death(code: int) -> str:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Let what is started inside never see Ctrl-C: the process that started it decides."""
+    """Start processes that ignore Ctrl-C: the process that started them decides."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -267,7 +267,7 @@ def _work(
     threads: int,
     workers: int,
 ) -> None:
-    """Do cells until there are no more: the whole life of a worker process."""
+    """Compute cells until there are no more: the main loop of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.environ["HARNESS_THREADS"] = str(threads)

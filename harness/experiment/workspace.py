@@ -28,7 +28,7 @@ __all__ = ["Names", "Workspace"]
 
 @dataclass(frozen=True)
 class Names:
-    """What tables call the data sets, splits and candidates of a config: by kind all different."""
+    """Display names of a config's data sets, splits and candidates, unique within each kind."""
 
     datasets: tuple[str, ...]
     splits: tuple[str, ...]
@@ -145,8 +145,8 @@ class Workspace:
         ----------
         split : Split
         shared : bool
-            Whether the last one asked for is kept and given out again; otherwise it is a new one,
-            which its user may change.
+            Whether the last one is kept and returned again; otherwise
+            a new one is returned, which its user may change.
         """
         if shared and self._trainset is not None and self._trainset[0] == split.fingerprint:
             self._trainset[1].drop_derived()
@@ -205,7 +205,7 @@ class Workspace:
         return [ratings.name for ratings, _ in self._ratings.values()]
 
     def notes(self) -> Iterator[str]:
-        """Yield what a reader of the table has to know of data, splits and candidates."""
+        """Yield notes on data, splits and candidates."""
         names = self.names
         for position, (ratings, reports) in sorted(self._ratings.items()):
             yield from (f"{names.datasets[position]}: {note}" for note in ratings.notes)
@@ -225,5 +225,5 @@ class Workspace:
 
 
 def _settings(section: Section) -> dict[str, Any]:
-    """Return what a section says beside its defaults."""
+    """Return the keys of a section that are not defaults."""
     return section.model_dump(mode="json", exclude_defaults=True)

@@ -53,14 +53,14 @@ def score(
     rankings : Rankings, optional
         What ranking metrics are computed from.
     pairs : Pairs, optional
-        What rmse and its kin are computed from.
+        What rmse and similar metrics are computed from.
     exposure : Exposure, optional
         What training showed, for metrics of which items are recommended.
 
     Returns
     -------
     dict of Metric to Scores
-        In the order asked for, each once.
+        In the given order, each once.
 
     Raises
     ------

@@ -22,7 +22,7 @@ Ranks = NDArray[np.int32]
 class Rankings:
     """Where the judged items of each user landed in the user's ranked list.
 
-    Items that nobody judged have relevance 0 and take up ranks, but no memory: a list of the whole
+    Items without judgments have relevance 0 and take up ranks, but no memory: a list of the whole
     catalogue is as small as a list of the test ratings.
 
     Parameters

@@ -86,7 +86,7 @@ def _precisions(
     stop: int,
     out: Floats,
 ) -> None:
-    """Sum the precisions at relevant ranks, divided by the hits where asked for.
+    """Sum the precisions at relevant ranks, divided by the hits if requested.
 
     At the s-th rank of a group of n with r relevant, after c ranks with h hits, stands a relevant
     item with probability r/n; given that, (s - 1)(r - 1)/(n - 1) of the ranks before it in the

@@ -1,7 +1,7 @@
 """Named sets of choices, each the way one library or source computes its metrics.
 
 The labels were compared, user by user, with what each library returned in the version named; the
-notes tell what no label can say.
+notes describe what a label cannot express.
 """
 
 from __future__ import annotations

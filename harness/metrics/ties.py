@@ -1,4 +1,4 @@
-"""The order of equal estimates, settled from each entry's tied group."""
+"""The order of equal estimates, resolved within each tied group."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class CellStore:
         Raises
         ------
         filelock.Timeout
-            On entry, if somebody else has held it for longer than `patience` seconds.
+            On entry, if another process has held it for longer than `patience` seconds.
         OSError
             On entry, if its file cannot be made.
         """
@@ -96,7 +96,7 @@ class CellStore:
             raise ResultsError(f"{path}: {error}; it is computed again") from None
 
     def is_whole(self, key: str) -> bool:
-        """Return whether a cell is there that can be read; a broken one is to be computed again."""
+        """Return whether a cell is there that can be read; a broken one is computed again."""
         try:
             return self.get(key) is not None
         except ResultsError:

@@ -226,7 +226,7 @@ def _named(rows: list[_Row], runs: Sequence[Run], names: Sequence[str]) -> list[
 
 
 def _settings(row: _Row) -> dict[str, Any]:
-    """Return by what a row may be told from another of its name."""
+    """Return what distinguishes a row from another of the same name."""
     cell = row.cells[0]
     if any("n_trials" in cell for cell in row.cells):
         return {"parameters": "tuned"}

@@ -129,7 +129,7 @@ def _others(folder: Path, own: Container[str]) -> list[Path]:
 
 
 def _own_names(folder: Path) -> set[str]:
-    """Return the names of the files in a folder that a run wrote and nobody changed since."""
+    """Return the names of the files in a folder that a run wrote and that are unchanged."""
     written = _description(folder).get("files", {})
     names = {RUN_FILE, *DERIVED}
     for name, digest in written.items() if isinstance(written, dict) else ():

@@ -18,7 +18,7 @@ def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) 
     names : sequence of str
     settings : sequence of mapping
         For each name what it stands for, without defaults; mappings may be nested. A ``path``
-        replaces the name by the shortest end of the path that tells it from the others.
+        replaces the name by the shortest end of the path that distinguishes it from the others.
 
     Examples
     --------

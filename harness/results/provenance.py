@@ -133,7 +133,7 @@ def took(infos: Iterable[dict[str, Any]]) -> str:
 def without_folders(text: str, base: Path | None = None) -> str:
     """Return a message in which folders of this machine are named by what they are for.
 
-    Results are handed on: a note or an error in them tells nobody where somebody works.
+    Results are shared, so their notes and errors must not show local folders.
 
     Parameters
     ----------

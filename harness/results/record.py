@@ -1,6 +1,6 @@
 """One finished cell as the bytes of one file: a checksum, a header in JSON, and plain arrays.
 
-Nothing in it is code, and nothing is believed: a file that somebody else made either holds what a
+It contains no code, and everything is checked: a file from another source either holds what a
 cell holds, in the sizes that it announces, or is refused before anything is computed from it.
 """
 

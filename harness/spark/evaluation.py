@@ -115,7 +115,7 @@ def mean(
     Returns
     -------
     dict of str to Mean
-        By label, in the order asked for.
+        By label, in the given order.
 
     Raises
     ------

@@ -94,7 +94,7 @@ def kfold(section: KFold, ratings: Ratings, state: int) -> Drawn:
 def repeated_kfold(section: RepeatedKFold, ratings: Ratings, state: int) -> Drawn:
     """Cut the ratings into folds again and again, as ``surprise.model_selection.RepeatedKFold``.
 
-    One generator serves all repetitions, each of which shuffles anew.
+    One generator serves all repetitions, each of which shuffles again.
 
     Raises
     ------

@@ -78,7 +78,7 @@ def later_share(timestamps: NDArray[np.int64], train: Rows, test: Rows) -> float
 
 
 def remarks(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> tuple[str, ...]:
-    """Return what is to be said about the two parts of a split, a sentence each.
+    """Return notes on the two parts of a split.
 
     Parameters
     ----------

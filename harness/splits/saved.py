@@ -32,7 +32,7 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
     Parameters
     ----------
     splits : Split or sequence of Split
-        Folds of the same data; they are numbered anew.
+        Folds of the same data; they are numbered again.
     path : Path or str
         Replaced if it exists. Its folder must exist.
 
@@ -150,7 +150,7 @@ def _seal(about: dict[str, Any]) -> str:
 
 
 def _folds(table: Any, n_folds: int, n_ratings: int, path: Path) -> list[Any]:
-    """Cut the table into parts; whether the rows are the right ones, their fingerprint tells."""
+    """Cut the table into parts; the fingerprint shows whether the rows are right."""
     rows = table.column("row").to_numpy()
     if len(rows) and not (rows.min() >= 0 and rows.max() < n_ratings):
         raise SplitError(f"{path}: rows outside of the data; make it again")

@@ -164,7 +164,7 @@ class _ShortUsers:
         self.name, self.policy, self.few = name, policy, few
 
     def check(self, ratings: Ratings, need: str, advice: str) -> tuple[str, ...]:
-        """Raise if such users are an error, else return what is to be said of them."""
+        """Raise if such users are an error, else return a note on them."""
         codes = np.flatnonzero(self.few)
         if len(codes) == 0:
             return ()

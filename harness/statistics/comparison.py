@@ -25,7 +25,7 @@ PairedTest = Literal["randomisation", "t", "wilcoxon"]
 
 DEFAULT_RESAMPLES = 10_000
 MARGIN = 20
-"""The smallest p-value that can be found, corrected, is to be the level divided by this."""
+"""The smallest p-value that can be found, corrected, is at most the level divided by this."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,11 +33,11 @@ Progress = Callable[[int, int], object]
 
 
 class NeedsSurprise(Exception):  # noqa: N818 - not an error: the way round is always open
-    """Raised within the package where only Surprise's own code can tell the answer."""
+    """Raised within the package if only Surprise's own code gives the result."""
 
 
 class Scorer(ABC):
-    """A fitted model, ready to be asked for many estimates at once.
+    """A fitted model that computes many estimates at once.
 
     Users and items are inner ids here, -1 where the training set does not know them.
 
@@ -68,7 +68,7 @@ class Scorer(ABC):
         return self.rows(self.trainset.inner_users[users])
 
     def users_at_once(self) -> int:
-        """Return for how many users `rows` is best asked: enough to fill the inner caches."""
+        """Return the best number of users for `rows`: enough to fill the inner caches."""
         return max(16, ENTRIES_AT_ONCE // max(self.trainset.n_items, 1))
 
 

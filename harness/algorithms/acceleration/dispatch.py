@@ -146,7 +146,7 @@ def estimate(
     estimates : ndarray of float64, shape (n,)
         What ``model.predict(user, item, clip=clip).est`` gives for each pair.
     impossible : ndarray of bool, shape (n,)
-        Where the model could not tell, and the estimate is its default prediction.
+        Where the model has no estimate and its default prediction is used.
 
     Examples
     --------

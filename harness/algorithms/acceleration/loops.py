@@ -40,7 +40,7 @@ def in_blocks(
     n : int
         End of the range.
     steps : float
-        About how often the innermost loops run in all; a short run is not worth threads.
+        About how often the innermost loops run in all; a short run does not use threads.
     *arguments : object
         Passed on.
     start : int

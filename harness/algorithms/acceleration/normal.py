@@ -23,7 +23,7 @@ __all__ = ["NormalPredictor", "borrowed_generator", "seed_draws"]
 
 
 class NormalScorer(Scorer):
-    """One draw for each estimate, in the order in which they are asked for."""
+    """One random number for each estimate, in the order of the estimates."""
 
     def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
         return self.draw(len(users)), np.zeros(len(users), np.bool_)
@@ -57,7 +57,7 @@ def seed_draws(model: Any) -> None:
 
     Surprise's class takes no seed and draws from NumPy's global generator. With an attribute
     ``random_state``, a model draws what that generator would after ``numpy.random.seed``, while
-    the generator itself is left alone. Every fit begins anew.
+    the generator itself does not change. Every fit starts again.
     """
     seeded = getattr(model, "random_state", None) is not None
     if seeded and isinstance(model, surprise.NormalPredictor):

@@ -32,7 +32,7 @@ ROWS_BETWEEN_REPORTS = 1024
 
 
 class LazyMatrix(ABC):
-    """A matrix of n × n numbers, whose rows are computed when they are asked for.
+    """A matrix of n × n numbers, whose rows are computed on first use.
 
     Stands where Surprise has an array: ``matrix[x]`` is a row, ``matrix[x, x2]`` a number. The last
     row is kept, since ``predict`` asks for the numbers of one row one after the other.
@@ -61,7 +61,7 @@ class LazyMatrix(ABC):
 
 
 class Similarities(LazyMatrix):
-    """The similarity matrix of a model, whose rows are computed when they are asked for.
+    """The similarity matrix of a model, whose rows are computed on first use.
 
     Parameters
     ----------

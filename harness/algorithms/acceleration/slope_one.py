@@ -174,7 +174,7 @@ def deviate(
     """Fill the rows of `dev` and `freq` of some items, from place `first` up to `last`.
 
     For each rater of an item, the deviations from all that the rater rated are added to the sums
-    of those other items, and counted; the mean deviation is NaN where nobody rated both.
+    of those other items, and counted; the mean deviation is NaN if no user rated both.
     """
     n_items = len(item_offsets) - 1
     sums = np.empty((n_items, 2))

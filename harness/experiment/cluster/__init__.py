@@ -2,12 +2,12 @@
 
 ::
 
-    driver      this process: plans, hands out errands, stores what comes back
-    shelf       the scheduler's folder of parcels: data that workers may lack, kept by content
-    errands     a worker's thread: fetches parcels once, hands the cell to a slot
-    slot        a child process of a worker, in which one cell at a time is computed
+    driver      this process: plans, sends tasks, stores finished cells
+    shelf       the scheduler's store of data files, named by the hash of their content
+    errands     a worker's thread: fetches data files once, passes the cell to a child process
+    slot        a child process of a worker, which computes one cell at a time
 
-An errand says which cell of which config; data travel as parcels, and only where they are missing.
+A task names the cell and the config; data files are sent only to workers that lack them.
 A cell has a process of its own, as with local workers, so that it can be stopped after its time
 limit, may die without harm, draws from generators of its own and never keeps its worker from
 answering the scheduler.
@@ -37,7 +37,7 @@ def on_cluster(
     *,
     fresh: bool = False,
 ) -> Iterator[tuple[Cell, Outcome]]:
-    """Hand cells to the workers of a Dask cluster, and store what they send.
+    """Send cells to the workers of a Dask cluster, and store their results.
 
     Dask runs the cells of a lost worker again elsewhere, and gives those that wait to workers that
     join late.

@@ -1,4 +1,4 @@
-"""Inside a slot: a request becomes a finished cell."""
+"""Inside a child process: a request becomes a finished cell."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Delivered", "Office"]
 
 
 class BrokenParcelError(HarnessError):
-    """A parcel that cannot be read.
+    """A data file that cannot be read.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class BrokenParcelError(HarnessError):
 
 @contextmanager
 def _whole(path: Path) -> Iterator[None]:
-    """Say which parcel it was that could not be read."""
+    """Name the data file that could not be read."""
     try:
         yield
     except (HarnessError, OSError) as error:
@@ -45,15 +45,15 @@ def _whole(path: Path) -> Iterator[None]:
 
 
 class Delivered(Workspace):
-    """A workspace whose data came as parcels.
+    """A workspace whose data were sent as files.
 
     Parameters
     ----------
     experiment : Experiment
     data : list of Path
-        The parcel of each data set of the config, filtered already.
+        The file of each data set of the config, after its filters.
     folds : dict of str to Path
-        Parcels of splits that are read from files, which a worker does not have: by data set,
+        Files of saved splits, which a worker does not have: by data set,
         split and seed, and for trials the fold behind them, joined by commas.
     """
 
@@ -63,7 +63,7 @@ class Delivered(Workspace):
         self.folds = folds
 
     def ratings(self, dataset: int) -> tuple[Ratings, list[FilterReport]]:
-        """Return the ratings as the driver has them; alike data sets are read once."""
+        """Return the driver's ratings; equal data sets are read once."""
         if dataset not in self._ratings:
             alike = self.data.index(self.data[dataset])
             if alike not in self._ratings:
@@ -111,14 +111,14 @@ class Office:
         Parameters
         ----------
         request : dict
-            ``job``, its name; ``experiment``, as JSON; ``data`` and ``folds``, paths of parcels;
+            ``job``, its name; ``experiment``, as JSON; ``data`` and ``folds``, paths of files;
             ``cell``, its fields; ``workers``, how many cells are computed at the same time.
 
         Returns
         -------
         header : dict
-            An outcome, see `harness.experiment.cell`; with ``broken``, the path of a parcel that
-            could not be read.
+            An outcome, see `harness.experiment.cell`; with ``broken``, the path of a file
+            that could not be read.
         body : bytes
             The finished cell; empty when it failed.
         """

@@ -1,4 +1,4 @@
-"""The driver's end of a cluster: errands out, finished cells in."""
+"""The driver of a cluster: sends tasks, receives finished cells."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["Cluster", "connected"]
 
 KNOCK_SECONDS = 6.0
-"""How long an address is given to answer at all; the message has to come within ten."""
+"""Seconds to wait for an answer of an address; the message must come within ten."""
 CONNECT_SECONDS = 30.0
-"""How long a scheduler that has answered is given to take a client in, busy as it may be."""
+"""Seconds to wait for a scheduler that has answered to accept a client."""
 LOOK_SECONDS = 2.0
 FROM_FILES = ("predefined", "file")
 
@@ -81,7 +81,7 @@ def connected(workspace: Workspace) -> Iterator[Client]:
 
 
 async def _knock(address: str) -> None:
-    """See that a scheduler answers; the client itself would wait for a silent one forever."""
+    """Check that a scheduler answers; the client itself would wait forever."""
     from distributed.comm import connect
     from distributed.security import Security
 
@@ -115,7 +115,7 @@ def _address(named: str, base: Path | None) -> str:
 
 
 class Cluster:
-    """A connection, and what the driver knows of those behind it.
+    """A connection, and what the driver knows about scheduler and workers.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class Cluster:
                     self.client.cancel(list(pending))
 
     def _errands(self, cells: Sequence[Cell]) -> list[Errand]:
-        """Describe each cell, and put on the shelf what workers may need for it."""
+        """Describe each cell, and send the data that workers may need to the scheduler."""
         experiment = self.workspace.experiment
         whole = [self.workspace.ratings(position)[0] for position in range(len(experiment.dataset))]
         for ratings in whole:
@@ -305,7 +305,7 @@ class Cluster:
         return outcome
 
     def _failure(self, error: BaseException) -> Outcome | None:
-        """Say why a task came to nothing; None if it has to be submitted again."""
+        """Return why a task failed; None if it has to be submitted again."""
         from distributed import KilledWorker
 
         if isinstance(error, KilledWorker):
@@ -374,7 +374,7 @@ class Cluster:
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
-        """Name what it is when a question to the scheduler fails."""
+        """Raise a clear error if a request to the scheduler fails."""
         try:
             yield
         except OSError:

@@ -1,4 +1,4 @@
-"""What a Dask worker does with a cell: fetch what it lacks, hand the cell to a slot."""
+"""What a Dask worker does with a cell: fetch missing data, pass the cell to a child process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PACKAGES = ("surprise-harness", "scikit-surprise")
 
 
 class Slots:
-    """The child processes of one worker: as many as cells at a time, ended when idle for long.
+    """The child processes of one worker: one for each cell at a time, ended after a long idle time.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Slots:
         self.timer: threading.Timer | None = None
 
     def take(self, job: str) -> Slot:
-        """Return a child that nobody uses, one with the job's data in memory if there is one."""
+        """Return a free child, if possible one with the job's data in memory."""
         with self.lock:
             self._end(lambda owner, slot: not slot.alive)
             place = next((i for i, (owner, _) in enumerate(self.free) if owner == job), None)
@@ -56,7 +56,7 @@ class Slots:
         return Slot(_threads())
 
     def give_back(self, job: str, slot: Slot) -> None:
-        """Let others use a child."""
+        """Release a child."""
         with self.lock:
             self.free.append((job, slot))
             if self.timer is None:
@@ -89,8 +89,9 @@ def run_errand(errand: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     Parameters
     ----------
     errand : dict
-        ``job``, ``experiment``, ``data``, ``folds`` and ``cell`` as a slot takes them, but names
-        of parcels in place of paths; ``limit`` in seconds, or None; ``versions``, the driver's.
+        ``job``, ``experiment``, ``data``, ``folds`` and ``cell`` as in a request, but with
+        names of data files in place of paths; ``limit`` in seconds, or None; ``versions``, those of
+        the driver.
 
     Returns
     -------
@@ -125,9 +126,9 @@ def run_errand(errand: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 def _wanted_by(worker: Worker) -> Callable[[], bool]:
-    """Return a check of whether anybody still waits for the task of this thread.
+    """Return a check of whether the driver still waits for the task of this thread.
 
-    A task whose driver has cancelled it, or is gone, would else stay in its thread until it ends.
+    Otherwise a task whose driver has cancelled it, or is gone, would run to its end.
     """
     key = worker.get_current_task()
 
@@ -150,7 +151,7 @@ def versions_here() -> dict[str, str]:
 
 
 def parcel_path(name: str) -> Path:
-    """Return where a worker keeps a parcel: in its cache, or where that cannot be written, apart.
+    """Return the path of a data file: in the worker's cache, or in a temporary folder.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def parcel_path(name: str) -> Path:
 
 
 def _request(errand: dict[str, Any]) -> dict[str, Any]:
-    """Return what a slot is asked, with paths of parcels that are there."""
+    """Return the request for a child process, with paths of existing data files."""
     return {
         **{key: errand[key] for key in ("job", "experiment", "cell", "workers")},
         "data": [str(_present(name)) for name in errand["data"]],
@@ -180,7 +181,7 @@ def _request(errand: dict[str, Any]) -> dict[str, Any]:
 
 
 def _present(name: str) -> Path:
-    """Return a parcel's file, fetched from the shelf by the first who lacks it."""
+    """Return the path of a data file; the first thread that lacks it fetches it."""
     path = parcel_path(name)
     with hold(path.with_suffix(".lock")):
         if path.exists():
@@ -206,7 +207,7 @@ def _fetched(name: str) -> bytes:
 
 
 def _prune(folder: Path) -> None:
-    """Remove parcels that nobody has used for long."""
+    """Remove data files that were not used for a long time."""
     for old in folder.iterdir():
         with suppress(OSError):
             if time.time() - old.stat().st_mtime > DAYS_KEPT * 86_400:

@@ -1,4 +1,4 @@
-"""Ratings and splits as bytes that say whether they arrived whole."""
+"""Ratings and splits as bytes with a check that they arrived complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VERSION = 1
 
 
 def name_of_ratings(ratings: Ratings) -> str:
-    """Return what a parcel of ratings is called: by content, whatever the data set's name."""
+    """Return the name of a file of ratings, made from its content."""
     return f"ratings-{VERSION}-{ratings.fingerprint}"
 
 
@@ -58,7 +58,7 @@ def pack_ratings(ratings: Ratings) -> bytes:
 
 
 def unpack_ratings(data: bytes) -> Ratings:
-    """Read a parcel of ratings.
+    """Read a file of ratings.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def unpack_ratings(data: bytes) -> Ratings:
 
 
 def name_of_splits(folds: Sequence[Split]) -> str:
-    """Return what a parcel of folds is called."""
+    """Return the name of a file of folds."""
     together = "".join(fold.fingerprint for fold in folds)
     return f"splits-{VERSION}-{hashlib.sha256(together.encode()).hexdigest()}"
 

@@ -1,4 +1,4 @@
-"""The scheduler's folder of parcels, named by their content.
+"""The scheduler's folder of data files, named by their content.
 
 These functions are sent to the scheduler as code, through ``Client.run_on_scheduler``, so the
 scheduler needs nothing but Dask. They are called one at a time, on its event loop, with pieces
@@ -14,23 +14,23 @@ from typing import Any
 __all__ = ["PIECE", "add", "held", "piece"]
 
 PIECE = 4_000_000
-"""Bytes that travel at once."""
+"""Bytes that are sent at once."""
 
 
 def held(names: list[str], dask_scheduler: Any = None) -> list[str]:
-    """Return which parcels are there, whole."""
+    """Return which complete data files exist."""
     folder = _folder(dask_scheduler)
     return [name for name in names if (folder / name).exists()]
 
 
 def add(name: str, writer: str, data: bytes, last: bool, dask_scheduler: Any = None) -> str:
-    """Append a piece to a parcel; the last one gives it its name.
+    """Append a piece to a data file; the last piece gives it its name.
 
     Parameters
     ----------
     name : str
     writer : str
-        Who sends it, so that two who send the same parcel at once stay apart.
+        The sender, so that two that send the same file at once do not mix.
     data : bytes
     last : bool
 
@@ -55,7 +55,7 @@ def add(name: str, writer: str, data: bytes, last: bool, dask_scheduler: Any = N
 
 
 def piece(name: str, start: int, length: int, dask_scheduler: Any = None) -> bytes | None:
-    """Return a piece of a parcel: empty behind its end, None where there is no such parcel."""
+    """Return a piece of a data file: empty after its end, None if the file does not exist."""
     try:
         with (_folder(dask_scheduler) / name).open("rb") as file:
             file.seek(start)
@@ -65,7 +65,7 @@ def piece(name: str, start: int, length: int, dask_scheduler: Any = None) -> byt
 
 
 def _folder(dask_scheduler: Any) -> Path:
-    """Return the folder, which goes with the scheduler."""
+    """Return the folder, which is removed with the scheduler."""
     found = dask_scheduler.extensions.get("harness-shelf")
     if found is None:
         found = tempfile.TemporaryDirectory(prefix="harness-shelf-")

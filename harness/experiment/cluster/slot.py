@@ -1,6 +1,6 @@
 """A child process in which a worker computes one cell at a time: ``python -m`` this module.
 
-A slot reads requests from its standard input and answers on its standard output, in frames: a
+It reads requests from its standard input and answers on its standard output, in frames: a
 header as JSON and a body of bytes, each behind its length. It ends when its input does, in the
 middle of a cell too, so none outlives its worker.
 """
@@ -83,7 +83,7 @@ class Slot:
     def ask(
         self, request: Header, limit: float | None, wanted: Callable[[], bool] = lambda: True
     ) -> tuple[Header, bytes]:
-        """Have a cell computed.
+        """Compute a cell in the child.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Slot:
         limit : float or None
             Seconds after which the child is killed.
         wanted : callable
-            Asked now and then; when it says no, the child is killed.
+            Called now and then; when it returns False, the child is killed.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class Slot:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked again."""
+        """Whether it can take another request."""
         return self.process.poll() is None
 
     def close(self) -> None:
@@ -191,7 +191,7 @@ def main() -> None:
 
 
 def _receive(source: IO[bytes], requests: queue.SimpleQueue[Header]) -> None:
-    """Pass requests on; with the last one the process ends, since nobody waits for an answer."""
+    """Pass requests on; the process ends after the last one, as no one waits for an answer."""
     while frame := read_frame(source):
         requests.put(frame[0])
     os._exit(0)
