@@ -50,7 +50,7 @@ class _Split(Section):
         Parameters
         ----------
         part : str
-            What the part is called that models are scored on.
+            Name of the part on which models are scored.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""Results that people look at: page, tables and plots, made from results alone.
+"""Reports for people: page, tables and plots, made from results alone.
 
 >>> from harness import report
 >>> report.latex

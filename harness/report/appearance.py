@@ -104,9 +104,9 @@ _OTHERS = [
 def looks(names: Iterable[str]) -> dict[str, Look]:
     """Return how each algorithm is drawn.
 
-    Algorithms of Surprise and the baselines have looks of their own. Any other label gets one of 24
-    by its hash, so that it keeps it from run to run; only where two labels in one plot meet does
-    the later one move on.
+    Algorithms of Surprise and the baselines have fixed styles. Any other label gets one of 24 by
+    its hash, so that it is the same in every run; if two labels in one plot get the same style, the
+    later one gets the next.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 
 @contextmanager
 def style(**settings: object) -> Iterator[None]:
-    """Draw as the report does inside a ``with`` block; nothing changes outside of it.
+    """Use the report's plot style inside a ``with`` block.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def plain(text: object) -> str:
 
 
 def shortened(name: str, width: int = 22) -> str:
-    """Return a name that fits beside a plot, its middle left out where it is too long.
+    """Return a name that fits beside a plot, its middle cut if it is too long.
 
     Examples
     --------

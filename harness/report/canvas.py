@@ -1,4 +1,4 @@
-"""What every plot has around its data: size, title, rows, ticks."""
+"""Parts that all plots share: size, title, rows, ticks."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ TITLE, SUBTITLE, LABEL = 8.0, 7.0, 7.5
 MARGIN = 5.0
 """Points between text and the edge of a figure."""
 MOST_LINES = 4
-"""Lines of a title or subtitle; what does not fit is cut with an ellipsis."""
+"""Lines of a title or subtitle; longer text is cut with an ellipsis."""
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
-"""Algorithms that a scale may leave out where they would squeeze the others."""
+"""Algorithms that a scale may leave out if they would compress the others."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def make_axes(ax: Axes | None, kind: str, n_rows: int, heading: Heading) -> Axes
 def keep_ticks(axes: Axes) -> None:
     """Lay the plot out, wrap the label of the x axis, and keep ticks that do not overlap.
 
-    Ticks are chosen by the room there is, and room is made for the labels of ticks: left alone,
-    the two can chase each other until a label hangs over the edge.
+    The space decides the ticks, and tick labels need space: without
+    a limit the two can alternate until a label crosses the edge.
     """
     figure = axes.get_figure(root=True)
     assert figure is not None
@@ -190,10 +190,10 @@ def write_heading(axes: Any, heading: Heading) -> None:
 def scale_without(
     spans: Mapping[str, tuple[float, float]], higher: bool, always: Sequence[float] = ()
 ) -> tuple[float, float, list[str]]:
-    """Return limits in which baselines do not squeeze the others, and who is left out.
+    """Return limits in which baselines do not compress the others, and the names left out.
 
-    Random, Popularity, ItemMean and NormalPredictor are left out where they are worse than all
-    others by more than half of what those take up.
+    Random, Popularity, ItemMean and NormalPredictor are left out if they are
+    worse than all others by more than half of the others' range.
 
     Parameters
     ----------

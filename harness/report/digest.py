@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Digest", "Place", "digest"]
 
 BASELINES = ("BaselineOnly", "ItemMean", "Popularity", "Random")
-"""What the other algorithms are compared with, where neither config nor reader names one."""
+"""Default baselines, used if neither config nor reader names one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Place:
     rows : DataFrame
         Its algorithms, as `Run.table` has them.
     bounds : DataFrame
-        What the best and a random order would score, in the same columns; may be empty.
+        The scores of the best and of a random order, in the same columns; may be empty.
     users : DataFrame
         Its rows of `Run.users`.
     cells : list of dict
@@ -73,7 +73,7 @@ class Place:
     def ranked(self, label: str) -> list[str]:
         """Return the algorithms that have a value of a metric, best first.
 
-        An algorithm of which a cell failed is not among them: its value is of other folds.
+        Algorithms with a failed cell are excluded: their values are of other folds.
         """
         ascending = not metrics.parse(label).higher_is_better
         rows = self.rows[self.rows["n_failed"] == 0].dropna(subset=[label])
@@ -83,7 +83,7 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """A run, ready to be shown.
+    """A run, prepared for display.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Digest:
 
     @cached_property
     def primary(self) -> str:
-        """The metric that headline and plots begin with: nDCG at 10, or what is nearest to it."""
+        """The primary metric of headline and plots: nDCG at 10, or the nearest one."""
         return primary_metric(self.labels)
 
     @cached_property
@@ -157,7 +157,7 @@ class Digest:
 
 
 def digest(run: Run | Digest, *, baseline: str | None = None) -> Digest:
-    """Prepare a run to be shown.
+    """Prepare a run for display.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the scores of the users say of one metric at one place: intervals, letters, differences."""
+"""Statistics of one metric in one table: intervals, letters, differences."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of one metric at one place.
+    """The statistics of one metric in one table.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Evidence:
         Every two algorithms, as `statistics.Comparison.pairs` has them.
     correction : str
     level : float
-        What an adjusted p-value is held against.
+        The level that an adjusted p-value is compared with.
     """
 
     metric: str
@@ -87,11 +87,11 @@ class Evidence:
     level: float
 
     def standing(self, algorithm: str) -> Standing | None:
-        """Return what is known of one algorithm."""
+        """Return the values of one algorithm."""
         return next((each for each in self.standings if each.algorithm == algorithm), None)
 
     def against(self, baseline: str) -> list[Difference]:
-        """Return every other algorithm less the baseline, p-values corrected among these alone."""
+        """Return every other algorithm less the baseline, p-values corrected among these."""
         rows = [row for pair in self.pairs if (row := _turned(pair, baseline))]
         adjusted = statistics.adjust([row["p"] for row in rows], self.correction)
         return [
@@ -114,7 +114,7 @@ class Evidence:
 
 
 def gather(info: dict[str, Any]) -> dict[tuple[str, str], Evidence]:
-    """Return what a run says, by table and metric.
+    """Return the statistics of a run, by table and metric.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def user_scores(users: pd.DataFrame, label: str) -> pd.DataFrame:
 
 
 def _turned(pair: dict[str, Any], second: str) -> dict[str, Any] | None:
-    """Return a pair with `second` as what is taken away; None where it is not in the pair."""
+    """Return a pair with `second` as the subtrahend; None if it is not in the pair."""
     if pair["second"] == second:
         return pair
     if pair["first"] != second:

@@ -169,7 +169,7 @@ def data_behind(told: Digest, kind: str, label: str | None, place: int) -> pd.Da
 
 
 def _for_page(svg: str, name: str) -> str:
-    """Return a drawing without what a page has already, in colours that follow the page."""
+    """Return a drawing without parts that the page already has, in the page's colours."""
     root = ElementTree.fromstring(svg)  # noqa: S314 - Matplotlib wrote it a moment ago
     for parent in list(root.iter()):
         for child in list(parent):
@@ -218,7 +218,7 @@ _VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
 def write_plot(
     told: Digest, kind: str, label: str | None, place: int, form: str, folder: Path
 ) -> Path:
-    """Write a plot into a folder, named by what it shows and of which table.
+    """Write a plot into a folder; its name contains the kind, the metric and the table.
 
     Parameters
     ----------

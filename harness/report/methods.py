@@ -1,4 +1,4 @@
-"""What was done, in sentences that could stand in a paper, with the literature they cite."""
+"""Methods in sentences for a paper, with the literature that they cite."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ class _Account:
             yield f"{joined(fixed)} {'has' if len(fixed) == 1 else 'have'} nothing to tune."
 
     def _trials(self) -> list[str]:
-        """Return how many trials the searches made, the algorithms of equal numbers together."""
+        """Return how many trials the searches made, algorithms with equal numbers together."""
         counts: dict[str, list[int]] = {}
         for cell in self.info["cells"]:
             if cell.get("n_trials"):

@@ -37,7 +37,7 @@ __all__ = ["build_page", "environment", "style_sheet", "write_page"]
 
 ASSETS = Path(__file__).with_name("assets")
 MOST_FIGURES = 60
-"""More plots than these are left to ``harness plot``: the page stays small."""
+"""Most plots on a page; ``harness plot`` draws the others, so the page stays small."""
 
 TITLES = {
     "tradeoff": "Quality against time",
@@ -56,7 +56,7 @@ def write_page(
     anyway: bool = False,
     joined: Run | None = None,
 ) -> Path:
-    """Write the page of one run, or of several side by side.
+    """Write the page of one run, or of several.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def environment() -> Environment:
 
 
 def linked(text: str) -> Markup:
-    """Return text as HTML, escaped, with DOIs as links and what stands in backticks as code.
+    """Return text as HTML, escaped, with DOIs as links and text in backticks as code.
 
     Examples
     --------

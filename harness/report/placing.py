@@ -1,4 +1,4 @@
-"""Where names go in a plot, so that none covers another."""
+"""Positions of names in a plot, so that none covers another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Box = tuple[float, float, float, float]
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions on a line as little as it takes to keep them apart.
+    """Move positions on a line as little as possible until none overlap.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def name_ends(
 ) -> None:
     """Write names beside the right edge in the order of the lines that end there.
 
-    A thin line joins each name to the end of its line; a name whose line ends outside the scale
-    has none, and stands at the nearer edge.
+    A thin line joins each name to the end of its line; a name
+    whose line ends outside the scale has none, and is at the nearer edge.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ def _choose(
 ) -> list[int]:
     """Return which of its places each name takes.
 
-    The outermost choose first: they have most room beside them. Then each may move again, now
-    that it knows the others.
+    The outermost names get their place first: they have
+    most space. Then each may move again, given the others.
     """
     centre = points.mean(axis=0)
     order = sorted(range(len(options)), key=lambda i: -float(np.hypot(*(points[i] - centre))))
@@ -207,7 +207,7 @@ def _join(axes: Any, point: Any, box: Box, scale: float) -> None:
 
 
 def _doubt(box: Box, points: Any, own: int, scale: float) -> float:
-    """Return a cost for a name that stands nearer to another point than to its own."""
+    """Return a cost for a name that is nearer to another point than to its own."""
     gaps = np.hypot(
         np.maximum(0, np.maximum(box[0] - points[:, 0], points[:, 0] - box[2])),
         np.maximum(0, np.maximum(box[1] - points[:, 1], points[:, 1] - box[3])),
@@ -237,7 +237,7 @@ def _box(point: Any, dx: float, dy: float, align: str, width: float, height: flo
 
 
 def _cost(box: Box, taken: Sequence[Box], frame: Box) -> float:
-    """Return the area that a name would share with others, and what of it lies outside."""
+    """Return the area that a name shares with others, and its area outside the plot."""
     covered = sum(
         max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
         * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))

@@ -66,7 +66,7 @@ def tradeoff(
     ----------
     run : Run or Digest
     metric : str, optional
-        A label of the run; left out, nDCG at 10 or what is nearest to it.
+        A label of the run; by default nDCG at 10 or the nearest one.
     place : int
         Which table of the run, from 1.
     ax : Axes, optional
@@ -76,7 +76,7 @@ def tradeoff(
     -------
     Axes
         Seconds of fitting and scoring on a logarithmic axis; bars are intervals over users, the
-        grey steps join the algorithms that nothing is both faster and better than.
+        grey steps join the algorithms that no other is both faster and better than.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def ndcg_over_k(
     -------
     Axes
         Bands are intervals over users; those of two algorithms may overlap where their difference,
-        user by user, is sure.
+        user by user, is significant.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def differences(
     Parameters
     ----------
     run : Run or Digest
-        A digest knows its baseline; a run is compared with the config's or the usual one.
+        A digest has a baseline; for a run it is the config's or the default one.
     metric : str, optional
     place : int
         Which table of the run, from 1.
@@ -392,7 +392,7 @@ def _limit(
     higher: bool,
     always: Sequence[float] = (),
 ) -> None:
-    """Leave rows out of the scale that would squeeze the others, and write their values."""
+    """Leave rows out of the scale that would compress the others, and write their values."""
     limits = scale_without(spans, higher, always)
     digits = decimals([(limits[1] - limits[0]) / 20])
     rows = [(n, values[n], f"{values[n]:.{digits}f}".replace("-", "−")) for n in spans]

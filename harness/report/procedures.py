@@ -1,4 +1,4 @@
-"""How data were divided, candidates chosen and nDCG computed, each as a sentence of a paper."""
+"""Split, candidates and nDCG, each described in a sentence for a paper."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = [
 
 
 def split_sentence(section: dict[str, Any], part: str = "test part") -> str:
-    """Return how training and test part were divided.
+    """Return a sentence on how training and test part were split.
 
     Parameters
     ----------
     section : dict
         One of the config's ``split``.
     part : str
-        What the part is called that models are scored on.
+        Name of the part on which models are scored.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def split_sentence(section: dict[str, Any], part: str = "test part") -> str:
 
 
 def validation_sentence(split: dict[str, Any], tuning: dict[str, Any]) -> str:
-    """Return how the training part was divided once more to tune.
+    """Return a sentence on how the training part was split for tuning.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def validation_sentence(split: dict[str, Any], tuning: dict[str, Any]) -> str:
 
 
 def candidates_sentence(section: dict[str, Any]) -> str:
-    """Return which items were ranked for each test user.
+    """Return a sentence on the items that were ranked for each test user.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def candidates_sentence(section: dict[str, Any]) -> str:
 
 
 def space_sentence(space: dict[str, Any]) -> str:
-    """Return what a search may choose from.
+    """Return a search space in words.
 
     Parameters
     ----------

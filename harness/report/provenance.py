@@ -1,4 +1,4 @@
-"""Where a run came from, and how to make it again."""
+"""The origin of a run, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAFE = re.compile(r"[\w./-]+")
 
 
 def command(info: dict[str, Any]) -> str:
-    """Return the one command that makes a run again.
+    """Return the command that repeats a run.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def command(info: dict[str, Any]) -> str:
 
 
 def to_yaml(info: dict[str, Any]) -> str:
-    """Return the config of a run as YAML, without what is the default anyway.
+    """Return the config of a run as YAML, without defaults.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def to_yaml(info: dict[str, Any]) -> str:
 
 
 def _written(section: BaseModel) -> dict[str, Any]:
-    """Return a section as one would write it: its kind, and what is not the default."""
+    """Return a section in short form: its kind, and keys that are not defaults."""
     kept = {}
     for key, field in type(section).model_fields.items():
         value = getattr(section, key)
@@ -77,7 +77,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def describe_run(info: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return when, with what and on what a run was made, as names and values."""
+    """Return date, versions and machine of a run, as names and values."""
     machine = info["machine"]
     rows = [
         ("started", info["started"].replace("T", " ")),
@@ -96,7 +96,7 @@ def describe_run(info: dict[str, Any]) -> list[tuple[str, str]]:
 def describe_cells(info: dict[str, Any]) -> list[list[str]]:
     """Return, for each algorithm, its parameters, how it ran, and what it could not estimate.
 
-    Where a search found other parameters in other cells, all of them are told.
+    If a search found different parameters in different cells, all of them are listed.
     """
     by_name: dict[str, list[dict[str, Any]]] = {}
     for cell in info["cells"]:

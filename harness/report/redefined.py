@@ -19,7 +19,7 @@ ABSENT = (
     "Run its config again: finished cells are used again."
 )
 LEAST_GAP = 5e-5
-"""Least difference between the best and the worst algorithm that a definition has to show."""
+"""Smallest difference between best and worst algorithm for a definition to be shown."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class WordedTable:
         Empty where there is nothing to show; the caption says why.
     rows : tuple of tuple of str
     best : frozenset of (int, int)
-        Row and column of what stands out.
+        Row and column of highlighted values.
     words : frozenset of int
         Columns of words, to be aligned to the left.
     """
@@ -74,7 +74,7 @@ def redefined_tables(told: Digest) -> list[WordedTable]:
 
 
 def tie_table(told: Digest, place: Place, number: int) -> WordedTable:
-    """Return who is tied at the cut, and what each rule for ties would give.
+    """Return the users with ties at the cut, and the values under each rule for ties.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def tie_table(told: Digest, place: Place, number: int) -> WordedTable:
 
 
 def convention_table(told: Digest, place: Place, number: int) -> WordedTable:
-    """Return what the same lists score as each library defines the metric.
+    """Return the scores of the same lists by the definition of each library.
 
     Libraries with the same definition share a row.
 
@@ -230,7 +230,7 @@ def _shares(place: Place) -> dict[str, dict[str, float]]:
 
 
 def _entry(told: Digest, place: Place, key: str) -> dict[str, Any] | None:
-    """Return what a run wrote of one of its tables, if it did."""
+    """Return the entry of a run for one of its tables, if there is one."""
     return next(
         (each for each in told.info.get(key, []) if each["table"] == place.key and each["rows"]),
         None,

@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences."""
+"""The results in sentences."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def describe_plot(told: Digest, kind: str, label: str, place: int, data: pd.Data
 
 
 def seconds_text(value: float) -> str:
-    """Return a time as a reader says it.
+    """Return a duration in a short form.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _headline_of(told: Digest, place: Place) -> str:
 
 
 def _beside(told: Digest, place: Place, best: str, rest: Sequence[str]) -> str:
-    """Return who does not differ significantly from the best, and by how much others do."""
+    """Return the algorithms not significantly different from the best, and the next difference."""
     evidence = place.evidence.get(told.primary)
     if evidence is None:
         return f", ahead of {plain(rest[0])}"

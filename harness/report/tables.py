@@ -76,7 +76,7 @@ def latex(run: Run | Digest, *, place: int | None = None) -> str:
 
 
 def style(run: Run | Digest, *, place: int = 1) -> Styler:
-    """Return the results table for a notebook, numbers still numbers underneath.
+    """Return the results table for a notebook, with numbers kept as numbers.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _bold(names: set[str]) -> Callable[[pd.Series[Any]], list[str]]:
 
 
 def _hint(told: Digest, place: Place, column: str, algorithm: str) -> str:
-    """Return interval and letters of a cell, for the hand that hovers over it."""
+    """Return interval and letters of a cell, shown on hover."""
     evidence = place.evidence.get(column)
     standing = evidence.standing(algorithm) if evidence else None
     if standing is None:
@@ -128,7 +128,7 @@ def _hint(told: Digest, place: Place, column: str, algorithm: str) -> str:
 
 
 def escape_latex(text: object) -> str:
-    r"""Return text that LaTeX prints as it is; what no usual font has becomes its code point.
+    r"""Return text escaped for LaTeX; characters without a usual font become code points.
 
     Examples
     --------

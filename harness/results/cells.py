@@ -1,4 +1,4 @@
-"""Finished cells on disk: each one file, whole or absent, found again by its key."""
+"""Finished cells on disk: each is one complete file, found by its key."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class CellStore:
     def lock(self, key: str, patience: float = -1.0) -> AbstractContextManager[None]:
         """Return a lock on a cell, so that one process at a time computes it.
 
-        There are at most 4,096 lock files, shared by the keys that begin alike: two cells of one
-        lock are computed after each other, which is rare and harms nothing.
+        There are at most 4,096 lock files, shared by keys with the same beginning: two cells of one
+        lock are computed one after the other, which is rare and harmless.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class CellStore:
         Raises
         ------
         ResultsError
-            If there is a file that is not that cell, whole; it names the file.
+            If the file is not that cell or is incomplete; the message names the file.
         """
         path = self.path(key)
         try:
@@ -170,7 +170,7 @@ class CellStore:
             yield Entry(path.stem, status.st_size, datetime.fromtimestamp(status.st_mtime))
 
     def fault(self, key: str) -> str | None:
-        """Return what is wrong with a stored cell, None when it is whole and its key is right."""
+        """Return the fault of a stored cell, None if it is complete and its key is right."""
         try:
             record = self.get(key)
         except ResultsError as error:
@@ -180,7 +180,7 @@ class CellStore:
         return None
 
     def prune(self, days: float) -> int:
-        """Remove the cells written more than `days` ago, and what killed writers left behind.
+        """Remove the cells written more than `days` ago, and temporary files of killed writers.
 
         Returns
         -------

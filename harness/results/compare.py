@@ -1,4 +1,4 @@
-"""Several runs in one table, if their numbers may stand beside each other."""
+"""Several runs in one table, if their numbers can be compared."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def open_run(name: str, results: Path) -> Run:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of several runs' table: where it comes from, and what it is there.
+    """A row of several runs' table: its source, and its entry in the joined run.
 
     Parameters
     ----------
@@ -72,22 +72,22 @@ class _Row:
 
     @property
     def names(self) -> dict[str, Any]:
-        """What each of its cells, users and records is called in the joined run."""
+        """Names and identities of its cells, users and records in the joined run."""
         return {key: self.entry[key] for key in (*TABLE, "row", "algorithm")}
 
 
 def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     """Put runs into one, their users compared with each other.
 
-    A row that two runs have with the same cells is counted once. Rows of one name are told apart
-    by their parameters, else by their runs.
+    A row that two runs have with the same cells is counted once. Rows with the same name are
+    distinguished by their parameters, else by their runs.
 
     Parameters
     ----------
     runs : sequence of Run
         At least one; one alone comes back as it is.
     anyway : bool
-        Join even what cannot be compared; a note then says why not.
+        Join runs that cannot be compared too; a note then says why.
 
     Returns
     -------
@@ -294,7 +294,7 @@ def _ties(
 
 
 def _first(infos: Sequence[dict[str, Any]], key: str, parts: tuple[str, ...]) -> list[Any]:
-    """Return what the runs list under a key, each thing once, known by some of its parts."""
+    """Return the entries of the runs under a key, each once, identified by some of its parts."""
     found: dict[tuple[Any, ...], Any] = {}
     for info in infos:
         for each in info[key]:

@@ -1,4 +1,4 @@
-"""One run under other definitions: those of a dozen libraries, and other rules for ties."""
+"""Scores of one run under other definitions: those of libraries, and other rules for ties."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIE_RULES = ("average", "first", "last", "best", "worst")
 
 
 class Redefinitions:
-    """Collects what finished cells score under other definitions, one cell at a time.
+    """Collects the scores of finished cells under other definitions, one cell at a time.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Redefinitions:
 
 
 class _RowScores:
-    """What the lists of one row score under other definitions, by the name of each."""
+    """The scores of one row's lists under other definitions, by name."""
 
     def __init__(self, algorithm: str) -> None:
         self.algorithm = algorithm
@@ -156,7 +156,7 @@ class _RowScores:
         self.values[name] = None
 
     def finish(self) -> None:
-        """Turn what was collected into values; a definition without a score in a cell has none."""
+        """Return the values; a definition without a score in a cell has none."""
         for name, value in self._open.items():
             self.values[name] = None if name in self.notes else value.value
         self._open = {}
@@ -170,14 +170,14 @@ def under_conventions(
     k: int = USUAL_RANK,
     threshold: float | None = None,
 ) -> pd.DataFrame:
-    """Score the finished cells of a run again, as each library would.
+    """Score the finished cells of a run by the definition of each library.
 
     Parameters
     ----------
     run : Run
     store : CellStore
-        Holds the run's cells. Where it does not, what the run wrote down is taken, if it is the
-        same metric at the same rank.
+        Holds the run's cells. Without them, the values in the run are used, if
+        they are of the same metric at the same rank.
     role : str
         Which metric: ``ndcg``, ``ap``, ``recall``, ...
     k : int
@@ -269,7 +269,7 @@ def _named(role: str) -> dict[str, Convention]:
 
 
 def _tie_rules(metric: metrics.Metric | None, k: int) -> dict[str, metrics.Metric]:
-    """Return a metric under each rule for ties that it can have, the run's own rule aside."""
+    """Return a metric under each rule for ties that it can have, except the run's own."""
     metric = metric or metrics.parse(f"{ROLE}@{k}")
     others = tuple(each for each in metric.chosen if each[0] != "ties")
     found = {}

@@ -1,4 +1,4 @@
-"""A run's folder: its own files are replaced as a whole, and other people's files are kept."""
+"""A run's folder: its own files are replaced together, and other files are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["check_replaceable", "replace_folder", "restore_folder"]
 PATIENCE = 60.0
 RUN_FILE = "run.json"
 DERIVED = ("report.html",)
-"""Files that are made from a run's files, and are out of date when these are replaced."""
+"""Files that are made from a run's files, and are outdated when these are replaced."""
 WRITTEN = {
     RUN_FILE,
     "table.csv",
@@ -33,7 +33,7 @@ WRITTEN = {
 def replace_folder(folder: Path, files: dict[str, bytes]) -> None:
     """Replace the files that an earlier run wrote into a folder, all of them or none.
 
-    Whatever else is in the folder stays there. Writers take turns; when one is killed between
+    Other files in the folder stay there. Writers take turns; when one is killed between
     moving the old folder away and moving the new one in, `restore_folder` or the next writer
     brings the old one back.
 
@@ -84,7 +84,7 @@ def replace_folder(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def check_replaceable(folder: Path) -> None:
-    """Refuse a path that is there, has files, and that no run was written into.
+    """Refuse an existing path that has files but no run.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def check_replaceable(folder: Path) -> None:
 
 
 def restore_folder(folder: Path) -> None:
-    """Bring back what a writer moved away and, killed, could not finish."""
+    """Restore the folder that a killed writer had moved away."""
     if not leftovers(folder, "old"):
         return
     # A folder that cannot be written has no writer, and stays as it is.

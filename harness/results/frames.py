@@ -1,4 +1,4 @@
-"""Tables on disk as Parquet, read back only if they are what was written."""
+"""Tables on disk as Parquet, read only if they are unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kind = Literal["word", "count", "number"]
 
 SHARE_OF_MEMORY = 0.5
 BYTES_PER_VALUE = 16
-"""What a value takes at most while a table is read: itself and its copy for pandas."""
+"""Most bytes of a value while a table is read: itself and its copy for pandas."""
 
 
 def to_parquet(frame: pd.DataFrame) -> bytes:

@@ -122,7 +122,7 @@ def infer(
 
 
 def _comparable(scored: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
-    """Return columns of which every two have a user in common, those with most users first taken.
+    """Return columns of which every two have a user in common, those with most users first.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Return what of the machine bears on timings; nothing that names it or its user.
+    """Return the properties of the machine that affect timings, without names of it or its user.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def machine() -> dict[str, Any]:
 
 
 def measured(cells: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """Return under which conditions the fit and score seconds of cells were measured.
+    """Return the conditions under which the fit and score seconds of cells were measured.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def listed(conditions: dict[str, int]) -> str:
 
 
 def took(infos: Iterable[dict[str, Any]]) -> str:
-    """Return how long runs took, and how much of that work was done before.
+    """Return how long runs took, and how many cells were found in the cache.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def took(infos: Iterable[dict[str, Any]]) -> str:
 
 
 def without_folders(text: str, base: Path | None = None) -> str:
-    """Return a message in which folders of this machine are named by what they are for.
+    """Return a message with the folders of this machine replaced by their purpose.
 
     Results are shared, so their notes and errors must not show local folders.
 

@@ -116,7 +116,7 @@ class _Header(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class CellRecord:
-    """Everything that one fitted and scored cell leaves behind.
+    """The result of one fitted and scored cell.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class CellRecord:
     inputs: dict[str, Any] = field(default_factory=dict)
 
     def judged(self, means: dict[str, float | None]) -> CellRecord:
-        """Return what is left of a trial: a few numbers in place of every user's lists.
+        """Return the record of a trial: a few numbers in place of every user's lists.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class CellRecord:
         )
 
     def _is_possible(self) -> bool:
-        """Return whether loops that trust the arrays may be let loose on them."""
+        """Return whether the arrays are safe for loops without bounds checks."""
         lists, pairs = self.rankings, self.pairs
         if len(self.users) != len(self.kept) or pairs.n_users != len(self.users):
             return False

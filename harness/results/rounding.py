@@ -1,4 +1,4 @@
-"""How many decimals a number deserves: one rule for screen, Markdown, page and LaTeX."""
+"""The number of decimals: one rule for screen, Markdown, page and LaTeX."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["DEFAULT_DECIMALS", "column_decimals", "decimals", "rounded"]
 
 DEFAULT_DECIMALS = 4
-"""Where nothing is known of a number's uncertainty."""
+"""If the uncertainty of a number is unknown."""
 
 MOST_DECIMALS = 7
 ERRORS_IN_INTERVAL = 2 * 1.96
@@ -23,15 +23,15 @@ def decimals(errors: Iterable[float], default: int = DEFAULT_DECIMALS) -> int:
     Parameters
     ----------
     errors : iterable of float
-        A standard error for each number; 0 and NaN say nothing.
+        A standard error for each number; 0 and NaN are ignored.
     default : int
         Where nothing is said.
 
     Returns
     -------
     int
-        As many as show the middle one of the standard errors with two digits, from 0 to 7: a
-        column has one width, and neither its surest nor its least sure number decides it.
+        The decimals that show the median standard
+        error with two digits, from 0 to 7.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A run's folder: what it holds, written whole, read back checked."""
+"""A run's folder: written completely or not at all, checked when it is read."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Run:
     users : DataFrame, optional
         One row for each cell and test user: ``dataset``, ``split``, ``candidates``,
         ``algorithm``, ``table`` and ``row``, their identities, ``seed``, ``fold``, ``user`` and a
-        column for each metric label, NaN where the metric is undefined. Read from the folder when
-        it is first asked for.
+        column for each metric label, NaN where the metric is undefined. Read from the
+        folder on first use.
     folder : Path, optional
         Where it is on disk.
     trials : DataFrame, optional
@@ -116,7 +116,7 @@ class Run:
         return str(to_frame_for_people(self.info).to_html(index=False, escape=True))
 
     def write(self, results: Path) -> Run:
-        """Write the run to ``results/<name>/``, replacing what was there, whole or not at all.
+        """Write the run to ``results/<name>/``, replacing an older one, completely or not at all.
 
         Returns
         -------

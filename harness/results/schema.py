@@ -1,7 +1,7 @@
-"""What of ``run.json`` is relied on: checked when it is read, since anybody may have written it.
+"""The parts of ``run.json`` that the code uses, checked on reading: it may be from anywhere.
 
-Keys that nothing computes with pass through as they are; what is computed with, compared or put
-into a table is declared here.
+Keys that are not used pass unchanged; those that
+are computed with, compared or shown are declared here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Identity = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
 Item = TypeVar("Item")
 Rows = Annotated[list[Item], FailFast()]
-"""A list of which the first fault is enough: there may be a million."""
+"""A list that reports only its first fault: there may be a million."""
 
 
 class _Part(BaseModel):
@@ -229,7 +229,7 @@ class _Description(_Part):
 
     @model_validator(mode="after")
     def _names_and_identities_agree(self) -> Self:
-        """Check that what is keyed by identity and what is shown by name is one to one."""
+        """Check that identities and display names correspond one to one."""
         tables = {row.table: (row.dataset, row.split, row.candidates) for row in self.rows}
         names = {row.row: (row.table, row.algorithm) for row in self.rows}
         for found, of in ((tables, "tables"), (names, "rows")):
@@ -283,7 +283,7 @@ def _is_as_written(data: bytes, digest: Any) -> bool:
 
 
 def _command_for(info: Any, path: Path) -> str:
-    """Return the command that makes a run again, where its config is known."""
+    """Return the command that repeats a run, if its config is known."""
     config = info.get("config_file") if isinstance(info, dict) else None
     if not (isinstance(config, str) and re.fullmatch(r"[\w./-]{1,200}", config)):
         return "run its config again"

@@ -68,8 +68,8 @@ def tabulate(info: dict[str, Any]) -> pd.DataFrame:
         ``search_seconds``, summed over cells;
         ``fit_seconds``, ``score_seconds``, ``metric_seconds``: mean seconds a cell; ``peak_mb``,
         the largest; ``n_users``; ``n_cells``, those that finished, and ``n_failed``; ``error``,
-        empty when every cell finished; ``table`` and ``row``, the identities by which
-        ``run.users``, ``run.bounds`` and other runs know them.
+        empty when every cell finished; ``table`` and ``row``, the identities that ``run.users``,
+        ``run.bounds`` and other runs use.
     """
     import pandas as pd
 
@@ -144,7 +144,7 @@ def _several(info: dict[str, Any]) -> bool:
 
 
 def _searched(cells: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what a search found in the cells of a row, and what it took."""
+    """Return what a search found in the cells of a row, and its cost."""
     own = [cell for cell in cells if "n_trials" in cell]
     settings = [
         json.dumps({k: v for k, v in cell["params"].items() if k != "random_state"}, sort_keys=True)
@@ -158,7 +158,7 @@ def _searched(cells: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _compared(info: dict[str, Any]) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
-    """Return what is known of each row's mean, by table and metric."""
+    """Return the interval and letters of each row, by table and metric."""
     return {
         (each["table"], each["metric"]): {row["row"]: row for row in each["algorithms"]}
         for each in info["statistics"]
@@ -176,7 +176,7 @@ def grouped(info: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
     """Return the positions of the best algorithms by a metric: one, or several that are equal.
 
-    An algorithm of which a cell failed is none of them: its value is of other folds.
+    Algorithms with a failed cell are excluded: their values are of other folds.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def bound_rows(info: dict[str, Any]) -> list[int]:
 
 
 def row_name(row: Mapping[Any, Any]) -> str:
-    """Return what a row of `tabulate` is called: its algorithm, and how much of it finished.
+    """Return the name of a row of `tabulate`: its algorithm, and how many cells finished.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def _records(info: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def primary_metric(labels: Sequence[str]) -> str:
-    """Return the label that stands for a run: nDCG at 10, or what is nearest to it.
+    """Return the primary label of a run: nDCG at 10, or the nearest one.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def _csv(table: pd.DataFrame) -> str:
 
 
 def to_frame_for_people(info: dict[str, Any]) -> pd.DataFrame:
-    """Return the table as strings, bounds below each table, without columns that say nothing.
+    """Return the table as strings, bounds below each table, without empty columns.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
     allows; see `harness.results.rounding`.
@@ -355,7 +355,7 @@ def headline(info: dict[str, Any]) -> str:
 
 
 def _escaped(text: object) -> str:
-    """Return text that Markdown shows as it is."""
+    """Return text escaped for Markdown."""
     shown = " ".join(str(text).split())
     for character in "\\`*_{}[]<>|#":
         shown = shown.replace(character, f"\\{character}")
@@ -377,7 +377,7 @@ def _cell(column: str, value: Any) -> str:
 
 
 def _with_spread(value: float, spread: float, decimals: int, widest: int) -> str:
-    """Return a number, padded so that decimal points stay under each other, and its spread."""
+    """Return a number, padded to align decimal points, and its spread."""
     missing = widest - decimals + (decimals == 0 < widest)
     padded = [text + " " * missing for each in (value, spread) if (text := rounded(each, decimals))]
     return " ± ".join(padded)

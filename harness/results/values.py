@@ -1,4 +1,4 @@
-"""The value of a metric in a row of the table: which mean over its cells and users it is."""
+"""The value of a metric in a row of the table: a mean over cells and users."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RowValue:
         self._scores: list[NDArray[np.float64]] = []
 
     def add(self, users: NDArray[np.int32], scores: Scores) -> None:
-        """Take the scores of a cell.
+        """Add the scores of a cell.
 
         Parameters
         ----------
