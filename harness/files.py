@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 
-__all__ = ["beside", "hold", "leftovers", "sync_folder", "write_output", "write_whole"]
+__all__ = [
+    "beside",
+    "hold",
+    "leftovers",
+    "read_regular",
+    "sync_folder",
+    "write_output",
+    "write_whole",
+]
+
+
+def read_regular(path: Path, most: int = -1) -> bytes:
+    """Return what a regular file holds; a named pipe, on which a reader would wait, is refused.
+
+    Parameters
+    ----------
+    path : Path
+    most : int
+        Bytes that are read; all of them when negative.
+
+    Raises
+    ------
+    OSError
+        If it is another kind of file, or cannot be read.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "a.txt"
+    >>> write_whole(path, b"whole")
+    >>> read_regular(path, 3)
+    b'who'
+    """
+    with open(path, "rb", opener=_open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return file.read(most)
+
+
+def _open_at_once(name: str, flags: int) -> int:
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def write_whole(path: Path, data: bytes) -> None:

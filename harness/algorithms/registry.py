@@ -367,7 +367,9 @@ def _imported(name: str) -> type:
             f"cannot import {module_name!r} ({error}){looked if missing else ''}; "
             "put the module beside the config, or install it"
         ) from None
-    except Exception as error:
+    except BaseException as error:  # a script that is imported can call sys.exit
+        if isinstance(error, KeyboardInterrupt):
+            raise
         raise AlgorithmError(
             f"importing {module_name!r} failed ({type(error).__name__}: {error}); fix the module"
         ) from error

@@ -335,10 +335,12 @@ def _write_null(representer: Any, _: None) -> Any:
 
 def _is_ours(path: Path, title: str) -> bool:
     """Return whether a schema may be written: nothing there, or an older one of this package."""
+    from harness.files import read_regular
+
     if not path.exists():
         return True
     try:
-        return bool(json.loads(path.read_text(encoding="utf-8"))["title"] == title)
+        return bool(json.loads(read_regular(path))["title"] == title)
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

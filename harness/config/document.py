@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import ConfigError, Fault, suggestion
+from harness.files import read_regular
 
 if TYPE_CHECKING:
     from ruamel.yaml.composer import Composer
@@ -99,8 +100,7 @@ def _recorded(path: Path) -> Document:
     """Return the config of a run from its ``run.json``."""
     source = str(path)
     try:
-        with path.open("rb") as file:
-            info = json.loads(file.read(MAX_RECORD_BYTES))
+        info = json.loads(read_regular(path, MAX_RECORD_BYTES))
         data, given = info["config"], info.get("config_file") or ""
         if not isinstance(data, dict) or not isinstance(given, str):
             raise TypeError
@@ -134,8 +134,13 @@ def read(path: Path) -> Document:
         return _recorded(path)
     source = str(path)
     try:
-        with path.open("rb") as file:  # which may be a device without end
-            raw = file.read(MAX_BYTES + 1)
+        # Standard input and `<(command)` are pipes with a writer; of others nothing may come.
+        streamed = path.parts[:2] in (("/", "dev"), ("/", "proc"))
+        if streamed:
+            with path.open("rb") as file:  # which may be a device without end
+                raw = file.read(MAX_BYTES + 1)
+        else:
+            raw = read_regular(path, MAX_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or "cannot be read").lower()
         hint = suggestion(path.stem, bundled())
@@ -150,7 +155,7 @@ def read(path: Path) -> Document:
         line = raw[: error.start].count(b"\n") + 1
         fault = Fault(line, "", "not UTF-8 text; save the file as UTF-8")
         raise ConfigError(source, [fault]) from None
-    return parse(text, source, path.parent)
+    return parse(text, source, Path() if streamed else path.parent)
 
 
 def parse(text: str, source: str = "config", folder: Path | None = None) -> Document:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from harness.datasets.ratings import Ratings
 from harness.datasets.rows import Coded, in_order_of_appearance
 from harness.errors import DataError
-from harness.files import write_whole
+from harness.files import read_regular, write_whole
 
 __all__ = ["cache_folder", "file_hash", "hold", "read_parsed", "write_parsed"]
 
@@ -127,7 +127,7 @@ def read_parsed(path: Path, name: str, licence: str, citation: str) -> Ratings:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(io.BytesIO(path.read_bytes()), read_dictionary=["user", "item"])
+        table = pq.read_table(io.BytesIO(read_regular(path)), read_dictionary=["user", "item"])
         about = json.loads(table.schema.metadata[b"harness"])
         users, items = (_coded(table.column(role)) for role in ("user", "item"))
         times = table.column("timestamp").to_numpy() if "timestamp" in table.column_names else None

@@ -20,6 +20,7 @@ from harness.algorithms.warming import warm_up
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.candidates import Catalogue
 from harness.errors import CapacityError, HarnessError
+from harness.experiment.interrupts import interrupts_kept
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, depth_of, global_seed, inputs_of, requested_metrics
 from harness.experiment.scoring import compile_scoring, rank, score_pairs
@@ -119,19 +120,27 @@ def finish(
     -------
     dict
         An `Outcome`. Whatever goes wrong inside the cell is its outcome, not an exception.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the process received one, even if the code of the algorithm caught it.
     """
     watch = Stopwatch(report)
     outcome: Outcome = {"status": "computed"}
-    try:
-        with _turn(cell, store, watch, wait=wait):
-            if not fresh and store.is_whole(cell.key):
-                outcome["status"] = "found"
-            else:
-                store.put(cell.key, compute(cell, workspace, watch, workers))
-    except Timeout:
-        outcome["status"] = "busy"
-    except (Exception, SystemExit) as error:
-        outcome |= failure(error, workspace.experiment.algorithms[cell.algorithm].name)
+    with interrupts_kept() as check:
+        try:
+            with _turn(cell, store, watch, wait=wait):
+                if not fresh and store.is_whole(cell.key):
+                    outcome["status"] = "found"
+                else:
+                    store.put(cell.key, compute(cell, workspace, watch, workers))
+        except Timeout:
+            outcome["status"] = "busy"
+        except BaseException as error:  # own code can raise anything, an interrupt too
+            check(error)
+            outcome |= failure(error, workspace.experiment.algorithms[cell.algorithm].name)
+        check()
     return outcome | {"seconds": watch.seconds}
 
 

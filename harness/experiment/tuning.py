@@ -30,6 +30,11 @@ __all__ = ["Search", "Trial", "cut_grids", "n_planned", "space_of", "trials_fram
 Execute = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
 
 
+MOST_FAILED = 20
+"""Trials without a score after which a search with a budget of seconds alone ends: a trial that
+fails at once uses up none of them."""
+
+
 @dataclass(frozen=True)
 class Trial:
     """One setting, fitted on the inner training part and scored on the validation part."""
@@ -82,6 +87,11 @@ class Search:
         if not good:
             return None
         return max(good, key=lambda trial: trial.value if higher else -trial.value)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether so many trials failed, and none had a score, that no further one is tried."""
+        return len(self.tried) > MOST_FAILED and self.best(higher=True) is None
 
     @property
     def failure(self) -> str | None:
@@ -167,7 +177,7 @@ def _goes_on(search: Search, experiment: Experiment) -> bool:
     space = space_of(experiment.algorithms[search.cell.algorithm])
     if not search.tried:
         return True
-    if search.exhausted or not space:
+    if search.exhausted or not space or (budget.trials is None and search.hopeless):
         return False
     if budget.trials is not None and len(search.trials) >= budget.trials:
         return False

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.datasets import cache_folder
 from harness.errors import ResultsError
-from harness.files import hold, leftovers, write_whole
+from harness.files import hold, leftovers, read_regular, write_whole
 from harness.results.record import CellRecord, key_of
 
 __all__ = ["CellRecord", "CellStore", "Entry", "key_of", "short_key"]
@@ -85,11 +85,11 @@ class CellStore:
         """
         path = self.path(key)
         try:
-            data = path.read_bytes()
+            data = read_regular(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise ResultsError(f"{path}: {_why(error)}; check its permissions") from None
+            raise ResultsError(f"{path}: {_why(error)}; it is computed again") from None
         try:
             return CellRecord.from_bytes(data, key)
         except ResultsError as error:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.errors import ResultsError
-from harness.files import beside, hold, leftovers, sync_folder, write_whole
+from harness.files import beside, hold, leftovers, read_regular, sync_folder, write_whole
 
 __all__ = ["check_replaceable", "replace_folder", "restore_folder"]
 
@@ -134,7 +134,7 @@ def _own_names(folder: Path) -> set[str]:
     names = {RUN_FILE, *DERIVED}
     for name, digest in written.items() if isinstance(written, dict) else ():
         with suppress(OSError):
-            if hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest:
+            if hashlib.sha256(read_regular(folder / name)).hexdigest() == digest:
                 names.add(name)
     return names
 
@@ -142,7 +142,7 @@ def _own_names(folder: Path) -> set[str]:
 def _description(folder: Path) -> dict[str, object]:
     """Return what a folder's ``run.json`` holds; nothing where it is missing or another format."""
     try:
-        found = json.loads((folder / RUN_FILE).read_bytes())
+        found = json.loads(read_regular(folder / RUN_FILE))
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -1,5 +1,6 @@
 """YAML is read safely, with lines, in bounded time."""
 
+import os
 import time
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 
 from harness.config.document import parse, read
 from harness.errors import ConfigError
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")
 
 
 def test_every_key_knows_its_line():
@@ -89,6 +92,25 @@ def test_a_file_over_a_hundred_kilobytes_is_not_read(tmp_path):
     path.write_text("#" * 100_001)
     with pytest.raises(ConfigError, match="larger than 100,000 bytes"):
         read(path)
+
+
+@needs_pipes
+@pytest.mark.parametrize("name", ["a.yaml", "run.json"])
+def test_a_named_pipe_is_refused_at_once(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ConfigError, match="not a regular file"):
+        read(tmp_path / name)
+
+
+@needs_pipes
+def test_a_config_from_a_pipe_of_the_shell_is_read_and_paths_start_in_the_current_folder():
+    source, sink = os.pipe()
+    os.write(sink, b"dataset: ratings.csv")
+    os.close(sink)
+    document = read(Path(f"/dev/fd/{source}"))
+    os.close(source)
+    assert document.data == {"dataset": "ratings.csv"}
+    assert document.folder == Path()
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")

@@ -144,6 +144,13 @@ def test_trials_that_fail_beside_others_are_noted():
     assert done.info["cells"][0]["params"]["k"] in (6, 7)
 
 
+def test_a_search_whose_every_trial_fails_at_once_ends_long_before_its_seconds():
+    rows = [row_of({"min_k": {"low": 1, "high": 10**6}}, params={"k": 3})]
+    tuning = {"seconds": 1e6, "metric": "ndcg@5"}
+    done = harness.run(CONFIG | {"algorithms": rows, "tuning": tuning}, results=None)
+    assert done.failed[0]["error"].startswith("no setting can be chosen: 21 of 21 trials failed")
+
+
 def test_failed_trials_use_up_a_budget_of_seconds():
     rows = [row_of({"min_k": {"low": 1, "high": 10**6}})]
     tuning = {"seconds": 0.02, "metric": "ndcg@5"}

@@ -85,6 +85,38 @@ class RaisesLong(surprise.AlgoBase):
         raise ValueError("\\x1b[31mred\\n\\udc80" * 100_000)
 
 
+class Interrupts(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise KeyboardInterrupt("of its own")
+
+
+class Generates(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise GeneratorExit("of its own")
+
+
+class Base(BaseException):
+    pass
+
+
+class RaisesBase(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise Base("of its own")
+
+
+class Swallows(surprise.AlgoBase):
+    def fit(self, trainset):
+        surprise.AlgoBase.fit(self, trainset)
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except BaseException:
+            pass
+        return self
+
+    def estimate(self, u, i):
+        return 3.0
+
+
 class NoMemory(surprise.AlgoBase):
     def fit(self, trainset):
         raise MemoryError

@@ -1,6 +1,7 @@
 """A file that is cut, changed, empty or somebody else's is found, named and made again."""
 
 import json
+import os
 import re
 import shutil
 
@@ -41,6 +42,11 @@ def lengthen(path):
     path.write_bytes(path.read_bytes() + b"\0")
 
 
+def replace_by_a_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
 DAMAGES = [cut, cut_short, flip, empty, foreign, lengthen]
 
 
@@ -63,7 +69,7 @@ def done(bench, small):
     return config, harness.run(config)
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", [*DAMAGES, replace_by_a_pipe])
 def test_a_damaged_cell_is_said_to_be_and_computed_again(bench, small, damage):
     first = harness.run(small)
     for cell in bench.cells()[:2]:

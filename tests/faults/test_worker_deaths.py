@@ -1,5 +1,6 @@
 """A worker that dies, hangs or raises takes one cell with it, and the row says why."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -21,6 +22,9 @@ DEATHS = {
     "RaisesOdd": "Odd: without a message (misfits.py:",
     "RaisesLong": "ValueError: [31mred [31mred",
     "NoMemory": "out of memory; use fewer workers",
+    "Interrupts": "KeyboardInterrupt: of its own (misfits.py:",
+    "Generates": "GeneratorExit: of its own (misfits.py:",
+    "RaisesBase": "Base: of its own (misfits.py:",
 }
 
 
@@ -64,10 +68,26 @@ def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small
 
 
 def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
-    rows = [*misfits(["Exits", "RaisesOdd", "RaisesLong", "NoMemory"]), "ItemMean"]
-    done = harness.run(small | {"algorithms": rows}, results=None)
-    errors = [cell.get("error") for cell in done.info["cells"]]
-    assert [bool(error) for error in errors] == [True] * 4 + [False]
+    names = [name for name in DEATHS if not name.startswith(("Killed", "Crashed", "Left", "Spins"))]
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = harness.run(small | {"algorithms": [*misfits(names), "ItemMean"]}, results=None)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    *errors, last = [cell.get("error") for cell in done.info["cells"]]
+    for name, error in zip(names, errors, strict=True):
+        assert DEATHS[name] in error, name
+    assert last is None
+
+
+def test_an_interrupt_that_own_code_swallows_ends_the_run_after_the_cell_is_kept(bench, small):
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            harness.run(small | {"algorithms": misfits(["Swallows"])}, results=None)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert len(bench.cells()) == 1
 
 
 def test_the_next_run_does_only_what_is_missing(bench, small):

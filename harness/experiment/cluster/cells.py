@@ -13,6 +13,7 @@ from harness.datasets import Ratings
 from harness.errors import HarnessError
 from harness.experiment.cell import Stopwatch, compute, failure
 from harness.experiment.cluster.parcels import unpack_ratings
+from harness.experiment.interrupts import interrupts_kept
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
 from harness.parallel import n_threads
@@ -126,15 +127,17 @@ class Office:
         body = b""
         header: dict[str, Any] = {"status": "computed"}
         algorithm = ""
-        try:
-            workspace = self._workspace(request)
-            cell = Cell(**request["cell"])
-            algorithm = workspace.experiment.algorithms[cell.algorithm].name
-            body = compute(cell, workspace, watch, request["workers"]).to_bytes(cell.key)
-        except BrokenParcelError as error:
-            header = failure(error) | {"broken": str(error.path)}
-        except (Exception, SystemExit) as error:
-            header = failure(error, algorithm)
+        with interrupts_kept() as check:
+            try:
+                workspace = self._workspace(request)
+                cell = Cell(**request["cell"])
+                algorithm = workspace.experiment.algorithms[cell.algorithm].name
+                body = compute(cell, workspace, watch, request["workers"]).to_bytes(cell.key)
+            except BrokenParcelError as error:
+                header = failure(error) | {"broken": str(error.path)}
+            except BaseException as error:  # own code can raise anything
+                check(error)
+                header = failure(error, algorithm)
         return header | {"seconds": watch.seconds}, body
 
     def _workspace(self, request: dict[str, Any]) -> Workspace:

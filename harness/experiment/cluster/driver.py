@@ -22,9 +22,10 @@ from harness.experiment.cell import Outcome, Report
 from harness.experiment.cluster import parcels, shelf
 from harness.experiment.cluster.errands import PACKAGES, run_errand, versions_here
 from harness.experiment.events import Note, Watch
-from harness.experiment.interrupts import heeded
+from harness.experiment.interrupts import interrupts_kept
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
+from harness.files import read_regular
 from harness.results.cells import CellRecord, CellStore
 from harness.splits import Split
 
@@ -103,7 +104,7 @@ def _address(named: str, base: Path | None) -> str:
         return named
     path = (base or Path()) / Path(named).expanduser()
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["address"])
+        return str(json.loads(read_regular(path))["address"])
     except OSError as error:
         reason = f"neither an address nor a file that can be read ({error.strerror})"
     except (ValueError, LookupError, TypeError):
@@ -182,7 +183,7 @@ class Cluster:
             for cell, errand in zip(cells, errands, strict=True)
         }
         n_usable = len(self._usable())
-        with heeded() as check:
+        with interrupts_kept() as check:
             try:
                 while pending:
                     check()

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from harness.experiment.interrupts import heeded
+from harness.experiment.interrupts import interrupts_kept
 
 LOST = """
 import os, signal
-from harness.experiment.interrupts import heeded
+from harness.experiment.interrupts import interrupts_kept
 
 class Disposed:
     def __del__(self):
@@ -20,11 +20,11 @@ class Disposed:
             pass
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-with heeded() as check:
+with interrupts_kept() as check:
     Disposed()
     print("dropped", flush=True)
     check()
-print("unheeded")
+print("not raised")
 """
 
 
@@ -36,10 +36,10 @@ def test_an_interrupt_in_the_disposal_of_an_object_is_raised_by_the_check():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
-def test_what_somebody_else_does_with_interrupts_is_left_to_them():
+def test_another_handler_of_interrupts_stays_in_charge():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with heeded() as check:
+        with interrupts_kept() as check:
             os.kill(os.getpid(), signal.SIGINT)
             check()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
