@@ -1,17 +1,17 @@
-"""What can go wrong, as one tree.
+"""All errors, as one tree.
 
 ::
 
     HarnessError                  caught once, by the command line: one line, exit code 2
     ├── ConfigError               a config file; carries every fault of the file at once
-    ├── DataError                 ratings that cannot be used as they are
+    ├── DataError                 ratings that cannot be used
     │   └── DownloadError         a data set that could not be fetched
     ├── SplitError                a split that leaves a part empty
     ├── AlgorithmError            an algorithm that does not exist or cannot be built
     │   └── CapacityError         a cell that would not fit in memory
     ├── MetricError               a label that cannot be read, input a metric cannot score
     ├── ResultsError              a results folder or cache that is missing, foreign or broken
-    │   └── ComparisonError       runs that cannot stand in one table
+    │   └── ComparisonError       runs that cannot be compared
     └── ClusterError              a cluster that cannot be reached or used
 
 Every message follows one grammar, *where: what was found; what to do*, so that the reader never
@@ -48,7 +48,7 @@ LONGEST = 1_000
 
 
 class HarnessError(Exception):
-    """Anything a user can fix: the message says where, what was found and what to do."""
+    """An error that a user can fix: the message says where, what was found and what to do."""
 
 
 @dataclass(frozen=True, order=True)
@@ -93,7 +93,7 @@ class ConfigError(HarnessError):
     source : str
         The file, or ``config`` when it came from Python.
     faults : iterable of Fault
-        Everything that is wrong; the first of it is shown, in the order of the file.
+        All faults; the first ones are shown, in the order of the file.
     """
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
@@ -108,7 +108,7 @@ class ConfigError(HarnessError):
 
 
 class DataError(HarnessError):
-    """Ratings that cannot be used as they are."""
+    """Ratings that cannot be used."""
 
 
 class DownloadError(DataError):
@@ -136,7 +136,7 @@ class ResultsError(HarnessError):
 
 
 class ComparisonError(ResultsError):
-    """Runs whose numbers may not stand in one table."""
+    """Runs whose numbers cannot be compared."""
 
 
 class ClusterError(HarnessError):
@@ -151,7 +151,7 @@ def suggestion(word: object, choices: Iterable[str]) -> str:
     word : object
         What was found; compared without regard to case.
     choices : iterable of str
-        What would have been right.
+        The valid choices.
 
     Examples
     --------

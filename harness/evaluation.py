@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 NO_DIFFERENCE = 1e-9
-"""Scores of a user that differ by no more are equal but for rounding."""
+"""Scores of a user that differ by less are equal except for rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +84,14 @@ def evaluate(
 
 
 def bounds(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, float | None]]:
-    """Return what the best order and, on average, a random order of the same lists would score.
+    """Return the scores of the best order and, on average, of a random order of the same lists.
 
     Parameters
     ----------
     wanted : sequence of Metric
         Those that are not computed from ranked lists are skipped.
     rankings : Rankings
-        Of any model: only which items stand in the lists matters.
+        Of any model: only the items in the lists matter.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
     ----------
     metric : Metric
     rankings : Rankings
-        Of any model: only which items stand in the lists matters.
+        Of any model: only the items in the lists matter.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and locks that die with their holder."""
+"""Files that are written completely or not at all, and locks that end with their process."""
 
 from __future__ import annotations
 
@@ -122,12 +122,12 @@ def beside(path: Path, kind: str) -> Path:
 
 
 def leftovers(path: Path, kind: str = "part") -> list[Path]:
-    """Return what writers of a path left beside it when they were killed."""
+    """Return the temporary files that killed writers left beside a path."""
     return sorted(path.parent.glob(f".{escape(path.name)}.*.{kind}"))
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on disk, where the system can."""
+    """Wait until the names in a folder are on disk, if the system supports it."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

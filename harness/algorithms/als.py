@@ -23,7 +23,7 @@ __all__ = ["ACCELERATORS", "Factors", "ImplicitALS", "Observed", "SparkALS"]
 
 
 class Observed(NamedTuple):
-    """The training ratings that a factorisation gets to see.
+    """The training ratings of a factorisation.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ class Factors(NamedTuple):
 
 
 class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
-    """What both have in common.
+    """Common base of both.
 
     Without ratings, of a user or an item, least squares give a vector of zeros. So the estimate of
-    a pair of which training knows one side only is 0, and is called impossible.
+    a pair of which training knows one side only is 0, and counts as impossible.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
     min_rating : float or None
         Ratings below it are left out of training as noise: plays, by a threshold.
     k_core : int
-        Users and items with fewer ratings of each other are left out of training, again and again
-        until none is left; 1 leaves out no one.
+        Users and items with fewer ratings of each other are left out of training, repeatedly until
+        none is left; 1 leaves out no one.
     random_state : int or None
         The seed.
     """
@@ -93,7 +93,7 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
     @property
     @abstractmethod
     def is_preference(self) -> bool:
-        """Whether estimates say how sure a liking is, instead of guessing a rating."""
+        """Whether estimates are preferences instead of ratings."""
 
     @abstractmethod
     def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
@@ -105,7 +105,7 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
         Raises
         ------
         AlgorithmError
-            If the library is missing or gives up, or the ratings are not what it can use.
+            If the library is missing or fails, or cannot use the ratings.
         """
         super().fit(trainset)
         columns = ColumnTrainset.from_surprise(trainset)
@@ -173,14 +173,14 @@ class SparkALS(AlternatingLeastSquares):
     reg : float
         MLlib's ``regParam``.
     implicit : bool
-        MLlib's ``implicitPrefs``: ratings are counts that say how sure a liking is.
+        MLlib's ``implicitPrefs``: ratings are counts that give the confidence of a preference.
     alpha : float
         How much a count adds to the confidence; used with `implicit` only.
     min_rating : float or None
         Ratings below it are left out of training as noise: plays, by a threshold.
     k_core : int
-        Users and items with fewer ratings of each other are left out of training, again and again
-        until none is left; 1 leaves out no one.
+        Users and items with fewer ratings of each other are left out of training, repeatedly until
+        none is left; 1 leaves out no one.
     random_state : int or None
         MLlib's ``seed``.
     """
@@ -203,11 +203,11 @@ class SparkALS(AlternatingLeastSquares):
 
     @property
     def is_preference(self) -> bool:
-        """Whether estimates say how sure a liking is, instead of guessing a rating."""
+        """Whether estimates are preferences instead of ratings."""
         return self.implicit
 
     def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
-        """Hand the ratings to Spark and take the factors back."""
+        """Fit in Spark and return the factors."""
         from harness.algorithms.als_spark import factorise_on_spark
 
         return factorise_on_spark(self, trainset, observed)
@@ -254,11 +254,11 @@ class ImplicitALS(AlternatingLeastSquares):
 
     @property
     def is_preference(self) -> bool:
-        """Whether estimates say how sure a liking is, instead of guessing a rating: always."""
+        """Whether estimates are preferences instead of ratings: always."""
         return True
 
     def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
-        """Hand the counts to the library and take the factors back."""
+        """Fit with the library and return the factors."""
         from harness.algorithms.als_implicit import factorise_counts
 
         return factorise_counts(self, trainset, observed)
@@ -308,7 +308,7 @@ def _placed(factors: Factors, n: int, n_factors: int) -> tuple[Bools, Floats]:
 
 
 def _told(columns: ColumnTrainset, whole: Observed, rows: Any) -> list[str]:
-    """Say what part of the training ratings, users and items noise filtering takes out."""
+    """Return a note on the training ratings, users and items that noise filtering removes."""
     left = (
         len(rows) / len(whole.ratings),
         len(np.unique(whole.users[rows])) / columns.n_users,

@@ -69,8 +69,8 @@ class Order(NamedTuple):
 class RatingLists(dict[int, list[tuple[int, float]]]):
     """The lists of (id, rating) of every user or item, each built on first use.
 
-    Stands where Surprise has a ``defaultdict(list)``: an unknown key gives an empty list, but is
-    not remembered.
+    Replaces Surprise's ``defaultdict(list)``: an unknown key gives an empty list, but is not
+    remembered.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What any algorithm should beat: chance, popularity, the mean of each item.
+"""Non-personalised baselines: chance, popularity, the mean of each item.
 
 All three are ordinary `surprise.AlgoBase` classes: they work in Surprise's own ``cross_validate``
 and are fitted, dumped and used like the others. Their estimates lie within the rating scale, so
@@ -33,10 +33,10 @@ UNKNOWN = "UKN__"  # what Surprise puts before the raw id of a user or item it d
 
 
 class Random(surprise.AlgoBase):  # type: ignore[misc]
-    """Chance: a uniform draw from the rating scale for each user and item.
+    """Chance: a uniform random number from the rating scale for each user and item.
 
-    The draw follows from the seed and the raw ids alone, so it does not depend on which pairs are
-    asked for, nor in which order.
+    The number depends only on the seed and the raw ids, not on which pairs are estimated or in
+    which order.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Random(surprise.AlgoBase):  # type: ignore[misc]
 
 
 class Popularity(surprise.AlgoBase):  # type: ignore[misc]
-    """How many ratings an item has in training, stretched over the rating scale.
+    """Number of training ratings of an item, scaled to the rating scale.
 
     The most rated item is at the top of the scale, an unknown one at its bottom.
 
@@ -120,8 +120,8 @@ class ItemMean(surprise.AlgoBase):  # type: ignore[misc]
     Parameters
     ----------
     damping : float
-        So many ratings at the global mean are added to each item, which keeps items with one
-        enthusiastic rater from the top; 0 for the plain mean.
+        Number of ratings at the global mean that are added to each item, so that an item with one
+        high rating is not at the top; 0 for the plain mean.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class ItemMean(surprise.AlgoBase):  # type: ignore[misc]
 
 
 class HashScorer(Scorer):
-    """Draws of `Random`, which knows users and items by name even where training does not."""
+    """Estimates of `Random`, also for users and items without training ratings."""
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -201,7 +201,7 @@ class ItemScorer(Scorer):
 
 
 class Floor(Accelerator):
-    """Scores a class of this module in whole blocks; fitting is fast as it is."""
+    """Scores a class of this module in whole blocks; the fit is fast already."""
 
     def fit(
         self, model: Any, trainset: ColumnTrainset, *, as_surprise: bool, progress: Progress

@@ -1,4 +1,4 @@
-"""What identifies the code of an algorithm of your own: the code that is loaded."""
+"""The identity of the code of your own algorithm: a hash of the loaded code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 @cache
 def code_digest(algorithm: type) -> str:
-    """Return a hash of the module that a class was loaded from, as it was when first asked.
+    """Return a hash of the module that a class was loaded from, at the first call.
 
     It covers the text of the module's file, and its functions and classes as they are loaded: in
     a live process the file can have changed since the module was imported. What the module imports

@@ -35,7 +35,7 @@ WHOLE = (
     "n_factors",
     "random_state",
 )
-"""Parameters that count something. Others are numbers, also where Surprise's default is whole."""
+"""Parameters that are counts. Others are numbers, even if Surprise's default is an integer."""
 # The least legal value; Surprise itself fails late or divides by zero below it.
 LEAST = {
     "alpha": 0,
@@ -60,7 +60,7 @@ LEAST = {
 
 
 def check_params(kind: type, params: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
-    """Yield what a constructor would choke on, now or in the middle of a run.
+    """Yield parameters that would fail in the constructor or during a run.
 
     Parameters
     ----------

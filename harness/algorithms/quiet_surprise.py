@@ -3,8 +3,8 @@
 Importing `surprise` makes ``~/.surprise_data`` whether or not anything is downloaded, and computes
 the paths of its built-in data sets once. Everything in this package imports it from here: the
 import sees a folder that exists, and the paths are then set to those that a plain import gives, so
-that ``Dataset.load_builtin`` works as without this package. A folder that the user has, or has
-chosen with ``SURPRISE_DATA_FOLDER``, is left to Surprise.
+that ``Dataset.load_builtin`` works as without this package. An existing folder, or one from
+``SURPRISE_DATA_FOLDER``, stays as it is.
 """
 
 from __future__ import annotations

@@ -277,7 +277,7 @@ def advance(model: Any, n_draws: int) -> None:
 
 
 def takes_seed(name: str) -> bool:
-    """Return whether an algorithm can be given a ``random_state``.
+    """Return whether an algorithm takes a ``random_state``.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def takes_seed(name: str) -> bool:
 
 
 def gives_preferences(name: str, params: dict[str, Any]) -> bool:
-    """Return whether estimates say how sure a liking is, instead of guessing a rating.
+    """Return whether estimates are preferences instead of ratings.
 
     Examples
     --------

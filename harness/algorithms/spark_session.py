@@ -1,4 +1,4 @@
-"""A Spark session on this machine, with messages that say what to install where it cannot start."""
+"""A Spark session on this machine, with messages that say what to install if it does not start."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def find_java(who: str = "Spark") -> Path:
 
 
 def _java_problem(program: str) -> str:
-    """Return why Spark cannot use a Java program, nothing where it can."""
+    """Return why Spark cannot use a Java program; empty if it can."""
     try:
         answer = subprocess.run(  # noqa: S603 - a fixed argument, no shell
             [program, "-version"], capture_output=True, text=True, timeout=PATIENCE, check=True
@@ -99,7 +99,7 @@ exec {program} "$@"
 
 @contextmanager
 def java_home(program: Path) -> Iterator[None]:
-    """Let what is started meanwhile find the Java that was chosen."""
+    """Set the environment so that Spark finds the selected Java."""
     if os.environ.get("JAVA_HOME") or program != _packaged_java():
         yield
         return
@@ -145,7 +145,7 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
 
 
 def _session(who: str, settings: dict[str, str]) -> Any:
-    """Return the session that there is, or start one."""
+    """Return the existing session, or start one."""
     try:
         from pyspark import SparkConf, SparkContext
         from pyspark.java_gateway import launch_gateway
@@ -186,7 +186,7 @@ def _session(who: str, settings: dict[str, str]) -> Any:
 
 
 def _reason(error: Exception, said: IO[bytes]) -> str:
-    """Return what was wrong: what Java wrote last, or else what Python caught."""
+    """Return the cause: the last error that Java wrote, or else that of Python."""
     said.seek(0)
     lines = said.read().decode("utf-8", "replace").split("\n")
     told = [line.strip() for line in lines if "rror" in line or "xception" in line]

@@ -228,7 +228,7 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         return transpose(self.item_offsets, self.item_users, self.n_users)
 
     def drop_derived(self) -> None:
-        """Forget what was derived on demand, so that each cell derives and counts its own."""
+        """Delete cached values, so that each cell computes and measures its own."""
         for name, value in vars(type(self)).items():
             if isinstance(value, cached_property):
                 self.__dict__.pop(name, None)

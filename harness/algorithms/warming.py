@@ -33,9 +33,9 @@ def warm_up(name: str, params: dict[str, Any], *, catalogue: bool = True) -> Non
     Parameters
     ----------
     name : str
-        As `registry.find` takes it; a class of your own is left alone.
+        As `registry.find` takes it; a class of your own is skipped.
     params : dict
-        Only what picks other compiled code is kept: options and switches.
+        Only options and switches that select other compiled code are used.
     catalogue : bool
         Whether whole catalogues will be scored, besides pairs.
     """

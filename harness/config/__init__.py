@@ -1,1 +1,1 @@
-"""Experiments as files: every key declared once, every fault named at once."""
+"""Experiments as files: every key is declared once, all faults are reported at once."""

@@ -19,7 +19,7 @@ class AlgorithmConfig(Section):
     """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of
     AlgoBase. An import path is the only way in which a config names code to run."""
     label: str | None = Field(default=None, min_length=1, max_length=80)
-    """What the table calls the row; the name when left out. Labels must differ."""
+    """Name of the row in the table; by default the algorithm's name. Labels must differ."""
     params: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the constructor, `sim_options` and `bsl_options` included."""
     as_surprise: bool = False

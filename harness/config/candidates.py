@@ -12,7 +12,7 @@ __all__ = ["CandidatesSection", "Catalogue", "Rated", "Sampled"]
 
 
 class Rated(Section):
-    """Each user's own test ratings, put in the order of their estimates."""
+    """Each user's own test ratings, sorted by their estimates."""
 
     kind: Literal["rated"] = "rated"
     """Rank only what the user rated in the test set."""
@@ -24,7 +24,7 @@ class Rated(Section):
         return "rated" + (", known users" if self.unknown_users == "drop" else "")
 
     def sentence(self) -> str:
-        """Return what was ranked, as the methods text of a report says it."""
+        """Return a sentence on what was ranked, for the methods text of a report."""
         return f"Each user's own test ratings are ranked.{_unknown_users(self.unknown_users)}"
 
 
@@ -38,7 +38,7 @@ class Catalogue(Section):
     unknown_users: Literal["keep", "drop"] = "keep"
     """Whether users without a training rating are evaluated."""
     unknown_items: Literal["count", "drop"] = "count"
-    """Whether a test item that training never saw, and so cannot be ranked, counts in the ideal."""
+    """Whether a test item without a training rating, so never ranked, counts in the ideal."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""
@@ -52,7 +52,7 @@ class Catalogue(Section):
         return ", ".join(parts)
 
     def sentence(self) -> str:
-        """Return what was ranked, as the methods text of a report says it."""
+        """Return a sentence on what was ranked, for the methods text of a report."""
         own = {"keep": "included", "drop": "left out"}[self.training_items]
         return (
             "Every item of the training part is ranked for every test user, those that the user "
@@ -65,13 +65,13 @@ class Sampled(Section):
     """A user's test ratings among a random sample of items without one."""
 
     kind: Literal["sampled"] = "sampled"
-    """Rank the test ratings and `n` items that the user rated nowhere."""
+    """Rank the test ratings and `n` items that the user has not rated."""
     n: int = Field(default=100, ge=1)
-    """How many unrated items each user gets, fewer where the catalogue has fewer."""
+    """How many unrated items each user gets; fewer if the catalogue has fewer."""
     unknown_users: Literal["keep", "drop"] = "keep"
     """Whether users without a training rating are evaluated."""
     unknown_items: Literal["count", "drop"] = "count"
-    """Whether a test item that training never saw, and so cannot be ranked, counts in the ideal."""
+    """Whether a test item without a training rating, so never ranked, counts in the ideal."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""
@@ -83,7 +83,7 @@ class Sampled(Section):
         return ", ".join(parts)
 
     def sentence(self) -> str:
-        """Return what was ranked, as the methods text of a report says it."""
+        """Return a sentence on what was ranked, for the methods text of a report."""
         return (
             f"Each user's test ratings are ranked among {self.n} items drawn at random from "
             "those without a rating of the user, which have relevance 0."

@@ -1,4 +1,4 @@
-"""The ``dataset`` part of a config: a name, a file of one's own, or ratings that are made up."""
+"""The ``dataset`` part of a config: a name, your own file, or synthetic ratings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DatasetName = Literal[
 """Every data set that a config can name; `harness.datasets.catalogue` describes each."""
 
 DuplicatePolicy = Literal["error", "first", "last", "mean"]
-"""What becomes of a pair of user and item that is rated more than once."""
+"""Policy for a pair of user and item that is rated more than once."""
 
 Scale = Annotated[tuple[float, float], Field(strict=False)]
 Column = str | Annotated[int, Field(ge=1)]
@@ -54,21 +54,21 @@ def _checked_scale(scale: tuple[float, float] | None) -> tuple[float, float] | N
 
 
 class ColumnsSection(Section):
-    """Which column holds what: a name from the header, or a position from 1."""
+    """Columns by role: a name from the header, or a position from 1."""
 
     user: Column | None = None
-    """The user's id; found by its usual names (user, user_id, userId, uid …) when left out."""
+    """The user's id; by default found by its usual names (user, user_id, userId, uid …)."""
 
     item: Column | None = None
-    """The item's id; found by its usual names (item, item_id, movieId, iid …) when left out."""
+    """The item's id; by default found by its usual names (item, item_id, movieId, iid …)."""
 
     rating: Column | None = None
-    """The rating; found by its usual names (rating, score, stars …) when left out."""
+    """The rating; by default found by its usual names (rating, score, stars …)."""
 
     timestamp: Column | None = None
     """When it was rated: a number of seconds since 1970 (milliseconds and smaller units are
-    known by their size), or an ISO date; found by its usual names when left out, not read at all
-    when `null`."""
+    detected by their size), or an ISO date; by default found by its usual names, not read when
+    `null`."""
 
 
 class SyntheticSection(Section):
@@ -84,8 +84,8 @@ class SyntheticSection(Section):
     """How many ratings, no pair of user and item twice."""
 
     exponent: float = Field(default=1.0, ge=0.0, le=4.0, allow_inf_nan=False)
-    """How steep popularity is: the item of rank r is drawn in proportion to r to the minus this;
-    0 makes all items alike."""
+    """How steep popularity is: the item of rank r is drawn in proportion to r to the minus this; 0
+    makes all items equally popular."""
 
     scale: Scale = (0.5, 5.0)
     """The lowest and the highest rating."""
@@ -94,7 +94,7 @@ class SyntheticSection(Section):
     """Distance between neighbouring ratings, as 0.5 for half stars; `null` for no rounding."""
 
     seed: int = Field(default=0, ge=0, lt=2**63)
-    """What the draws start from."""
+    """The seed of the ratings."""
 
     _check_scale = field_validator("scale")(_checked_scale)
 
@@ -143,50 +143,51 @@ class DatasetSection(Section):
     archive, its ratings file or the folder that holds either) to use in place of a download."""
 
     format: Literal["csv", "tsv", "dat", "parquet"] | None = None
-    """What kind of file it is; guessed from the ending of the path."""
+    """Kind of file; by default from the ending of the path."""
 
     columns: ColumnsSection | None = None
-    """Which column holds what."""
+    """Columns by role."""
 
     separator: str | None = Field(default=None, min_length=1, max_length=10)
-    """What stands between two fields, or `whitespace` for any run of blanks; guessed from the
-    first line."""
+    """The text between two fields, or `whitespace` for any run of blanks; by default detected
+    in the first line."""
 
     header: bool | None = None
-    """Whether the first line names the columns; found by looking."""
+    """Whether the first line names the columns; by default detected."""
 
     encoding: Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"] | None = (
         None
     )
-    """How the text is encoded; UTF-8 unless a byte order mark says otherwise."""
+    """Encoding of the text; UTF-8 unless a byte order mark shows another."""
 
     decimal: Literal[".", ","] = "."
     """The decimal mark of numbers in text: `,` for a rating written as 4,5."""
 
     like: Literal["pandas"] | None = None
-    """Whose reading of a file with odd lines is followed. Of lastfm-360k, `pandas` gives what
-    `pandas.read_table` makes of it by default: no first line, names that swallow others."""
+    """How to read a file with invalid lines. For lastfm-360k, `pandas` reads it as
+    `pandas.read_table` does by default: without the first line, and with names that contain other
+    lines."""
 
     scale: Scale | None = None
-    """The lowest and the highest rating that can be given; the lowest and highest found when
-    left out."""
+    """The lowest and the highest rating that can be given; by default the lowest and highest in the
+    data."""
 
     duplicates: DuplicatePolicy = "error"
-    """What becomes of a pair that is rated more than once: `mean` stands at the place of the
-    first, with the latest timestamp."""
+    """Policy for a pair that is rated more than once: `mean` takes the place of the first, with the
+    latest timestamp."""
 
     missing: Literal["error", "drop"] = "error"
-    """What becomes of a row without user, item, rating or, where times are read, timestamp."""
+    """Policy for a row without user, item, rating or, where times are read, timestamp."""
 
     unreadable: Literal["error", "drop"] = "error"
-    """What becomes of a row whose rating is not a number, whose timestamp is not a time, or that
-    has another number of fields than the first."""
+    """Policy for a row whose rating is not a number, whose timestamp is not a time, or with another
+    number of fields than the first."""
 
     out_of_scale: Literal["error", "clip", "drop", "keep"] = "error"
-    """What becomes of a rating outside the scale; `keep` leaves it as it is."""
+    """Policy for a rating outside the scale; `keep` leaves it unchanged."""
 
     synthetic: SyntheticSection | None = None
-    """What made-up ratings look like; implies the name `synthetic`."""
+    """Parameters of synthetic ratings; implies the name `synthetic`."""
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""A YAML file as plain data, with the line of every key, read safely and in bounded time."""
+"""Read a YAML file as plain data, with the line of every key, safely and in bounded time."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def bundled() -> dict[str, Path]:
 
 
 def find(path: Path) -> Path:
-    """Return the file that a path or a name stands for.
+    """Return the file for a path or a name.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
 
 
 def _bounded_composer(source: str) -> type[Composer]:
-    """Return what makes nodes of YAML and stops at what no config needs, before it takes long."""
+    """Return a YAML composer with limits, so that a large file fails fast."""
     from ruamel.yaml.composer import Composer
 
     class Bounded(Composer):

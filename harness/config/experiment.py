@@ -30,10 +30,10 @@ Seed = Annotated[int, Field(ge=0, lt=2**32)]
 
 
 class Execution(Section):
-    """How a run is carried out; nothing here changes a number."""
+    """How a run is executed; nothing here changes a number."""
 
     workers: int = Field(default=1, ge=1, le=256)
-    """Processes that fit at the same time. One, the default, gives the cleanest timings."""
+    """Processes that fit at the same time. One, the default, gives the most reliable timings."""
     time_limit: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
     """Seconds of fitting and scoring after which a cell is stopped and becomes a row that says so;
     at most a year."""
@@ -58,14 +58,14 @@ class Execution(Section):
 class Experiment(Section):
     """An experiment: data, split, candidates, algorithms, metrics and a seed.
 
-    `dataset`, `split`, `candidates` and `seed` take one value or a list; the run is the product of
-    the lists.
+    `dataset`, `split`, `candidates` and `seed` take one value or a list; the run computes all
+    combinations.
     """
 
     name: str = Field(pattern=NAME)
     """Name of the run and of its folder in `runs/`; the file's name when left out."""
     description: str = ""
-    """A sentence for the report: what the experiment asks."""
+    """A sentence for the report: the question of the experiment."""
     dataset: Annotated[
         list[DatasetSection],
         Field(min_length=1),
@@ -73,13 +73,13 @@ class Experiment(Section):
     ]
     """Where the ratings come from: a name from `harness list datasets`, or a file of your own."""
     filters: list[FilterSection] = Field(default_factory=list)
-    """What is taken out before the split, in this order; each step's counts are reported."""
+    """Filters before the split, in this order; each reports its counts."""
     split: Annotated[
         list[SplitSection],
         Field(min_length=1),
         BeforeValidator(_as_list, json_schema_input_type=SplitSection | list[SplitSection]),
     ] = Field(default=[Holdout()])
-    """How ratings are divided into training and test."""
+    """How ratings are split into training and test."""
     candidates: Annotated[
         list[CandidatesSection],
         Field(min_length=1),
@@ -97,19 +97,19 @@ class Experiment(Section):
         Field(min_length=1),
         BeforeValidator(_as_list, json_schema_input_type=Seed | list[Seed]),
     ] = Field(default_factory=lambda: [0])
-    """The run's seed, or several; every random choice is derived from it by name."""
+    """The run's seed, or several; all random numbers are derived from it by name."""
     tuning: Tuning = Field(default_factory=lambda: Tuning(trials=20))
     """How algorithms with a `search` are tuned: the same budget for each."""
     baselines: bool = True
-    """Whether `Random` and `Popularity` are added where they are not among the algorithms."""
+    """Whether `Random` and `Popularity` are added if they are not among the algorithms."""
     statistics: Inference | None = Field(default=Inference())
     """Intervals and tests over users; null for none."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True
-    """Whether compiled fitting and scoring stand in for Surprise's where they give the same."""
+    """Whether compiled fitting and scoring replace Surprise's where the results are the same."""
     execution: Execution = Field(default_factory=Execution)
-    """How the run is carried out: workers and time limits."""
+    """How the run is executed: workers and time limits."""
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""Pydantic's complaints in the words of this project: key, what was found, what to do."""
+"""Convert Pydantic's errors to faults of this project: key, what was found, what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.errors import Fault, suggestion
 __all__ = ["dotted", "explain"]
 
 RENAMED = {"floors": "baselines"}
-"""Keys of earlier versions, and what they are called now."""
+"""Keys of earlier versions, and their new names."""
 
 
 def dotted(path: KeyPath) -> str:

@@ -1,4 +1,4 @@
-"""What is taken out of the ratings before they are divided."""
+"""Filters of the ratings before the split."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class KCore(Section):
     """Users and items that have enough ratings of each other."""
 
     kind: Literal["k-core"] = "k-core"
-    """Take out users and items with too few ratings, again and again until none is left."""
+    """Remove users and items with too few ratings, repeatedly until none is left."""
     n: Count
     """Fewest ratings that every user and every item keeps."""
 
@@ -39,7 +39,7 @@ class MinRatingsPerUser(Section):
     """Users with enough ratings."""
 
     kind: Literal["min-ratings-per-user"] = "min-ratings-per-user"
-    """Take out users with too few ratings, once."""
+    """Remove users with too few ratings, once."""
     n: Count
     """Fewest ratings that a user needs to stay."""
 
@@ -52,7 +52,7 @@ class MinRatingsPerItem(Section):
     """Items with enough ratings."""
 
     kind: Literal["min-ratings-per-item"] = "min-ratings-per-item"
-    """Take out items with too few ratings, once."""
+    """Remove items with too few ratings, once."""
     n: Count
     """Fewest ratings that an item needs to stay."""
 
@@ -67,9 +67,9 @@ class TimeWindow(Section):
     kind: Literal["time-window"] = "time-window"
     """Keep the ratings with `start` <= timestamp < `end`."""
     start: Moment | None = None
-    """First moment that stays: a date or time (UTC), or seconds since 1970; null: no bound."""
+    """First moment that is kept: a date or time (UTC), or seconds since 1970; null: no bound."""
     end: Moment | None = None
-    """First moment that goes; null: no bound."""
+    """First moment that is removed; null: no bound."""
 
     @model_validator(mode="after")
     def _a_span(self) -> Self:
@@ -97,7 +97,7 @@ class SampleUsers(Section):
     kind: Literal["sample-users"] = "sample-users"
     """Keep a sample of the users, drawn at random."""
     n: Size
-    """Share (rounded up) or count of users that stay."""
+    """Share (rounded up) or count of users that are kept."""
     random_state: State | None = None
     """Seed of the draw; null: from the run's seed."""
 
@@ -112,7 +112,7 @@ class FirstUsers(Section):
     kind: Literal["first-users"] = "first-users"
     """Keep the users that come first in the data set, counted before any filter."""
     n: Count
-    """How many users stay; all of them where there are fewer."""
+    """How many users are kept; all of them if there are fewer."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""
@@ -125,9 +125,9 @@ class TopItems(Section):
     kind: Literal["top-items"] = "top-items"
     """Keep the most rated items, or the most played ones."""
     n: Count
-    """How many items stay; of equal ones, those that come first in the data."""
+    """How many items are kept; of equal ones, those that come first in the data."""
     by: Literal["count", "sum"] = "count"
-    """What is compared: how many ratings an item has, or their sum, as of plays."""
+    """Order of items: by the number of their ratings, or by their sum, for example of plays."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""
@@ -138,9 +138,9 @@ class MinRating(Section):
     """Ratings that are high enough."""
 
     kind: Literal["min-rating"] = "min-rating"
-    """Take out low ratings, as of artists that were hardly played."""
+    """Remove low ratings, for example few plays of an artist."""
     at_least: float = Field(allow_inf_nan=False)
-    """The lowest rating that stays."""
+    """The lowest rating that is kept."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""

@@ -1,4 +1,4 @@
-"""How sure a difference between two algorithms has to be."""
+"""Settings of intervals and tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Inference(Section):
     """
 
     baseline: str | None = None
-    """Label of the algorithm that the others are compared with, beside all against all."""
+    """Label of the algorithm that the others are compared with, in addition to all pairs."""
     test: Literal["randomisation", "t", "wilcoxon"] = "randomisation"
     """Paired test: sign-flip randomisation, Student's t or Wilcoxon's signed ranks."""
     correction: Literal["holm", "benjamini-hochberg", "none"] = "holm"

@@ -1,4 +1,4 @@
-"""A config file, a mapping or overrides become an `Experiment`, or every fault at once."""
+"""Turn a config file, a mapping or overrides into an `Experiment`, or report all faults."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.errors import ConfigError, Fault, MetricError
 __all__ = ["GIVEN", "AlgorithmCheck", "load", "repeated"]
 
 GIVEN = "given from Python: "
-"""How the record of a run names ratings that no file holds."""
+"""How the record of a run names ratings that were given from Python."""
 
 AlgorithmCheck = Callable[[AlgorithmConfig], Iterable[tuple[KeyPath, str]]]
 """Given an algorithm of a config, yields what is wrong: the key inside it, and the message."""
@@ -46,7 +46,7 @@ def load(
         ``key.path=value`` each, the value written as in YAML: ``split.test_size=0.1``,
         ``algorithms[0].params.k=20``.
     check_algorithm : callable, optional
-        Looks at each algorithm's name and parameters.
+        Checks each algorithm's name and parameters.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def load(
 
 
 def _repeated_entries(experiment: Experiment, document: Document) -> list[Fault]:
-    """Name entries of a list that an earlier entry equals: their cells would be the same."""
+    """Report entries of a list that equal an earlier entry: their cells would be the same."""
     faults = []
     for key in ("dataset", "split", "candidates", "seed"):
         entries = [_compared(each) for each in getattr(experiment, key)]

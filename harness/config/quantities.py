@@ -1,4 +1,4 @@
-"""Sizes, seeds and moments, as the keys of a config write them."""
+"""Sizes, seeds and moments in the form of a config."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _size(smallest: int) -> Callable[[Any], Any]:
 Count = Annotated[int, Field(ge=1)]
 """One or more."""
 Folds = Annotated[int, Field(ge=1, le=10_000)]
-"""How often something is divided or repeated; each is a fit."""
+"""A number of folds or repetitions; each is a fit."""
 Share = Annotated[float, Field(gt=0, lt=1)]
 """Strictly between 0 and 1."""
 Size = Annotated[int | float, BeforeValidator(_size(1), json_schema_input_type=Count | Share)]
@@ -115,4 +115,4 @@ Moment = Annotated[
     BeforeValidator(_as_text, json_schema_input_type=int | str),
     AfterValidator(_check_moment),
 ]
-"""A date or time (UTC unless it says otherwise), or seconds since 1970."""
+"""A date or time (UTC by default), or seconds since 1970."""

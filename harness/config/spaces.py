@@ -1,4 +1,4 @@
-"""Recommended search spaces: what `search: recommended` stands for."""
+"""Recommended search spaces, the meaning of `search: recommended`."""
 
 from __future__ import annotations
 

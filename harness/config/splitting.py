@@ -1,4 +1,4 @@
-"""How ratings are divided into training and test."""
+"""How ratings are split into training and test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Split(Section):
     """What every split may have."""
 
     validation: SplitSection | None = None
-    """A second split, of the training part alone, whose test part tuning may look at."""
+    """A second split, of the training part, for tuning."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
@@ -45,7 +45,7 @@ class _Split(Section):
             )
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided, as the methods text of a report says it.
+        """Return a sentence on the split, for the methods text of a report.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class _Split(Section):
 
 
 class Holdout(_Split):
-    """One random division of the ratings."""
+    """One random split of the ratings."""
 
     kind: Literal["holdout"] = "holdout"
     """A share of the ratings, drawn at random, is the test part."""
@@ -78,7 +78,7 @@ class Holdout(_Split):
     shuffle: bool = True
     """Whether the ratings are shuffled first; if not, `surprise` tests on the last of them."""
     like: Literal["surprise", "sklearn"] = "surprise"
-    """Whose `train_test_split` is followed, row for row."""
+    """Which library's `train_test_split` is reproduced, row for row."""
 
     @model_validator(mode="before")
     @classmethod
@@ -121,7 +121,7 @@ class Holdout(_Split):
         return name + (", as sklearn" if self.like == "sklearn" else "")
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`.
+        """Return a sentence on the split; see `_Split.sentence`.
 
         Examples
         --------
@@ -163,7 +163,7 @@ class KFold(_Split):
         return f"{self.n_splits}-fold" + ("" if self.shuffle else ", unshuffled")
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`."""
+        """Return a sentence on the split; see `_Split.sentence`."""
         how = f"at random into {self.n_splits} folds{_seed(self.random_state)}"
         if not self.shuffle:
             how = f"in the order of the data into {self.n_splits} folds"
@@ -187,7 +187,7 @@ class RepeatedKFold(_Split):
         return f"{self.n_repeats} x {self.n_splits}-fold"
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`."""
+        """Return a sentence on the split; see `_Split.sentence`."""
         return (
             f"The ratings were divided at random into {self.n_splits} folds, {self.n_repeats} "
             f"times{_seed(self.random_state)}; each fold is the {part} once."
@@ -204,10 +204,10 @@ class LeaveNOut(_Split):
     choose: Choice = "random"
     """Which ratings are the test: drawn at random, or the user's latest."""
     min_train: int = Field(default=1, ge=0)
-    """Fewest training ratings that a tested user must be left with."""
+    """Fewest training ratings that a tested user keeps."""
     too_few: Literal["error", "train", "drop"] = "error"
-    """What becomes of users with fewer than `n + min_train` ratings: an error, all of them
-    training, or out of both parts (as Surprise)."""
+    """Policy for users with fewer than `n + min_train` ratings: an error, all of them training, or
+    out of both parts (as Surprise)."""
     n_splits: Folds = 1
     """How many independent random draws; folds may overlap."""
     random_state: State | None = None
@@ -236,7 +236,7 @@ class LeaveNOut(_Split):
         return name + (", as surprise" if self.like == "surprise" else "")
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`.
+        """Return a sentence on the split; see `_Split.sentence`.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class UserFraction(_Split):
     choose: Choice = "random"
     """Which ratings are the test: drawn at random, or the user's latest."""
     too_few: Literal["error", "train", "drop"] = "error"
-    """What becomes of users with a single rating: an error, training, or out of both parts."""
+    """Policy for users with a single rating: an error, training, or out of both parts."""
     random_state: State | None = None
     """Seed of the draw; null: from the run's seed."""
 
@@ -272,7 +272,7 @@ class UserFraction(_Split):
         return f"user fraction {written(self.fraction)} {self.choose}"
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`."""
+        """Return a sentence on the split; see `_Split.sentence`."""
         return (
             f"{written(self.fraction)} of each user's ratings, {_chosen(self.choose)}"
             f"{_seed(self.random_state)}, at least one and never all, are the {part}. "
@@ -281,7 +281,7 @@ class UserFraction(_Split):
 
 
 class GlobalTime(_Split):
-    """One moment for everybody: training before, test from then on."""
+    """One moment for all users: training before, test from then on."""
 
     kind: Literal["global-time"] = "global-time"
     """Ratings before a moment are the training part; those at or after it are the test part."""
@@ -309,7 +309,7 @@ class GlobalTime(_Split):
         return f"global time {self.quantile if self.date is None else self.date}"
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`."""
+        """Return a sentence on the split; see `_Split.sentence`."""
         if self.date is not None:
             return f"Ratings from {self.date} on are the {part}, those before are training."
         return (
@@ -326,11 +326,11 @@ class UserHoldout(_Split):
     users: Size = 0.2
     """Share (rounded up) or count of test users."""
     given: SizeOrZero = 0.8
-    """Share (rounded down) or count of a test user's ratings that training gets to see."""
+    """Share (rounded down) or count of a test user's ratings that are in training."""
     choose: Choice = "random"
     """Which of a test user's ratings are the test: drawn at random, or the latest."""
     too_few: Literal["error", "train", "drop"] = "error"
-    """What becomes of test users with no rating left to test: an error, training, or out."""
+    """Policy for test users with no rating left to test: an error, training, or out."""
     random_state: State | None = None
     """Seed of the draws; null: from the run's seed."""
 
@@ -339,7 +339,7 @@ class UserHoldout(_Split):
         return f"user holdout {written(self.users)}, given {written(self.given)} {self.choose}"
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`."""
+        """Return a sentence on the split; see `_Split.sentence`."""
         return (
             f"Of {written(self.users)} of the users, drawn at random{_seed(self.random_state)}, "
             f"{written(self.given)} of their ratings are given and the others, "
@@ -349,18 +349,18 @@ class UserHoldout(_Split):
 
 
 class OwnTraining(_Split):
-    """No division: a model is tested on what it was fitted on."""
+    """No split: a model is tested on its training data."""
 
     kind: Literal["own-training"] = "own-training"
-    """All ratings are training and test at once. The scores show what a model remembers, nothing
-    of what it predicts; only for published numbers that were computed so."""
+    """All ratings are training and test at once. The scores show what a model remembers, not what
+    it predicts; use it only to reproduce published numbers."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""
         return "own training data"
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`."""
+        """Return a sentence on the split; see `_Split.sentence`."""
         return (
             f"All ratings are training and {part} at once: the scores say how well models fit, "
             "not how well they predict."
@@ -407,7 +407,7 @@ class Predefined(_Split):
         return f"predefined {len(self.folds)}-fold"
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`."""
+        """Return a sentence on the split; see `_Split.sentence`."""
         if self.file is not None:
             return (
                 f"Training and {part} were split in advance and are read from the column "
@@ -424,7 +424,7 @@ class Predefined(_Split):
 
 
 class SavedSplit(_Split):
-    """A split that was saved before, checked against the data."""
+    """A saved split, checked against the data."""
 
     kind: Literal["file"] = "file"
     """Rows are read from a file that `harness split` wrote."""
@@ -436,7 +436,7 @@ class SavedSplit(_Split):
         return f"file {_base(self.path)}"
 
     def sentence(self, part: str = "test part") -> str:
-        """Return how the ratings were divided; see `_Split.sentence`."""
+        """Return a sentence on the split; see `_Split.sentence`."""
         return f"Training and {part} were split in advance and are read from {_base(self.path)}."
 
 
@@ -449,7 +449,7 @@ def _chosen(choose: Choice) -> str:
 
 
 def _too_few(rule: str, enough: str, who: str = "user") -> str:
-    """Return what became of users without enough ratings; an error where some had too few."""
+    """Return a sentence on users without enough ratings, by the policy for them."""
     return {
         "error": f"Every {who} has {enough}.",
         "train": f"A {who} without {enough} is training.",

@@ -1,4 +1,4 @@
-"""How parameters are searched: the method, the budget, what decides, and the spaces."""
+"""The search for parameters: method, budget, metric, and search spaces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST = 2**53
 """Whole numbers up to here are exact as floating-point numbers."""
 
 Choices = Annotated[list[bool | int | float | str | None], Field(min_length=1)]
-"""Values to choose from."""
+"""Values to try."""
 
 
 class Range(Section):
@@ -36,7 +36,7 @@ class Range(Section):
     high: int | float
     """The greatest value."""
     log: bool = False
-    """Whether values are spread evenly over their logarithms."""
+    """Whether the logarithms of values are uniform."""
     points: int = Field(default=4, ge=2, le=100)
     """How many evenly spread values a grid takes from the range."""
 
@@ -73,25 +73,24 @@ SearchSpace = dict[
 class Tuning(Section):
     """A search for parameters on a validation part of the training data.
 
-    Every algorithm that has a `search` gets the same budget. The setting as written in the config
-    is tried besides and does not count. The best setting is fitted to the whole training part and
-    tested once.
+    Every algorithm that has a `search` gets the same budget. The setting of the config is tried too
+    and does not count. The best setting is fitted to the whole training part and tested once.
     """
 
     method: Literal["random", "grid", "tpe"] = "random"
     """Independent draws, every combination, or tree-structured Parzen estimators (Optuna)."""
     trials: int | None = Field(default=None, ge=1, le=100_000)
     """Settings tried for each algorithm on each fold, no setting twice; 20 when neither budget is
-    given. Of a grid that has more settings, so many are drawn at random."""
+    given. From a larger grid, that number is drawn at random."""
     seconds: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
     """Seconds of fitting and scoring, of failed trials too, after which no further setting is
     tried."""
     metric: str = "ndcg@10"
-    """The label that decides, from the validation part."""
+    """The metric that selects the setting, on the validation part."""
     validation: SplitSection | None = None
-    """How the training part is divided once more; a `validation` of the split itself goes first.
-    By default by time where the split is by time (`global-time`, `choose: latest`), else a random
-    20% of the ratings."""
+    """How the training part is split again; a `validation` of the split itself takes precedence. By
+    default by time if the split is by time (`global-time`, `choose: latest`), else a random 20% of
+    the ratings."""
 
     @model_validator(mode="before")
     @classmethod
@@ -113,7 +112,7 @@ class Tuning(Section):
 
 
 def validation_of(split: SplitSection, tuning: Tuning) -> SplitSection:
-    """Return how the training part of a split is divided once more to tune.
+    """Return how the training part of a split is split again for tuning.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Data sets: a name, a file or an object in, `Ratings` in columns out."""
+"""Data sets: turn a name, a file or an object into `Ratings` in columns."""
 
 from harness.datasets.bundle import bundled_titles
 from harness.datasets.cache import cache_folder

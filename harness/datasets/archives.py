@@ -1,4 +1,4 @@
-"""One member of an archive, read as a stream: nothing is ever unpacked onto the disk."""
+"""One member of an archive, read as a stream: nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BROKEN = (
 
 
 def is_archive(path: Path) -> bool:
-    """Tell by its name whether a file is an archive that can be read here.
+    """Return whether a file is a readable archive, by its name.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def is_archive(path: Path) -> bool:
 
 
 class _Measured:
-    """A member that may not grow beyond what was announced."""
+    """A member that may not exceed its declared size."""
 
     def __init__(self, stream: IO[bytes], most: int, where: str) -> None:
         self._stream, self._left, self._most, self._where = stream, most, most, where
@@ -69,7 +69,7 @@ def open_member(archive: Path, member: str, most: int) -> Iterator[_Measured]:
     member : str
         Its path inside the archive, exactly.
     most : int
-        Bytes beyond which it is taken for a bomb.
+        A larger member is refused as a zip bomb.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _member_of_tar(archive: Path, member: str, most: int, where: str) -> Iterato
 
 
 def _find_in_tar(opened: tarfile.TarFile, archive: Path, member: str, most: int) -> tarfile.TarInfo:
-    """Return the member, before which no more may stand than what is read of it."""
+    """Return the member, with a limit on the bytes before it."""
     names: list[str] = []
     n_before = 0
     for info in opened:

@@ -1,4 +1,4 @@
-"""What is kept between runs: archives as published, and their ratings in columns."""
+"""The cache between runs: archives as published, and their ratings in columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VERSION = 1
 
 
 def cache_folder() -> Path:
-    """Return where downloads are kept: ``HARNESS_CACHE``, or this system's place for caches.
+    """Return the folder of downloads: ``HARNESS_CACHE``, or the system's cache folder.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def hold(folder: Path, patience: float = LOCK_PATIENCE) -> Iterator[None]:
 
 
 def write_parsed(path: Path, ratings: Ratings) -> None:
-    """Keep ratings as Parquet, with their fingerprint.
+    """Store ratings as Parquet, with their fingerprint.
 
     Raises
     ------
     OSError
-        If the folder cannot be written or the disk is full; no half file is left.
+        If the folder cannot be written or the disk is full; no partial file is left.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -114,7 +114,7 @@ def write_parsed(path: Path, ratings: Ratings) -> None:
 
 
 def read_parsed(path: Path, name: str, licence: str, citation: str) -> Ratings:
-    """Return ratings that were kept, checked against their fingerprint.
+    """Return stored ratings, checked against their fingerprint.
 
     Raises
     ------

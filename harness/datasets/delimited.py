@@ -1,7 +1,7 @@
 """The one reader of delimited text (CSV, TSV, ``::``, blanks), with the line of every fault.
 
-Blocks of whole lines go to Arrow. Where it does not give one row for each line, or stumbles, the
-block is read record by record with the `csv` module, which gives the same rows and the faults.
+Blocks of whole lines go to Arrow. If it does not give one row for each line, or fails, the block is
+read record by record with the `csv` module, which gives the same rows and the faults.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BLOCK = 1 << 24
 LONGEST_LINE = 1 << 20
 """Bytes of a row; a rating takes some thirty."""
 MOST_FAULTS = 10_000
-"""Quotation marks without a partner after which a file is given up."""
+"""Unmatched quotation marks after which a file is refused."""
 
 _SEPARATORS = ("::", "\t", ",", ";", "|")
 _USUAL = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",), "dat": ("::", "\t", ",", ";", "|")}
@@ -53,16 +53,16 @@ class Readable(Protocol):
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What is known of a text file before it is opened.
+    """The format of a text file, as far as it is known before it is opened.
 
     Attributes
     ----------
     kind : {"csv", "tsv", "dat"} or None
         Which separators are usual.
     separator : str or None
-        Found in the first line when None.
+        Detected in the first line when None.
     header : bool or None
-        Found by looking when None.
+        Detected when None.
     encoding : str or None
         UTF-8 unless a byte order mark says otherwise, when None.
     columns : mapping
@@ -123,7 +123,7 @@ def read_text(
     stream : readable
         Bytes, from their start.
     known : TextFormat
-        What need not be found by looking, and which columns are wanted.
+        The known parts of the format, and the columns to read.
     where : str
         What is read, for messages.
     tick : callable, optional
@@ -565,7 +565,7 @@ def _first_line(block: bytes, line: int, where: str) -> tuple[int, str | None]:
 
 
 def _lay_out(first: str, line: int, block: bytes, known: TextFormat, where: str) -> _Layout:
-    """Work out separator, header and columns from the first line and what is known."""
+    """Find separator, header and columns from the first line and the known format."""
     roles = known.roles
     separator = known.separator or _separator(first, known.kind, roles.least)
     fields = [_legible(name.strip()) for name in _split(first, separator)]
@@ -612,7 +612,7 @@ def _has_rating(fields: list[str], known: TextFormat) -> bool:
 
 
 def _by_order(fields: list[str], known: TextFormat, where: str) -> dict[str, int]:
-    """Return the columns of a file without header: as asked, else in the usual order."""
+    """Return the columns of a file without header: as given, else in the usual order."""
     asked = dict(known.columns)
     for position, role in enumerate(known.roles.kinds, 1):
         if role not in asked and position <= len(fields) and position not in asked.values():

@@ -1,4 +1,4 @@
-"""What a config has to say of a file of ratings, found by reading the file."""
+"""The ``dataset`` section for a file of ratings, found by reading the file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Detected", "detect", "first_lines"]
 
 ROLES = ("user", "item", "rating", "timestamp")
 LINES = 200
-"""Lines that are looked at for a decimal comma."""
+"""Lines that are searched for a decimal comma."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Detected:
     section : dict
         The ``dataset`` part of a config: path, columns, scale, and what else reading needs.
     ratings : Ratings
-        What can be used of the file.
+        The usable rows of the file.
     faults : str
         Every row that the section, which decides about none, refuses; empty without one.
     """
@@ -130,7 +130,7 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
 
 
 def _usual_scale(ratings: Ratings) -> tuple[float, float]:
-    """Return the lowest and the highest rating, those that are far from all others left out."""
+    """Return the lowest and the highest rating, without those that are far from all others."""
     from harness.datasets.cleaning import outliers
 
     odd = outliers(ratings.ratings, *ratings.scale)

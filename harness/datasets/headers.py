@@ -20,8 +20,8 @@ class Roles:
     kinds : dict of str to {"id", "number", "time"}
         In the order that a file without header has.
     usual : dict of str to tuple of str
-        How they are usually called, compared without case, blanks, points, dashes and underscores.
-        The first that is found counts.
+        Their usual names, compared without case, blanks, points, dashes and underscores. The first
+        match counts.
     optional : frozenset of str
     strict : bool
         Whether two columns with usual names of one role are refused, and no config names them.
@@ -127,7 +127,7 @@ def find_columns(
 
 
 def names_columns(fields: Sequence[str], roles: Roles = RATINGS) -> bool:
-    """Tell whether a first line is a header that can be understood.
+    """Return whether a first line is a header with known names.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _position(asked: str | int, names: Sequence[str], role: str, where: str) -> 
 
 
 def _usual_positions(names: Sequence[str], role: str, roles: Roles) -> list[int]:
-    """Return where the first usual name of a role stands: nowhere, once, or more than once."""
+    """Return the positions of the first usual name of a role that occurs."""
     plain = [_plain(name) for name in names]
     if roles.strict:
         return [position for position, name in enumerate(plain) if name in roles.usual[role]]

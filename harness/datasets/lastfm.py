@@ -1,8 +1,8 @@
-"""Counts of plays from Last.fm 360K, whose odd lines are left out and counted.
+"""Counts of plays from Last.fm 360K; invalid lines are left out and counted.
 
 A line holds the user (SHA-1 of an address), the artist's MusicBrainz id (often none), the artist's
-name and the plays, separated by tabs. Artists go by their names, as in nearly all that is published
-on these data, so the few that have several ids become one and their plays are added up.
+name and the plays, separated by tabs. Artists are identified by name, as in most publications on
+these data, so the few that have several ids become one and their plays are added up.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Tick = Callable[[int], object]
 def read_plays(stream: Readable, where: str, tick: Tick | None = None) -> Table:
     r"""Read every line that holds a user, an artist and a count of plays.
 
-    Quotation marks are part of a name. Text is read in blocks and let go of.
+    Quotation marks are part of a name. Text is read in blocks.
 
     Parameters
     ----------
@@ -73,11 +73,11 @@ def read_plays(stream: Readable, where: str, tick: Tick | None = None) -> Table:
 
 
 def read_plays_as_pandas(stream: Readable, where: str, tick: Tick | None = None) -> Table:
-    """Read what ``pandas.read_table`` makes of the file with its defaults.
+    """Read the file as ``pandas.read_table`` does with its defaults.
 
-    It takes the first line for a header, and a quotation mark at the start of a name for the start
-    of a quoted field, which goes on over tabs and lines to the next one. Artists called NA or null
-    count as missing. Much that is published on these data was computed on what is left.
+    It reads the first line as a header, and a quotation mark at the start of a name as the start of
+    a quoted field, which extends over tabs and lines to the next one. Artists called NA or null
+    count as missing. Many published results on these data use the remaining rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What there is to choose from, and how large it is, without loading anything."""
+"""The data sets and their sizes, without loading them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Listing:
     name, title : str
         As written in a config, and in full.
     n_ratings, n_users, n_items : int
-        As published; for made-up ratings, what they are unless the config says otherwise.
+        As published; for synthetic ratings, the defaults of the config.
     scale : (float, float)
         The lowest and the highest rating.
     licence, citation : str
@@ -87,7 +87,7 @@ def available(*, cache: Path | None = None, base: Path | None = None) -> list[Li
 
 
 def is_here(section: DatasetSection, base: Path | None = None) -> bool:
-    """Return whether a data set of the catalogue can be had without the network.
+    """Return whether a data set of the catalogue is available without the network.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From what a config says to ratings: by name, from a file, from an object, or made up."""
+"""Load ratings by name, from a file, from an object, or synthetic ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def load(
     base: Path | None = None,
     progress: Progress | None = None,
 ) -> Ratings:
-    """Return the ratings that a config, a name, a path or an object stands for.
+    """Return the ratings of a config, a name, a path or an object.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def load(
     DataError
         If there is no such data set or file, or it holds rows that cannot be used.
     DownloadError
-        If a data set is not on this machine and none of its sources gave it.
+        If a data set is not on this machine and no source provides it.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def _load_named(
     base: Path | None,
     progress: Progress | None,
 ) -> Ratings:
-    """Load from the parsed columns where they are kept, else from a copy, else from the net."""
+    """Load from the stored columns, else from a copy, else from the network."""
     folder = cache / what.name
     policy = _policy(section, what.scale if math.isfinite(what.scale[1]) else None)
     given = None
@@ -217,7 +217,7 @@ def _parsed_path(folder: Path, what: Description, policy: Policy, identity: str)
 def _kept(
     folder: Path, what: Description, policy: Policy, identity: str
 ) -> tuple[Ratings | None, list[str]]:
-    """Return the parsed columns where they are whole, and a note where they are not."""
+    """Return the stored columns if they are complete, else a note."""
     path = _parsed_path(folder, what, policy, identity)
     if not path.exists():
         return None, []

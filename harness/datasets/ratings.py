@@ -1,4 +1,4 @@
-"""Ratings in columns: the one form in which data flow through the harness."""
+"""Ratings in columns: the data structure of the whole harness."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["Ratings"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ratings:
-    """Who gave which item how much, row by row, in the order of the source.
+    """User, item and rating of each row, in the order of the source.
 
-    Made by `harness.datasets.load` or by one of the ``from_`` methods, which check what they are
-    given; the constructor itself takes columns as they are.
+    Made by `harness.datasets.load` or by one of the ``from_`` methods, which check their input; the
+    constructor itself does not.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Ratings:
     scale : (float, float)
         The lowest and the highest rating that can be given.
     name : str
-        What the data are called in tables.
+        Name of the data in tables.
     licence, citation : str or None
         What the source asks of those who use it.
     notes : tuple of str
@@ -79,12 +79,12 @@ class Ratings:
 
     @property
     def n_users(self) -> int:
-        """How many users there are, those without a row after `take` included."""
+        """Number of users, including those without a row after `take`."""
         return len(self.user_ids)
 
     @property
     def n_items(self) -> int:
-        """How many items there are, those without a row after `take` included."""
+        """Number of items, including those without a row after `take`."""
         return len(self.item_ids)
 
     @property
@@ -194,7 +194,7 @@ class Ratings:
         name : str
             What to call the data.
         scale : (float, float), optional
-            The lowest and the highest rating; what is found when left out.
+            The lowest and the highest rating; by default those of the data.
         duplicates : {"error", "first", "last", "mean"}
         missing : {"error", "drop"}
         out_of_scale : {"error", "clip", "drop", "keep"}
@@ -204,7 +204,7 @@ class Ratings:
         Raises
         ------
         DataError
-            If the columns differ in length, hold something else than ids and numbers, or have
+            If the columns differ in length, contain something other than ids and numbers, or have
             rows that the policies refuse.
 
         Examples

@@ -1,4 +1,4 @@
-"""Any table: a text file, a Parquet file or a frame in, converted columns out."""
+"""Read any table, a text file, a Parquet file or a frame, into converted columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDINGS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-"""What kind of file an ending stands for."""
+"""Kind of file by its ending."""
 
 BYTES_A_ROW = 64
 """Memory of a row while it is read: codes, rating, time, and as much again on the way."""
@@ -35,14 +35,14 @@ def read_file(
     where: str,
     tick: Callable[[int], object] | None = None,
 ) -> Table:
-    """Read a file, as what its ending says unless `known` names a kind.
+    """Read a file; its ending gives the kind unless `known` names one.
 
     Parameters
     ----------
     path : Path
         An existing file.
     known : TextFormat
-        What need not be found by looking; its kind may be ``parquet``.
+        The known parts of the format; its kind may be ``parquet``.
     where : str
         What is read, for messages.
     tick : callable, optional
@@ -69,7 +69,7 @@ def read_series(columns: Mapping[str, Any], where: str, roles: Roles = RATINGS) 
     Raises
     ------
     DataError
-        If a column holds something else than its role asks for, or the lengths differ.
+        If a column has the wrong type for its role, or the lengths differ.
     """
     builder = TableBuilder({role: roles.kinds[role] for role in columns})
     try:
@@ -113,7 +113,7 @@ def _read_parquet(
 
 
 def _check_room(n_rows: int, where: str) -> None:
-    """Refuse a file whose few bytes say that it holds more rows than memory does."""
+    """Refuse a small file that declares more rows than fit in memory."""
     import psutil
 
     free = psutil.virtual_memory().available

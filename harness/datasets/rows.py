@@ -15,7 +15,7 @@ SHOWN = 20
 """Faults of a file that are shown one by one; the others are counted."""
 
 NO_TIME = np.iinfo(np.int64).min
-"""Stands where a row has no time."""
+"""Marks a row without a time."""
 
 
 class Coded(NamedTuple):
@@ -40,13 +40,13 @@ class Flaw:
     Attributes
     ----------
     policy : str
-        Key of the config that says what becomes of such rows; empty where they cannot be used.
+        Key of the config with the policy for such rows; empty if they cannot be used.
     rows : ndarray of int64
         Their positions, rising.
     describe : callable
         From the position of one of the first `SHOWN` rows to what is wrong with it.
     advice : str
-        What a config can say of these very rows.
+        How a config can handle these rows.
     """
 
     policy: str
@@ -57,7 +57,7 @@ class Flaw:
 
 @dataclass(frozen=True)
 class Rows:
-    """What a source holds before it is checked, row by row.
+    """The rows of a source before they are checked.
 
     Attributes
     ----------

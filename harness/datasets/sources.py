@@ -1,4 +1,4 @@
-"""Where a data set of the catalogue is found: on this machine, in the cache, then on the net."""
+"""Find a data set of the catalogue: on this machine, in the cache, then on the network."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Found:
 
 
 def most_bytes(expected: int) -> int:
-    """Return how large something may be that should have a size near `expected`."""
+    """Return the largest size to accept for an approximate size `expected`."""
     return 2 * expected + (1 << 20)
 
 
@@ -160,7 +160,7 @@ def fetch(
     Raises
     ------
     DownloadError
-        If none has; the message says what was tried and what a user can do by hand.
+        If none has; the message says what was tried and what the user can do.
     """
     folder.mkdir(parents=True, exist_ok=True)
     _sweep(folder)
@@ -181,7 +181,7 @@ def fetch(
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a killed process left behind, other than parts to go on from."""
+    """Remove the temporary files of a killed process, except parts that can be resumed."""
     for pattern in ("tmp*", ".*.part"):
         for leftover in folder.glob(pattern):
             leftover.unlink(missing_ok=True)
@@ -216,7 +216,7 @@ def _from_web(
 
 
 def _check_unpinned(target: Path, what: Description) -> None:
-    """Read an archive without published hash through, so that no broken one stays in the cache."""
+    """Read an archive without published hash completely, so that no broken one is stored."""
     try:
         with open_member(target, what.member, most_bytes(what.member_bytes)) as member:
             while member.read(1 << 20):

@@ -1,4 +1,4 @@
-"""Ratings that are made up: a long tail of items, busy and idle users, and something to learn."""
+"""Synthetic ratings: a long tail of items, users of different activity, and learnable structure."""
 
 from __future__ import annotations
 

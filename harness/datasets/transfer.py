@@ -1,4 +1,4 @@
-"""A file from the web, in as many pieces as it takes: resumed, bounded in size and in time."""
+"""Download a file: resumed after errors, with limits of size and time."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ LEAST_PROGRESS = 1 << 16
 
 
 class TransferError(Exception):
-    """A source that gave up nothing usable; the message says why."""
+    """A source without a usable file; the message says why."""
 
 
 class _PassingError(Exception):
-    """Something that may pass: the transfer is tried again from where it stopped."""
+    """A temporary error: the transfer is resumed from where it stopped."""
 
 
 class Transfer:
-    """Downloads to a ``.part`` file that the next try, or the next run, goes on from.
+    """Downloads to a ``.part`` file that the next try, or the next run, resumes.
 
-    An instance can be handed to `pooch.retrieve` as its ``downloader``.
+    An instance can be the ``downloader`` of `pooch.retrieve`.
 
     Parameters
     ----------
     part : Path
-        Where the bytes are gathered; moved to the target when complete.
+        The partial file; moved to the target when complete.
     most : int
         A larger file is not the requested one.
     progress : callable, optional
@@ -72,8 +72,8 @@ class Transfer:
         Raises
         ------
         TransferError
-            If the source refuses, is too slow, or fails `tries` times without progress. What has
-            come stays in the part file.
+            If the source refuses, is too slow, or fails `tries` times without progress. The
+            received bytes stay in the part file.
         """
         failures = 0
         while True:
@@ -122,7 +122,7 @@ class Transfer:
             raise TransferError(f"no usable address or answer ({_reason(error)})") from None
 
     def _accept(self, response: Any, offset: int) -> None:
-        """Judge an answer and write its body behind what is there."""
+        """Check an answer and append its body to the part file."""
         status = response.status_code
         if status == 416 and offset:
             if response.headers.get("Content-Range", "").endswith(f"/{offset}"):
@@ -182,7 +182,7 @@ class Transfer:
 
 
 def _refusing_adapter() -> Any:
-    """Return what stands in for unencrypted connections, so that no hop of a redirect is one."""
+    """Return an adapter that refuses unencrypted connections, also in redirects."""
     import requests
 
     class Refusing(requests.adapters.BaseAdapter):

@@ -1,4 +1,4 @@
-"""Metrics: arrays in, one score per user out.
+"""Metrics: compute one score per user from arrays.
 
 A metric is its label. `parse` reads one, `score` computes any number of them, at all their ranks,
 from `Rankings` and `Pairs`. Reading a label compiles nothing.

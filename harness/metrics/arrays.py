@@ -1,4 +1,4 @@
-"""What metrics are computed from: ragged arrays, one stretch for each user."""
+"""Input of metrics: ragged arrays, one segment for each user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ranks = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False, init=False)
 class Rankings:
-    """Where the judged items of each user landed in the user's ranked list.
+    """Ranks of each user's judged items in the user's ranked list.
 
     Items without judgments have relevance 0 and take up ranks, but no memory: a list of the whole
     catalogue is as small as a list of the test ratings.
@@ -39,13 +39,13 @@ class Rankings:
         Length of each list, unjudged items included.
     pool_offsets : ndarray of int64, shape (n_users + 1,), optional
     pool : ndarray of float64, shape (n_pool,), optional
-        Grades of all the user's judged items, ranked or not, falling: the ideal order. By default
-        the entries' own.
+        Grades of all the user's judged items, ranked or not, descending: the ideal order. By
+        default the entries' own.
     top_items : ndarray of int32, shape (n_users, depth), optional
         Item codes at the top of each list, -1 where the list is shorter; for metrics of which
         items are shown.
     users : ndarray, shape (n_users,), optional
-        Whose lists they are, for tables.
+        The user of each list, for tables.
 
     Raises
     ------
@@ -215,7 +215,7 @@ class Scores:
 
 
 def _check_division(name: str, offsets: Ints, n_entries: int, n_users: int) -> None:
-    """Refuse offsets that do not divide entries among users."""
+    """Refuse offsets that do not split entries by user."""
     fits = len(offsets) == n_users + 1 and offsets[0] == 0 and offsets[-1] == n_entries
     if not fits or (np.diff(offsets) < 0).any():
         raise MetricError(

@@ -1,4 +1,4 @@
-"""Ratings divided into training and test, seeded, hashed and named."""
+"""Ratings split into training and test, seeded, hashed and named."""
 
 from harness.splits.filters import Counts, FilterReport, filter
 from harness.splits.making import make, validation, validations

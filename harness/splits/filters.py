@@ -1,4 +1,4 @@
-"""What is taken out of the ratings before they are divided, counted before and after."""
+"""Filters of the ratings before the split, with counts before and after."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class FilterReport:
-    """What one filter took out.
+    """The effect of one filter.
 
     Parameters
     ----------
     name : str
         The filter as tables name it.
     before, after : Counts
-        What there was and what is left.
+        Counts before and after the filter.
     """
 
     name: str
@@ -103,7 +103,7 @@ def filter(
     Parameters
     ----------
     sections : sequence of FilterSection
-        In the order in which they are to be applied.
+        In the order of application.
     ratings : Ratings
         Left as it is.
     seed : int
@@ -144,7 +144,7 @@ def filter(
 
 
 def k_core(users: NDArray[np.int32], items: NDArray[np.int32], n: int) -> Mask:
-    """Mark the rows that are left when users and items with fewer than `n` rows have gone.
+    """Mark the rows that remain without users and items with fewer than `n` rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A file that says of each rating to which fold it belongs."""
+"""A file with the fold of each rating."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["FoldColumn", "read_fold_column"]
 
 @dataclass(frozen=True, eq=False)
 class FoldColumn:
-    """Users, items and folds as codes, and what each code stands for.
+    """Users, items and folds as codes, and their meaning.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From a section of a config to the splits that it asks for."""
+"""Make the splits of a config."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MAKERS: dict[str, Callable[[Any, Ratings, int], Drawn]] = {
 def make(
     section: SplitSection, ratings: Ratings, seed: int, base: Path | None = None
 ) -> list[Split]:
-    """Divide ratings as a config asks.
+    """Split ratings by a section of a config.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def make(
 def validations(
     split: Split, section: SplitSection, seed: int, base: Path | None = None
 ) -> list[Split]:
-    """Divide the training part of a split once more; its test part is never looked at.
+    """Split the training part of a split again; its test part is never used.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ def validations(
     Returns
     -------
     list of Split
-        Rows are those of the whole data, as in `split`; `test` is what tuning may look at.
+        Rows are those of the whole data, as in `split`; `test` is the part that tuning uses.
 
     Raises
     ------
     SplitError
-        If the training part cannot be divided so.
+        If the training part cannot be split in this way.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
     Raises
     ------
     SplitError
-        If the section makes several folds, or the training part cannot be divided so.
+        If the section makes several folds, or the training part cannot be split in this way.
     """
     made = validations(split, section, seed, base)
     if len(made) > 1:
@@ -150,7 +150,7 @@ def _path(section: SavedSplit, base: Path | None) -> Path:
 
 
 def _within(splits: list[Split], rows: Any, name: str) -> list[Split]:
-    """Refuse saved splits that reach outside of the rows that were to be divided."""
+    """Refuse saved splits with rows outside of the part to split."""
     for split in splits:
         n_outside = len(np.setdiff1d(np.concatenate([split.train, split.test]), rows))
         if n_outside:

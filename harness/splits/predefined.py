@@ -1,4 +1,4 @@
-"""Folds that others have drawn: from pairs of files, or from a column of a file."""
+"""Predefined folds: from pairs of files, or from a column of a file."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _has(listed: FoldColumn, folds: NDArray[np.int64], word: str) -> bool:
 
 
 def _in_order(labels: Sequence[str]) -> list[str]:
-    """Return labels as people count: 2 before 10, numbers before words."""
+    """Return labels in natural order: 2 before 10, numbers before words."""
     numbers = sorted((label for label in labels if label.isdecimal()), key=Decimal)
     return numbers + sorted(label for label in labels if not label.isdecimal())
 

@@ -1,4 +1,4 @@
-"""Divisions of the ratings as a whole, as Surprise and scikit-learn draw them."""
+"""Random splits of all ratings, equal to those of Surprise and scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def holdout(section: Holdout, ratings: Ratings, state: int) -> Drawn:
     Parameters
     ----------
     section : Holdout
-        Sizes, and whose rows to give: those of ``surprise.model_selection.train_test_split``,
+        Sizes, and which rows to return: those of ``surprise.model_selection.train_test_split``,
         training first in the permutation, or of scikit-learn's, test first.
     ratings : Ratings
         What to divide.
@@ -92,7 +92,7 @@ def kfold(section: KFold, ratings: Ratings, state: int) -> Drawn:
 
 
 def repeated_kfold(section: RepeatedKFold, ratings: Ratings, state: int) -> Drawn:
-    """Cut the ratings into folds again and again, as ``surprise.model_selection.RepeatedKFold``.
+    """Cut the ratings into folds repeatedly, as ``surprise.model_selection.RepeatedKFold``.
 
     One generator serves all repetitions, each of which shuffles again.
 

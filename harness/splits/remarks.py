@@ -1,4 +1,4 @@
-"""What a careful reader would ask about a split: who is unknown, what is left out, what leaks."""
+"""Notes on a split: unknown users and items, ratings left out, leaks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rows = NDArray[np.int64]
 
 
 def unseen(codes: NDArray[np.int32], n: int, train: Rows, test: Rows) -> tuple[int, int]:
-    """Count the users, or the items, of the test part and those that training never saw.
+    """Count the users, or the items, of the test part and those without a training rating.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def unseen(codes: NDArray[np.int32], n: int, train: Rows, test: Rows) -> tuple[i
 
 
 def later_share(timestamps: NDArray[np.int64], train: Rows, test: Rows) -> float:
-    """Return how much of the training part a forecast could not have had.
+    """Return how much of the training part is from the future.
 
     Parameters
     ----------

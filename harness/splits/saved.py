@@ -1,4 +1,4 @@
-"""Splits kept in a file, and read back only for the data they were drawn from."""
+"""Splits saved in a file, and read only for the data that they were made from."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
 
     The file has a row for each rating of each part: `fold` (int32, from 0), `part` (``train`` or
     ``test``) and `row` (int64, from 0, in the data as loaded and filtered), in the order of the
-    split. Its metadata holds name, notes and fingerprints. It is written whole or not at all.
+    split. Its metadata holds name, notes and fingerprints. It is written completely or not at all.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
 
 
 def _seal(about: dict[str, Any]) -> str:
-    """Return the hash of what is said of the folds; their rows have fingerprints."""
+    """Return the hash of the folds' description; their rows have fingerprints."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 

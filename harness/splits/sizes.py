@@ -1,4 +1,4 @@
-"""Shares of a whole turned into counts, without the last bit of a product deciding."""
+"""Convert shares to counts, robust to rounding in the last bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One division of the ratings, checked, named and hashed."""
+"""One split of the ratings, checked, named and hashed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Parts = tuple[Rows, Rows]
 
 
 class Drawn(NamedTuple):
-    """What a kind of split comes up with.
+    """The result of a kind of split.
 
     Parameters
     ----------
     folds : list of (train, test)
         Rows of each fold.
     notes : tuple of str
-        What the rows alone do not show, a sentence each.
+        Notes that the rows do not show, a sentence each.
     """
 
     folds: list[Parts]
@@ -44,10 +44,10 @@ class Split:
     ratings : Ratings
         What was divided.
     train : ndarray of int64, shape (n_train,)
-        Rows of the training part in the order in which a model is to see them, which decides what
+        Rows of the training part in the order in which a model sees them, which decides what
         stochastic gradient descent learns.
     test : ndarray of int64, shape (n_test,)
-        Rows of the test part; none is in `train`, unless a config asks for just that.
+        Rows of the test part; none is in `train`, unless a config requests it.
     name : str
         The kind of split as tables name it; equal for all folds.
     fold : int

@@ -1,4 +1,4 @@
-"""One moment for everybody: training before it, test from then on."""
+"""Split at one moment for all users: training before it, test from then on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def global_time(section: GlobalTime, ratings: Ratings, state: int) -> Drawn:
     ratings : Ratings
         What to divide. Both parts keep the order of the data.
     state : int
-        Not used: nothing is drawn.
+        Not used: there is no random choice.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def global_time(section: GlobalTime, ratings: Ratings, state: int) -> Drawn:
 
 
 def shown(moment: int) -> str:
-    """Return a timestamp as people read it, or as it is where it is no date.
+    """Return a timestamp as a date, or unchanged if it is not one.
 
     Examples
     --------

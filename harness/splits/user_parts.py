@@ -1,4 +1,4 @@
-"""Divisions of each user's ratings: so many, such a share, or of some users only."""
+"""Splits of each user's ratings: a number, a share, or of some users only."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def user_holdout(section: UserHoldout, ratings: Ratings, state: int) -> Drawn:
     Parameters
     ----------
     section : UserHoldout
-        How many users, and how much of their ratings training gets to see.
+        How many users, and how many of their ratings are in training.
     ratings : Ratings
         What to divide.
     state : int
@@ -158,7 +158,7 @@ def _places(
 
 
 class _ShortUsers:
-    """Users with too few ratings to be tested, and what becomes of them."""
+    """Users with too few ratings to be tested, and the policy for them."""
 
     def __init__(self, name: str, policy: Policy, few: Mask) -> None:
         self.name, self.policy, self.few = name, policy, few

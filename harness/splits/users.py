@@ -1,4 +1,4 @@
-"""Rows grouped by user: who comes first, which ratings are a user's latest."""
+"""Rows grouped by user: order of users, latest ratings of each."""
 
 from __future__ import annotations
 

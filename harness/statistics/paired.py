@@ -263,7 +263,7 @@ def effect_size(differences: Floats) -> Floats:
 
 
 def _is_constant(values: Floats) -> bool:
-    """Tell whether all values are the same but for rounding."""
+    """Return whether all values are the same but for rounding."""
     return bool(np.ptp(values) <= 50 * _EPSILON * np.abs(values).max())
 
 

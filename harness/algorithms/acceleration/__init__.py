@@ -1,9 +1,9 @@
 """Real Surprise models, fitted and scored in compiled loops, with the same numbers.
 
-Two dispatches on the model's type stand around Surprise's objects. `fit` leaves on a model what
-``model.fit`` would leave, so that it can be dumped, loaded and used like any other; `estimate`
-and `catalogue` give for whole blocks of users and items what ``model.predict`` gives for each
-pair. Where a model is not one of Surprise's own, or does something of its own, both call it.
+Two functions dispatch on the type of a Surprise model. `fit` sets on a model the attributes that
+``model.fit`` sets, so that it can be dumped, loaded and used like any other; `estimate` and
+`catalogue` give for whole blocks of users and items what ``model.predict`` gives for each pair.
+Where a model is not one of Surprise's own, or does something of its own, both call it.
 
 `memory` estimates what a fit needs. Numba is imported with the first of the others.
 """

@@ -1,4 +1,4 @@
-"""What an accelerated algorithm consists of, and when it may stand in for Surprise's own code."""
+"""The parts of an accelerated algorithm, and the conditions for replacing Surprise's code."""
 
 from __future__ import annotations
 
@@ -78,27 +78,27 @@ class Accelerator(ABC):
     surprise_class: ClassVar[type]
     scorer: ClassVar[type[Scorer]]
     fit_methods: ClassVar[tuple[str, ...]] = ("fit",)
-    """What Surprise's ``fit`` calls on the model: a subclass that overrides one is left alone."""
+    """Methods that Surprise's ``fit`` calls: a subclass that overrides one is not accelerated."""
     score_methods: ClassVar[tuple[str, ...]] = ("predict", "estimate", "default_prediction")
     """The same for ``predict``."""
 
     def may_fit(self, model: Any) -> bool:
-        """Tell whether `fit` would do what ``model.fit`` does."""
+        """Return whether `fit` would do what ``model.fit`` does."""
         return self._unchanged(model, self.fit_methods) and self.accepts(model)
 
     def may_score(self, model: Any) -> bool:
-        """Tell whether the scorer would do what ``model.predict`` does."""
+        """Return whether the scorer would do what ``model.predict`` does."""
         return self._unchanged(model, self.score_methods)
 
     def accepts(self, model: Any) -> bool:
-        """Tell whether the parameters are ordinary; Surprise answers for the others."""
+        """Return whether the parameters are ordinary; Surprise answers for the others."""
         return True
 
     @abstractmethod
     def fit(
         self, model: Any, trainset: ColumnTrainset, *, as_surprise: bool, progress: Progress
     ) -> None:
-        """Leave on the model the attributes that ``model.fit(trainset)`` would leave."""
+        """Set on the model the attributes that ``model.fit(trainset)`` would set."""
 
     def _unchanged(self, model: Any, methods: Iterable[str]) -> bool:
         return all(
@@ -109,7 +109,7 @@ class Accelerator(ABC):
 
 
 def are_integers(*values: Any) -> bool:
-    """Tell whether Surprise would take all values for C integers.
+    """Return whether Surprise would take all values for C integers.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def are_integers(*values: Any) -> bool:
 
 
 def are_numbers(*values: Any) -> bool:
-    """Tell whether Surprise would take all values for C doubles.
+    """Return whether Surprise would take all values for C doubles.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class BaselineOnly(Accelerator):
 
 
 def accepts_baselines(options: Any) -> bool:
-    """Tell whether these ``bsl_options`` are ordinary; Surprise answers for the others.
+    """Return whether these ``bsl_options`` are ordinary; Surprise answers for the others.
 
     Examples
     --------

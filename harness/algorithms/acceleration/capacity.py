@@ -25,7 +25,7 @@ SMALL = ("BaselineOnly", "CoClustering", "NormalPredictor", "Random", "Popularit
 
 
 def fits_densely(n: int) -> bool:
-    """Tell whether an n × n similarity matrix is kept whole.
+    """Return whether an n × n similarity matrix is kept whole.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def memory(
     algorithm : str or type
         Surprise's name for it, or a class that is or extends one of Surprise's.
     params : mapping
-        Parameters that depart from Surprise's defaults.
+        Parameters that differ from Surprise's defaults.
     n_users, n_items, n_ratings : int
         Size of the training set.
 

@@ -71,7 +71,7 @@ def fit(
     as_surprise: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Fit a model, leaving on it what its own ``fit`` would leave.
+    """Fit a model, with the same attributes afterwards as from its own ``fit``.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def fit(
     as_surprise : bool
         `SlopeOne` and `CoClustering` cast ratings to integers in Surprise, so that 4.5 stars count
         as 4. By default the true ratings are used here; True does as Surprise does. Whole stars
-        give the same either way, and ``model.fit`` casts whatever is said here.
+        give the same either way, and ``model.fit`` always casts.
     progress : callable, optional
         Called with steps done and steps in all, from time to time.
 
@@ -234,7 +234,7 @@ def is_preference(model: Any) -> bool:
 
 
 def scoring_path(model: Any) -> Path:
-    """Return which way `estimate` and `catalogue` go for a fitted model.
+    """Return which code `estimate` and `catalogue` use for a fitted model.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def average_catalogue(
     Parameters
     ----------
     similarities : ndarray, shape (n, n_x)
-        Of each asked x to all.
+        Of each requested x to all.
     orders : ndarray of int64, shape (n, n_x)
         Places of the similarities from the highest; equal ones in any order.
     x_offsets, x_ys, x_values, y_offsets, y_xs, y_values : ndarray

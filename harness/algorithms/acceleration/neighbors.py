@@ -1,7 +1,7 @@
 """The four k-nearest-neighbour algorithms.
 
 An estimate rests on a weighted mean over the k most similar x that rated y (x the users and y the
-items, or the other way round). For a whole catalogue, the neighbours of x are walked in falling
+items, or the other way round). For a whole catalogue, the neighbours of x are walked in descending
 similarity, and each adds its ratings to the y that hold fewer than k. Where neighbours are equally
 similar, Surprise's ``heapq.nlargest`` prefers the one that comes first in the list of y, and sums
 are made in that order; so the ratings of such a group are brought into the order of the lists
@@ -191,7 +191,7 @@ class NeighborScorer(Scorer):
         return means
 
     def x_of(self, users: Any, items: Any) -> npt.NDArray[Any]:
-        """Return the side whose neighbours are asked."""
+        """Return the side whose neighbours are used."""
         side: npt.NDArray[Any] = users if self.user_based else items
         return side
 

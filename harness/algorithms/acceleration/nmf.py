@@ -1,4 +1,4 @@
-"""NMF: factors that stay positive, by multiplicative steps."""
+"""NMF: non-negative factors, by multiplicative updates."""
 
 from __future__ import annotations
 

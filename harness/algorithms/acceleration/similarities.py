@@ -34,8 +34,8 @@ ROWS_BETWEEN_REPORTS = 1024
 class LazyMatrix(ABC):
     """A matrix of n × n numbers, whose rows are computed on first use.
 
-    Stands where Surprise has an array: ``matrix[x]`` is a row, ``matrix[x, x2]`` a number. The last
-    row is kept, since ``predict`` asks for the numbers of one row one after the other.
+    Replaces Surprise's array: ``matrix[x]`` is a row, ``matrix[x, x2]`` a number. The last row is
+    kept, since ``predict`` asks for the numbers of one row one after the other.
     """
 
     shape: tuple[int, int]
@@ -123,7 +123,7 @@ def rows_of(sim: Floats | Similarities, xs: Codes) -> Floats:
 
 
 def accepts_similarities(model: Any) -> bool:
-    """Tell whether the model's ``sim_options`` are ordinary; Surprise answers for the others."""
+    """Return whether the model's ``sim_options`` are ordinary; Surprise answers for the others."""
     options = model.sim_options
     name = options.get("name", "msd")
     if not isinstance(name, str) or name.lower() not in MEASURES:

@@ -30,7 +30,7 @@ class FactorScorer(Scorer):
     """Estimates of the form ``mean + b_u + b_i + p_u · q_i``, with or without the biases."""
 
     def is_biased(self) -> bool:
-        """Tell whether mean and biases are part of the estimate."""
+        """Return whether mean and biases are part of the estimate."""
         return bool(self.model.biased)
 
     def user_factors(self, users: Codes) -> Floats:
