@@ -242,7 +242,7 @@ def _wrong(name: str, value: Any, default: Any) -> str | None:
         return f"found {value!r}; it must be {expected}"
     if whole and not isinstance(value, int):
         return f"found {value!r}; it must be a whole number"
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return f"found {value!r}; it must be finite"
     if abs(value) >= 2**31 and name != "random_state":
         return f"found {value!r}; it is larger than any sensible setting"

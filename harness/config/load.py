@@ -25,6 +25,10 @@ __all__ = ["GIVEN", "AlgorithmCheck", "load", "repeated"]
 GIVEN = "given from Python: "
 """How the record of a run names ratings that were given from Python."""
 
+MOST_BITS = 1_024
+"""Of a whole number; a larger one is more than any floating-point number."""
+LONGEST_KEY = 100
+
 AlgorithmCheck = Callable[[AlgorithmConfig], Iterable[tuple[KeyPath, str]]]
 """Given an algorithm of a config, yields what is wrong: the key inside it, and the message."""
 
@@ -59,6 +63,18 @@ def load(
     ConfigError
         With all faults of the config.
     """
+    try:
+        return _load(config, overrides, check_algorithm)
+    except RecursionError:
+        source = str(config) if isinstance(config, str | Path) else "config"
+        raise ConfigError(source, [Fault(0, "", "nested too deeply; flatten it")]) from None
+
+
+def _load(
+    config: str | Path | Mapping[str, Any] | Experiment,
+    overrides: Iterable[str],
+    check_algorithm: AlgorithmCheck | None,
+) -> tuple[Experiment, Document]:
     if isinstance(config, Experiment):
         document = Document("config", config.model_dump(mode="json", exclude_unset=True))
     elif isinstance(config, Mapping):
@@ -70,6 +86,8 @@ def load(
         document.data.setdefault("name", "run")
     for override in overrides:
         _apply(document.data, override)
+    if unprintable := list(_unprintable(document, document.data)):
+        raise ConfigError(document.source, unprintable)
     _let_import(document)
     faults = list(_ratings_of_a_session(document))
     experiment: Experiment | None = None
@@ -77,8 +95,6 @@ def load(
         experiment = Experiment.model_validate(document.data)
     except ValidationError as error:
         faults += [explain(entry, document, Experiment) for entry in error.errors()]
-    except RecursionError:
-        faults.append(Fault(0, "", "nested too deeply; flatten it"))
     faults += _metric_faults(document)
     if check_algorithm is not None:
         faults += _algorithm_faults(document, check_algorithm)
@@ -87,6 +103,24 @@ def load(
     if faults or experiment is None:
         raise ConfigError(document.source, dict.fromkeys(faults))
     return experiment, document
+
+
+def _unprintable(document: Document, value: Any, path: KeyPath = ()) -> Iterator[Fault]:
+    """Yield a fault for each value or key that no message could show and no file could hold."""
+    message = ""
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        message = f"a number of {value.bit_length():,} bits; write a smaller one"
+    elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+        message = f"found {value[:60]!r}, which is not Unicode text; write other characters"
+    if message:
+        yield Fault(document.line(path), dotted(path), message)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            wrong = list(_unprintable(document, key, path))
+            yield from wrong or _unprintable(document, inner, (*path, str(key)[:LONGEST_KEY]))
+    elif isinstance(value, list | tuple):
+        for position, inner in enumerate(value):
+            yield from _unprintable(document, inner, (*path, position))
 
 
 def _repeated_entries(experiment: Experiment, document: Document) -> list[Fault]:
