@@ -65,7 +65,7 @@ def evaluate(
     kept : ndarray of bool, shape (n_users,)
         Which users the rankings are of.
     exposure : Exposure, optional
-        What training showed, for the metrics of which items are recommended.
+        The training ratings, for the metrics of which items are recommended.
     """
     scores = metrics.score(wanted, rankings, pairs=pairs, exposure=exposure)
     per_user, means = {}, {}

@@ -1,4 +1,4 @@
-"""Threads for compiled loops: a range cut into blocks, one thread each.
+"""Threads for compiled loops: a range is cut into blocks, one per thread.
 
 Kernels release the GIL, so plain threads share the arrays and nothing is copied. A block writes
 only its own part of the output, so the result does not depend on the number of threads.
@@ -36,7 +36,7 @@ def each_block(task: Callable[[int, int], object], n: int, smallest: int = 1) ->
     Parameters
     ----------
     task : callable
-        Takes the half-open range it is to work on; what it returns is ignored.
+        Takes a half-open range; its return value is ignored.
     n : int
         Length of the range.
     smallest : int

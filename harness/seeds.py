@@ -56,14 +56,14 @@ def generator(seed: int, *names: object) -> np.random.Generator:
 
 @contextmanager
 def global_generators(seed: int | None) -> Iterator[None]:
-    """Let Python's and NumPy's global generators start from a seed, and put them back afterwards.
+    """Seed Python's and NumPy's global generators, and restore their state afterwards.
 
     For code that cannot take a generator, such as an algorithm of another project.
 
     Parameters
     ----------
     seed : int or None
-        None leaves them alone.
+        None does not change them.
 
     Examples
     --------

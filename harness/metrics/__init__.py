@@ -51,11 +51,11 @@ def score(
     ----------
     wanted : iterable of Metric
     rankings : Rankings, optional
-        What ranking metrics are computed from.
+        Input of ranking metrics.
     pairs : Pairs, optional
-        What rmse and similar metrics are computed from.
+        Input of rmse and similar metrics.
     exposure : Exposure, optional
-        What training showed, for metrics of which items are recommended.
+        The training ratings, for metrics of which items are recommended.
 
     Returns
     -------

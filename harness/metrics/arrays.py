@@ -34,7 +34,7 @@ class Rankings:
     rank : ndarray of int32, shape (n_entries,)
         Its rank from 1, equal estimates in input order.
     tie_low, tie_high : ndarray of int32, shape (n_entries,)
-        First and last rank of its group of equal estimates; equal where it is alone.
+        First and last rank of its group of equal estimates; equal for an item without ties.
     n_ranked : ndarray of int64, shape (n_users,)
         Length of each list, unjudged items included.
     pool_offsets : ndarray of int64, shape (n_users + 1,), optional
@@ -203,8 +203,8 @@ class Scores:
         In the order of the lists; nan where the metric is undefined, and everywhere for a metric
         that has no scores per user.
     mean : float
-        The table value: the mean of the defined scores, or for a pooled metric the value over
-        everything at once; nan when nothing is defined.
+        The table value: the mean of the defined scores, or for a pooled metric the value over all
+        users at once; nan when nothing is defined.
     n_undefined : int
         Users left out of the mean.
     """

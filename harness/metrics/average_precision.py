@@ -88,10 +88,10 @@ def _precisions(
 ) -> None:
     """Sum the precisions at relevant ranks, divided by the hits if requested.
 
-    At the s-th rank of a group of n with r relevant, after c ranks with h hits, stands a relevant
-    item with probability r/n; given that, (s - 1)(r - 1)/(n - 1) of the ranks before it in the
-    group are expected to be relevant too. The best and the worst order of a group that crosses k
-    depend on how many of its relevant items stand above k, so every possible number is tried.
+    At the s-th rank of a group of n with r relevant, after c ranks with h hits, is a relevant item
+    with probability r/n; given that, (s - 1)(r - 1)/(n - 1) of the ranks before it in the group are
+    expected to be relevant too. The best and the worst order of a group that crosses k depend on
+    how many of its relevant items are above k, so every possible number is tried.
     """
     offsets, relevance, lows, highs = settled
     for user in range(start, stop):

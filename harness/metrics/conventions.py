@@ -1,4 +1,4 @@
-"""Named sets of choices, each the way one library or source computes its metrics.
+"""Named sets of choices: how each library or source computes its metrics.
 
 The labels were compared, user by user, with what each library returned in the version named; the
 notes describe what a label cannot express.
@@ -29,7 +29,7 @@ class Convention:
     threshold : float or None
         The library's own threshold of relevance; None when anything above 0 is relevant.
     notes : tuple of str
-        What the library does beyond its labels.
+        What labels cannot express.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def conventions() -> dict[str, Convention]:
 
 
 def _binary(rules: str, **changed: str) -> tuple[tuple[str, str], ...]:
-    """Write the usual binary metrics, all with the same rules, some of them changed."""
+    """Return the usual binary metrics with the same rules, some of them changed."""
     roles = {"precision": "precision", "recall": "recall", "f1": "fbeta", "ap": "ap"}
     roles |= {"rr": "rr", "hit": "hit"}
     return tuple(

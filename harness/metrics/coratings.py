@@ -1,4 +1,4 @@
-"""Who rated what together in training: cosines of the items that are shown, in one pass."""
+"""Item similarities from common training users, for the recommended items, in one pass."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Ratings(NamedTuple):
 def cosine_sums(top: Ranks, exposure: Exposure) -> CosineSums:
     """Sum the cosines of each recommended item to those above it and to the user's history.
 
-    For each item shown to anybody, the ratings of all its raters are counted once.
+    For each recommended item, the ratings of all its raters are counted once.
 
     Parameters
     ----------

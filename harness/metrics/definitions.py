@@ -1,4 +1,4 @@
-"""Every metric there is: what it means, its formula, its range and where it comes from."""
+"""Every metric: its meaning, formula, range and source."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _INF = math.inf
 
 @dataclass(frozen=True)
 class Definition:
-    """What one metric is.
+    """The definition of one metric.
 
     Parameters
     ----------
     name : str
-        As labels write it.
+        Its name in labels.
     summary, formula, source : str
         One line each; the source with a DOI where there is one. In formulas ``i`` is a rank from
         1, ``rel_i`` the relevance found there, ``R`` the user's relevant items.
@@ -29,15 +29,15 @@ class Definition:
         Least and greatest value.
     higher_is_better : bool
     needs : {"rankings", "pairs", "items"}
-        What it is computed from: ranked lists, pairs of estimate and rating, or the items at the
-        top of each list together with what training showed.
+        Its input: ranked lists, pairs of estimate and rating, or the items at the top of each list
+        together with the training ratings.
     parameters : tuple of Parameter
         In the order in which labels print them.
     cut : {"optional", "required", "none"}
-        Whether a label says ``@k``; without it the whole list counts.
+        Whether a label has ``@k``; without it the whole list counts.
     pooled : bool
-        Whether its table value is computed over everything at once instead of as the mean of the
-        users' scores.
+        Whether its table value is computed over all users at once instead of as the mean of their
+        scores.
     per_user : bool
         Whether it has scores per user at all.
     """
@@ -338,4 +338,4 @@ SYNONYMS = {
     "coverage": "item_coverage",
     "ild": "diversity",
 }
-"""Other words for a metric, for messages only: a label has one spelling."""
+"""Other names of a metric, for messages only: a label has one spelling."""

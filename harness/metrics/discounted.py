@@ -1,4 +1,4 @@
-"""dcg, idcg and ndcg: gains that count the less the lower they stand."""
+"""dcg, idcg and ndcg: gains discounted by rank."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _in_order(offsets: Ints, relevance: Floats) -> Settled:
 def _split_retrieved(
     rankings: Rankings, params: dict[str, Value], worth: Worth, weights: Floats, ks: Ints
 ) -> tuple[Floats, Floats]:
-    """Return ndcg and idcg against the best order of what stands in the first k."""
+    """Return ndcg and idcg against the best order of the items in the first k."""
     if params["gain"].word != "binary":
         settled = settle(rankings, params)
         found = accumulate(settled, worth, weights, ks)
@@ -225,7 +225,7 @@ def _split_retrieved(
 
 
 def _graded_ideal(settled: Settled, worth: Worth, weights: Floats, ks: Ints) -> Floats:
-    """Return the dcg of the best order of what stands in the first k, without ties."""
+    """Return the dcg of the best order of the items in the first k, without ties."""
     n_users = len(settled.offsets) - 1
     owners = np.repeat(np.arange(n_users), np.diff(settled.offsets))
     grades, codes = np.unique(settled.relevance, return_inverse=True)

@@ -72,7 +72,7 @@ def score_r2(params: dict[str, Value], pairs: Pairs) -> tuple[Floats, float]:
 def score_explained_variance(params: dict[str, Value], pairs: Pairs) -> tuple[Floats, float]:
     """Return ``1 - variance(rating - estimate) / variance(rating)``.
 
-    A constant error costs nothing. nan where all ratings are equal.
+    A constant error has no effect. nan where all ratings are equal.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def score_fcp(params: dict[str, Value], pairs: Pairs) -> tuple[Floats, float]:
     Of two items with different ratings, the pair is concordant if the better one has the greater
     estimate, else discordant; equal estimates are discordant. With ``pooling=surprise`` the value
     over everything is c / (c + d) of the mean counts c and d, each over the users who have such a
-    pair, as ``surprise.accuracy.fcp`` computes it; with ``pooling=pairs`` all pairs count alike.
+    pair, as ``surprise.accuracy.fcp`` computes it; with ``pooling=pairs`` all pairs count equally.
 
     Examples
     --------
@@ -136,14 +136,14 @@ def _user_means(pairs: Pairs, values: Floats) -> Floats:
 
 
 def _variances(pairs: Pairs, values: Floats) -> tuple[Floats, float]:
-    """Return the variance within each user, and over everything."""
+    """Return the variance within each user, and over all users."""
     centres = np.repeat(_user_means(pairs, values), np.diff(pairs.offsets))
     whole = float(values.var()) if len(values) else float("nan")
     return _user_means(pairs, np.square(values - centres)), whole
 
 
 def _unexplained(pairs: Pairs, left: Floats, left_pooled: float) -> tuple[Floats, float]:
-    """Return 1 - what is left of the ratings' variance, nan where they have none."""
+    """Return 1 - the remaining share of the ratings' variance, nan if they have none."""
     spread, pooled = _variances(pairs, pairs.ratings)
     share = np.full(pairs.n_users, np.nan)
     np.divide(left, spread, out=share, where=spread > 0)
@@ -194,4 +194,4 @@ PAIRED: dict[str, Paired] = {
     "explained_variance": score_explained_variance,
     "fcp": score_fcp,
 }
-"""What computes each metric of pairs."""
+"""The function of each metric of pairs."""

@@ -1,4 +1,4 @@
-"""What the training ratings show of users and items."""
+"""Training ratings as input of metrics."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["Exposure"]
 
 @dataclass(frozen=True, eq=False, init=False)
 class Exposure:
-    """What the training ratings show of items and users, as metrics beyond accuracy need it.
+    """The training ratings in the form that metrics beyond accuracy need.
 
     Parameters
     ----------
     users, items : array_like of int, shape (n_ratings,)
         Codes of the training ratings.
     list_users : array_like of int, shape (n_lists,)
-        Code of the user of each ranked list; -1 for one whom training has not seen.
+        Code of the user of each ranked list; -1 for a user without training ratings.
     n_items : int, optional
         Number of item codes; by default one more than the greatest.
     judged : (list positions, items, relevances), optional
-        Columns of what is known of the items that may stand in the lists. Left out, the ranks of
+        Columns of the known relevances of items that can be in the lists. Left out, the ranks of
         the judged items say which of the items shown they are.
 
     Raises
@@ -85,5 +85,5 @@ class Exposure:
 
     @property
     def n_catalogue(self) -> int:
-        """How many items have a training rating: what could be recommended."""
+        """How many items have a training rating and can be recommended."""
         return int((self.popularity > 0).sum())

@@ -41,7 +41,7 @@ class Value:
     word : str
         As written; a number too.
     numbers : tuple of float
-        What stands in brackets behind it; empty when nothing does.
+        The numbers in brackets after it; empty without brackets.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Value:
 
     @property
     def as_number(self) -> float | None:
-        """The word as a number, or None where it is none."""
+        """The word as a number, or None if it is not one."""
         try:
             return float(self.word) if not self.numbers else None
         except ValueError:
@@ -67,7 +67,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Written:
-    """A label taken apart, not yet checked against what metrics there are."""
+    """A parsed label, not yet checked against the metrics."""
 
     name: str
     params: tuple[tuple[str, Value], ...]
@@ -75,7 +75,7 @@ class Written:
 
 
 def split(text: str) -> Iterator[str]:
-    """Split at the commas that stand outside brackets.
+    """Split at the commas outside brackets.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def split(text: str) -> Iterator[str]:
 
 
 def read(label: str) -> Written:
-    """Take a label apart.
+    """Split a label into its parts.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def score_rbp(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str
 
 
 def score_auc(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
-    """Return the share of pairs of a relevant and another ranked item that stand in that order.
+    """Return the share of pairs of a relevant and another ranked item in that order.
 
     Equal estimates count as half a pair under average ties. Relevant items that were not ranked do
     not count. nan where all or none of the ranked items are relevant.

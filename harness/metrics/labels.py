@@ -1,4 +1,4 @@
-"""Labels: the same string in a config, a column, a plot and a test, and nothing else beside it.
+"""Labels: a metric has the same string in a config, a column, a plot and a test.
 
 >>> str(parse("ndcg( ties = first, gain=exp2 ) @ 10"))
 'ndcg(ties=first)@10'
@@ -63,7 +63,7 @@ class Metric:
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a greater value is a better one."""
+        """Whether a larger value is better."""
         return self.definition.higher_is_better
 
     @property
@@ -74,7 +74,7 @@ class Metric:
 
     @property
     def pooled(self) -> bool:
-        """Whether the table value is computed over everything at once, not as a mean of users."""
+        """Whether the table value is computed over all users at once, not as their mean."""
         return self.definition.pooled
 
     @property
@@ -89,7 +89,7 @@ class Metric:
 
     @property
     def needs_items(self) -> bool:
-        """Whether it has to know which items stand at the top, and what training showed."""
+        """Whether it needs the items at the top of lists and the training ratings."""
         return self.definition.needs == "items"
 
     def at(self, k: int | None) -> Metric:
@@ -118,7 +118,7 @@ def parse(label: str) -> Metric:
     Raises
     ------
     MetricError
-        If the label names no metric, no parameter or no value that there is, or no rank.
+        If the label has an unknown metric, parameter or value, or no rank.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
 
 
 def describe() -> list[Definition]:
-    """Return every metric there is, ranking metrics first.
+    """Return every metric, ranking metrics first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a metric lets you choose: each parameter with its values, declared once."""
+"""Parameters of metrics with their values, declared once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Parameter"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One thing that a label may choose.
+    """One parameter of a label.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Parameter:
     summary : str
         One line for lists and messages.
     default : Value
-        What holds when the label is silent; left out when a label is printed.
+        The value if the label has none; left out when a label is printed.
     words : dict of str to (int, int or None)
         Words that may be written, each with the fewest and the most numbers behind it.
     above, below : float

@@ -30,7 +30,7 @@ Recommended = Callable[[dict[str, Value], Ints, Rankings, Exposure, str], Floats
 def score_item_coverage(
     params: dict[str, Value], ks: Ints, rankings: Rankings, exposure: Exposure, label: str
 ) -> Floats:
-    """Return the share of the catalogue that is in anybody's first k.
+    """Return the share of the catalogue that is in the first k of any user.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def score_gini(
     """Return the Gini index of how often each item of the catalogue is shown.
 
     ``sum over j of (2 j - n - 1) x_j / (n sum x)`` with the counts x rising: 0 when all are shown
-    alike, near 1 when one has it all.
+    equally often, near 1 when one is shown always.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def score_novelty(
     """Return the mean self-information ``-log2(popularity / n)`` of the first k items, in bits.
 
     n counts the training users, or the training ratings with ``of=ratings``. An item without a
-    training rating is taken to have one.
+    training rating counts as having one.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def _top(ks: Ints, rankings: Rankings, exposure: Exposure, label: str) -> Ranks:
     Raises
     ------
     MetricError
-        If the lists are longer than what is known of them, or hold items that have no code.
+        If fewer items of a list are known than a metric needs, or an item has no code.
     """
     top, deepest = rankings.top_items, int(ks.max())
     depth = 0 if top is None else top.shape[1]
@@ -217,7 +217,7 @@ def _shown(ks: Ints, rankings: Rankings, exposure: Exposure, label: str) -> list
 
 
 def _means(worth: Floats, ks: Ints, rankings: Rankings, exposure: Exposure, label: str) -> Floats:
-    """Average something known of each item over the first k of each list."""
+    """Average a value of each item over the first k of each list."""
     top = _top(ks, rankings, exposure, label)
     sums = np.cumsum(np.where(top >= 0, worth[top], 0.0), axis=1)[:, _last(ks, top)]
     sizes = np.cumsum(top >= 0, axis=1, dtype=np.float64)[:, _last(ks, top)]
@@ -249,4 +249,4 @@ RECOMMENDED: dict[str, Recommended] = {
     "diversity": score_diversity,
     "serendipity": score_serendipity,
 }
-"""What computes each metric of recommended items."""
+"""The function of each metric of recommended items."""

@@ -1,4 +1,4 @@
-"""Metrics and arrays in, scores out: each family of metrics computed once for all its ranks."""
+"""Compute scores from metrics and arrays: each family of metrics once for all its ranks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RANKING: dict[str, Family] = {
     "auc": hits.score_auc,
     "user_coverage": hits.score_user_coverage,
 }
-"""What computes each ranking metric at several ranks; nan where nothing is relevant."""
+"""The function of each ranking metric at several ranks; nan where nothing is relevant."""
 
 
 def score(
@@ -69,7 +69,7 @@ def _given(metric: Metric, what: str, value: T | None) -> T:
 
 
 def _alike(metrics: Iterable[Metric]) -> Iterator[list[Metric]]:
-    """Group metrics that differ in k alone."""
+    """Group metrics that differ only in k."""
     groups: dict[Metric, list[Metric]] = {}
     for metric in metrics:
         groups.setdefault(Metric(metric.name, metric.chosen), []).append(metric)
@@ -83,7 +83,7 @@ def _cuts(group: list[Metric], rankings: Rankings) -> tuple[Ints, Ints]:
 
 
 def _score_lists(group: list[Metric], rankings: Rankings) -> dict[Metric, Scores]:
-    """Score metrics that differ in k alone."""
+    """Score metrics that differ only in k."""
     ks, column = _cuts(group, rankings)
     values = RANKING[group[0].name](
         group[0].params, ks, rankings, str(Metric(group[0].name, group[0].chosen))
@@ -97,7 +97,7 @@ def _score_lists(group: list[Metric], rankings: Rankings) -> dict[Metric, Scores
 def _score_items(
     group: list[Metric], rankings: Rankings, exposure: Exposure
 ) -> dict[Metric, Scores]:
-    """Score metrics of which items are shown that differ in k alone."""
+    """Score metrics of which items are shown that differ only in k."""
     ks, column = _cuts(group, rankings)
     values = RECOMMENDED[group[0].name](group[0].params, ks, rankings, exposure, group[0].name)
     if not group[0].per_user:
@@ -114,7 +114,7 @@ def _score_pairs(metric: Metric, pairs: Pairs) -> Scores:
 
 
 def _apply_rules(metric: Metric, values: Floats, rankings: Rankings) -> Scores:
-    """Fill in what users without relevant items, lists or enough items get; then average."""
+    """Fill in the scores of users without relevant items, lists or enough items; then average."""
     params = metric.params
     undefined = np.isnan(values)
     values = values.copy()
@@ -132,7 +132,7 @@ def _apply_rules(metric: Metric, values: Floats, rankings: Rankings) -> Scores:
 
 
 def summarize(values: Floats) -> Scores:
-    """Average what is defined and count what is not.
+    """Average defined scores and count undefined ones.
 
     Examples
     --------

@@ -91,9 +91,9 @@ def settle_by_value(rankings: Rankings, params: dict[str, Value]) -> tuple[Settl
     Returns
     -------
     Settled
-        With the tied groups as they are where the rule is ``best`` or ``worst``.
+        With unchanged tied groups for the rules ``best`` and ``worst``.
     int
-        `BEST` or `WORST` where the metric itself has to find that order, else `AVERAGE`.
+        `BEST` or `WORST` if the metric itself has to find that order, else `AVERAGE`.
     """
     rule = {"best": BEST, "worst": WORST}.get(params["ties"].word, AVERAGE)
     return settle(rankings, params | {"ties": Value("average")} if rule else params), rule

@@ -1,4 +1,4 @@
-"""Relevance into gain."""
+"""The gain of a relevance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Worth(NamedTuple):
 
 
 def make_worth(params: dict[str, Value], relevance: Floats, label: str) -> Worth:
-    """Return the gain that parameters ask for, after a check that the grades allow it.
+    """Return the gain of the parameters, after a check that the grades allow it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def make_worth(params: dict[str, Value], relevance: Floats, label: str) -> Worth
     Raises
     ------
     MetricError
-        If a relevance is negative or beyond the table and nothing says what that means.
+        If a relevance is negative or beyond the table, without a parameter for this case.
     """
     gain, negative = params["gain"], params["negative"].word
     offset = params["offset"].as_number or 0.0

@@ -1,4 +1,4 @@
-"""Rankings from what there is: columns, frames, lists, matrices, files or a model's estimates."""
+"""Rankings from columns, frames, lists, matrices, files or a model's estimates."""
 
 from __future__ import annotations
 

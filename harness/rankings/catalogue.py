@@ -1,4 +1,4 @@
-"""Where judged items land among a whole catalogue, found without sorting it."""
+"""Ranks of judged items in a whole catalogue, computed without sorting it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["rank_block"]
 
 SMALLEST_BLOCK = 8
 RUN = 12
-"""Stretches this short are sorted by insertion before they are merged."""
+"""Segments this short are sorted by insertion before they are merged."""
 
 
 class _Judged(NamedTuple):
@@ -54,7 +54,7 @@ def rank_block(
     depth: int = 0,
     tie_keys: tuple[TieKeys, TieKeys] | None = None,
 ) -> Rankings:
-    """Rank every column of a block of users and find where the judged ones land.
+    """Rank every column of a block of users and find the ranks of the judged ones.
 
     One pass over a user's estimates compares each with the sorted estimates of the judged items,
     so nothing longer than those is sorted.
@@ -69,7 +69,7 @@ def rank_block(
     judged_ratings : array_like of float, shape (n_judged,)
         Their relevances; every other column has relevance 0.
     excluded_offsets, excluded_items : array_like of int, optional
-        Columns that are no candidates of a user, as those seen in training.
+        Columns that are not candidates of a user, for example those in training.
     depth : int
         How many columns at the top of each list to keep in ``top_items``; 0 for none.
     tie_keys : (ndarray of uint64, ndarray of uint64), optional

@@ -26,9 +26,9 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
     Parameters
     ----------
     users : array_like, shape (n_rows,)
-        Whose row it is: numbers or text, in any order.
+        The user of each row: numbers or text, in any order.
     estimates : array_like of float, shape (n_rows,)
-        The model's guesses; equal ones keep the order of the rows under ``ties=first``.
+        The model's estimates; equal ones keep the order of the rows under ``ties=first``.
     ratings : array_like of float, shape (n_rows,)
         The true ratings: the relevances.
 
@@ -122,7 +122,7 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
     Raises
     ------
     MetricError
-        If something in it is no number; `name` starts the message.
+        If a value is not a number; `name` starts the message.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _encode_by_table(ids: NDArray[Any], least: int, span: int) -> tuple[Ints, ND
 
 
 def check_finite(pairs: Pairs, users: NDArray[Any] | None) -> None:
-    """Refuse values that cannot be ordered, and name whose they are.
+    """Refuse values that cannot be ordered, and name their user.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def check_finite(pairs: Pairs, users: NDArray[Any] | None) -> None:
 
 
 def _rank(pairs: Pairs, users: NDArray[Any] | None) -> Rankings:
-    """Order each user's relevances by estimate, note ranks and ties, and sort the pool."""
+    """Sort each user's relevances by estimate, store ranks and ties, and sort the pool."""
     offsets, estimates, grades = pairs.offsets, pairs.estimates, pairs.ratings
     columns, ranks = _make_room(len(estimates))
     relevance, pool = columns

@@ -1,4 +1,4 @@
-"""What metrics need, from files that another program wrote."""
+"""Input of metrics from files that another program wrote."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAMES = {
     "rating": ("rating", "rui", "label", "relevance", "weight"),
     "rank": ("rank",),
 }
-"""How the columns of a table may be called; case and underscores do not matter."""
+"""Accepted names of columns; case and underscores do not matter."""
 
 TREC = (".run", ".trec", ".qrels", ".qrel", ".res", ".txt")
 RUN, QRELS = "query Q0 document rank score tag", "query 0 document relevance"
@@ -44,13 +44,13 @@ TREC_COLUMNS = {
 
 
 class Evidence(NamedTuple):
-    """What metrics are computed from, in the order in which `harness.metrics.score` takes it.
+    """Input of metrics, in the order in which `harness.metrics.score` takes it.
 
     Parameters
     ----------
     rankings : Rankings
     pairs : Pairs or None
-        None where no rating stands beside each estimate.
+        None if the estimates have no ratings.
     exposure : Exposure or None
         None without training ratings.
     """
@@ -63,10 +63,10 @@ class Evidence(NamedTuple):
 def read(path: Path, truth: Path | None = None, training: Path | None = None) -> Evidence:
     r"""Read predictions, or recommendations and the truth about them.
 
-    Tables are CSV, TSV or Parquet with a header. Ids are text: users ``01`` and ``1`` are two. No
-    pair of user and item may occur twice in a file. A TREC run is ordered as trec_eval orders it,
-    by score and then by falling document id; anything else by estimate, equal ones in the order
-    of the rows, or by rank.
+    Tables are CSV, TSV or Parquet with a header. Ids are text: users ``01`` and ``1`` are
+    different. No pair of user and item may occur twice in a file. A TREC run is ordered as
+    trec_eval orders it, by score and then by descending document id; anything else by estimate,
+    equal ones in the order of the rows, or by rank.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
         A table of user, item and, unless all are 1, rating; or TREC qrels. Users of either file
         count.
     training : Path, optional
-        A table of user and item; makes metrics of which items are recommended possible.
+        A table of user and item; enables metrics of which items are recommended.
 
     Returns
     -------

@@ -35,10 +35,10 @@ class Lists:
 
 
 def from_recommendations(recommendations: Any, interactions: Any) -> Rankings:
-    """Rank recommended items as a frame says, and judge them by another frame.
+    """Rank recommended items from a frame, with relevances from another frame.
 
-    Users of either frame count: one without recommendations has an empty list, and one without
-    interactions has nothing relevant, so that ``empty`` and ``undefined`` say what they score.
+    Users of both frames count: one without recommendations has an empty list, and one without
+    interactions has no relevant item; ``empty`` and ``undefined`` give their scores.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def from_lists(
     predictions: Sequence[Sequence[Hashable]],
     labels: Sequence[Sequence[Hashable] | Mapping[Hashable, float]],
 ) -> Rankings:
-    """Rank each user's predicted items in their order and judge them by the user's labels.
+    """Rank each user's predicted items in their order, with relevances from the user's labels.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def match(
     everybody: NDArray[Any] | None = None,
     names: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> Lists:
-    """Order recommended rows by falling key, and look each up among the judged rows.
+    """Sort recommended rows by descending key, and find each among the judged rows.
 
     Parameters
     ----------

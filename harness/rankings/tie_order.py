@@ -1,4 +1,4 @@
-"""The order in which items of equal estimate are shown, whatever the order of the input."""
+"""The order of items with equal estimates in shown lists, independent of the input's order."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def tie_keys(ids: ArrayLike) -> TieKeys:
 
 
 def order_keys(users: TieKeys, items: TieKeys) -> TieKeys:
-    """Return where items stand among those of equal estimate: the least number comes first.
+    """Return sort keys for items with equal estimates: the smallest comes first.
 
-    Like a draw, it differs from user to user, so that no item is shown first to all of them.
+    Like a random number, it differs from user to user, so that no item comes first for all of them.
 
     Parameters
     ----------

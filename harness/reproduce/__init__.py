@@ -1,4 +1,4 @@
-"""Numbers that others published, computed again and set beside theirs."""
+"""Published numbers, computed again and compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published and computed side by side, with a verdict on each value."""
+"""Published and computed values, with a verdict on each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Band:
     ----------
     low, high : float
     about : str
-        What the runs here gave, for people.
+        The results of the runs here, in words.
     """
 
     low: float
@@ -46,7 +46,7 @@ class Band:
         Parameters
         ----------
         values : sequence of float
-            What runs with different seeds gave, two or more.
+            Results of runs with different seeds, two or more.
 
         Examples
         --------
@@ -78,7 +78,7 @@ class NotRun:
 
 @dataclass(frozen=True)
 class Finding:
-    """One published value beside ours.
+    """One published value and ours.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def reproduce(
 
 
 def compare(quantity: Quantity, here: Any) -> list[Finding]:
-    """Set each single value of a quantity beside ours.
+    """Compare each single value of a quantity with ours.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ __all__ = ["Quantity", "leaves", "published", "sources"]
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something a source published.
+    """A published quantity.
 
     Parameters
     ----------
@@ -30,10 +30,10 @@ class Quantity:
     expected : object
         The value or values as printed; None stands for nan.
     note : str
-        What has to be known beside it.
+        What a reader has to know.
     errata : dict of str to (float, str)
-        For single values that the source got wrong: what it printed, and why that cannot be.
-        `expected` then holds the right value.
+        For wrong values of the source: what it printed, and why it is wrong. `expected` then holds
+        the right value.
     """
 
     source: str

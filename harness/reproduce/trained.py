@@ -58,13 +58,13 @@ def trained_runs(watch: Watch = ignore, **options: Any) -> dict[tuple[str, str],
     watch : callable
         Called with every event of a run.
     **options
-        Handed to `harness.run`, as `ratings` or `overrides`.
+        Passed to `harness.run`, for example `ratings` or `overrides`.
 
     Returns
     -------
     dict of (str, str) to callable
-        By source and quantity, as `reproduce` takes them. A run whose data cannot be had gives a
-        `NotRun` that says why.
+        By source and quantity, as `reproduce` takes them. A run without its data gives a `NotRun`
+        with the reason.
     """
 
     @cache
@@ -103,7 +103,7 @@ def trained_runs(watch: Watch = ignore, **options: Any) -> dict[tuple[str, str],
 
 
 def _if_there(reproduce: Reproduction) -> Reproduction:
-    """Return what computes a value of Last.fm 360K, which is not fetched unasked, if it is here."""
+    """Return the function for a value of Last.fm 360K, if its archive is already here."""
 
     def reproduce_if_there(quantity: Quantity) -> Any:
         copies = (each.present for each in datasets.available() if each.name == "lastfm-360k")

@@ -1,4 +1,4 @@
-"""What a Spark worker does: Arrow batches of one partition in, scores of its users out."""
+"""What a Spark worker does: score the users of one partition from Arrow batches."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def score_batches(
     names: Sequence[str],
     block_rows: int = BLOCK_ROWS,
 ) -> Iterator[pa.RecordBatch]:
-    """Score users whose rows come in a row, cut anywhere.
+    """Score users whose rows are consecutive, cut anywhere into batches.
 
     Parameters
     ----------
     batches : iterable of RecordBatch
         Columns user, estimate and rating; each user's rows follow each other.
     labels : sequence of str
-        Metrics that need no more than estimates and ratings.
+        Metrics that need only estimates and ratings.
     names : sequence of str
         What to call the columns of the result: user, each metric, number of rows.
     block_rows : int

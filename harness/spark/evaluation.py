@@ -1,8 +1,8 @@
-"""Metrics per user of a Spark data frame, computed by the engine that computes local ones.
+"""Metrics per user of a Spark data frame, computed by the same code as local ones.
 
 Spark brings each user's rows together and sorts them, spilling to disk as it must; a Python worker
-then reads them as Arrow batches, cuts them between users and scores some hundred thousand rows at
-a time. What has to fit into a worker's memory is such a block and the rows of its largest user.
+then reads them as Arrow batches, cuts them between users and scores some hundred thousand rows at a
+time. Such a block and the rows of its largest user must fit into a worker's memory.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def evaluate(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        A row for each rated item: user, item, estimate, rating. The item is not looked at.
+        A row for each rated item: user, item, estimate, rating. The item is not used.
     metrics : str or iterable of str or Metric
         Labels, as ``"ndcg@5,10"`` or ``["ndcg(ties=first)@10", "rmse"]``.
     user, estimate, rating : str
@@ -214,7 +214,7 @@ def _check_columns(df: Any, user: str, estimate: str, rating: str) -> Any:
     Raises
     ------
     MetricError
-        If `df` is no Spark data frame, or lacks a column, or a column is no number.
+        If `df` is not a Spark data frame, lacks a column, or a column is not numeric.
     """
     if not hasattr(df, "mapInArrow"):
         raise MetricError(
@@ -281,7 +281,7 @@ def _joined(rows: list[Any], power: int) -> Mean:
 
 
 def _collected(frame: DataFrame) -> list[Any]:
-    """Run a plan; what a worker refused is raised here as it was there."""
+    """Run a plan; an error of a worker is raised here again."""
     from pyspark.errors import PythonException
 
     try:

@@ -1,4 +1,4 @@
-"""How sure a difference is: paired tests, corrections, intervals and letters."""
+"""Significance of differences: paired tests, corrections, intervals and letters."""
 
 from harness.statistics.comparison import DEFAULT_RESAMPLES, Comparison, PairedTest, compare
 from harness.statistics.corrections import Correction, adjust, benjamini_hochberg, holm

@@ -1,4 +1,4 @@
-"""Algorithms compared by the scores of the same users: with a baseline, and each with each."""
+"""Compare algorithms by the scores of the same users: with a baseline, and all pairs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MARGIN = 20
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What can be said of algorithms that scored the same users.
+    """The statistics of algorithms with scores for the same users.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ class Comparison:
         and ``high`` of its interval, ``n_users`` with a score, and ``letters``: two algorithms
         share a letter if they are not significantly different, and only then.
     pairs : DataFrame
-        A row for each two algorithms: ``first``, ``second``, the mean ``difference`` of first less
-        second, ``low`` and ``high`` of its interval (of this pair alone, not corrected),
-        ``effect_size`` (Cohen's d_z), ``p``, ``p_is_bound``, whether p is an upper bound because
-        no resample was as extreme, ``p_adjusted`` among all pairs, ``significant``, ``n_users``
-        with a score from both and ``n_left_out`` without.
+        A row for each pair of algorithms: ``first``, ``second``, the mean ``difference`` of first
+        less second, ``low`` and ``high`` of its interval (of this pair alone, not corrected),
+        ``effect_size`` (Cohen's d_z), ``p``, ``p_is_bound``, whether p is an upper bound because no
+        resample was as extreme, ``p_adjusted`` among all pairs, ``significant``, ``n_users`` with a
+        score from both and ``n_left_out`` without.
     baseline : DataFrame or None
         The same for each algorithm less the baseline, ``p_adjusted`` among these alone.
     test, correction, interval, n_resamples, confidence, seed
-        How it was found.
+        The settings.
     note : str
         Why no difference could have been significant; empty where one could.
     """
@@ -99,7 +99,7 @@ def compare(
     seed: int = 0,
     higher_is_better: bool = True,
 ) -> Comparison:
-    """Compare algorithms by the scores that the same users got.
+    """Compare algorithms by the scores of the same users.
 
     Parameters
     ----------
@@ -120,13 +120,13 @@ def compare(
         See `bootstrap_interval`.
     n_resamples : int, optional
         Of the randomisation test and of the bootstrap. Left out, there are 10,000, and the
-        randomisation test takes a closer look at pairs where none of them is as extreme as the
-        scores, so that any number of comparisons can be decided; see `randomise`.
+        randomisation test uses more for pairs where none of them is as extreme as the scores, so
+        that it can decide any number of comparisons; see `randomise`.
     confidence : float
         In (0, 1), of the intervals; a difference is significant if its adjusted p-value is at most
         1 - confidence.
     seed : int
-        What the resamples are drawn from.
+        Seed of the resamples.
     higher_is_better : bool
         Whether the highest mean gets the first letter.
 
@@ -257,7 +257,7 @@ def _undecidable(
 def _against(
     pairs: pd.DataFrame, baseline: str, correction: Correction, level: float
 ) -> pd.DataFrame:
-    """Return the pairs with the baseline, turned so that it stands second, corrected again."""
+    """Return the pairs with the baseline, turned so that it is second, corrected again."""
     rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
     turned = rows["first"] == baseline
     rows.loc[turned, ["first", "second"]] = rows.loc[turned, ["second", "first"]].to_numpy()

@@ -1,4 +1,4 @@
-"""p-values that stay honest when many comparisons are made at once."""
+"""Corrections of p-values for multiple comparisons."""
 
 from __future__ import annotations
 

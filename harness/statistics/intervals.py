@@ -36,13 +36,13 @@ def bootstrap_interval(
     values : ndarray of float64, shape (n_users, m)
         A score or a difference of scores for each user; NaN where there is none.
     confidence : float
-        In (0, 1): how often such intervals are to hold the mean.
+        In (0, 1): how often such intervals contain the mean.
     n_resamples : int
         How often users are drawn.
     method : {"bca", "percentile"}
-        Quantiles of the resampled means, corrected for bias and skewness [1]_ or as they are.
+        Quantiles of the resampled means, corrected for bias and skewness [1]_ or not corrected.
     seed : int
-        What users are drawn from.
+        Seed of the resamples.
 
     Returns
     -------

@@ -17,21 +17,20 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
     Parameters
     ----------
     different : ndarray of bool, shape (n, n)
-        Symmetric: whether two algorithms differ significantly. The order, best first, decides who
-        gets the first letters.
+        Symmetric: whether two algorithms differ significantly. The order, best first, determines
+        the first letters.
 
     Returns
     -------
     list of str, length n
-        As ``a``, ``ab``, ``b``. Should 26 letters not do, ``aa``, ``ab`` follow, and a point stands
-        between any two.
+        As ``a``, ``ab``, ``b``. After 26 letters, ``aa``, ``ab`` follow, separated by points.
 
     Notes
     -----
-    Insert and absorb [1]_: begin with one group of all; for each two that differ, replace every
-    group that holds both by one without the first and one without the second; drop groups that lie
-    within another. In the end drop the groups without which every two that do not differ still
-    share one.
+    Insert and absorb [1]_: begin with one group of all; for each pair that differs, replace every
+    group with both by one without the first and one without the second; drop groups that lie within
+    another. At the end drop redundant groups: without them every pair that does not differ still
+    shares one.
 
     References
     ----------
@@ -70,7 +69,7 @@ def _insert(groups: list[frozenset[int]], one: int, other: int) -> list[frozense
 
 
 def _needed(groups: list[frozenset[int]], different: NDArray[np.bool_]) -> list[frozenset[int]]:
-    """Drop groups, the smallest first, whose members share their letters with each other anyway."""
+    """Drop redundant groups, the smallest first: their pairs share another letter."""
     left = sorted(groups, key=lambda group: (len(group), sorted(group)))
     for group in list(left):
         others = [each for each in left if each is not group]

@@ -1,8 +1,8 @@
-"""Paired tests of whether two algorithms score the same users alike, many pairs at once.
+"""Paired tests of the scores of two algorithms for the same users, many pairs at once.
 
 Each takes the differences of the users' scores, one column for each pair, NaN where a user has no
-score for one of the two, and gives a two-sided p-value for each column. A column without a user,
-or without a difference anywhere, has p = 1: nothing speaks for a difference.
+score for one of the two, and gives a two-sided p-value for each column. A column without users or
+without any difference has p = 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Randomised", "effect_size", "paired_t", "randomisation", "randomise"
 _EPSILON = float(np.finfo(np.float64).eps)
 _LEAST_P = 1e-12
 MOST_WORK = 5_000_000_000
-"""Users times pairs times resamples that a closer look may take: about two seconds."""
+"""Limit of users times pairs times resamples for more resamples: about two seconds."""
 
 
 def paired_t(differences: Floats) -> Floats:
@@ -103,7 +103,7 @@ def randomisation(differences: Floats, n_resamples: int = 10_000, seed: int = 0)
         B, the number of random sign vectors, the same for all pairs. A pair with so few differing
         users that there are no more than B vectors at all is tested exactly, over all of them.
     seed : int
-        What the signs are drawn from.
+        Seed of the signs.
 
     Returns
     -------
@@ -149,7 +149,7 @@ class Randomised(NamedTuple):
 def randomise(
     pairs: PairColumns, n_resamples: int, seed: int, smallest: float | None = None
 ) -> Randomised:
-    r"""Test pairs as `randomisation` does, and look closer where no sign vector was as extreme.
+    r"""Test pairs as `randomisation` does, with more resamples if no sign vector was as extreme.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def randomise(
     -----
     Of n sign flips of the differences d, a share of at most
     :math:`2 \exp(-(\sum d)^2 / (2 \sum d^2))` is as extreme as what was observed [1]_. Where no
-    random vector is, the p-value is the less of this bound and 1 / (B + 1); where that is above
+    random vector is, the p-value is the smaller of this bound and 1 / (B + 1); where that is above
     `smallest`, vectors are drawn until there are 1 / `smallest`, `MOST_WORK` permitting. Either
     keeps the test's level: it goes below 1 / (B + 1) only where the exact p-value, or the one of
     all the vectors drawn, does so too.
@@ -263,7 +263,7 @@ def effect_size(differences: Floats) -> Floats:
 
 
 def _is_constant(values: Floats) -> bool:
-    """Return whether all values are the same but for rounding."""
+    """Return whether all values are equal except for rounding."""
     return bool(np.ptp(values) <= 50 * _EPSILON * np.abs(values).max())
 
 

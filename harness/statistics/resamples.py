@@ -1,8 +1,7 @@
 """Sums over random signs and means over resampled users, in blocks of bounded memory.
 
 Both are matrix products: of a block of random vectors, one for each resample, and the users'
-scores. They run on one thread of linear algebra, so that the same seed gives the same bits
-wherever and beside whatever they run.
+scores. They run on one thread of linear algebra, so that the same seed always gives the same bits.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ __all__ = ["Floats", "PairColumns", "resampled_means", "sign_sums"]
 Floats = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 21
-"""What stays in a processor's cache."""
+"""Bytes that fit in a processor's cache."""
 FEWEST = 16
 """Resamples in a block, so that the users' scores are not read for each one."""
 
@@ -112,7 +111,7 @@ def resampled_means(values: Floats, n_resamples: int, rng: np.random.Generator) 
     Parameters
     ----------
     values : ndarray of float64, shape (n, m)
-        One row for each user; NaN counts for nothing.
+        One row for each user; NaN is ignored.
     n_resamples : int
         B, how often to draw n rows out of n.
     rng : Generator
