@@ -49,6 +49,7 @@ def evaluate_command(
     from harness.cli.screen import say, show_table
     from harness.errors import ResultsError
     from harness.files import write_output
+    from harness.results.frames import to_csv
 
     wanted = metrics.parse_many(labels)
     columns = ["file", *(str(metric) for metric in wanted), "users", "seconds"]
@@ -76,7 +77,7 @@ def evaluate_command(
         say(f"note: {name}: {label} is undefined for {count:,} users, who are left out")
     if per_user is not None:
         try:
-            write_output(per_user, pd.concat(frames).to_csv(index=False).encode("utf-8", "replace"))
+            write_output(per_user, to_csv(pd.concat(frames)).encode("utf-8", "replace"))
         except OSError as error:
             raise ResultsError(
                 f"{per_user}: cannot be written ({error.strerror}); use --per-user FILE"

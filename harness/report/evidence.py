@@ -98,8 +98,8 @@ class Evidence:
             Difference(
                 row["first"],
                 row["difference"],
-                _number(row["low"]),
-                _number(row["high"]),
+                row["low"],
+                row["high"],
                 float(p),
                 row.get("p_is_bound", False),
                 bool(p <= self.level + 1e-12),
@@ -137,7 +137,10 @@ def gather(info: dict[str, Any]) -> dict[tuple[str, str], Evidence]:
                 )
                 for row in entry["algorithms"]
             ),
-            tuple(entry["pairs"]),
+            tuple(
+                pair | {key: _number(pair[key]) for key in ("low", "high")}
+                for pair in entry["pairs"]
+            ),
             settings.get("correction", "holm"),
             1 - settings.get("confidence", 0.95),
         )
@@ -170,8 +173,8 @@ def _turned(pair: dict[str, Any], second: str) -> dict[str, Any] | None:
         "first": pair["second"],
         "second": second,
         "difference": -pair["difference"],
-        "low": -_number(pair["high"]),
-        "high": -_number(pair["low"]),
+        "low": -pair["high"],
+        "high": -pair["low"],
     }
 
 

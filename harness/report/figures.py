@@ -17,6 +17,7 @@ from harness.report.canvas import figure_size
 from harness.report.digest import Digest
 from harness.report.plots import KINDS, heading
 from harness.report.sentences import describe_plot
+from harness.results.frames import to_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +103,7 @@ def draw(told: Digest, kind: str, label: str, place: int, number: int) -> Figure
         _for_page(drawn, name),
         CAPTIONS[kind],
         describe_plot(told, kind, label, place, data),
-        data.to_csv(index=False, float_format="%.8g", lineterminator="\n"),
+        to_csv(data, float_format="%.8g"),
     )
 
 

@@ -10,6 +10,7 @@ from harness import metrics
 from harness.report.appearance import plain
 from harness.report.digest import Digest, Place
 from harness.report.sentences import joined
+from harness.results.frames import as_text
 from harness.results.rounding import rounded
 
 __all__ = ["WordedTable", "convention_table", "redefined_tables", "tie_table"]
@@ -55,7 +56,9 @@ class WordedTable:
         import io
 
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
+        csv.writer(text, lineterminator="\n").writerows(
+            [as_text(value) for value in row] for row in (self.columns, *self.rows)
+        )
         return text.getvalue()
 
 

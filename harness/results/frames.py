@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +14,7 @@ from harness.errors import ResultsError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Kind", "check_file", "read_frame", "to_parquet"]
+__all__ = ["Kind", "as_text", "check_file", "read_frame", "to_csv", "to_parquet"]
 
 Kind = Literal["word", "count", "number"]
 """What a column holds."""
@@ -35,6 +36,38 @@ def to_parquet(frame: pd.DataFrame) -> bytes:
     data = io.BytesIO()
     frame.to_parquet(data, index=False, compression="zstd")
     return data.getvalue()
+
+
+def as_text(value: Any) -> Any:
+    """Return a cell of a CSV file so that a spreadsheet takes text for text, not for a formula.
+
+    Text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an apostrophe
+    in front, unless it is a number. Everything else stays as it is.
+
+    Examples
+    --------
+    >>> as_text("=1+1"), as_text("-1.5"), as_text(-1.5), as_text("SVD")
+    ("'=1+1", '-1.5', -1.5, 'SVD')
+    """
+    if not isinstance(value, str) or value[:1] not in tuple("=+-@\t\r"):
+        return value
+    return value if re.fullmatch(r"[+-]\d*\.?\d+(e[+-]?\d+)?", value) else f"'{value}"
+
+
+def to_csv(frame: pd.DataFrame, **options: Any) -> str:
+    """Return a table as CSV, text as `as_text` has it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> to_csv(pd.DataFrame({"user": ["@u"], "rmse": [-0.5]}))
+    "user,rmse\\n'@u,-0.5\\n"
+    """
+    words = {
+        name: column.map(as_text) for name, column in frame.items() if column.dtype.kind == "O"
+    }
+    text: str = frame.assign(**words).to_csv(index=False, lineterminator="\n", **options)
+    return text
 
 
 def check_file(path: Path, digest: str) -> None:
@@ -90,6 +123,9 @@ def read_frame(path: Path, digest: str, columns: Mapping[str, Kind]) -> pd.DataF
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
         raise ResultsError(f"{path}: not a table ({reason}); run the config again") from None
+    for name, kind in columns.items():
+        if kind == "number" and frame[name].abs().max() == float("inf"):
+            raise ResultsError(f"{path}: an infinite number in {name!r}; run the config again")
     return frame[list(columns)]
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from harness.errors import MetricError, ResultsError
 from harness.metrics import Pairs, Rankings
 
-__all__ = ["CellRecord", "key_of"]
+__all__ = ["Amount", "CellRecord", "Count", "Facts", "key_of"]
 
 MAGIC = b"harness-cell-1\n"
 DIGEST_BYTES = 32
@@ -69,7 +69,8 @@ def _canonical(inputs: dict[str, Any]) -> str:
     return json.dumps(inputs, sort_keys=True, separators=(",", ":"), default=str)
 
 
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, le=1e100)]
+"""Far from what overflows in a sum or a square."""
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -86,7 +87,7 @@ class _Conditions(BaseModel):
     date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
 
 
-class _Facts(BaseModel):
+class Facts(BaseModel):
     """What a run says of a cell beside its scores."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -109,7 +110,7 @@ class _Header(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     key: str
-    meta: _Facts
+    meta: Facts
     shapes: dict[str, list[Annotated[int, Field(ge=0, lt=2**40)]]]
     inputs: dict[str, Any] = {}
 

@@ -103,7 +103,14 @@ class Run:
     def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
         if self.folder is None or name not in self.info.get("files", {}):
             raise ResultsError(f"{self.name}: has no {name}; run the config again")
-        return read_frame(self.folder / name, self.info["files"][name], columns)
+        frame = read_frame(self.folder / name, self.info["files"][name], columns)
+        cells = {tuple(cell[key] for key in PLACE) for cell in self.info["cells"]}
+        if not cells.issuperset(frame[list(PLACE)].drop_duplicates().itertuples(index=False)):
+            raise ResultsError(
+                f"{self.folder / name}: has rows of cells that {RUN_FILE} does not have; "
+                "run the config again"
+            )
+        return frame
 
     @property
     def failed(self) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
+from harness.results.frames import as_text
 from harness.results.rounding import DEFAULT_DECIMALS, column_decimals, rounded
 from harness.results.values import deviation, mean_or_none
 
@@ -270,7 +271,7 @@ def bounds_to_csv(info: dict[str, Any]) -> str:
 def _csv(table: pd.DataFrame) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
+    writer.writerow(map(as_text, table.columns))
     for row in table.itertuples(index=False):
         writer.writerow(
             _cell(column, value) for column, value in zip(table.columns, row, strict=True)
@@ -373,7 +374,7 @@ def _cell(column: str, value: Any) -> str:
         if column in (*TIMES, "search_seconds"):
             return f"{value:.3f}"
         return f"{value:.0f}" if column == "peak_mb" else f"{value:.8f}"
-    return str(value)
+    return str(as_text(value))
 
 
 def _with_spread(value: float, spread: float, decimals: int, widest: int) -> str:

@@ -146,7 +146,7 @@ def test_a_huge_description_is_not_read(write, tmp_path):
         (("config",), [], "config"),
         (("config", "clip"), "yes", r"config\.clip"),
         (("config", "statistics"), "holm", r"config\.statistics"),
-        (("datasets",), [{"name": "x"}], r"datasets\[0\]\.fingerprint"),
+        (("datasets",), [{"name": "x"}], r"datasets\[0\]\.source"),
         (("splits",), {}, "splits"),
         (("bounds",), [[]], r"bounds\[0\]"),
         (("bounds", 0, "table"), "0" * 16, "has two names, or no row"),
