@@ -55,16 +55,16 @@ def as_text(value: Any) -> Any:
 
 
 def to_csv(frame: pd.DataFrame, **options: Any) -> str:
-    """Return a table as CSV, text as `as_text` has it.
+    r"""Return a table as CSV, text as `as_text` has it.
 
     Examples
     --------
     >>> import pandas as pd
     >>> to_csv(pd.DataFrame({"user": ["@u"], "rmse": [-0.5]}))
-    "user,rmse\\n'@u,-0.5\\n"
+    "user,rmse\n'@u,-0.5\n"
     """
     words = {
-        name: column.map(as_text) for name, column in frame.items() if column.dtype.kind == "O"
+        str(name): column.map(as_text) for name, column in frame.items() if column.dtype.kind == "O"
     }
     text: str = frame.assign(**words).to_csv(index=False, lineterminator="\n", **options)
     return text

@@ -294,9 +294,10 @@ class _Description(_Part):
             if tables.get(part.table) != (part.dataset, part.split, part.candidates):
                 raise ValueError(f"table {part.table} has two names, or no row")
         named: list[tuple[str, str, str]] = [(c.table, c.row, c.algorithm) for c in self.cells]
-        for entry in [*self.statistics, *self.ties]:
-            own = entry.algorithms if isinstance(entry, _Compared) else entry.rows
-            named += [(entry.table, each.row, each.algorithm) for each in own]
+        listed: list[tuple[str, Sequence[_Standing | _Tied]]]
+        listed = [(each.table, each.algorithms) for each in self.statistics]
+        for table, own in [*listed, *((each.table, each.rows) for each in self.ties)]:
+            named += [(table, each.row, each.algorithm) for each in own]
             _once("a row of statistics or ties", [each.row for each in own])
         for table, row, algorithm in named:
             if names.get(row) != (table, algorithm):

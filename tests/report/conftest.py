@@ -22,6 +22,7 @@ ALGORITHMS = ["SVD", "SVD++", "BaselineOnly", HOSTILE, "Random"]
 FAILS = "NMF"
 CANDIDATES = ["rated", "catalogue"]
 N_USERS = 60
+SCORES = ("scores", "deviations")
 
 
 def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS, fails=FAILS):
@@ -38,6 +39,7 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
                 frames.append(frame)
             if fails:
                 place = {"n_folds": len(folds), "key": "f" * 64, "params": {}}
+                place["split_fingerprint"] = "cd" * 32
                 place |= {"algorithm": fails, "row": row_of(where, fails)}
                 cells.append(where | place | {"error": NASTY_ERROR})
         bounds += [
@@ -77,6 +79,7 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
         "datasets": [
             {
                 "name": "ml-100k",
+                "source": "ml-100k",
                 "fingerprint": "ab" * 32,
                 "n_users": 943,
                 "n_items": 1682,
@@ -194,6 +197,7 @@ def _cell(rng, where, place, algorithm, n_folds, easy):
         "row": row_of(where, algorithm),
         "n_folds": n_folds,
         "key": key_of(where | {"algorithm": algorithm}),
+        "split_fingerprint": "cd" * 32,
         "params": {"random_state": 1, "note": "<u>"},
         "fit_seconds": 0.01 * 4**place,
         "score_seconds": 0.002,
@@ -247,4 +251,15 @@ def plain_run():
     run = build("plain", ["rated"], (0,), ["SVD", "BaselineOnly", "Random"], None)
     label = "ndcg@10"
     statistics = [each for each in run.info["statistics"] if each["metric"] == label]
-    return Run(run.info | {"metrics": [label], "statistics": statistics}, run.users)
+    measured = {"processor": "<cpu>", "cores": 2, "workers": 1, "threads": 1}
+    measured |= {"version": "0.1.0", "date": "2026-01-02"}
+    cells = [cell | {"measured": measured} for cell in run.info["cells"]]
+    parts = {
+        key: [
+            each | {scores: {label: each[scores][label]} for scores in SCORES if scores in each}
+            for each in entries
+        ]
+        for key, entries in (run.info | {"cells": cells}).items()
+        if key in ("cells", "rows", "bounds")
+    }
+    return Run(run.info | parts | {"metrics": [label], "statistics": statistics}, run.users)

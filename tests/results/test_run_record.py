@@ -1,0 +1,366 @@
+"""A run.json from elsewhere is read whole or refused with file, key and advice."""
+
+import copy
+import csv
+import hashlib
+import io
+import itertools
+import json
+import math
+import re
+from contextlib import redirect_stderr, redirect_stdout, suppress
+
+import pandas as pd
+import pytest
+
+import harness
+from harness.cli import main
+from harness.errors import ResultsError
+from harness.report.digest import digest
+from harness.report.figures import draw
+from harness.report.methods import methods
+from harness.report.provenance import command, describe_cells, describe_run, to_yaml
+from harness.report.redefined import redefined_tables
+from harness.report.sentences import headline
+from harness.report.tables import latex
+from harness.results import Run, read_run
+from harness.results.frames import to_parquet
+from harness.results.table import bounds_to_csv, to_csv, to_markdown
+
+FAILING = """
+import surprise
+
+
+class Fails(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise ValueError("no fit")
+"""
+FILES = ("table.csv", "bounds.csv", "table.md", "users.parquet", "trials.parquet")
+COMMANDS = (
+    ["report", "RUN", "--output", "OUT/page.html"],
+    ["plot", "RUN", "--output", "OUT/plots", "--kind", "tradeoff", "--kind", "differences"],
+    ["conventions", "RUN", "--metric", "ndcg", "-k", "5"],
+    ["compare", "RUN", "OTHER", "--anyway", "--output", "OUT/page.html"],
+    ["list", "runs"],
+    *(["table", "RUN", "--format", form] for form in ("text", "markdown", "csv", "latex")),
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A run with every part that a run can have, and its description."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("made")
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        patch.syspath_prepend(folder)
+        (folder / "failing_algorithms.py").write_text(FAILING)
+        config = {
+            "name": "made",
+            "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
+            "split": {"kind": "kfold", "n_splits": 2},
+            "algorithms": [
+                {"name": "KNNBasic", "search": {"k": [5, 10]}},
+                "ItemMean",
+                "Random",
+                {"name": "failing_algorithms:Fails", "label": "Fails"},
+            ],
+            "metrics": ["ndcg@5", "rmse"],
+            "tuning": {"trials": 1, "metric": "rmse"},
+            "statistics": {"resamples": 100, "baseline": "Random"},
+        }
+        done = harness.run(config, results=folder)
+        info = json.loads((done.folder / "run.json").read_text())
+        del info["sha256"]
+        yield done.folder, info
+
+
+@pytest.fixture
+def write(tmp_path, made):
+    """Write a description beside the other files of the run."""
+
+    def write(info, name="made"):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in FILES:
+            if not (folder / each).exists():
+                (folder / each).write_bytes((made[0] / each).read_bytes())
+        (folder / "run.json").write_text(json.dumps(info))
+        return folder
+
+    return write
+
+
+def show(folder):
+    """Show all words and numbers of a run that commands show; plots take longer."""
+    run = read_run(folder)
+    for text in (to_csv, bounds_to_csv, to_markdown, methods, describe_run, describe_cells):
+        text(run.info)
+    told = digest(run)
+    redefined_tables(told), headline(told), latex(run), to_yaml(run.info), command(run.info)
+
+
+def places(node, path=()):
+    """Yield a path to every place of a description, items of lists of one kind once."""
+    seen = set()
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, inner in items:
+        kind = key
+        if isinstance(node, list):
+            kind = ("[]", tuple(inner)) if isinstance(inner, dict) else ("[]", type(inner))
+        if kind in seen:
+            continue
+        seen.add(kind)
+        yield (*path, key)
+        if isinstance(inner, dict | list):
+            yield from places(inner, (*path, key))
+
+
+MISSING = object()
+VALUES = (
+    MISSING,
+    None,
+    True,
+    -1,
+    0.5,
+    2,
+    10**400,
+    10**4000,
+    math.nan,
+    math.inf,
+    1e308,
+    "",
+    "0" * 16,
+    "\x1b[2J\x07\u202e",
+    "2025-13-45T99:99:99",
+    "x" * 20_000,
+    [],
+    [[]],
+    {},
+    {"a": [{}]},
+)
+
+
+def mutated(info, path, value):
+    changed = copy.deepcopy(info)
+    node = changed
+    for key in path[:-1]:
+        node = node[key]
+    if value is MISSING:
+        del node[path[-1]]
+    elif value == "twice":
+        node[path[-1]] = [*node[path[-1]], node[path[-1]][0]]
+    else:
+        node[path[-1]] = value
+    return changed
+
+
+def mutations(info):
+    for path in places(info):
+        for value in VALUES:
+            yield path, value
+        node = info
+        for key in path:
+            node = node[key]
+        if isinstance(node, list) and node:
+            yield path, "twice"
+
+
+def faults(write, info, shown, every, first=0):
+    """Return what is neither refused in one line nor shown, and how many were either."""
+    found, n_refused, n_shown = [], 0, 0
+    for path, value in itertools.islice(mutations(info), first, None, every):
+        try:
+            shown(write(mutated(info, path, value)))
+            n_shown += 1
+        except ResultsError as error:
+            n_refused += 1
+            if not re.fullmatch(r".*(run the config again|run its config again)", str(error)):
+                found.append((path, value, error))
+        except Exception as error:
+            found.append((path, value, error))
+    return [(path, str(value)[:20], repr(error)[:200]) for path, value, error in found], (
+        n_refused,
+        n_shown,
+    )
+
+
+def test_a_changed_record_is_refused_or_shown(write, made):
+    found, (n_refused, n_shown) = faults(write, made[1], show, every=37)
+    assert found == []
+    assert n_refused > 100
+    assert n_shown > 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(4))
+def test_every_change_of_a_record_is_refused_or_shown(write, made, part):
+    assert faults(write, made[1], show, every=4, first=part)[0] == []
+
+
+def called(*arguments):
+    """Run a command in this process, and return its exit code and all that it prints."""
+    printed = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed), pytest.raises(SystemExit) as left:
+        main([str(each) for each in arguments])
+    return left.value.code, printed.getvalue()
+
+
+def call_all(folder, out, commands=COMMANDS):
+    """Yield each command on a run, with its exit code and all that it prints."""
+    names = {"RUN": folder, "OTHER": folder.parent / "other", "OUT": out}
+    for words in commands:
+        filled = [str(names.get(word, word)).replace("OUT", str(out)) for word in words]
+        yield words, *called(*filled, "--results", folder.parent)
+
+
+@pytest.mark.long
+def test_a_changed_record_makes_no_traceback_in_any_command(write, made, tmp_path):
+    write(made[1], "other")
+    readable = []
+    for path, value in itertools.islice(mutations(made[1]), 0, None, 7):
+        with suppress(ResultsError):
+            read_run(write(mutated(made[1], path, value)))
+            readable.append((path, value))
+    assert len(readable) > 40
+    for path, value in readable[::3]:
+        for words, code, printed in call_all(write(mutated(made[1], path, value)), tmp_path):
+            assert code in (0, 2), (path, value, words, printed)
+            assert "Traceback" not in printed, (path, value, words)
+
+
+STEERING = "\x1b[2J\x1b]0;owned\x07\u202e\x9b31m"
+
+
+@pytest.fixture
+def hostile(write, made, tmp_path):
+    """A well-formed run whose every text steers a terminal, or is a formula."""
+    info = copy.deepcopy(made[1])
+    names = {"Random": f"=cmd|' /C calc'!A1{STEERING}", "ItemMean": f"@SUM(1){STEERING}"}
+    places = ("dataset", "split", "candidates")
+    frame = pd.read_parquet(made[0] / "users.parquet")
+
+    def changed(node, key=None):
+        if isinstance(node, dict):
+            return {each: changed(inner, each) for each, inner in node.items()}
+        if isinstance(node, list):
+            return [changed(each, key) for each in node]
+        if key in ("algorithm", "first", "second"):
+            return names.get(node, node)
+        steered = (*places, "method", "note", "notes", "error", "convention", "processor")
+        return f"+{node}{STEERING}" if key in steered else node
+
+    info = {
+        key: value if key in ("config", "files", "splits") else changed(value, key)
+        for key, value in info.items()
+    }
+    info |= {"description": STEERING, "config_file": f"{STEERING}.yaml", "commit": STEERING}
+    info["versions"] |= {"python": STEERING}
+    frame["algorithm"] = frame["algorithm"].map(lambda name: names.get(name, name))
+    for place in places:
+        frame[place] = frame[place].map(lambda name: f"+{name}{STEERING}")
+    data = to_parquet(frame)
+    info["files"]["users.parquet"] = hashlib.sha256(data).hexdigest()
+    for name in ("other", "made"):
+        folder = write(info | {"name": name}, name)
+        (folder / "users.parquet").unlink()
+        (folder / "users.parquet").write_bytes(data)
+    return folder
+
+
+def test_no_command_prints_what_steers_a_terminal(hostile, tmp_path):
+    said = ""
+    for words, code, printed in call_all(hostile, tmp_path):
+        assert code == 0, (words, printed)
+        assert [c for c in printed if not c.isprintable() and c != "\n"] == [], words
+        said += printed
+    assert "owned" in said
+    assert "calc" in said
+
+
+def test_a_broken_record_does_not_steer_a_terminal(write, made, tmp_path):
+    info = made[1] | {f"a{STEERING}": 1}
+    for words, code, printed in call_all(write(info), tmp_path):
+        assert code == (0 if words[0] == "list" else 2), (words, printed)
+        assert "run.json" in printed
+        assert [c for c in printed if not c.isprintable() and c != "\n"] == [], words
+
+
+def as_spreadsheets_do(text):
+    """Return the cells of a CSV file that a spreadsheet would take for formulas."""
+    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+    formulas = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    return [cell for cell in formulas if not re.fullmatch(r"-?[\d.]+", cell)]
+
+
+def test_no_csv_of_a_run_holds_a_formula(hostile):
+    run = read_run(hostile)
+    told = digest(run)
+    for text in (
+        to_csv(run.info),
+        bounds_to_csv(run.info),
+        *(table.csv for table in redefined_tables(told)),
+        draw(told, "tradeoff", "ndcg@5", 1, 1).csv,
+    ):
+        assert as_spreadsheets_do(text) == []
+        assert "'=cmd" in text or "'+" in text
+    found = pd.read_csv(io.StringIO(to_csv(run.info)), dtype={"algorithm": str})
+    assert found["ndcg@5"].dtype == float
+    names = found["algorithm"].str.replace(r"^'(?=[=+@\t\r-])", "", regex=True)
+    assert names.tolist() == run.table["algorithm"].tolist()
+
+
+def test_scores_of_users_hold_no_formula(tmp_path):
+    scored = tmp_path / "=scored.csv"
+    rows = [("=1+1", 4.0), ("-7", 3.0), ("@x", 2.0), ("plain", 1.0)]
+    text = "".join(f"{user},{item},{item},{rating}\n" for user, rating in rows for item in "123")
+    scored.write_text("user,item,estimate,rating\n" + text)
+    out = tmp_path / "out.csv"
+    code, printed = called("evaluate", scored, "--metrics", "ndcg@5", "--per-user", out)
+    assert code == 0, printed
+    assert as_spreadsheets_do(out.read_text()) == []
+    assert sorted(pd.read_csv(out, dtype=str)["user"]) == ["'=1+1", "'@x", "-7", "plain"]
+
+
+def test_scores_of_cells_that_the_record_does_not_have_are_refused(write, made):
+    source = pd.read_parquet(made[0] / "users.parquet")
+    for change, reason in (
+        ({"row": "0" * 16}, "rows of cells that run.json does not have"),
+        ({"algorithm": "other"}, "rows of cells that run.json does not have"),
+        ({"fold": 7}, "rows of cells that run.json does not have"),
+        ({"rmse": float("inf")}, "an infinite number in 'rmse'"),
+    ):
+        data = to_parquet(source.assign(**change))
+        info = copy.deepcopy(made[1])
+        info["files"]["users.parquet"] = hashlib.sha256(data).hexdigest()
+        folder = write(info)
+        (folder / "users.parquet").unlink()
+        (folder / "users.parquet").write_bytes(data)
+        with pytest.raises(ResultsError, match=rf"users\.parquet: .*{reason}"):
+            _ = read_run(folder).users
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"unknown": 1}, "unknown: Extra inputs"),
+        ({"metrics": ["ndcg@5", "ndcg@5"]}, "a metric is there twice"),
+        ({"seeds": [7]}, "a cell of a seed or a fold that the run does not have"),
+        ({"versions": None}, "versions"),
+        ({"machine": {}}, r"machine\.system"),
+        ({"datasets": []}, "datasets"),
+        ({"started": "yesterday"}, "started"),
+    ],
+)
+def test_what_does_not_belong_together_is_named(write, made, change, where):
+    with pytest.raises(ResultsError, match=rf"run\.json: .*{where}.*; run the config again"):
+        read_run(write(made[1] | change))
+
+
+def test_a_record_is_checked_before_it_is_written(made, tmp_path):
+    run = read_run(made[0])
+    broken = Run(run.info | {"seconds": -1.0}, run.users, trials=run.trials)
+    with pytest.raises(ResultsError, match=r"run\.json: seconds"):
+        broken.write(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert read_run(Run(run.info, run.users, trials=run.trials).write(tmp_path).folder)
