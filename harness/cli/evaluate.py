@@ -25,7 +25,7 @@ _file = click.Path(path_type=Path, dir_okay=False)
     "labels",
     required=True,
     metavar="LABELS",
-    help="What to compute, as 'ndcg@5,10,rmse'.",
+    help="Metrics to compute, for example 'ndcg@5,10,rmse'.",
 )
 @click.option("--truth", type=_file, help="The relevant items, where FILE holds recommendations.")
 @click.option("--training", type=_file, help="Training pairs, for metrics beyond accuracy.")
@@ -88,7 +88,9 @@ def evaluate_command(
 @click.command("conventions")
 @click.argument("run", metavar="RUN")
 @options.results
-@click.option("--metric", "role", default="ndcg", show_default=True, help="Or ap, recall, rr, ...")
+@click.option(
+    "--metric", "role", default="ndcg", show_default=True, help="ndcg, ap, recall, rr, ..."
+)
 @click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="Cut-off rank.")
 @click.option(
     "--threshold", type=float, help="Smallest rating of a relevant item, for metrics that need it."

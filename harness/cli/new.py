@@ -37,13 +37,13 @@ COMMENTED = ("tuning", "baselines", "statistics", "clip", "accelerate", "executi
 @click.option(
     "--columns",
     metavar="ROLE=NAME,...",
-    help="Columns of a file with unusual names, as user=who,item=what,rating=stars; "
+    help="Columns of a file with unusual names, for example user=who,item=what,rating=stars; "
     "positions count from 1.",
 )
 @click.option("--split", type=click.Choice(tuple(SPLITS)), help="How ratings are split.")
 @click.option("--candidates", type=click.Choice(CANDIDATES), help="Which items are ranked.")
 @click.option("--algorithms", metavar="NAME,...", help="Names with commas, or `all`.")
-@click.option("--metrics", metavar="LABEL,...", help="As ndcg@5,10,rmse.")
+@click.option("--metrics", metavar="LABEL,...", help="For example ndcg@5,10,rmse.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of all random numbers.")
 @click.option("--description", default=None, help="A sentence for the report.")
 @click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")

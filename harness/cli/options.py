@@ -31,7 +31,7 @@ overrides = click.option(
     "overrides",
     metavar="KEY=VALUE",
     multiple=True,
-    help="Override a key of the config, as split.test_size=0.1; may be given again.",
+    help="Override a key of the config, for example split.test_size=0.1; can be repeated.",
 )
 
 

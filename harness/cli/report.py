@@ -67,9 +67,11 @@ def report_command(
     multiple=True,
     default=("all",),
     show_default=True,
-    help="What to plot; may be given again.",
+    help="Kind of plot; can be repeated.",
 )
-@click.option("--metric", metavar="LABEL", help="As ndcg@10, which is the default.")
+@click.option(
+    "--metric", metavar="LABEL", help="Metric to plot; by default ndcg@10 or the nearest one."
+)
 @click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
 @click.option(
     "--format", "form", type=click.Choice(["png", "svg"]), default="svg", show_default=True

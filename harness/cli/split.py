@@ -19,7 +19,7 @@ __all__ = ["split_command"]
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("splits"),
     show_default=True,
-    help="Folder for a file for each data set, split and seed.",
+    help="Output folder; one file for each data set, split and seed.",
 )
 def split_command(config: str, overrides: tuple[str, ...], output: Path) -> int:
     """Save the splits that a run would use.

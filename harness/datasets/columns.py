@@ -332,8 +332,8 @@ class TableBuilder:
         self.unreadable.add(
             odd,
             lambda row: (
-                f"the {role} {values[row]} is beyond the year 5138 in seconds, as which "
-                "smaller ones in the file are read"
+                f"the {role} {values[row]} is beyond the year 5138 in seconds, but smaller ones in "
+                "the file are seconds"
             ),
         )
         return values

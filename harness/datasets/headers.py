@@ -144,7 +144,7 @@ def _position(asked: str | int, names: Sequence[str], role: str, where: str) -> 
     if isinstance(asked, int):
         if names and asked > len(names):
             raise DataError(
-                f"{where}: {role} is to be column {asked} of {len(names)}; use 1 to {len(names)}"
+                f"{where}: {role} is given as column {asked} of {len(names)}; use 1 to {len(names)}"
             )
         return asked - 1
     positions = [position for position, name in enumerate(names) if name.strip() == asked]

@@ -68,7 +68,7 @@ def available(*, cache: Path | None = None, base: Path | None = None) -> list[Li
             copy = next(copies, None)
             source, present = str(what.url), None if copy is None else str(copy)
         else:
-            source = present = "in the package" if what.kind == "bundled" else "made up"
+            source = present = "in the package" if what.kind == "bundled" else "synthetic"
         listings.append(
             Listing(
                 what.name,

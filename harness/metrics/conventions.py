@@ -159,8 +159,8 @@ _ALL = (
         ),
         threshold=1.0,
         notes=(
-            "equal scores stand in falling order of document id, which a run read from a TREC "
-            "file keeps; elsewhere it is the order of the rows",
+            "equal scores are in descending order of document id, as in a run from a TREC "
+            "file; otherwise in the order of the rows",
             "a user without judgments has no score, and scores are compared in 32 bits",
         ),
     ),

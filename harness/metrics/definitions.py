@@ -164,7 +164,7 @@ _RANKING = (
     Definition(
         "auc",
         "Area under the ROC curve: share of relevant items above irrelevant ones, pair by pair.",
-        "P(a relevant item stands above one that is not) + P(equal estimates) / 2",
+        "P(a relevant item is above one that is not) + P(equal estimates) / 2",
         "Hanley and McNeil 1982, doi:10.1148/radiology.143.1.7063747",
         parameters=(p.THRESHOLD, p.TIES, p.UNDEFINED),
         cut="none",

@@ -53,7 +53,7 @@ def pairs_of(predictions: Iterable[Any]) -> tuple[Pairs, Any]:
         estimates.append(estimate)
         ratings.append(rating)
     if not users:
-        raise MetricError("predictions: there is none; give at least one")
+        raise MetricError("predictions: empty; give at least one")
     column = np.empty(len(users), dtype=object)
     column[:] = users
     return group_pairs(column, estimates, ratings)

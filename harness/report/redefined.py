@@ -171,8 +171,8 @@ def _tie_sentences(
     digits: int,
 ) -> Iterator[str]:
     yield (
-        "Percent of users for whom a tie among estimates decides which of their judged items "
-        "stand above rank k; the largest of the folds and seeds."
+        "Percent of users for whom a tie among estimates decides which of their judged items are "
+        "above rank k; the largest of the folds and seeds."
     )
     if not scores:
         yield f"The values under other rules for ties are missing. {ABSENT}"

@@ -110,8 +110,8 @@ def _if_there(reproduce: Reproduction) -> Reproduction:
         if next(copies, None):
             return reproduce(quantity)
         return NotRun(
-            "needs Last.fm 360K (569 MB) and trains in Spark; once it has been fetched, as by "
-            f"harness run configs/{LASTFM[quantity.what]}.yaml, this computes it"
+            "needs Last.fm 360K (569 MB) and trains in Spark; download it first, for example with "
+            f"`harness run configs/{LASTFM[quantity.what]}.yaml`"
         )
 
     return reproduce_if_there

@@ -199,7 +199,7 @@ def test_a_fault_is_told_with_file_and_line(  # type: ignore[no-untyped-def]
     ("content", "keys", "message"),
     [
         ("1,2,9\n", {"scale": [1, 5]}, r"a\.csv:1: the rating 9 is outside the scale 1 to 5"),
-        ("1,2,3\n", {"columns": {"user": 5}}, r"user is to be column 5 of 3; use 1 to 3"),
+        ("1,2,3\n", {"columns": {"user": 5}}, r"user is given as column 5 of 3; use 1 to 3"),
         ("1,2,3\n", {"columns": {"user": 2}}, r"no column for|would be both user and item"),
         ("a,b,c\n1,2,3\n", {"columns": {"user": "A"}}, r"no column 'A' for the user; did you mean"),
         ("1,2,3\n", {"header": False, "columns": {"user": "a"}}, r"names but the file no header"),

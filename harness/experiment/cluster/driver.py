@@ -57,7 +57,7 @@ def connected(workspace: Workspace) -> Iterator[Client]:
     import cloudpickle
     from distributed import Client
 
-    # The shelf travels as code, so that the scheduler needs nothing but Dask.
+    # The module is sent as code, so that the scheduler needs only Dask.
     cloudpickle.register_pickle_by_value(shelf)
     named = workspace.experiment.execution.scheduler or ""
     address = _address(named, workspace.base)
