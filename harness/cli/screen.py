@@ -186,7 +186,7 @@ def _widths(
 
 
 def wrapped(text: str, width: int, *, fold: bool = True) -> list[str]:
-    """Break text between words into lines of at most so many characters.
+    """Break text between words into lines of at most so many characters, all indented alike.
 
     Parameters
     ----------
@@ -199,9 +199,15 @@ def wrapped(text: str, width: int, *, fold: bool = True) -> list[str]:
     --------
     >>> wrapped("ratings of films", 9), wrapped("unbreakable", 6)
     (['ratings', 'of films'], ['unbrea', 'kable'])
+    >>> wrapped("  drop or keep", 9)
+    ['  drop or', '  keep']
     """
     if _cells(text) <= width:
         return [text]
+    indent = text[: len(text) - len(text.lstrip(" "))]
+    if 0 < len(indent) < width // 2:
+        rest = wrapped(text[len(indent) :], width - len(indent), fold=fold)
+        return [indent + line for line in rest]
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

@@ -23,10 +23,14 @@ ADVICE = {
 }
 """What a config can do with rows with a kind of fault."""
 
+UNDATED = "`timestamp: null` in `columns` keeps all rows and reads no times"
+"""What else a config can do with rows that only lack a timestamp."""
+
 KINDS = {
     "": "broken line",
     "unreadable": "unreadable row",
     "missing": "incomplete row",
+    "timestamp": "undated row",
     "out_of_scale": "out-of-scale rating",
     "outlier": "extreme rating",
     "duplicates": "repeated pair",
@@ -90,15 +94,16 @@ def clean(rows: Rows, policy: Policy, at: Callable[[int], str]) -> Clean:
     if not len(rows):
         raise DataError(f"{at(-1)}: no ratings; give a file that has some")
     notes: list[str] = []
-    flaws = [*rows.flaws, _missing(rows)]
+    flaws = [*rows.flaws, *_missing(rows)]
     usable = np.ones(len(rows), dtype=bool)
     for flaw in flaws:
         usable[flaw.rows] = False
     dropped = {"unreadable": "that cannot be read", "missing": "without a value"}
+    lost = {key: sum(len(flaw.rows) for flaw in flaws if flaw.policy == key) for key in dropped}
     notes += [
-        f"{counted(len(flaw.rows), 'row')} {dropped[flaw.policy]} dropped"
-        for flaw in flaws
-        if len(flaw.rows) and getattr(policy, flaw.policy, "error") == "drop"
+        f"{counted(n, 'row')} {dropped[key]} dropped"
+        for key, n in lost.items()
+        if n and getattr(policy, key) == "drop"
     ]
     scale, outside = _scale(rows, policy, usable, notes)
     flaws += outside
@@ -158,44 +163,54 @@ def _refuse(
     if not flaws:
         return
     total = sum(len(flaw.rows) for flaw in flaws)
-    first = sorted(
-        ((row, flaw) for flaw in flaws for row in flaw.rows[:SHOWN].tolist()),
-        key=lambda found: found[0],
+    # The first of each kind: one extreme rating must be seen among a thousand rows without a time.
+    in_turn = sorted(
+        (n, row, kind)
+        for kind, flaw in enumerate(flaws)
+        for n, row in enumerate(flaw.rows[:SHOWN].tolist())
     )[:SHOWN]
-    lines = [f"{at(row)}: {flaw.describe(row)}" for row, flaw in first]
+    first = sorted((row, kind) for _, row, kind in in_turn)
+    lines = [f"{at(row)}: {flaws[kind].describe(row)}" for row, kind in first]
     known = advice or {}
-    counts = {flaw.policy: counted(len(flaw.rows), KINDS[flaw.policy]) for flaw in flaws}
-    ways = [
-        flaw.advice or f"{known[flaw.policy]} {'it' if total == 1 else counts[flaw.policy]}"
-        for flaw in flaws
-        if flaw.advice or flaw.policy in known
-    ]
+    counts = [counted(len(flaw.rows), KINDS[flaw.kind or flaw.policy]) for flaw in flaws]
+    ways: list[str] = []
+    for flaw, count in zip(flaws, counts, strict=True):
+        if flaw.policy in known:
+            ways.append(f"{known[flaw.policy]} {'it' if total == 1 else count}")
+        if flaw.advice:
+            ways.append(flaw.advice)
     if total == 1:
         do = ["fix the data"] if flaws[0].policy else []
         raise DataError("; ".join([lines[0], ", or ".join([*do, *ways])]) if do else lines[0])
-    more = f", the first {SHOWN} above" if total > SHOWN else ""
-    what = ", ".join(counts.values())
+    shown = "the first of each kind" if len(flaws) > 1 else f"the first {SHOWN}"
+    more = f", {shown} above" if total > SHOWN else ""
+    what = ", ".join(counts)
     lines.append(f"{at(-1)}: {total:,} faults{more} ({what}); fix the data" + ", or:" * bool(ways))
     raise DataError("\n".join([*lines, *(f"  {way}" for way in ways)]))
 
 
-def _missing(rows: Rows) -> Flaw:
+def _missing(rows: Rows) -> list[Flaw]:
+    """Return the rows without user, item or rating, and those that only lack a timestamp."""
     absent = {
         "user": rows.users.codes < 0,
         "item": rows.items.codes < 0,
-        "finite rating": ~np.isfinite(rows.ratings),
+        "rating": ~np.isfinite(rows.ratings),
     }
+    bad = np.logical_or.reduce(list(absent.values()))
+    undated = np.zeros(len(rows), dtype=bool)
     if rows.timestamps is not None:
         absent["timestamp"] = rows.timestamps == NO_TIME
-    bad = np.logical_or.reduce(list(absent.values()))
+        undated = absent["timestamp"] & ~bad
     for flaw in rows.flaws:
-        bad[flaw.rows] = False
+        bad[flaw.rows] = undated[flaw.rows] = False
 
     def describe(row: int) -> str:
-        lacking = [what for what, rows in absent.items() if rows[row]]
-        return f"no {' and no '.join(lacking)}".replace("finite rating", "rating")
+        return f"no {' and no '.join(what for what, rows in absent.items() if rows[row])}"
 
-    return Flaw("missing", np.flatnonzero(bad), describe)
+    return [
+        Flaw("missing", np.flatnonzero(bad), describe),
+        Flaw("missing", np.flatnonzero(undated), describe, UNDATED, "timestamp"),
+    ]
 
 
 def _scale(

@@ -46,13 +46,16 @@ class Flaw:
     describe : callable
         From the position of one of the first `SHOWN` rows to what is wrong with it.
     advice : str
-        How a config can handle these rows.
+        How a config can handle these rows, beside the policy.
+    kind : str
+        What they are called, if not by the policy.
     """
 
     policy: str
     rows: NDArray[np.int64]
     describe: Callable[[int], str]
     advice: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True)

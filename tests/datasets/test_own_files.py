@@ -444,7 +444,42 @@ class TestFaults:
         lines = str(refused.value).splitlines()
         assert lines[:2] == ["a.csv:3: no rating", "a.csv:4: the rating 'bad' is not a number"]
         assert lines[19].startswith("a.csv:22: ")
-        assert lines[20].startswith("a.csv: 100 faults, the first 20 above (50 unreadable rows, 50")
+        assert lines[20].startswith(
+            "a.csv: 100 faults, the first of each kind above (50 unreadable rows, 50 incomplete"
+        )
+
+    def test_every_kind_is_shown_among_many_rows_without_a_time(self, load) -> None:  # type: ignore[no-untyped-def]
+        dated = [f"{n},1,{n % 5 + 1},{'' if n < 40 else n}" for n in range(100)]
+        content = "\n".join(["user,item,rating,time", *dated, "7,2,,9", "8,2,99,9", "99,1,2,9", ""])
+        with pytest.raises(DataError) as refused:
+            load("a.csv", content, scale=[1, 5])
+        lines = str(refused.value).splitlines()
+        assert lines[0] == "a.csv:2: no timestamp"
+        assert lines[17:20] == [
+            "a.csv:102: no rating",
+            "a.csv:103: the rating 99 is outside the scale 1 to 5",
+            "a.csv:104: user '99' rates item '1' again (first at a.csv:101)",
+        ]
+        assert lines[20:] == [
+            "a.csv: 43 faults, the first of each kind above (1 incomplete row, 40 undated rows, "
+            "1 out-of-scale rating, 1 repeated pair); fix the data, or:",
+            "  `missing: drop` drops 1 incomplete row",
+            "  `missing: drop` drops 40 undated rows",
+            "  `timestamp: null` in `columns` keeps all rows and reads no times",
+            "  `out_of_scale: drop`, `clip` or `keep` decides about 1 out-of-scale rating",
+            "  `duplicates: first`, `last` or `mean` decides about 1 repeated pair",
+        ]
+
+    def test_the_advice_for_rows_without_a_time_works(self, load) -> None:  # type: ignore[no-untyped-def]
+        content = "user,item,rating,time\na,x,3,5\nb,x,4,\n"
+        with pytest.raises(
+            DataError, match=r"3: no timestamp; .* or `timestamp: null` in `columns"
+        ):
+            load("a.csv", content)
+        assert len(load("a.csv", content, columns={"timestamp": None})) == 2
+        dropped = load("a.csv", content, missing="drop")
+        assert len(dropped) == 1
+        assert "1 row without a value dropped" in dropped.notes
 
     def test_a_rating_that_alone_makes_the_scale_is_to_be_confirmed(self, load) -> None:  # type: ignore[no-untyped-def]
         rows = "".join(f"{n},{m},{(n + m) % 10 / 2 + 0.5}\n" for n in range(10) for m in range(10))
