@@ -137,7 +137,7 @@ def test_predictions_of_surprise_tuples_and_pairs_are_alike():
 @pytest.mark.parametrize(
     ("predictions", "message"),
     [
-        ([], "predictions: there is none"),
+        ([], "predictions: empty"),
         ([Prediction("u", "i", None, 3.0, {})], r"predictions\[0\]: there is no true rating"),
         ([(1.0, 2.0), "ab"], r"predictions\[1\]: 'ab' is no prediction; give surprise.Prediction"),
         ([(1.0,)], r"predictions\[0\]: \(1.0,\) is no prediction"),
