@@ -13,7 +13,7 @@ import click
 
 import harness
 from harness.cli.screen import TRACEBACK, say, shows_tracebacks
-from harness.errors import HarnessError
+from harness.errors import HarnessError, suggestion
 
 __all__ = ["main"]
 
@@ -43,6 +43,8 @@ class _Commands(click.Group):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
+            if not context.resilient_parsing:  # completion in a shell
+                context.fail(f"No such command {name!r}; {suggestion(name, _COMMANDS)}")
             return None
         from importlib import import_module
 
@@ -109,9 +111,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = 130
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
-        if context is not None:
+        # Its message is the help; old versions of Click print that themselves.
+        bare = isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))
+        if context is not None and not bare:
             say(context.get_usage(), err=True)
-        say(f"Error: {error.format_message()}", err=True)
+        # Click lists choices on lines of their own, with tabs.
+        message = error.format_message()
+        say(message if bare else f"Error: {' '.join(message.split())}", err=True)
         status = 2
     except BrokenPipeError:
         _drop_output()  # the reader of a pipe has gone (`harness list ... | head`): no error

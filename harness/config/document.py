@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,11 +90,12 @@ def find(path: Path) -> Path:
         A config, a ``run.json``, the folder of a run, or the name of a config that comes with the
         package; what exists goes first.
     """
-    if (path / RUN_FILE).is_file():
-        return path / RUN_FILE
-    if path.parent != Path() or (path.exists() and not path.is_dir()):
-        return path
-    return bundled().get(path.name.removesuffix(".yaml"), path)
+    with suppress(OSError):  # a name too long: reading it says so
+        if (path / RUN_FILE).is_file():
+            return path / RUN_FILE
+        if path.parent == Path() and (path.is_dir() or not path.exists()):
+            return bundled().get(path.name.removesuffix(".yaml"), path)
+    return path
 
 
 def _recorded(path: Path) -> Document:
@@ -143,7 +145,10 @@ def read(path: Path) -> Document:
             raw = read_regular(path, MAX_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or "cannot be read").lower()
+        near = f"{path}.yaml"  # `harness report NAME` goes without
         hint = suggestion(path.stem, bundled())
+        with suppress(OSError):
+            hint = f"did you mean {near!r}?" if Path(near).is_file() else hint
         hint += "" if hint.endswith("?") else ", or the path of a config"
         raise ConfigError(source, [Fault(0, "", f"{reason}; {hint}")]) from None
     if len(raw) > MAX_BYTES:

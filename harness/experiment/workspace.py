@@ -210,8 +210,12 @@ class Workspace:
         for position, (ratings, reports) in sorted(self._ratings.items()):
             yield from (f"{names.datasets[position]}: {note}" for note in ratings.notes)
             yield from (f"{names.datasets[position]}: {each.describe()}" for each in reports)
-        for (dataset, split, _), folds in self._splits.items():
+        seeds = self.experiment.seed
+        for (dataset, split, seed), folds in self._splits.items():
+            if seed != seeds[0]:
+                continue
             where = names.splits[split] + (", first fold" if len(folds) > 1 else "")
+            where += ", first seed" if len(seeds) > 1 else ""
             if len(names.datasets) > 1:
                 where = f"{names.datasets[dataset]}, {where}"
             yield from (f"{where}: {note}" for note in folds[0].notes)

@@ -39,9 +39,8 @@ def open_run(name: str, results: Path) -> Run:
     if name in known:
         return read_run(known[name])
     hint = suggestion(name, known) if known else "run a config first"
-    raise ResultsError(
-        f"{name}: no run of this name in {results}/; {hint}, or give the folder of a run"
-    )
+    hint += "" if hint.endswith("?") else ", or give the folder of a run"
+    raise ResultsError(f"{name}: no run of this name in {results}/; {hint}")
 
 
 @dataclass(frozen=True)

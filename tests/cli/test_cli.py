@@ -176,7 +176,7 @@ def test_compare_names_a_run_that_is_not_there(call):
     call("run", "small.yaml", "-q")
     code, _, err = call("compare", "smal")
     assert code == 2
-    assert "did you mean 'small'?" in err
+    assert err.endswith("; did you mean 'small'?\n")
 
 
 @pytest.mark.parametrize(
@@ -402,6 +402,8 @@ def test_an_unknown_config_is_told_from_those_that_there_are(call):
     err = call("run", "mine")[2]
     assert "quickstart" in err
     assert "ml-100k" in err
+    assert call("run", "small")[2].endswith("; did you mean 'small.yaml'?\n")
+    assert call("check", "a" * 300)[0] == 2
 
 
 @pytest.mark.parametrize("again", ["runs/small", "runs/small/run.json"])
@@ -469,7 +471,24 @@ def test_help_comes_at_once(arguments):
 def test_an_unknown_command_says_so(call):
     code, _, err = call("rum")
     assert code == 2
-    assert "No such command 'rum'" in err
+    assert "No such command 'rum'; did you mean 'run'?" in err
+
+
+def test_the_program_alone_shows_its_help_once(call):
+    code, out, err = call()
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: harness")
+    assert err.count("Usage:") == 1
+    assert "Error" not in err
+
+
+def test_a_missing_choice_is_named_on_one_line(call):
+    code, _, err = call("list")
+    assert code == 2
+    assert err.splitlines()[1:] == [
+        "Error: Missing argument '{algorithms|datasets|metrics|runs|configs}'. "
+        "Choose from: algorithms, datasets, metrics, runs, configs"
+    ]
 
 
 def test_a_missing_config_says_so(call):

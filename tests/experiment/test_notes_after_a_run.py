@@ -65,3 +65,19 @@ def test_conventions_that_give_all_the_same_are_marked(finished):
     notes = {row["convention"]: row["note"] for row in entry["rows"]}
     assert notes["mllib"] == notes["recbole"] == "cannot distinguish these algorithms"
     assert notes["sklearn"] == notes["elliot"] == ""
+
+
+def test_a_split_is_noted_under_the_first_seed_alone():
+    noted = run(
+        {
+            "dataset": DATA,
+            "split": {"kind": "holdout"},
+            "algorithms": ["ItemMean"],
+            "metrics": ["ndcg@3"],
+            "baselines": False,
+            "seed": [3, 1],
+        },
+        results=None,
+    ).info["notes"]
+    leaks = [note.partition(" leaks the future")[0] for note in noted if "leaks" in note]
+    assert leaks == ["holdout 20%, first seed:"]
