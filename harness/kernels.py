@@ -6,9 +6,16 @@ Importing this module imports Numba, so only modules that hold loops import it, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+
+from harness.parallel import positive
+
+# Numba cannot be imported with another value. No loop here runs on Numba's own threads.
+if not positive(os.environ.get("NUMBA_NUM_THREADS", "1")):
+    del os.environ["NUMBA_NUM_THREADS"]
 
 import numba
 import numpy as np

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-__all__ = ["each_block", "n_threads"]
+__all__ = ["each_block", "n_threads", "positive"]
+
+LONGEST = 4
+"""Digits of a number of threads."""
 
 
 def n_threads() -> int:
@@ -22,12 +25,22 @@ def n_threads() -> int:
     >>> n_threads() >= 1
     True
     """
-    asked = os.environ.get("HARNESS_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
+    if asked := positive(os.environ.get("HARNESS_THREADS", "")):
+        return asked
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def positive(text: str) -> int:
+    """Return a number of threads as a variable of the environment gives it; 0 where it is none.
+
+    Examples
+    --------
+    >>> positive("4"), positive("x"), positive("-4"), positive("9" * 30)
+    (4, 0, 0, 0)
+    """
+    return int(text) if text.isdecimal() and len(text) <= LONGEST else 0
 
 
 def each_block(task: Callable[[int, int], object], n: int, smallest: int = 1) -> None:
