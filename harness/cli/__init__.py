@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -96,6 +98,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if sys.stdout is None:
             raise HarnessError("standard output is closed; send it to a file or to /dev/null")
+        try:
+            Path.cwd()
+        except OSError as error:
+            raise HarnessError(
+                f"the current folder cannot be used ({error.strerror}); change to another one"
+            ) from None
         status = _harness.main(args=arguments, prog_name="harness", standalone_mode=False)
     except HarnessError as error:
         if shows_tracebacks():
@@ -103,9 +111,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             say(error, err=True)
         status = 2
-    except click.exceptions.Abort as stop:
-        # Click turns an interrupt of a command into an Abort; a prompt raises one of its own.
-        running = isinstance(stop.__cause__, KeyboardInterrupt)
+    except (click.exceptions.Abort, KeyboardInterrupt) as stop:
+        if arguments is None:  # the process ends here: those that follow have nothing to stop
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Click turns an interrupt of a command into an Abort, unless another one comes meanwhile;
+        # a prompt raises an Abort of its own.
+        running = isinstance(stop.__cause__ or stop, KeyboardInterrupt)
         kept = "; finished cells are kept: run again to resume" if running else ""
         say(f"interrupted{kept}", err=True)
         status = 130
@@ -122,13 +133,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         _drop_output()  # the reader of a pipe has gone (`harness list ... | head`): no error
         status = 0
-    except OSError as error:
-        if error.filename is not None:
+    except (MemoryError, OSError, ImportError) as error:
+        if isinstance(error, OSError) and error.errno in OF_OUTPUT and error.filename is None:
+            _drop_output()
+            said = f"standard output cannot be written ({error.strerror}); send it elsewhere"
+        elif (said := _limit(error)) is None:
             raise
-        _drop_output()
-        say(f"standard output cannot be written ({error.strerror}); send it elsewhere", err=True)
+        say(said, err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
+
+
+OF_OUTPUT = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
+"""What is wrong where standard output cannot be written."""
+
+
+def _limit(error: BaseException) -> str | None:
+    """Return the message of an error that comes from a limit of the system; None of others.
+
+    Examples
+    --------
+    >>> _limit(OSError(errno.EMFILE, "Too many open files"))
+    'the system has no more room (Too many open files); raise its limit or use fewer workers'
+    >>> _limit(OSError(errno.ENOENT, "No such file or directory"))
+    """
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    reached = (
+        isinstance(error, MemoryError)
+        or getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+        or any(each in str(error) for each in ("failed to map segment", "annot allocate memory"))
+    )
+    if not reached:
+        return None
+    return f"the system has no more room ({text}); raise its limit or use fewer workers"
 
 
 def _drop_output() -> None:

@@ -1,5 +1,6 @@
 """The command line: what it prints, where, and how it exits."""
 
+import errno
 import json
 import os
 import shlex
@@ -257,6 +258,39 @@ def test_closed_output_is_said_and_a_pipe_that_ends_is_not():
     headed = f"{program} | head -n 1"
     done = subprocess.run(["sh", "-c", headed], capture_output=True, text=True, timeout=60)
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder that is in use stays there")
+def test_a_current_folder_that_was_removed_is_said(call, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    code, out, err = call("list", "metrics")
+    monkeypatch.chdir(tmp_path)
+    assert (code, out) == (2, "")
+    assert err.startswith("the current folder cannot be used (No such file or directory); change")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (MemoryError(), 2, "the system has no more room (MemoryError); raise its limit"),
+        (OSError(errno.EMFILE, "Too many open files"), 2, "no more room (Too many open files)"),
+        (ImportError("x.so: failed to map segment from shared object"), 2, "no more room (x.so"),
+        (OSError(errno.ENOSPC, "No space left on device"), 2, "standard output cannot be written"),
+        (KeyboardInterrupt(), 130, "interrupted; finished cells are kept"),
+    ],
+)
+def test_a_limit_of_the_system_is_said_without_a_traceback(call, monkeypatch, error, code, said):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr("harness.config.load.load", fail)
+    monkeypatch.setattr("harness.cli._drop_output", lambda: None)
+    found, out, err = call("run", "small.yaml")
+    assert (found, out) == (code, "")
+    assert said in err
+    assert "Traceback" not in err
 
 
 BAD = """\

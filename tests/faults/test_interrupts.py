@@ -48,13 +48,18 @@ def stuck(bench):
             process.kill()
 
 
-@pytest.mark.parametrize(("workers", "done"), [(1, 1), (2, 2)])
-def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(bench, stuck, workers, done):
+@pytest.mark.parametrize(("workers", "done", "times"), [(1, 1, 1), (1, 1, 4), (2, 2, 4)])
+def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(
+    bench, stuck, workers, done, times
+):
     process, family = stuck(workers, done)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    for _ in range(times):
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+        time.sleep(0.01)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "interrupted; finished cells are kept: run again to resume" in err
+    assert err.count("interrupted") == 1
     assert "Traceback" not in out + err
     until(lambda: not any(map(is_alive, family)))
     assert len(bench.cells()) == done
