@@ -220,6 +220,8 @@ def under_conventions(
             scores = {names[key]: _number(value) for key, value in row["scores"].items()}
             named = {"convention": row["convention"], "label": row["label"]}
             rows.append(place | named | scores | {"note": row["note"]})
+    if not rows:
+        raise ResultsError(f"{run.name}: no cell finished; run the config again")
     return pd.DataFrame(rows)
 
 

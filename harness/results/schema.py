@@ -176,7 +176,7 @@ class _Redefined(_Part):
 class _Conventions(_Place):
     metric: Word
     k: Annotated[Count, Field(ge=1)]
-    rows: Rows[_Redefined]
+    rows: Some[_Redefined]
 
 
 class _Tied(_Part):
@@ -188,7 +188,7 @@ class _Tied(_Part):
 
 class _Ties(_Place):
     metric: Word
-    rows: Rows[_Tied]
+    rows: Some[_Tied]
 
 
 class _Data(_Part):
