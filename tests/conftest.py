@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 
 def _private_home() -> Path:
@@ -51,6 +52,23 @@ TIMELESS = {
 settings.register_profile("same", **TIMELESS, derandomize=True, database=None)
 settings.register_profile("search", **TIMELESS, max_examples=1000, database=None)
 settings.load_profile("same")
+
+
+def _compile_in_turn() -> None:
+    """Let one worker compile a kernel while another waits for it, to read it from disk then."""
+    from numba.core.dispatcher import Dispatcher
+
+    compile_now, turn = Dispatcher.compile, FileLock(HOME / "compile.lock")
+
+    def compile_in_turn(self: Any, signature: Any) -> Any:
+        with turn:
+            return compile_now(self, signature)
+
+    Dispatcher.compile = compile_in_turn
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    _compile_in_turn()
 
 USERS_CACHE = os.environ.get("HARNESS_CACHE")
 
