@@ -330,7 +330,7 @@ def test_a_model_that_surprise_fitted_is_told_how_to_be_fitted(twins):
     [
         ("SVD", {}, 0.8e9, 1.5e9),
         ("SVD", {"n_factors": 200}, 1.2e9, 2e9),
-        ("SlopeOne", {}, 56e9, 60e9),
+        ("SlopeOne", {}, 28e9, 31e9),
         ("KNNBasic", {}, 1e9, 4e9),
         ("Popularity", {}, 0.5e9, 1.5e9),
         (OwnFit, {}, 0.8e9, 1.5e9),

@@ -13,6 +13,7 @@ import harness
 from harness.algorithms import acceleration, registry
 from harness.algorithms.als import Factors, ImplicitALS, Observed, SparkALS
 from harness.algorithms.trainset import ColumnTrainset
+from harness.datasets import Ratings
 from harness.errors import AlgorithmError, ConfigError, MetricError
 
 PLAYS = [("ann", "x", 9), ("ann", "y", 3), ("bob", "x", 2), ("bob", "y", 1), ("eve", "z", 5)]
@@ -270,10 +271,11 @@ def test_a_gain_that_no_count_of_plays_has_is_refused_before_anything_is_fitted(
 ) -> None:
     frame = plays_of_many()
     frame.loc[0, "rating"] = 352_698
+    ratings = Ratings.from_frame(frame, scale=(1, 352_698))
     config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["ndcg(gain=linear)@5", "ndcg@5"]}
     expected = r"whose highest rating is 352698: ndcg: 2\*\*352698 is beyond .* gain=binary for"
     with pytest.raises(MetricError, match=expected):
-        harness.run(config, ratings=frame, results=None)
+        harness.run(config, ratings=ratings, results=None)
     assert seen == []
     config["metrics"] = ["ndcg(gain=linear)@5", "ndcg(gain=binary)@5", "recall@5", "rmse"]
-    assert harness.run(config, ratings=frame, results=None).table is not None
+    assert harness.run(config, ratings=ratings, results=None).table is not None
