@@ -164,8 +164,10 @@ class _Data:
             found = detect(path, self.columns)
         except DataError as error:
             if not self.asks and "under columns" in str(error):
-                head = str(error).rpartition("; ")[0]
-                raise DataError(f"{head}; name them, as --columns user=who,item=2") from None
+                head, _, advice = str(error).rpartition("; ")
+                roles = advice.partition("{")[2].rstrip("}").replace(": …", "=NAME")
+                option = roles.replace(" ", "") or "user=who,item=2"
+                raise DataError(f"{head}; name them, as --columns {option}") from None
             if self.columns or not self.asks:
                 raise
             self.columns = self._asked_columns(path)

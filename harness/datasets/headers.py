@@ -96,6 +96,7 @@ def find_columns(
     {'user': 0, 'item': 1, 'rating': 2}
     """
     found = {}
+    lacking = []
     for role in roles.kinds:
         if role in named:
             asked = named[role]
@@ -112,10 +113,15 @@ def find_columns(
         if positions:
             found[role] = positions[0]
         elif role not in roles.optional:
-            advice = f"name it under columns, as columns: {{{role}: …}}"
-            if roles.strict:
-                advice = f"add it, or call it {' or '.join(roles.usual[role])}"
-            raise DataError(f"{where}: no column for the {role} among {_listed(names)}; {advice}")
+            lacking.append(role)
+    if lacking:
+        them, given = "it" if len(lacking) == 1 else "them", ": …, ".join(lacking)
+        advice = f"name {them} under columns, as columns: {{{given}: …}}"
+        if roles.strict:
+            advice = f"add {them}, or call {them} {' and '.join(lacking)}"
+        *others, last = (f"the {role}" for role in lacking)
+        absent = f"{', '.join(others)} and {last}" if others else last
+        raise DataError(f"{where}: no column for {absent} among {_listed(names)}; {advice}")
     for role, position in found.items():
         for other in found:
             if other != role and found[other] == position:

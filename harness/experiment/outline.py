@@ -20,6 +20,7 @@ from harness.experiment.checks import check_relevance, check_tables, notes_befor
 from harness.experiment.memory import available_bytes
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.experiment.workspace import Workspace
+from harness.results.naming import distinct_names
 from harness.splits import FilterReport, Split
 
 __all__ = ["Outline", "outline"]
@@ -246,12 +247,18 @@ def _facts(
     rows: tuple[tuple[str, str, str, str, str], ...],
 ) -> Iterator[tuple[str, str]]:
     read = {id(section): number for number, section in enumerate(workspace.experiment.dataset)}
-    for section in experiment.dataset:
+    names = distinct_names(
+        [section.describe() for section in experiment.dataset],
+        [section.model_dump(mode="json", exclude_defaults=True) for section in experiment.dataset],
+    )
+    for section, name in zip(experiment.dataset, names, strict=True):
         size = datasets.expected_size(section)
-        text = section.describe()
+        text = name
         if id(section) in read:
             ratings, _ = workspace.ratings(read[id(section)])
             text = repr(ratings).removeprefix("<Ratings ").removesuffix(">")
+            if name != section.describe():  # another section is called the same
+                text = name + text.removeprefix(ratings.name)
         elif size is not None:
             text += f": {size[2]:,} ratings of {size[1]:,} items by {size[0]:,} users"
         yield "data", text

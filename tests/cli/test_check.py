@@ -51,6 +51,18 @@ def test_an_own_file_is_read_and_divided(check):
     assert max(map(len, lines)) <= 80
 
 
+def test_two_files_of_one_name_are_shown_with_their_folders(check, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a" / "r.csv").write_text(GOOD)
+    (tmp_path / "b" / "r.csv").write_text(GOOD.replace("0,0,1", "0,0,5"))
+    _, out, _ = check(dataset="[a/r.csv, b/r.csv]")
+    assert out.splitlines()[2:4] == [
+        "data        a/r.csv: 240 ratings of 12 items by 20 users, 1 to 5",
+        "data        b/r.csv: 240 ratings of 12 items by 20 users, 1 to 5",
+    ]
+
+
 def test_trials_of_a_search_are_counted(check):
     code, out, _ = check(
         algorithms="[KNNBasic, {name: SVD, search: recommended}]",

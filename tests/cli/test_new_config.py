@@ -184,7 +184,7 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     (tmp_path / "a.csv").write_text(table(",", "who", "what", "mark"))
     code, _, err = call("new", "c.yaml", "--dataset", "a.csv")
     assert code == 2
-    assert err.endswith("among who, what, mark; name them, as --columns user=who,item=2\n")
+    assert err.endswith("name them, as --columns user=NAME,item=NAME,rating=NAME\n")
     assert not (tmp_path / "c.yaml").exists()
     columns = "user=who,item=2,rating=mark"
     assert call("new", "c.yaml", "--dataset", "a.csv", "--columns", columns)[0] == 0
