@@ -273,7 +273,7 @@ def test_a_gain_that_no_count_of_plays_has_is_refused_before_anything_is_fitted(
     frame.loc[0, "rating"] = 352_698
     ratings = Ratings.from_frame(frame, scale=(1, 352_698))
     config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["ndcg(gain=linear)@5", "ndcg@5"]}
-    expected = r"whose highest rating is 352698: ndcg: 2\*\*352698 is beyond .* gain=binary for"
+    expected = r"rated from 1 to 352698: ndcg: 2\*\*352698 is beyond .* gain=binary for"
     with pytest.raises(MetricError, match=expected):
         harness.run(config, ratings=ratings, results=None)
     assert seen == []
