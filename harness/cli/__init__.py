@@ -134,10 +134,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _drop_output()  # the reader of a pipe has gone (`harness list ... | head`): no error
         status = 0
     except (MemoryError, OSError, ImportError) as error:
+        said = _limit(error)
         if isinstance(error, OSError) and error.errno in OF_OUTPUT and error.filename is None:
             _drop_output()
             said = f"standard output cannot be written ({error.strerror}); send it elsewhere"
-        elif (said := _limit(error)) is None:
+        elif said is None:
             raise
         say(said, err=True)
         status = 2
