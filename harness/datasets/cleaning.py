@@ -236,8 +236,8 @@ def _scale(
             )
 
         advice = (
-            f"`scale: [{low:g}, {high:g}]` confirms it; `scale: [{inner[0]:g}, {inner[1]:g}]` and "
-            "`out_of_scale: drop` or `clip` do not"
+            f"`scale: [{low:g}, {high:g}]` confirms it; `scale: [{inner[0]:g}, {inner[1]:g}]` with "
+            "`out_of_scale: drop` or `clip` removes or clips it"
         )
         return (low, high), [Flaw("outlier", np.flatnonzero(usable)[odd], alone, advice)]
     outside = (ratings < low) | (ratings > high)

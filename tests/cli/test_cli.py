@@ -479,7 +479,14 @@ def test_a_metric_is_understood_in_capitals(call):
 def test_what_the_commands_write_is_ignored_in_a_clone():
     if not (TOP / ".git").exists():
         pytest.skip("not a clone")
-    written = ["runs/x/run.json", "runs/index.html", "splits/a.npz", "my.yaml", "schema.json"]
+    written = [
+        "runs/x/run.json",
+        "runs/index.html",
+        "splits/a.npz",
+        "my.yaml",
+        "schema.json",
+        "my.csv",
+    ]
     written += ["results/x/report.html", "results/x/plots/a.svg", "results/index.html"]
     command = ["git", "check-ignore", "--no-index", *written, "results/x/run.json"]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
