@@ -124,7 +124,7 @@ def conventions_command(run: str, results: Path, role: str, k: int, threshold: f
     "--no-runs", is_flag=True, help="Compute only numbers that need no data and no training."
 )
 def reproduce_command(source: str | None, quiet: bool, no_runs: bool) -> int:
-    """Compute published numbers again and compare them with the source.
+    """Compute published numbers again and compare them.
 
     SOURCE is vincent-2018, rectools-docs, singh-2025, nicolas-2022, bellei-2017, microsoft or
     surprise; all of them without it. The exit code is 1 if a number differs that no note explains.

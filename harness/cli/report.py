@@ -92,7 +92,7 @@ def plot_command(
     form: str,
     output: Path | None,
 ) -> int:
-    """Draw plots of a run, or of several runs together, one column of a paper wide.
+    """Draw plots of a run, or of several runs together.
 
     Each plot is one file; for a run with several tables, its name contains the table.
     """

@@ -78,7 +78,7 @@ def run_command(
 @options.configs
 @options.overrides
 def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
-    """Show what a run would do and what would stop it, without fitting.
+    """Show what a run would do and what would stop it.
 
     Reads and splits the data, counts cells and trials, estimates memory, and looks for missing
     packages. The exit code is 2 if there is a fault.

@@ -25,7 +25,7 @@ METRICS = ["ndcg@10", "ndcg@5,10,20", "ndcg(gain=linear)@10", "rmse", "mae"]
     help="JSON Schema for editors, or a reference page.",
 )
 def schema_command(form: str) -> int:
-    """Print the keys of a config: their types, defaults and meaning.
+    """Print the keys of a config, their types and defaults.
 
     Save the JSON Schema beside a config whose first line is `# yaml-language-server:
     $schema=schema.json`, and editors complete and check it.
