@@ -134,9 +134,9 @@ def test_long_names_keep_both_ends():
 
 
 def test_the_list_of_runs_escapes_what_it_shows(nasty, tmp_path):
-    nasty.info["name"] = "a<i>&🙂"
-    written = nasty.write(tmp_path)
-    (written.folder / "report.html").write_text("here")
+    nasty.info["name"] = "nasty"
+    folder = nasty.write(tmp_path).folder.rename(tmp_path / "a<i>&🙂")
+    (folder / "report.html").write_text("here")
     page = write_index(tmp_path).read_text(encoding="utf-8")
     elements = Elements(page)
     assert not FOREIGN & set(elements.names)
