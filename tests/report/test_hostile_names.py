@@ -133,9 +133,8 @@ def test_long_names_keep_both_ends():
     assert (shortened(name)[:5], shortened(name)[-5:]) == ("an al", "tuned")
 
 
-def test_the_list_of_runs_escapes_what_it_shows(nasty, tmp_path):
-    nasty.info["name"] = "nasty"
-    folder = nasty.write(tmp_path).folder.rename(tmp_path / "a<i>&🙂")
+def test_the_list_of_runs_escapes_what_it_shows(plain_run, tmp_path):
+    folder = plain_run.write(tmp_path).folder.rename(tmp_path / "a<i>&🙂")
     (folder / "report.html").write_text("here")
     page = write_index(tmp_path).read_text(encoding="utf-8")
     elements = Elements(page)
