@@ -97,7 +97,8 @@ def _precisions(
     for user in range(start, stop):
         for cut in range(len(ks)):
             k = ks[cut]
-            total, hits = 0.0, 0
+            # Not the literal 0, for which numba would compile what it is passed to once more.
+            total, hits = 0.0, k - k
             entry, end = offsets[user], offsets[user + 1]
             crossed = False
             while entry < end and lows[entry] <= k:

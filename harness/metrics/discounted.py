@@ -265,7 +265,8 @@ def _retrieved_binary(
             crossing, low, n_tied, inside = 0, k + 1, 1, 0
             entry = offsets[user]
             while entry < offsets[user + 1] and lows[entry] <= k:
-                low, high, r = lows[entry], highs[entry], 0
+                # One type for ranks, so that what takes them is compiled once.
+                low, high, r = np.int64(lows[entry]), np.int64(highs[entry]), 0
                 while entry < offsets[user + 1] and lows[entry] == low:
                     r += worth_of(relevance[entry], worth) > 0.0
                     entry += 1
