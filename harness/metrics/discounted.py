@@ -266,7 +266,7 @@ def _retrieved_binary(
             entry = offsets[user]
             while entry < offsets[user + 1] and lows[entry] <= k:
                 # One type for ranks, so that what takes them is compiled once.
-                low, high, r = np.int64(lows[entry]), np.int64(highs[entry]), 0
+                low, high, r = int(np.int64(lows[entry])), int(np.int64(highs[entry])), 0
                 while entry < offsets[user + 1] and lows[entry] == low:
                     r += worth_of(relevance[entry], worth) > 0.0
                     entry += 1
