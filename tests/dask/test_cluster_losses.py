@@ -152,7 +152,14 @@ def test_a_lost_driver_loses_nothing_that_had_finished_and_leaves_nobody_at_work
 
     with (
         (tmp_path / "driver.log").open("wb") as log,
-        subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=log) as driver,
+        subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stderr=log,
+            # A shell starts what it puts into the background with interrupts ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+        ) as driver,
     ):
         wait_until(lambda: marks(pace), "the slow cell")
         wait_until(lambda: len(stored()) >= 2, "the fast cells, at home")

@@ -190,7 +190,9 @@ def test_a_frame_of_pandas_is_refused() -> None:
 
 
 def test_random_ties_are_refused(spark: Any) -> None:
-    with pytest.raises(MetricError, match="ties=random draws by a user's place among all users"):
+    with pytest.raises(
+        MetricError, match="ties=random depends on a user's position among all users"
+    ):
         harness.spark.evaluate(frame(spark, draw(10, 2)), "ndcg(ties=random)@5")
 
 
