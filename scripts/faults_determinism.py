@@ -38,7 +38,7 @@ algorithms: [%s]
 metrics: ["ndcg@5,10", "ap@10", novelty@10, rmse, mae]
 statistics: {resamples: 500}
 """
-PLACE = ["dataset", "split", "candidates", "algorithm", "seed", "fold", "user"]
+PLACE = ["table", "row", "dataset", "split", "candidates", "algorithm", "seed", "fold", "user"]
 
 
 class Way(NamedTuple):

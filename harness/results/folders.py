@@ -90,7 +90,7 @@ def check_replaceable(folder: Path) -> None:
     ------
     ResultsError
     """
-    if not folder.exists() or (folder.is_dir() and not _others(folder, WRITTEN)):
+    if not folder.exists() or (folder.is_dir() and not _others(folder, WRITTEN | {"plots"})):
         return
     if "schema_version" not in _description(folder):
         raise ResultsError(

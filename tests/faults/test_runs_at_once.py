@@ -15,7 +15,7 @@ from harness.errors import ResultsError
 from harness.files import hold, write_whole
 from harness.results import read_run
 from harness.results.cells import CellStore
-from harness.results.folders import replace_folder, restore_folder
+from harness.results.folders import DERIVED, WRITTEN, replace_folder, restore_folder
 
 SIX = """\
 name: small
@@ -207,3 +207,9 @@ def test_two_writers_of_one_file_leave_one_of_their_versions_whole(tmp_path):
         thread.join()
     assert path.read_bytes() in versions
     assert [each.name for each in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_every_file_that_a_run_writes_is_known_where_run_json_is_damaged(tmp_path):
+    tuned = {"algorithms": [{"name": "KNNBasic", "search": {"k": [2, 3]}}], "baselines": False}
+    done = harness.run(TINY | tuned | {"tuning": {"trials": 2}}, results=tmp_path)
+    assert {each.name for each in done.folder.iterdir()} == WRITTEN - {*DERIVED}
