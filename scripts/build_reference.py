@@ -20,8 +20,7 @@ import click
 from harness import datasets, metrics
 from harness.algorithms import registry
 from harness.cli import _harness
-from harness.config.spaces import RECOMMENDED
-from harness.config.tuning import Range
+from harness.config.spaces import RECOMMENDED, Range
 from harness.metrics.definitions import Definition
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from harness.config.section import Section
-from harness.config.tuning import SearchSpace
+from harness.config.spaces import SearchSpace
+from harness.sections import Section
 
 __all__ = ["AlgorithmConfig", "AlgorithmSection"]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from harness.config.section import Section
+from harness.sections import Section
 
 __all__ = ["CandidatesSection", "Catalogue", "Rated", "Sampled"]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator, model_validator
 from pydantic_core import CoreSchema
 
-from harness.config.section import Section
+from harness.sections import Section
 
 __all__ = [
     "ColumnsSection",

@@ -10,11 +10,10 @@ from harness.config.algorithm import AlgorithmSection
 from harness.config.candidates import CandidatesSection, Rated
 from harness.config.data import DatasetSection
 from harness.config.inference import Inference
-from harness.config.quantities import MOST_SECONDS
-from harness.config.section import Section
 from harness.config.splitting import FilterSection, Holdout, SplitSection
 from harness.config.tuning import Tuning
 from harness.errors import suggestion
+from harness.sections import MOST_SECONDS, Section
 
 __all__ = ["Execution", "Experiment"]
 

@@ -6,8 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from harness.config.quantities import Count, Moment, Size, State, seconds, written
-from harness.config.section import Section
+from harness.sections import Count, Moment, Section, Size, State, seconds, written
 
 __all__ = [
     "FilterSection",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.config.section import Section
+from harness.sections import Section
 
 __all__ = ["Inference"]
 

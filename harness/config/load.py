@@ -17,8 +17,8 @@ from harness.config.algorithm import AlgorithmConfig
 from harness.config.document import Document, KeyPath, parse, read
 from harness.config.experiment import Experiment
 from harness.config.faults import dotted, explain
-from harness.config.section import Section
 from harness.errors import ConfigError, Fault, MetricError
+from harness.sections import Section
 
 __all__ = ["GIVEN", "AlgorithmCheck", "load", "repeated"]
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from harness.config.filtering import FilterSection
-from harness.config.quantities import Folds, Moment, Share, Size, SizeOrZero, State, written
-from harness.config.section import Section
+from harness.sections import Folds, Moment, Section, Share, Size, SizeOrZero, State, written
 
 __all__ = [
     "FilterSection",

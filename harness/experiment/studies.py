@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness import seeds
-from harness.config.tuning import Range, SearchSpace, Tuning
+from harness.config.spaces import Range, SearchSpace
+from harness.config.tuning import Tuning
 from harness.errors import AlgorithmError
 
 __all__ = ["Setting", "Study", "grid_size", "make_study"]

@@ -12,12 +12,12 @@ from harness import datasets, splits
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
-from harness.config.section import Section
 from harness.config.splitting import Predefined, SavedSplit
 from harness.config.tuning import validation_of
 from harness.datasets import Ratings
 from harness.results.cells import short_key
 from harness.results.naming import distinct_names
+from harness.sections import Section
 from harness.splits import FilterReport, Split
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness import metrics, statistics
-from harness.config.spaces import RECOMMENDED
-from harness.config.tuning import Range
+from harness.config.spaces import RECOMMENDED, Range
 from harness.datasets.catalogue import CATALOGUE
 from harness.report.appearance import plain
 from harness.report.procedures import (

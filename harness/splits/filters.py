@@ -21,9 +21,9 @@ from harness.config.filtering import (
     TimeWindow,
     TopItems,
 )
-from harness.config.quantities import seconds
 from harness.datasets import Ratings
 from harness.errors import SplitError
+from harness.sections import seconds
 from harness.splits.sizes import rounded_up
 from harness.splits.users import in_order_of_appearance
 

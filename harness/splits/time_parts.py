@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from harness.config.quantities import seconds
 from harness.config.splitting import GlobalTime
 from harness.datasets import Ratings
 from harness.errors import SplitError
+from harness.sections import seconds
 from harness.splits.sizes import rounded_down
 from harness.splits.split import Drawn
 

@@ -7,8 +7,9 @@ import pytest
 from surprise import KNNBasic
 
 import harness
+from harness.config.spaces import Range
 from harness.config.splitting import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
-from harness.config.tuning import Range, Tuning, validation_of
+from harness.config.tuning import Tuning, validation_of
 from harness.experiment.outline import outline
 from harness.experiment.studies import make_study
 from harness.report.methods import methods

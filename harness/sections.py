@@ -1,18 +1,28 @@
-"""Sizes, seeds and moments in the form of a config."""
+"""Base classes of the parts of a config, and the quantities that several parts have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+)
+from pydantic_core import CoreSchema
 
 __all__ = [
     "MOST_SECONDS",
     "Count",
     "Folds",
+    "Kind",
     "Moment",
+    "Section",
     "Share",
     "Size",
     "SizeOrZero",
@@ -25,6 +35,64 @@ MOST_SECONDS = 31_536_000.0
 """A year: the longest time limit."""
 MOST_RATINGS = 2**40
 """More than any data set has."""
+
+
+class Section(BaseModel):
+    """A part of a config whose keys are declared once, here.
+
+    Validation, ``harness schema``, the reference page and the help all come from the fields' types
+    and descriptions. Unknown keys are errors; ``"5"`` is not converted to 5.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
+
+
+class Kind(Section):
+    """A section of which there are several kinds, each a class with a literal `kind`.
+
+    A direct subclass is a family: it has no `kind`, declares as abstract methods what every kind
+    must have, and as the type of a field stands for all its kinds. Kinds register by being defined;
+    one that lacks an abstract method does not import.
+    """
+
+    model_config = ConfigDict(defer_build=True)  # a family's kinds are known once all are imported
+
+    kinds: ClassVar[list[type[Kind]]] = []
+    """The kinds of the family, in the order of their definition."""
+    by_name: ClassVar[bool] = True
+    """Whether a kind can be given as its name alone."""
+
+    if TYPE_CHECKING:
+        kind: str
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Start the list of a family, or register a kind."""
+        super().__pydantic_init_subclass__(**options)
+        if Kind in cls.__bases__:
+            cls.kinds = []
+        elif "kind" in cls.model_fields:
+            if missing := sorted(cls.__abstractmethods__):
+                raise TypeError(f"{cls.__name__}: write `{missing[0]}`, as the other kinds have it")
+            cls.kinds.append(cls)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the schema of a kind or, for a family, of any of its kinds."""
+        if "kind" in cls.model_fields:
+            return handler(source)
+        kinds: Any = Union[tuple(cls.kinds)]  # noqa: UP007
+        section: Any = Annotated[kinds, Field(discriminator="kind")]
+        if cls.by_name:
+            read = BeforeValidator(_from_name, json_schema_input_type=str | kinds)
+            section = Annotated[section, read]
+        return handler.generate_schema(section)
+
+
+def _from_name(value: Any) -> Any:
+    return {"kind": value} if isinstance(value, str) else value
 
 
 def seconds(moment: int | str) -> int:
