@@ -31,11 +31,11 @@ MOST_SLOWER = 2.5
 
 def measure(size: str) -> dict[str, float]:
     """Do all steps in this process and return the seconds of each, and the peak of memory."""
-    from harness import candidates, datasets, evaluation, metrics, splits
+    from harness import datasets, evaluation, metrics, splits
     from harness.algorithms import acceleration
     from harness.algorithms.quiet_surprise import surprise
     from harness.algorithms.trainset import ColumnTrainset
-    from harness.config.candidates import Catalogue, Rated
+    from harness.candidates import Catalogue, Rated
     from harness.config.splitting import Holdout
     from harness.experiment.scoring import rank, score_pairs
 
@@ -82,7 +82,7 @@ def measure(size: str) -> dict[str, float]:
     metric = metrics.parse("ndcg@10")
     options = {"clip": False, "accelerate": True}
     for section in (Rated(), Catalogue()):
-        asked = candidates.choose(section, split, seed=0)
+        asked = section.select(split, seed=0)
         if isinstance(section, Catalogue):
             some = np.zeros(len(asked.users), dtype=bool)
             some[:: max(1, len(some) // CATALOGUE_USERS)] = True

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 from speed_sides import Row, Table, arguments, columns, movielens, seconds
 
-from harness import candidates, metrics, splits
+from harness import metrics, splits
 from harness.algorithms import acceleration
 from harness.algorithms.quiet_surprise import surprise
-from harness.config.candidates import Catalogue
+from harness.candidates import Candidates, Catalogue
 from harness.config.splitting import Holdout
 from harness.experiment.scoring import rank
 
@@ -38,7 +38,7 @@ MODELS = {
 }
 
 
-def evaluate(name: str, split: splits.Split, asked: candidates.Asked) -> float:
+def evaluate(name: str, split: splits.Split, asked: Candidates) -> float:
     """Do with this package what the peers do: training set, fit, lists, metric."""
     model = MODELS[name]()
     acceleration.fit(model, columns(split.ratings, split.train))
@@ -71,7 +71,7 @@ def main() -> int:
     told = arguments((__doc__ or "").splitlines()[0], repeats=5, venv="")
     ratings = movielens(told.copy)
     (split,) = splits.make(Holdout(test_size=0.25, random_state=42), ratings, seed=0)
-    asked = candidates.choose(Catalogue(unknown_items="drop"), split, seed=0)
+    asked = Catalogue(unknown_items="drop").select(split, seed=0)
     table = Table((__doc__ or "").splitlines()[0], against="peer")
     with tempfile.TemporaryDirectory() as scratch:
         python = environment(Path(told.venv or Path(scratch, "venv")))

@@ -1,22 +1,47 @@
-"""The candidates of each test user, and what is known about them."""
+"""Which items are ranked for a test user: one class for each kind of candidates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from harness import seeds
-from harness.config.candidates import CandidatesSection, Rated, Sampled
 from harness.errors import SplitError
+from harness.sections import Kind
 from harness.splits import Split
 
-__all__ = ["Asked", "choose"]
+__all__ = ["Candidates", "CandidatesSection", "Catalogue", "Rated", "Sampled"]
+
+UnknownUsers = Annotated[
+    Literal["keep", "drop"],
+    Field(description="Whether users without a training rating are evaluated."),
+]
+UnknownItems = Annotated[
+    Literal["count", "drop"],
+    Field(
+        description="Whether a test item without a training rating, so never ranked, counts in "
+        "the ideal."
+    ),
+]
+NAMES = {
+    ("training_items", "keep"): ", training items kept",
+    ("unknown_users", "drop"): ", known users",
+    ("unknown_items", "drop"): ", known items",
+}
+SENTENCES = {
+    ("unknown_items", "count"): " Test items without a training rating cannot be ranked but count "
+    "in the ideal.",
+    ("unknown_items", "drop"): " Test items without a training rating are left out.",
+    ("unknown_users", "drop"): " Users without a training rating are left out.",
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Candidates:
     """The test users of a split, their judged items and their candidates.
 
     All ids are the data set's codes. Users come in the order of their codes; within a user, items
@@ -36,10 +61,10 @@ class Asked:
     kept : ndarray of bool, shape (n_users,)
         Users whose ranking is evaluated.
     known : ndarray of bool, shape (n_test,)
-        Whether training saw the item.
+        Whether the item can be ranked: training saw it, or only test ratings are ranked.
     extra_offsets : ndarray of int64, shape (n_users + 1,)
     extra_items : ndarray of int32, shape (n_extra,)
-        Unrated items that stand among the candidates of a sample; empty otherwise.
+        Unrated items that are among the candidates of a sample; empty otherwise.
     """
 
     users: NDArray[np.int32]
@@ -58,90 +83,152 @@ class Asked:
         return len(self.users)
 
 
-def choose(section: CandidatesSection, split: Split, seed: int) -> Asked:
-    """Select the test users of a split and their candidates.
+class CandidatesSection(Kind):
+    """``rated``, ``catalogue`` or ``sampled``, as a name or with options."""
 
-    Parameters
-    ----------
-    section : Rated, Catalogue or Sampled
-    split : Split
-    seed : int
-        The run's seed; a sample depends on it, on the fold and on the user, not on the algorithm.
+    only_rated: ClassVar[bool] = False
+    name: ClassVar[str]
+    ranked: ClassVar[str]
 
-    Raises
-    ------
-    SplitError
-        If no test user is left, or no user has an item to sample.
-    """
-    ratings = split.ratings
-    codes, items = ratings.users[split.test], ratings.items[split.test]
-    values = ratings.ratings[split.test]
-    order = np.argsort(codes, kind="stable")
-    users, counts = np.unique(codes, return_counts=True)
-    in_training = np.zeros(ratings.n_items, dtype=bool)
-    in_training[ratings.items[split.train]] = True
-    trained = np.zeros(ratings.n_users, dtype=bool)
-    trained[ratings.users[split.train]] = True
-    kept = trained[users] if section.unknown_users == "drop" else np.ones(len(users), dtype=bool)
-    if not kept.any():
-        raise SplitError(
-            f"{split.name}, fold {split.fold}: no test user has a training rating; "
-            "use `unknown_users: keep` or another split"
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return self.name.format(self) + self._texts(NAMES)
+
+    def sentence(self) -> str:
+        """Return a sentence on what was ranked, for the methods text of a report."""
+        own = "included" if getattr(self, "training_items", "") == "keep" else "left out"
+        return self.ranked.format(self, own=own) + self._texts(SENTENCES)
+
+    def select(self, split: Split, seed: int) -> Candidates:
+        """Select the test users of a split and their candidates.
+
+        Parameters
+        ----------
+        split : Split
+        seed : int
+            The run's seed; a sample depends on it, on the fold and on the user, not on the
+            algorithm.
+
+        Raises
+        ------
+        SplitError
+            If no test user is left, or no user has an item to sample.
+        """
+        ratings = split.ratings
+        codes = ratings.users[split.test]
+        order = np.argsort(codes, kind="stable")
+        rows = split.test[order]
+        users, counts = np.unique(codes, return_counts=True)
+        in_training = np.zeros(ratings.n_items, dtype=bool)
+        in_training[ratings.items[split.train]] = True
+        kept = np.ones(len(users), dtype=bool)
+        if getattr(self, "unknown_users", "keep") == "drop":
+            kept = np.isin(users, ratings.users[split.train])
+        if not kept.any():
+            raise SplitError(
+                f"{split.name}, fold {split.fold}: no test user has a training rating; "
+                "use `unknown_users: keep` or another split"
+            )
+        extra = self._sample(split, users, in_training, seed)
+        return Candidates(
+            users=users.astype(np.int32),
+            offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+            items=ratings.items[rows],
+            ratings=ratings.ratings[rows],
+            order=order,
+            kept=kept,
+            known=in_training[ratings.items[rows]] | self.only_rated,
+            extra_offsets=np.cumsum([0, *map(len, extra)], dtype=np.int64),
+            extra_items=np.concatenate(extra).astype(np.int32),
         )
-    extra = (
-        _sample(section.n, split, users, in_training, seed)
-        if isinstance(section, Sampled)
-        else (np.zeros(len(users) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32))
-    )
-    return Asked(
-        users=users.astype(np.int32),
-        offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        items=items[order],
-        ratings=values[order],
-        order=order,
-        kept=kept,
-        known=np.ones(len(items), bool)
-        if isinstance(section, Rated)
-        else in_training[items[order]],
-        extra_offsets=extra[0],
-        extra_items=extra[1],
-    )
+
+    def _sample(
+        self, split: Split, users: NDArray[np.int32], in_training: NDArray[np.bool_], seed: int
+    ) -> list[NDArray[np.int64]]:
+        """Return the unrated candidates of each user: none."""
+        return [np.zeros(0, dtype=np.int64)] * len(users)
+
+    def _texts(self, of: dict[tuple[str, str], str]) -> str:
+        return "".join(text for (key, value), text in of.items() if getattr(self, key, "") == value)
 
 
-def _sample(
-    n: int, split: Split, users: NDArray[np.int32], in_training: NDArray[np.bool_], seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Draw up to `n` training items for each user among those the user rated nowhere."""
-    ratings = split.ratings
-    order = np.argsort(ratings.users, kind="stable")
-    edges = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
-    catalogue = np.flatnonzero(in_training)
-    drawn = []
-    for user in users:
-        rng = seeds.generator(seed, "candidates", split.fold, ratings.user_ids[user])
-        rated = ratings.items[order[edges[user] : edges[user + 1]]]
-        free = in_training.copy()
-        free[rated] = False
-        n_free = int(free.sum())
-        if n_free <= 4 * n:
-            unrated = np.flatnonzero(free)
-            drawn.append(rng.permutation(unrated)[:n] if n_free > n else unrated)
-            continue
-        # Draw from the whole catalogue and throw away what the user rated: far cheaper than
-        # listing the free items, and as uniform.
-        picked: list[int] = []
-        seen = set(rated.tolist())
-        while len(picked) < n:
-            for item in catalogue[rng.integers(len(catalogue), size=2 * n)].tolist():
-                if item not in seen and len(picked) < n:
-                    seen.add(item)
-                    picked.append(item)
-        drawn.append(np.array(picked))
-    lengths = [len(each) for each in drawn]
-    if not any(lengths):
-        raise SplitError(
-            f"{split.name}: every user rated the whole catalogue, so there is nothing to sample; "
-            "use `candidates: catalogue`"
-        )
-    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    return offsets, np.concatenate(drawn).astype(np.int32)
+class Rated(CandidatesSection):
+    """Each user's own test ratings, sorted by their estimates."""
+
+    only_rated = True
+    name = "rated"
+    ranked = "Each user's own test ratings are ranked."
+
+    kind: Literal["rated"] = "rated"
+    """Rank only what the user rated in the test set."""
+    unknown_users: UnknownUsers = "keep"
+
+
+class Catalogue(CandidatesSection):
+    """Every item of the training set, for every test user."""
+
+    name = "catalogue"
+    ranked = (
+        "Every item of the training part is ranked for every test user, those that the user "
+        "rated in training {own}; an item without a test rating has relevance 0."
+    )
+
+    kind: Literal["catalogue"] = "catalogue"
+    """Rank the whole catalogue; an item without a test rating has relevance 0."""
+    training_items: Literal["drop", "keep"] = "drop"
+    """Whether the items that the user rated in training stay among the candidates."""
+    unknown_users: UnknownUsers = "keep"
+    unknown_items: UnknownItems = "count"
+
+
+class Sampled(CandidatesSection):
+    """A user's test ratings among a random sample of items without one."""
+
+    name = "sampled {0.n}"
+    ranked = (
+        "Each user's test ratings are ranked among {0.n} items drawn at random from those without "
+        "a rating of the user, which have relevance 0."
+    )
+
+    kind: Literal["sampled"] = "sampled"
+    """Rank the test ratings and `n` items that the user has not rated."""
+    n: int = Field(default=100, ge=1)
+    """How many unrated items each user gets; fewer if the catalogue has fewer."""
+    unknown_users: UnknownUsers = "keep"
+    unknown_items: UnknownItems = "count"
+
+    def _sample(
+        self, split: Split, users: NDArray[np.int32], in_training: NDArray[np.bool_], seed: int
+    ) -> list[NDArray[np.int64]]:
+        """Draw up to `n` training items for each user among those the user rated nowhere."""
+        ratings, n = split.ratings, self.n
+        order = np.argsort(ratings.users, kind="stable")
+        edges = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
+        catalogue = np.flatnonzero(in_training)
+        drawn = []
+        for user in users:
+            rng = seeds.generator(seed, "candidates", split.fold, ratings.user_ids[user])
+            rated = ratings.items[order[edges[user] : edges[user + 1]]]
+            free = in_training.copy()
+            free[rated] = False
+            n_free = int(free.sum())
+            if n_free <= 4 * n:
+                unrated = np.flatnonzero(free)
+                drawn.append(rng.permutation(unrated)[:n] if n_free > n else unrated)
+                continue
+            # Draw from the whole catalogue and reject what the user rated: far cheaper than
+            # listing the free items, and as uniform.
+            picked: list[int] = []
+            seen = set(rated.tolist())
+            while len(picked) < n:
+                for item in catalogue[rng.integers(len(catalogue), size=2 * n)].tolist():
+                    if item not in seen and len(picked) < n:
+                        seen.add(item)
+                        picked.append(item)
+            drawn.append(np.array(picked))
+        if not any(map(len, drawn)):
+            raise SplitError(
+                f"{split.name}: every user rated the whole catalogue, so there is nothing to "
+                "sample; use `candidates: catalogue`"
+            )
+        return drawn

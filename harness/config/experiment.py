@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithm import AlgorithmSection
-from harness.config.candidates import CandidatesSection, Rated
 from harness.config.data import DatasetSection
 from harness.config.inference import Inference
 from harness.config.splitting import FilterSection, Holdout, SplitSection

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from harness.config.document import Document, KeyPath
 from harness.errors import Fault, suggestion
+from harness.sections import Kind
 
 __all__ = ["dotted", "explain"]
 
@@ -140,6 +141,8 @@ def _tag(model: type[BaseModel]) -> str | None:
 def _sections(annotation: Any) -> list[type[BaseModel]]:
     """Return every section that an annotation may hold, through lists, unions and Annotated."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if issubclass(annotation, Kind) and "kind" not in annotation.model_fields:
+            return [*annotation.kinds]
         return [annotation]
     if typing.get_origin(annotation) is typing.Annotated:
         return _sections(typing.get_args(annotation)[0])

@@ -14,11 +14,11 @@ from typing import Any
 from filelock import Timeout
 
 import harness
-from harness import candidates, evaluation, metrics, seeds
+from harness import evaluation, metrics, seeds
 from harness.algorithms import acceleration, registry
 from harness.algorithms.warming import warm_up
+from harness.candidates import Catalogue
 from harness.config.algorithm import AlgorithmConfig
-from harness.config.candidates import Catalogue
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.interrupts import interrupts_kept
 from harness.experiment.memory import PeakMemory, available_bytes
@@ -194,7 +194,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
             f"{cell.title}: the data, the split or the code here are not those that the run was "
             "planned with; a file was changed since, or this worker has another version: run again"
         )
-    asked = candidates.choose(section, split, cell.seed)
+    asked = section.select(split, cell.seed)
     # Code from elsewhere may change what it is given, which must not reach another cell.
     trainset = workspace.trainset(split, shared=":" not in chosen.name)
     _refuse_what_cannot_fit(chosen.name, cell.params, trainset)

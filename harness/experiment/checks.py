@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from harness import candidates, evaluation, metrics
-from harness.config.candidates import CandidatesSection, Catalogue, Rated, Sampled
+from harness import evaluation, metrics
+from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import repeated
@@ -138,11 +138,8 @@ def _undistinguished(wanted: tuple[Metric, ...], lists: Rankings) -> Iterator[st
 
 def _test_lists(section: CandidatesSection, split: Split) -> Rankings:
     """Return the lists of a split in no particular order: all candidates of a user are tied."""
-    asked = candidates.choose(
-        section if isinstance(section, Rated) else Catalogue(unknown_users=section.unknown_users),
-        split,
-        seed=0,
-    )
+    rule = section if isinstance(section, Rated) else Catalogue(unknown_users=section.unknown_users)
+    asked = rule.select(split, seed=0)
     ratings, kept = split.ratings, asked.kept
     owners = np.repeat(np.arange(asked.n_users), np.diff(asked.offsets))[asked.known]
     counts = n_ranked = np.bincount(owners, minlength=asked.n_users)

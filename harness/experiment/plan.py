@@ -11,8 +11,8 @@ import harness
 from harness import metrics, seeds
 from harness.algorithms import registry
 from harness.algorithms.own_code import code_digest
+from harness.candidates import Sampled
 from harness.config.algorithm import AlgorithmConfig
-from harness.config.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.config.tuning import validation_of
 from harness.experiment.workspace import Workspace

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from harness import evaluation, rankings
 from harness.algorithms import acceleration
-from harness.candidates import Asked
-from harness.config.candidates import CandidatesSection, Catalogue, Rated
+from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.rankings.tie_order import TieKeys, order_keys, tie_keys
@@ -54,7 +53,9 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
         evaluation.evaluate(wanted, listed, pairs, np.array([True]), exposure)
 
 
-def score_pairs(model: Any, asked: Asked, *, clip: bool, accelerate: bool) -> tuple[Pairs, int]:
+def score_pairs(
+    model: Any, asked: Candidates, *, clip: bool, accelerate: bool
+) -> tuple[Pairs, int]:
     """Estimate every test rating, in the order of the test set.
 
     Returns
@@ -84,7 +85,7 @@ def score_pairs(model: Any, asked: Asked, *, clip: bool, accelerate: bool) -> tu
 def rank(
     model: Any,
     section: CandidatesSection,
-    asked: Asked,
+    asked: Candidates,
     pairs: Pairs,
     *,
     clip: bool,
@@ -182,7 +183,7 @@ def _rank_listed(
 def _rank_catalogue(
     model: Any,
     section: Catalogue,
-    asked: Asked,
+    asked: Candidates,
     keys: Keys | None,
     *,
     clip: bool,
@@ -246,7 +247,7 @@ def _stretches(offsets: NDArray[np.int64], owners: NDArray[np.int64]) -> _Stretc
 
 
 def _pool(
-    kept: NDArray[np.int64], asked: Asked, *, drop_unknown: bool
+    kept: NDArray[np.int64], asked: Candidates, *, drop_unknown: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return every kept user's test ratings in descending order: the ideal order."""
     held = _stretches(asked.offsets, kept)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import datasets, splits
 from harness.algorithms.trainset import ColumnTrainset
-from harness.config.candidates import Sampled
+from harness.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.config.splitting import Predefined, SavedSplit
 from harness.config.tuning import validation_of

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from harness import metrics
-from harness.config.candidates import CandidatesSection
+from harness.candidates import CandidatesSection
 from harness.config.splitting import SplitSection
 from harness.config.tuning import Tuning, validation_of
 from harness.report.appearance import plain

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.config.candidates import Catalogue, Rated, Sampled
+from harness.candidates import Catalogue, Rated, Sampled
 from harness.config.experiment import Experiment
 from harness.config.splitting import OwnTraining
 from harness.datasets.catalogue import CATALOGUE
