@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,11 @@ class CandidatesSection(Kind):
     name: ClassVar[str]
     ranked: ClassVar[str]
 
+    if TYPE_CHECKING:  # the fields of the kinds: not every kind has all
+        training_items: Literal["drop", "keep"] = "drop"
+        unknown_users: Literal["keep", "drop"] = "keep"
+        unknown_items: Literal["count", "drop"] = "count"
+
     def describe(self) -> str:
         """Return the short name that tables use."""
         return self.name.format(self) + self._texts(NAMES)
@@ -122,7 +127,7 @@ class CandidatesSection(Kind):
         in_training = np.zeros(ratings.n_items, dtype=bool)
         in_training[ratings.items[split.train]] = True
         kept = np.ones(len(users), dtype=bool)
-        if getattr(self, "unknown_users", "keep") == "drop":
+        if self.unknown_users == "drop":
             kept = np.isin(users, ratings.users[split.train])
         if not kept.any():
             raise SplitError(
