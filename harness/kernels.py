@@ -1,33 +1,45 @@
-"""Compiled loops: compiled on first use, kept on disk, working where nothing can be written.
+"""Compiled loops, and the threads that share them.
 
-Importing this module imports Numba, so only modules that hold loops import it, and nothing that
-``harness --help`` needs.
+A loop is compiled on its first call, and kept on disk; Numba is imported then and not before, so
+that what reads a config or prints help does not wait for it. Loops release the GIL: plain threads
+share the arrays and nothing is copied. A block of a range writes only its own part of the output,
+so a result does not depend on the number of threads.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import update_wrapper
+from itertools import pairwise
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeVar
 
-from harness.parallel import positive
-
-# Numba cannot be imported with another value. No loop here runs on Numba's own threads.
-if not positive(os.environ.get("NUMBA_NUM_THREADS", "1")):
-    del os.environ["NUMBA_NUM_THREADS"]
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compile_lazily", "compiled_before", "group_rows", "kernel"]
+__all__ = [
+    "Kernel",
+    "compile_lazily",
+    "compiled_before",
+    "each_block",
+    "group_rows",
+    "kernel",
+    "n_threads",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+LONGEST = 4
+"""Digits of a number of threads."""
 
-def kernel(function: F) -> F:
-    """Compile a function with Numba, without the GIL, in strict IEEE arithmetic.
+_making = RLock()
+
+
+class Kernel:
+    """A function that Numba compiles on its first call, without the GIL, in strict IEEE arithmetic.
 
     The machine code is cached beside the source or, where that cannot be written, in the user's
     cache folder; where neither can be written it is compiled again in each process.
@@ -39,6 +51,47 @@ def kernel(function: F) -> F:
     ----------
     function : callable
         Loops over arrays and scalars, in the part of Python that Numba compiles.
+    **options
+        Further options of ``numba.njit``.
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        self.py_func = function
+        self._options = {"nogil": True, "no_cfunc_wrapper": True} | options
+        self._dispatcher: Any = None
+        update_wrapper(self, function)
+
+    @property
+    def dispatcher(self) -> Any:
+        """Numba's own object; imports Numba, but compiles nothing yet."""
+        if self._dispatcher is None:
+            with _making:  # threads whose first call it is share one
+                self._dispatcher = self._dispatcher or self._make()
+        return self._dispatcher
+
+    def _make(self) -> Any:
+        # Numba cannot be imported with another value. No loop here runs on Numba's own threads.
+        if not _positive(os.environ.get("NUMBA_NUM_THREADS", "1")):
+            del os.environ["NUMBA_NUM_THREADS"]
+        import numba
+
+        try:
+            return numba.njit(cache=True, **self._options)(self.py_func)
+        except RuntimeError:  # no folder to cache in
+            return numba.njit(**self._options)(self.py_func)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks for where another kernel calls this one."""
+        return self.dispatcher._numba_type_
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the compiled function; compile it if there is none for these types."""
+        return self.dispatcher(*args)
+
+
+def kernel(function: F) -> F:
+    """Compile a function on its first call, as `Kernel` describes.
 
     Examples
     --------
@@ -48,7 +101,6 @@ def kernel(function: F) -> F:
     ...     for value in values:
     ...         s += value
     ...     return s
-    >>> import numpy as np
     >>> total(np.array([1.0, 2.0]))
     3.0
     """
@@ -57,11 +109,7 @@ def kernel(function: F) -> F:
 
 def compile_lazily(function: F, **options: Any) -> F:
     """Do what `kernel` does, with further options of ``numba.njit``."""
-    options |= {"nogil": True, "no_cfunc_wrapper": True}
-    try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    return Kernel(function, **options)  # type: ignore[return-value]
 
 
 def compiled_before() -> bool:
@@ -72,13 +120,64 @@ def compiled_before() -> bool:
     >>> compiled_before() in (True, False)
     True
     """
-    compiled: Any = kernel(lambda: None)
-    place = getattr(compiled._cache, "cache_path", None)
+    place = getattr(Kernel(lambda: None).dispatcher._cache, "cache_path", None)
     if place is None:  # there is no folder to keep them in
         return False
     package = Path(__file__).parent
     root = package if Path(place).is_relative_to(package) else Path(place).parent
     return any(root.rglob("*.nbi"))
+
+
+def n_threads() -> int:
+    """Return how many threads a loop may use: ``HARNESS_THREADS``, or the cores of this process.
+
+    Examples
+    --------
+    >>> n_threads() >= 1
+    True
+    """
+    if given := _positive(os.environ.get("HARNESS_THREADS", "")):
+        return given
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _positive(text: str) -> int:
+    """Return a number of threads as a variable of the environment gives it; 0 where it is none."""
+    return int(text) if text.isdecimal() and len(text) <= LONGEST else 0
+
+
+def each_block(task: Callable[[int, int], object], n: int, smallest: int = 1) -> None:
+    """Call ``task(start, stop)`` for blocks that cover ``range(n)``, on several threads.
+
+    Parameters
+    ----------
+    task : callable
+        Takes a half-open range; its return value is ignored.
+    n : int
+        Length of the range.
+    smallest : int
+        Fewest elements for a thread of its own.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> each_block(lambda start, stop: seen.extend(range(start, stop)), 5)
+    >>> sorted(seen)
+    [0, 1, 2, 3, 4]
+    """
+    threads = max(1, min(n_threads(), n // max(smallest, 1)))
+    if threads == 1:
+        if n:
+            task(0, n)
+        return
+    # Several blocks a thread, so that one slow block does not leave the others idle.
+    n_blocks = min(4 * threads, max(threads, n // max(smallest, 1)))
+    edges = [n * block // n_blocks for block in range(n_blocks + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        for future in [pool.submit(task, a, b) for a, b in pairwise(edges)]:
+            future.result()
 
 
 def group_rows(

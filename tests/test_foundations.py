@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness import errors, seeds
 from harness.errors import ConfigError, Fault, HarnessError, suggestion
 from harness.files import write_whole
-from harness.parallel import each_block, n_threads
+from harness.kernels import each_block, n_threads
 
 
 def test_every_error_stands_in_the_drawn_tree():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from harness.parallel import n_threads
+from harness.kernels import n_threads
 
 
 @pytest.mark.parametrize("value", ["", "0", "-4", "abc", "²", "9" * 30, "1.5"])
@@ -19,8 +19,9 @@ def test_what_is_no_number_of_threads_is_not_taken_for_one(monkeypatch, value):
 
 @pytest.mark.parametrize("value", ["0", "abc"])
 def test_numba_is_imported_whatever_its_number_of_threads_says(value):
+    program = "from harness.kernels import kernel; kernel(lambda: None).dispatcher"
     done = subprocess.run(
-        [sys.executable, "-c", "import harness.kernels"],
+        [sys.executable, "-c", program],
         env=os.environ | {"NUMBA_NUM_THREADS": value},
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.errors import AlgorithmError
-from harness.parallel import n_threads
+from harness.kernels import n_threads
 
 if TYPE_CHECKING:
     from harness.algorithms.als import Factors, ImplicitALS, Observed

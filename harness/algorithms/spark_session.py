@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import AlgorithmError
-from harness.parallel import n_threads
+from harness.kernels import n_threads
 
 __all__ = ["LEAST_JAVA", "find_java", "java_home", "local_session"]
 

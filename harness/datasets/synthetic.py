@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from harness.config.data import SyntheticSection
 from harness.datasets.ratings import Ratings
 from harness.datasets.rows import Coded, in_order_of_appearance
-from harness.kernels import kernel
-from harness.parallel import each_block
+from harness.kernels import each_block, kernel
 from harness.seeds import generator
 
 __all__ = ["make_up"]

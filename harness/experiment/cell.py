@@ -25,7 +25,7 @@ from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, depth_of, global_seed, inputs_of, requested_metrics
 from harness.experiment.scoring import compile_scoring, rank, score_pairs
 from harness.experiment.workspace import Workspace
-from harness.parallel import n_threads
+from harness.kernels import n_threads
 from harness.results import provenance
 from harness.results.cells import CellRecord, CellStore, key_of
 

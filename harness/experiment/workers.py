@@ -27,7 +27,7 @@ from harness.errors import HarnessError
 from harness.experiment.cell import BEFORE, Outcome, Report, finish
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
-from harness.parallel import n_threads
+from harness.kernels import n_threads
 from harness.results.cells import CellStore
 
 __all__ = ["Crew"]

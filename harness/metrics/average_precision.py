@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.kernels import kernel
+from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.grammar import Value
 from harness.metrics.hits import count_relevant
@@ -18,7 +18,6 @@ from harness.metrics.ties import (
     settle_by_value,
 )
 from harness.metrics.worth import relevant_from
-from harness.parallel import each_block
 
 __all__ = ["score_ap"]
 

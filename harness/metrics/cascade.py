@@ -7,13 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from harness.errors import MetricError
-from harness.kernels import kernel
+from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.grammar import Value, number
 from harness.metrics.hits import count_relevant
 from harness.metrics.ties import SMALLEST_BLOCK, Settled, settle
 from harness.metrics.worth import Worth, binary_worth, make_worth, relevant_from, worth_of
-from harness.parallel import each_block
 
 __all__ = ["err_worth", "score_err", "score_hit", "score_hitrate_ndcg", "score_rr"]
 

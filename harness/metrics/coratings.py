@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.kernels import kernel
+from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Ranks
 from harness.metrics.exposure import Exposure
-from harness.parallel import each_block
 
 __all__ = ["CosineSums", "cosine_sums"]
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from harness.kernels import kernel
+from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.grammar import Value
 from harness.metrics.ties import (
@@ -20,7 +20,6 @@ from harness.metrics.ties import (
     settle_by_value,
 )
 from harness.metrics.worth import Worth, make_worth, worth_of
-from harness.parallel import each_block
 
 __all__ = ["accumulate", "discount_weights", "score_dcg", "score_idcg", "score_ndcg"]
 

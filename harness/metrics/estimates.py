@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.kernels import kernel
+from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Pairs
 from harness.metrics.grammar import Value
-from harness.parallel import each_block
 
 __all__ = ["PAIRED"]
 

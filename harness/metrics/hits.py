@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.kernels import kernel
+from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.discounted import accumulate
 from harness.metrics.grammar import Value
 from harness.metrics.ties import SMALLEST_BLOCK, Settled, settle
 from harness.metrics.worth import binary_worth, relevant_from
-from harness.parallel import each_block
 
 __all__ = [
     "count_relevant",

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.kernels import kernel
+from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 from harness.metrics.grammar import Value
 from harness.metrics.worth import nothing
-from harness.parallel import each_block
 
 __all__ = ["Settled", "hypergeometric", "settle", "settle_by_value"]
 

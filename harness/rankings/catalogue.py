@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.errors import MetricError
-from harness.kernels import kernel
+from harness.kernels import each_block, kernel
 from harness.metrics import Rankings
 from harness.metrics.arrays import Floats, Ints, Ranks
-from harness.parallel import each_block
 from harness.rankings.tie_order import MULTIPLIER, TieKeys
 
 __all__ = ["rank_block"]

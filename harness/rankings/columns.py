@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import MetricError
-from harness.kernels import group_rows, kernel
+from harness.kernels import each_block, group_rows, kernel
 from harness.metrics import Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints, Ranks
-from harness.parallel import each_block
 
 __all__ = ["from_grouped", "from_pairs", "group_pairs"]
 

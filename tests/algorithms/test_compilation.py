@@ -5,8 +5,8 @@ import sys
 
 CODE = """
 import sys
-from numba.core.dispatcher import Dispatcher
 import harness
+from harness.kernels import Kernel
 
 config = {
     "dataset": {"synthetic": {"n_users": 20, "n_items": 25, "n_ratings": 200}},
@@ -20,11 +20,11 @@ config = {
 for _ in range(2):  # the second time from stored cells
     harness.run(config, results=None)
 kernels = {
-    id(value): value
+    id(value): value.dispatcher
     for name, module in list(sys.modules.items())
     if name.startswith("harness.")
     for value in vars(module).values()
-    if isinstance(value, Dispatcher)
+    if isinstance(value, Kernel)
 }
 for kernel in kernels.values():
     if len(kernel.signatures) > 1:

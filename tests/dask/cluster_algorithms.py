@@ -9,7 +9,7 @@ from typing import Any
 
 from surprise import AlgoBase
 
-from harness.parallel import n_threads
+from harness.kernels import n_threads
 
 
 class Paced(AlgoBase):

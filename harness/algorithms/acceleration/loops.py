@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from harness.kernels import compile_lazily
-from harness.parallel import each_block
+from harness.kernels import compile_lazily, each_block
 
 __all__ = ["in_blocks", "summing_kernel"]
 

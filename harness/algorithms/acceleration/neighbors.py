@@ -35,7 +35,7 @@ from harness.algorithms.acceleration.similarities import (
 from harness.algorithms.columns import Lists, mean_of_each, transpose
 from harness.algorithms.quiet_surprise import surprise
 from harness.algorithms.trainset import ColumnTrainset
-from harness.parallel import each_block
+from harness.kernels import each_block
 
 __all__ = ["KNNBaseline", "KNNBasic", "KNNWithMeans", "KNNWithZScore"]
 

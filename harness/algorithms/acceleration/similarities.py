@@ -20,8 +20,7 @@ from harness.algorithms.acceleration.baselines import accepts_baselines
 from harness.algorithms.acceleration.capacity import fits_densely
 from harness.algorithms.columns import Lists, repeats
 from harness.algorithms.trainset import ColumnTrainset
-from harness.kernels import kernel
-from harness.parallel import each_block
+from harness.kernels import each_block, kernel
 
 __all__ = ["LazyMatrix", "Similarities", "accepts_similarities", "fit_similarities", "rows_of"]
 

@@ -23,8 +23,7 @@ from harness.algorithms.acceleration.similarities import LazyMatrix
 from harness.algorithms.columns import Lists, mean_of_each, truncated
 from harness.algorithms.quiet_surprise import surprise
 from harness.algorithms.trainset import ColumnTrainset
-from harness.kernels import kernel
-from harness.parallel import each_block
+from harness.kernels import each_block, kernel
 
 __all__ = ["SlopeOne"]
 

@@ -16,7 +16,7 @@ from harness.experiment.cluster.parcels import unpack_ratings
 from harness.experiment.interrupts import interrupts_kept
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
-from harness.parallel import n_threads
+from harness.kernels import n_threads
 from harness.splits import FilterReport, Split
 
 __all__ = ["Delivered", "Office"]
