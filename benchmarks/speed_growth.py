@@ -2,7 +2,7 @@
 
 The exponent of a power of the number of ratings is fitted to the times; at most 1.2 is promised
 for SVD, SVD++ and BaselineOnly. Surprise stands beside it as far as its time and memory go.
-`scripts/plot_growth.py` draws what ``--output`` wrote.
+`tools/plot_growth.py` draws what ``--output`` wrote.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "differential_reader.py"
+SCRIPT = Path(__file__).parents[2] / "tools" / "differential_reader.py"
 
 
 @pytest.fixture(scope="module")

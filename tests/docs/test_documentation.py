@@ -31,7 +31,7 @@ def named(page):
 
 def script(name, *arguments):
     return subprocess.run(
-        [sys.executable, TOP / "scripts" / name, *arguments],
+        [sys.executable, TOP / "tools" / name, *arguments],
         capture_output=True,
         text=True,
         timeout=600,
@@ -88,11 +88,11 @@ def test_a_changed_output_would_be_found(tmp_path):
 
 
 def test_seconds_and_megabytes_are_not_compared_but_scores_are():
-    sys.path.insert(0, str(TOP / "scripts"))
+    sys.path.insert(0, str(TOP / "tools"))
     try:
         from run_docs import comparable
     finally:
-        sys.path.remove(str(TOP / "scripts"))
+        sys.path.remove(str(TOP / "tools"))
     row = "SVD      0.7851 b  0.8996   0.35     0.31      0.07      352    670"
     assert comparable(row) == comparable(row.replace("0.31", "12.99").replace("352", "1,352"[2:]))
     assert comparable(row) != comparable(row.replace("0.7851", "0.7852"))

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
+FOLDER = Path(__file__).parents[2] / "proofs"
 PROOFS = [
-    ("faults_kills.py",),
-    ("faults_inputs.py", "configs"),
-    ("faults_inputs.py", "data"),
-    ("faults_writes.py",),
-    ("faults_files.py",),
-    ("faults_crowd.py",),
-    ("faults_soak.py",),
-    ("faults_determinism.py",),
+    ("kills.py",),
+    ("inputs.py", "configs"),
+    ("inputs.py", "data"),
+    ("writes.py",),
+    ("files.py",),
+    ("crowd.py",),
+    ("soak.py",),
+    ("determinism.py",),
 ]
 
 
 def prove(*arguments):
     return subprocess.run(
         [sys.executable, *arguments],
-        env={**os.environ, "PYTHONPATH": f"{SCRIPTS}{os.pathsep}{SCRIPTS.parent}"},
+        env={**os.environ, "PYTHONPATH": f"{FOLDER}{os.pathsep}{FOLDER.parent}"},
         capture_output=True,
         text=True,
         timeout=900,
@@ -37,40 +37,28 @@ def prove(*arguments):
 @pytest.mark.parametrize("proof", PROOFS, ids=" ".join)
 def test_the_quick_form_of_a_proof_finds_no_fault(proof):
     name, *rest = proof
-    done = prove(SCRIPTS / name, *rest, "--quick")
+    done = prove(FOLDER / name, *rest, "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^0 faults; \d+ s$", done.stdout, re.MULTILINE), done.stdout
 
 
 def test_every_proof_is_among_them():
-    found = {path.name for path in SCRIPTS.glob("faults_*.py") if "Proof(" in path.read_text()}
+    found = {path.name for path in FOLDER.glob("*.py") if "Proof(__doc__" in path.read_text()}
     assert found == {name for name, *_ in PROOFS}
 
 
-PIECE = """\
-from faults_proof import Proof
+FAULTY = """\
+from common import Proof
 proof = Proof("A proof.", full=3, quick=1)
-while proof.goes_on:
-    proof.add("done")
-    if proof.done == {bad}:
-        proof.fault("it broke")
-    if proof.done == 2:
-        proof.end = 0
-raise SystemExit(proof.close(f"{{proof.done}} times"))
+proof.add("done")
+proof.fault("it broke")
+raise SystemExit(proof.close("once"))
 """
 
 
 def test_a_fault_makes_the_exit_code_1():
-    done = prove("-c", PIECE.format(bad=1))
+    done = prove("-c", FAULTY)
     assert done.returncode == 1
     assert "FAULT: it broke" in done.stderr
     assert "1 faults;" in done.stdout
-
-
-def test_a_proof_that_was_stopped_goes_on_from_its_tally(tmp_path):
-    arguments = ("-c", PIECE.format(bad=9), "--tally", tmp_path / "tally.json")
-    first, second = prove(*arguments), prove(*arguments)
-    assert "2 times" in first.stdout
-    assert "2 of 3 done: run the same command again to go on" in first.stdout
-    assert "3 times" in second.stdout
-    assert "again" not in second.stdout
+    assert "1 of 3 done" in done.stdout

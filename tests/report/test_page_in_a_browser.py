@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("check_page", TOP / "scripts" / "check_page.py")
+    spec = importlib.util.spec_from_file_location("check_page", TOP / "tools" / "check_page.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

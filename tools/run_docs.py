@@ -1,7 +1,7 @@
 """Run what the documentation shows, and write what came out into the pages.
 
-python scripts/run_docs.py [PAGE...]          rewrite the outputs in docs/
-python scripts/run_docs.py --check [PAGE...]  exit 1 if a page shows what no longer comes out
+python tools/run_docs.py [PAGE...]          rewrite the outputs in docs/
+python tools/run_docs.py --check [PAGE...]  exit 1 if a page shows what no longer comes out
 
 Three things in a page are live; every page has a temporary folder of its own to run in:
 
@@ -130,7 +130,7 @@ def main(arguments: list[str]) -> int:
             continue
         if "--check" in arguments:
             stale += 1
-            print(f"{page}: shows what no longer comes out; run scripts/run_docs.py {page}")
+            print(f"{page}: shows what no longer comes out; run tools/run_docs.py {page}")
         else:
             page.write_text(after, encoding="utf-8")
     return 1 if stale else 0

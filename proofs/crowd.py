@@ -1,6 +1,6 @@
 """Start two runs, then eight runs, at once into one folder.
 
-    python scripts/faults_crowd.py
+    python proofs/crowd.py
 
 All have to end well, no cell may be fitted twice, nothing on disk may be broken, and the table has
 to be that of a run alone.
@@ -13,8 +13,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from faults_proof import Proof
-from faults_setting import N_CELLS, Setting
+from common import N_CELLS, Proof, Setting
 
 from harness.results import read_run
 from harness.results.cells import CellStore
@@ -50,7 +49,6 @@ def main() -> int:
             proof.add("fits", fits.total())
             proof.add("cells", len(stored))
             proof.add("done")
-            proof.keep()
     return proof.close(
         f"{proof['runs']} runs, {' and '.join(map(str, SIZES[: proof.done]))} at once: all ended "
         "with the table of a run alone",

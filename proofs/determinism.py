@@ -1,6 +1,6 @@
 """Run one config in every way that should not matter, and compare every number bit for bit.
 
-    python scripts/faults_determinism.py
+    python proofs/determinism.py
 
 Numbers of workers, the order of the algorithms, resumed or not, further processes, hash seeds,
 threads of the harness and of linear algebra (BLAS), locale and time zone. Compared are the
@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from faults_proof import Proof
-from faults_setting import Setting
+from common import Proof, Setting
 
 from harness.results import read_run
 from harness.results.cells import CellStore
@@ -140,7 +139,6 @@ def main() -> int:
                     proof.fault(f"{way.name}: {name} differ by {difference:.3g}")
             print(f"{way.name}: {'different' if any(found.values()) else 'the same bits'}")
             proof.add("done")
-            proof.keep()
     return proof.close(
         f"{proof.done} ways to run {len(first.cells)} cells of {len(ALGORITHMS)} algorithms, each "
         "against one worker: largest difference of an estimate "

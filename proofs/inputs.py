@@ -1,7 +1,7 @@
 """Feed files that went wrong to the command line: configs, ratings, predictions, saved splits.
 
-    python scripts/faults_inputs.py configs           100,000 of them
-    python scripts/faults_inputs.py data              20,000 of them
+    python proofs/inputs.py configs           100,000 of them
+    python proofs/inputs.py data              20,000 of them
 
 Each goes through a command in a child process: `harness check` for a config, `harness split` or
 `harness evaluate` for data. It has to end in two seconds of processor time with exit
@@ -25,8 +25,8 @@ import traceback
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from faults_mutants import mutant, odd_parquet
-from faults_proof import Proof
+from common import Proof
+from mutants import mutant, odd_parquet
 
 TOP = Path(__file__).resolve().parents[1]
 MOST_SECONDS = 2.0
@@ -208,7 +208,6 @@ def main() -> int:
         if in_time and number < first + count - 1:
             proof.fault(f"{kind} {number + 1}: the process ended (exit code {child.exitcode})")
             proof.add("done")
-        proof.keep()
     if proof.figures["peak"] > MOST_MEGABYTES:
         proof.fault(f"{proof.figures['peak']:.0f} MB")
     return proof.close(

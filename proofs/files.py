@@ -1,6 +1,6 @@
 """Damage every kind of file that the project writes, and see that it is found and made again.
 
-    python scripts/faults_files.py
+    python proofs/files.py
 
 Each kind is cut at several places, emptied, lengthened, replaced by foreign files and by files of
 other kinds, and has single bits flipped. Then the commands that read it are called. What is damaged
@@ -28,8 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from faults_proof import Proof
-from faults_setting import bare_table
+from common import Proof, table_without_measures
 
 CONFIG = """\
 dataset: ml-25m
@@ -163,7 +162,7 @@ class Bench:
         own = CONFIG.replace("{kind: kfold, n_splits: 2}", f"{{kind: file, path: {split}}}")
         Path("from-split.yaml").write_text(own)
         shutil.copy("cache/datasets/ml-25m/ml-25m.zip", "part")
-        self.table = bare_table(Path("runs/disturbed/table.csv"))
+        self.table = table_without_measures(Path("runs/disturbed/table.csv"))
         shutil.copytree(self.home, self.kept)
 
     def restore(self) -> None:
@@ -197,7 +196,7 @@ class Bench:
             return f"run with {code}: {printed[:300]}"
         if kind.then == "again" and "it is computed again" not in printed:
             return f"nothing said: {printed[:300]}"
-        if bare_table(Path("runs/disturbed/table.csv")) != self.table:
+        if table_without_measures(Path("runs/disturbed/table.csv")) != self.table:
             return "another table"
         code, printed = self.read(kind)
         if code != 0:
@@ -230,7 +229,6 @@ def main() -> int:
                 proof.add("damages")
                 proof.add(kind.then)
             proof.add("done")
-            proof.keep()
         os.chdir("/")
     return proof.close(
         f"{proof['damages']} damages to {proof.done} kinds of files: "

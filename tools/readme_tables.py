@@ -1,7 +1,7 @@
 """Write the tables of `results/` and `benchmarks/figures/` into the pages that show them.
 
-python scripts/readme_tables.py          rewrite them between their markers
-python scripts/readme_tables.py --check  exit 1 if a page is not what it would write
+python tools/readme_tables.py          rewrite them between their markers
+python tools/readme_tables.py --check  exit 1 if a page is not what it would write
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Compile the LaTeX table of runs with the packages that it says it needs.
 
-    python scripts/check_latex.py results/quickstart results/ml-100k
+    python tools/check_latex.py results/quickstart results/ml-100k
 
 Needs pdflatex with booktabs (Debian: `apt-get install texlive-latex-recommended`). Exits with 1
 and the end of LaTeX's log for each table that does not compile.

@@ -11,6 +11,6 @@ export NO_MKDOCS_2_WARNING=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet -c constraints.txt -e ".[docs]"
-"$work/venv/bin/python" scripts/build_reference.py --check
+"$work/venv/bin/python" tools/build_reference.py --check
 "$work/venv/bin/mkdocs" build --quiet --strict --clean --site-dir "$site"
 echo "$site/index.html"

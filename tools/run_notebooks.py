@@ -1,7 +1,7 @@
 """Run notebooks from top to bottom and keep what came out.
 
-    python scripts/run_notebooks.py                  every notebook in notebooks/
-    python scripts/run_notebooks.py notebooks/x.ipynb
+    python tools/run_notebooks.py                  every notebook in notebooks/
+    python tools/run_notebooks.py notebooks/x.ipynb
 
 What differs from run to run although nothing changed, as times of execution, is left out, so that
 a notebook that says the same has the same bytes.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Build the wheel, install it with what it needs and no more, and test it far from the source.
 #
-#   scripts/check_wheel.sh
+#   tools/check_wheel.sh
 #
 # Tests are copied away first, so what they import can only be what was installed. Needs uv.
 set -euo pipefail

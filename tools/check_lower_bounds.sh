@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Install the lowest versions that pyproject.toml allows, and run tests with them.
 #
-#   scripts/check_lower_bounds.sh [TESTS...]
+#   tools/check_lower_bounds.sh [TESTS...]
 #
 # Without arguments, those that meet every dependency within a minute or two. Needs uv, which
 # resolves to the lowest. What old packages deprecate of newer ones is not this project's, so
@@ -23,7 +23,7 @@ uv pip install --quiet --python "$work/venv" --requirement "$work/lowest.txt"
 uv pip install --quiet --python "$work/venv" --no-deps "$source"
 
 mkdir "$work/away" && cd "$work/away"
-cp -r "$source"/{tests,configs,docs,scripts,README.md,pyproject.toml} .
+cp -r "$source"/{tests,configs,docs,tools,proofs,README.md,pyproject.toml} .
 [ $# -gt 0 ] || set -- tests/cli/test_new_config.py tests/config tests/datasets tests/experiment \
   tests/report/test_plots_show_their_data.py tests/results tests/statistics
 "$work/venv/bin/python" -m pytest --quiet -W default -p no:cacheprovider \

@@ -1,8 +1,8 @@
 """Compare the reader of files with pandas over generated files.
 
-    python scripts/differential_reader.py                    2,000 files
-    python scripts/differential_reader.py --files 100000     the long form
-    python scripts/differential_reader.py --first 4711 --files 1   one of them again
+    python tools/differential_reader.py                    2,000 files
+    python tools/differential_reader.py --files 100000     the long form
+    python tools/differential_reader.py --first 4711 --files 1   one of them again
 
 A file is CSV, TSV, ``::``, blanks or Parquet, with odd ids, quotation marks, titles of several
 lines, empty lines, line ends and numbers of every kind; it is read in blocks of a few bytes too.

@@ -1,6 +1,6 @@
 """Draw the time of fitting against the number of ratings, from `benchmarks/figures/growth.json`.
 
-python scripts/plot_growth.py [docs/images/growth.png]
+python tools/plot_growth.py [docs/images/growth.png]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run the quick benchmark a hundred times in one process; its memory has to stay flat.
 
-    python scripts/faults_soak.py
+    python proofs/soak.py
 
 Every run computes all cells again and writes its results, every tenth its page. The memory is that
 which the process has to itself (USS); the mean of the last tenth of the runs may not be more than
@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import mean
 
 import psutil
-from faults_proof import Proof
+from common import Proof
 
 TOP = Path(__file__).resolve().parents[1]
 MOST_GROWTH = 0.05

@@ -1,6 +1,6 @@
 """Look up what is pinned in the advisories that pip-audit reads.
 
-python scripts/audit.py [REQUIREMENTS]
+python tools/audit.py [REQUIREMENTS]
 
 Exits 1 if a pinned version has a known fault. Where no advisories can be had (no network, or an
 index that carries packages alone), says so and exits 0. A source is used only if it reports the

@@ -1,6 +1,6 @@
 """Let the disk be full at each write in turn, and folders read-only.
 
-    python scripts/faults_writes.py
+    python proofs/writes.py
 
 A run of ten cells is carried out again and again: on a small file system of every size from one
 page to what it needs (tmpfs, for which one has to be root), and under a limit of file sizes just
@@ -20,9 +20,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from faults_files import call
-from faults_proof import Proof
-from faults_setting import bare_table
+from common import Proof, table_without_measures
+from files import call
 
 from harness.results.cells import CellStore
 
@@ -106,7 +105,7 @@ def go_on(proof: Proof, what: str, place: Path, finished: dict[str, int], table:
     code, said = run(place)
     if code != 0:
         proof.fault(f"{what}: did not go on: {code}: {said[-500:]}")
-    elif bare_table(place / "results" / "disturbed" / "table.csv") != table:
+    elif table_without_measures(place / "results" / "disturbed" / "table.csv") != table:
         proof.fault(f"{what}: another table")
     now = cells(place)
     for key, written in finished.items():
@@ -128,7 +127,7 @@ def main() -> int:
         )
         if code != 0:
             raise SystemExit(f"{code}\n{said}")
-        table = bare_table(place / "results" / "disturbed" / "table.csv")
+        table = table_without_measures(place / "results" / "disturbed" / "table.csv")
         written = [path.stat().st_size for path in place.rglob("*") if path.is_file()]
         limits = [size - 1 for size in sorted(set(written)) if size]
         needed = sum(-(-size // PAGE) + 1 for size in written)
@@ -162,7 +161,6 @@ def main() -> int:
                 place.mkdir()
             proof.add(kind)
             proof.add("done")
-            proof.keep()
         if can_mount:
             read_only(proof, disk, place, table)
     return proof.close(

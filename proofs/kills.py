@@ -1,6 +1,6 @@
 """Kill a run at random moments, resume it, and compare the end with an undisturbed run.
 
-    python scripts/faults_kills.py
+    python proofs/kills.py
 
 Of a run of 40 cells the main process, one of its worker processes or all of them are killed with
 signal 9. Afterwards every cell on disk has to be whole, no process may be left, and the next run
@@ -22,8 +22,7 @@ import time
 from pathlib import Path
 
 import psutil
-from faults_proof import Proof
-from faults_setting import N_CELLS, Setting
+from common import N_CELLS, Proof, Setting
 
 from harness.results import read_run
 from harness.results.cells import CellStore

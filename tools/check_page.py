@@ -1,6 +1,6 @@
 """Open report pages in headless Chromium and check what a reader would run into.
 
-    python scripts/check_page.py results/quickstart/report.html --shots shots/
+    python tools/check_page.py results/quickstart/report.html --shots shots/
 
 Needs Playwright (`pip install playwright`), a Chromium (Debian: `apt-get install chromium`) and
 axe-core (`npm install axe-core`; name its folder with --axe if it is not in ./node_modules).

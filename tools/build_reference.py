@@ -1,7 +1,7 @@
 """Write what the code says of itself into the reference pages, between their markers.
 
-python scripts/build_reference.py          rewrite docs/reference/*.md
-python scripts/build_reference.py --check  exit 1 if a page is not what it would write
+python tools/build_reference.py          rewrite docs/reference/*.md
+python tools/build_reference.py --check  exit 1 if a page is not what it would write
 
 A page marks a place with ``<!-- begin: NAME -->`` and ``<!-- end -->``; NAME is one of `PARTS`.
 """
@@ -264,7 +264,7 @@ def main() -> int:
             if "--check" not in sys.argv:
                 page.write_text(after, encoding="utf-8")
     if "--check" in sys.argv and stale:
-        print(f"{', '.join(stale)}: not what the code says; run scripts/build_reference.py")
+        print(f"{', '.join(stale)}: not what the code says; run tools/build_reference.py")
         return 1
     return 0
 

@@ -11,7 +11,7 @@ import surprise
 
 
 class Noted(surprise.AlgoBase):  # type: ignore[misc]
-    """The training mean, after a line in ``FAULTS_NOTES`` and a moment's work.
+    """The training mean, after a line in ``FIT_NOTES`` and a moment's work.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Noted(surprise.AlgoBase):  # type: ignore[misc]
         surprise.AlgoBase.fit(self, trainset)
         ratings = sorted(trainset.all_ratings())
         line = f"{self.tag} {zlib.crc32(repr(ratings).encode())}\n"
-        handle = os.open(os.environ["FAULTS_NOTES"], os.O_WRONLY | os.O_APPEND)
+        handle = os.open(os.environ["FIT_NOTES"], os.O_WRONLY | os.O_APPEND)
         os.write(handle, line.encode())
         os.close(handle)
         time.sleep(self.seconds)

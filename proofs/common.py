@@ -1,0 +1,164 @@
+"""What the proofs share: their arguments and figures, and a run that they disturb."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+MEASURED = ("fit_seconds", "score_seconds", "metric_seconds", "peak_mb", "search_seconds")
+"""Columns of ``table.csv`` that differ from run to run."""
+
+CONFIG = """\
+name: disturbed
+dataset: {synthetic: {n_users: 200, n_items: 120, n_ratings: 6000}}
+split: {kind: kfold, n_splits: 5}
+algorithms:
+  - {name: "noted:Noted", label: noted a, params: {tag: a}}
+  - {name: "noted:Noted", label: noted b, params: {tag: b}}
+  - SVD
+  - KNNBaseline
+  - BaselineOnly
+  - SlopeOne
+  - ItemMean
+  - Random
+metrics: [ndcg@5, rmse]
+baselines: false
+statistics: {resamples: 200}
+"""
+N_CELLS = 40
+
+
+class Proof:
+    """Something that is done a number of times, and its figures.
+
+    Parameters
+    ----------
+    about : str
+        For ``--help``: the first line of a docstring.
+    full, quick : int
+        How often, and how often with ``--quick``.
+    """
+
+    def __init__(self, about: str, full: int, quick: int) -> None:
+        parser = argparse.ArgumentParser(description=about.splitlines()[0])
+        parser.add_argument("--count", type=int, default=full, help="how often (%(default)s)")
+        parser.add_argument("--quick", action="store_true", help=f"no more than {quick} times")
+        parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
+        given = parser.parse_args()
+        self.quick: bool = given.quick
+        self.count: int = min(given.count, quick) if given.quick else given.count
+        self.figures: dict[str, float] = defaultdict(int)
+        self.start = time.monotonic()
+        self.end = self.start + 60 * given.minutes
+
+    def __getitem__(self, name: str) -> int:
+        return int(self.figures[name])
+
+    @property
+    def done(self) -> int:
+        """How often it was done so far."""
+        return self["done"]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is more to do, and time for it."""
+        return self.done < self.count and time.monotonic() < self.end
+
+    def add(self, name: str, amount: int = 1) -> None:
+        """Add to a figure."""
+        self.figures[name] += amount
+
+    def most(self, name: str, amount: float) -> None:
+        """Raise a figure to an amount."""
+        self.figures[name] = max(self.figures[name], amount)
+
+    def fault(self, message: str) -> None:
+        """Report something that must not be."""
+        self.add("faults")
+        print(f"FAULT: {message}", file=sys.stderr, flush=True)
+
+    def close(self, *lines: str) -> int:
+        """Print the figures and return the exit code."""
+        print(*lines, sep="\n")
+        print(f"{self['faults']} faults; {time.monotonic() - self.start:.0f} s")
+        if self.done < self.count:
+            print(f"{self.done} of {self.count} done in the given minutes")
+        return 1 if self["faults"] else 0
+
+
+def table_without_measures(path: Path) -> bytes:
+    """Return a ``table.csv`` without the columns that are measured."""
+    rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+    kept = [number for number, name in enumerate(rows[0]) if name not in MEASURED]
+    return "\n".join(",".join(row[number] for number in kept) for row in rows).encode()
+
+
+class Setting:
+    """A folder with its own config, cache, results and notes of the fits.
+
+    Parameters
+    ----------
+    folder : Path
+    config : str
+        YAML.
+    """
+
+    def __init__(self, folder: Path, config: str = CONFIG) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        self.results = folder / "results"
+        self.notes = folder / "fits.txt"
+        self.config = folder / "disturbed.yaml"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.config.write_text(config)
+        self.notes.touch()
+
+    def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        """Start ``harness run`` in a process group of its own."""
+        here = Path(__file__).resolve().parent
+        paths = [str(here), str(here.parent), os.environ.get("PYTHONPATH", "")]
+        command = [sys.executable, "-m", "harness", "run", str(self.config)]
+        return subprocess.Popen(
+            [*command, "--results", str(self.results), *arguments],
+            env={
+                **os.environ,
+                "HARNESS_CACHE": str(self.cache),
+                "FIT_NOTES": str(self.notes),
+                "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+                **variables,
+            },
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str, **variables: str) -> str:
+        """Run to the end and return what was printed; anything but success is an error."""
+        process = self.start(*arguments, **variables)
+        printed, _ = process.communicate(timeout=600)
+        if process.returncode != 0:
+            raise SystemExit(f"exit code {process.returncode}:\n{printed}")
+        return printed
+
+    def table(self) -> bytes:
+        """Return ``table.csv`` without the columns that are measured."""
+        return table_without_measures(self.results / "disturbed" / "table.csv")
+
+    def cells(self) -> list[dict[str, object]]:
+        """Return the cells as ``run.json`` describes them."""
+        path = self.results / "disturbed" / "run.json"
+        return list(json.loads(path.read_text(encoding="utf-8"))["cells"])
+
+    def stored(self) -> dict[str, tuple[int, int]]:
+        """Return the finished cells on disk: by key, what changes when a file is written again."""
+        status = {path.stem: path.stat() for path in self.cache.glob("cells/??/*.cell")}
+        return {key: (each.st_ino, each.st_mtime_ns) for key, each in status.items()}
