@@ -10,8 +10,8 @@ import sys
 import numpy as np
 from speed_sides import Row, Table, arguments, columns, movielens, plain, seconds, three_quarters
 
-from harness.algorithms import acceleration
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import models
+from harness.algorithms.surprise_import import surprise
 
 SEEDED = {"random_state": 0}
 QUIET = {"verbose": False}
@@ -41,11 +41,11 @@ def main() -> int:
         model, accelerated = kind(**params), kind(**params)
         # What is timed is scoring: SVD++ need not be fitted for 8 seconds for that.
         if kind is surprise.SVDpp:
-            acceleration.fit(model, theirs)
+            models.fit(model, theirs)
             model.trainset = theirs
         else:
             model.fit(theirs)
-        acceleration.fit(accelerated, ours)
+        models.fit(accelerated, ours)
         expected = np.empty((len(users), len(item_names)))
         found = np.empty_like(expected)
 
@@ -54,7 +54,7 @@ def main() -> int:
                 expected[place] = [model.predict(user, item).est for item in item_names]
 
         def score(model=accelerated, found=found) -> None:
-            for start, stop, estimates in acceleration.catalogue(model, users):
+            for start, stop, estimates in models.catalogue(model, users):
                 found[start:stop] = estimates
 
         score()  # compile, or load what was compiled

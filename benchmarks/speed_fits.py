@@ -6,8 +6,8 @@ import sys
 
 from speed_sides import Row, Table, arguments, columns, movielens, plain, seconds, three_quarters
 
-from harness.algorithms import acceleration
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import models
+from harness.algorithms.surprise_import import surprise
 
 WORK = [
     ("SVD", surprise.SVD, {"random_state": 0}, 5),
@@ -37,13 +37,13 @@ def main() -> int:
     theirs, ours = plain(ratings, train), columns(ratings, train)
     table = Table(__doc__ or "")
     for work, kind, params, bar in WORK:
-        acceleration.fit(kind(**params), ours)  # compile, or load what was compiled
+        models.fit(kind(**params), ours)  # compile, or load what was compiled
         slow = kind is surprise.SVDpp
         table.add(
             Row(
                 work,
                 seconds(lambda k=kind, p=params: k(**p).fit(theirs), 1 if slow else 3),
-                seconds(lambda k=kind, p=params: acceleration.fit(k(**p), ours), told.repeats),
+                seconds(lambda k=kind, p=params: models.fit(k(**p), ours), told.repeats),
                 bar,
             )
         )

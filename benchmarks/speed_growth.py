@@ -14,8 +14,8 @@ import numpy as np
 from speed_sides import arguments, columns, plain, seconds, silence
 
 from harness import datasets
-from harness.algorithms import acceleration
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import models
+from harness.algorithms.surprise_import import surprise
 from harness.results.provenance import machine
 
 MILLIONS = (0.25, 1, 4, 16)
@@ -65,9 +65,9 @@ def main() -> int:
         for name, (kind, params, most) in WORK.items():
             if not found[name]["harness"]:  # compile on little
                 few = slice(0, 1000)
-                acceleration.fit(kind(**params), columns(ratings, few))
+                models.fit(kind(**params), columns(ratings, few))
             repeats = 3 if millions < 4 else 1
-            fast = seconds(lambda k=kind, p=params, o=ours: acceleration.fit(k(**p), o), repeats)
+            fast = seconds(lambda k=kind, p=params, o=ours: models.fit(k(**p), o), repeats)
             found[name]["harness"].append((millions, fast))
             beside = ""
             if theirs is not None and millions <= most:

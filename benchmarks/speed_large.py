@@ -32,8 +32,8 @@ MOST_SLOWER = 2.5
 def measure(size: str) -> dict[str, float]:
     """Do all steps in this process and return the seconds of each, and the peak of memory."""
     from harness import datasets, evaluation, metrics, splits
-    from harness.algorithms import acceleration
-    from harness.algorithms.quiet_surprise import surprise
+    from harness.algorithms import models
+    from harness.algorithms.surprise_import import surprise
     from harness.algorithms.trainset import ColumnTrainset
     from harness.candidates import Catalogue, Rated
     from harness.config.splitting import Holdout
@@ -64,7 +64,7 @@ def measure(size: str) -> dict[str, float]:
     lap("training set")
     # An epoch on few ratings compiles, so that compiling is not counted as fitting.
     few = slice(0, 1000)
-    acceleration.fit(
+    models.fit(
         surprise.SVD(n_epochs=1),
         ColumnTrainset.from_columns(
             ratings.users[few],
@@ -77,7 +77,7 @@ def measure(size: str) -> dict[str, float]:
     )
     lap("compile")
     model = surprise.SVD(n_factors=100, n_epochs=N_EPOCHS, random_state=0)
-    acceleration.fit(model, trainset)
+    models.fit(model, trainset)
     lap("fit")
     metric = metrics.parse("ndcg@10")
     options = {"clip": False, "accelerate": True}

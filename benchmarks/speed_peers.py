@@ -19,8 +19,8 @@ import pandas as pd
 from speed_sides import Row, Table, arguments, columns, movielens, seconds
 
 from harness import metrics, splits
-from harness.algorithms import acceleration
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import models
+from harness.algorithms.surprise_import import surprise
 from harness.candidates import Candidates, Catalogue
 from harness.config.splitting import Holdout
 from harness.experiment.scoring import rank
@@ -41,7 +41,7 @@ MODELS = {
 def evaluate(name: str, split: splits.Split, asked: Candidates) -> float:
     """Do with this package what the peers do: training set, fit, lists, metric."""
     model = MODELS[name]()
-    acceleration.fit(model, columns(split.ratings, split.train))
+    models.fit(model, columns(split.ratings, split.train))
     ranked = rank(
         model,
         Catalogue(unknown_items="drop"),

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from harness import datasets
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings
 from harness.results.provenance import machine

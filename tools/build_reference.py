@@ -20,7 +20,7 @@ import click
 from harness import datasets, metrics
 from harness.algorithms import registry
 from harness.cli import _harness
-from harness.config.spaces import RECOMMENDED, Range
+from harness.config.spaces import Range
 from harness.metrics.definitions import Definition
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
@@ -108,7 +108,7 @@ def spaces() -> Iterator[str]:
                 f"`{each.name}`",
                 "<br>".join(
                     f"`{name}`: {_values(values)}"
-                    for name, values in RECOMMENDED.get(each.name, {}).items()
+                    for name, values in registry.search_space(each.name).items()
                 )
                 or "nothing to tune",
             ]

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from harness.algorithms.acceleration.accelerator import Accelerator, Bools, Codes, Floats, Progress
-from harness.algorithms.acceleration.svd import FactorScorer
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.compiled.accelerator import Accelerator, Bools, Codes, Floats, Progress
+from harness.algorithms.compiled.svd import FactorScorer
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.errors import AlgorithmError
 from harness.splits.filters import k_core

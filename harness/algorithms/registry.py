@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from harness.algorithms.memory import memory
 from harness.algorithms.parameters import KeyPath, check_params, check_search
+from harness.config.spaces import RECOMMENDED, SearchSpace
 from harness.errors import AlgorithmError, suggestion
 
 __all__ = [
@@ -28,6 +30,8 @@ __all__ = [
     "find",
     "gives_preferences",
     "library_versions",
+    "memory",
+    "search_space",
     "takes_seed",
 ]
 
@@ -105,14 +109,14 @@ def find(name: str) -> type:
         return _imported(name)
     found = canonical(name)
     if found in FLOORS:
-        from harness.algorithms import floors
+        from harness.algorithms import baselines
 
-        return getattr(floors, found)  # type: ignore[no-any-return]
+        return getattr(baselines, found)  # type: ignore[no-any-return]
     if found in LIBRARIES:
         from harness.algorithms import als
 
         return als.ALGORITHMS[found]
-    from harness.algorithms.quiet_surprise import surprise
+    from harness.algorithms.surprise_import import surprise
 
     return getattr(surprise, found)  # type: ignore[no-any-return]
 
@@ -321,6 +325,17 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def search_space(name: str) -> SearchSpace:
+    """Return what `search: recommended` stands for; empty where there is nothing to tune.
+
+    Examples
+    --------
+    >>> list(search_space("ItemMean"))
+    ['damping']
+    """
+    return RECOMMENDED.get(canonical(name), {})
+
+
 def describe() -> list[AlgorithmInfo]:
     """Return every algorithm that has a name, with its parameters and their defaults.
 
@@ -355,7 +370,7 @@ def _own_folders() -> list[str]:
 
 def _imported(name: str) -> type:
     """Return the class at an import path."""
-    from harness.algorithms.quiet_surprise import surprise
+    from harness.algorithms.surprise_import import surprise
 
     module_name, _, class_name = name.partition(":")
     try:

@@ -23,7 +23,7 @@ from harness.algorithms.columns import (
     number,
     transpose,
 )
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.surprise_import import surprise
 from harness.kernels import group_rows
 
 __all__ = ["ColumnTrainset"]

@@ -15,8 +15,7 @@ from filelock import Timeout
 
 import harness
 from harness import evaluation, metrics, seeds
-from harness.algorithms import acceleration, registry
-from harness.algorithms.warming import warm_up
+from harness.algorithms import models, registry
 from harness.candidates import Catalogue
 from harness.config.algorithm import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
@@ -210,12 +209,12 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
     catalogue = isinstance(section, Catalogue)
     compile_scoring(wanted, depth, catalogue=catalogue)
     if experiment.accelerate:
-        warm_up(*registry.builtin_of(chosen.name, cell.params), catalogue=catalogue)
+        models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
     with PeakMemory() as peak, seeds.global_generators(global_seed(chosen.name, cell)):
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
         report(fitting, 0, 0)
         start = time.perf_counter()
-        fit_path = acceleration.fit(
+        fit_path = models.fit(
             model,
             trainset,
             accelerate=experiment.accelerate,
@@ -244,9 +243,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
             "peak_mb": peak.megabytes,
             "measured": _conditions(workers),
             "fit_path": fit_path,
-            "scoring_path": acceleration.scoring_path(model)
-            if experiment.accelerate
-            else "surprise",
+            "scoring_path": models.scoring_path(model) if experiment.accelerate else "surprise",
             "n_impossible": n_impossible,
             "n_test": len(asked.items),
             "notes": [
@@ -336,7 +333,7 @@ def _notes(chosen: AlgorithmConfig, trainset: Any, fit_path: str) -> list[str]:
 
 
 def _refuse_what_cannot_fit(name: str, params: dict[str, Any], trainset: Any) -> None:
-    needed = acceleration.memory(
+    needed = registry.memory(
         registry.canonical(name), params, trainset.n_users, trainset.n_items, trainset.n_ratings
     )
     free = available_bytes()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import datasets, splits
-from harness.algorithms import acceleration, registry
+from harness.algorithms import registry
 from harness.config.data import DatasetSection
 from harness.config.document import Document
 from harness.config.experiment import Experiment
@@ -215,7 +215,7 @@ def _rows(
         shown = "unknown"
         if largest is not None:
             name = registry.canonical(algorithm.name)
-            memory = acceleration.memory(name, algorithm.params, *largest)
+            memory = registry.memory(name, algorithm.params, *largest)
             shown = f"{memory / 1e6:,.0f} MB"
             if memory > free:
                 notes.append(

@@ -9,7 +9,6 @@ import numpy as np
 
 from harness.algorithms import registry
 from harness.config.experiment import Experiment
-from harness.config.spaces import RECOMMENDED
 from harness.evaluation import random_order
 from harness.experiment.plan import requested_metrics
 from harness.experiment.scores import Scored
@@ -141,7 +140,7 @@ def _untuned(experiment: Experiment) -> Iterator[str]:
     left = [
         each.title
         for each in experiment.algorithms
-        if each.search is None and RECOMMENDED.get(registry.canonical(each.name))
+        if each.search is None and registry.search_space(each.name)
     ]
     if tuned and left:
         yield f"not tuned, beside tuned algorithms: {', '.join(left)}"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import evaluation, rankings
-from harness.algorithms import acceleration
+from harness.algorithms import models
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
 from harness.metrics import Exposure, Metric, Pairs, Rankings
@@ -74,9 +74,7 @@ def score_pairs(
     items = np.empty_like(users)
     users[asked.order] = np.repeat(asked.users, np.diff(asked.offsets))
     items[asked.order] = asked.items
-    estimates, impossible = acceleration.estimate(
-        model, users, items, clip=False, accelerate=accelerate
-    )
+    estimates, impossible = models.estimate(model, users, items, clip=False, accelerate=accelerate)
     _check_and_clip(model, estimates, clip=clip)
     pairs = Pairs(asked.offsets, estimates[asked.order], asked.ratings)
     return pairs, int(impossible.sum())
@@ -133,7 +131,7 @@ def rank(
             kept, owners, asked.items, pairs.estimates, asked.ratings, keys, depth=depth
         )
     others = np.repeat(np.arange(asked.n_users), np.diff(asked.extra_offsets))
-    guesses, _ = acceleration.estimate(
+    guesses, _ = models.estimate(
         model, asked.users[others], asked.extra_items, clip=False, accelerate=accelerate
     )
     _check_and_clip(model, guesses, clip=clip)
@@ -198,7 +196,7 @@ def _rank_catalogue(
     block = max(1, BLOCK_BYTES // (8 * max(1, trainset.n_items)))
     codes = np.append(trainset.item_codes, -1).astype(np.int32)
     parts = []
-    blocks = acceleration.catalogue(
+    blocks = models.catalogue(
         model, asked.users[kept], clip=False, accelerate=accelerate, block=block
     )
     for start, stop, estimates in blocks:
@@ -272,5 +270,5 @@ def _check_and_clip(model: Any, estimates: NDArray[np.float64], *, clip: bool) -
             f"{type(model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not numbers; "
             "the fit diverged: lower the learning rate or raise the regularisation"
         )
-    if clip and not acceleration.is_preference(model):
+    if clip and not models.is_preference(model):
         np.clip(estimates, *model.trainset.rating_scale, out=estimates)

@@ -14,7 +14,7 @@ from harness.algorithms import registry
 from harness.algorithms.parameters import with_params
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.experiment import Experiment
-from harness.config.spaces import RECOMMENDED, SearchSpace
+from harness.config.spaces import SearchSpace
 from harness.config.tuning import Tuning
 from harness.experiment.cell import Outcome
 from harness.experiment.events import CellFinished
@@ -106,7 +106,7 @@ class Search:
 def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
     """Return the space that an algorithm is searched over; empty when it is not."""
     if algorithm.search == "recommended":
-        return RECOMMENDED.get(registry.canonical(algorithm.name), {})
+        return registry.search_space(algorithm.name)
     return algorithm.search or {}
 
 

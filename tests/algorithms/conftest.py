@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 
 

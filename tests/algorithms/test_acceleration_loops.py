@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from harness.algorithms.acceleration import loops
+from harness.algorithms.compiled import loops
 
 
 def test_a_summing_kernel_works_where_nothing_can_be_cached(monkeypatch):

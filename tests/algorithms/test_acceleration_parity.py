@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.algorithms import acceleration
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import models
+from harness.algorithms.surprise_import import surprise
 
 PARITY = settings(deadline=None, max_examples=60)
 pytestmark = pytest.mark.filterwarnings(
@@ -115,7 +115,7 @@ def copied(options):
 def fit_both(kind, options, twins):
     theirs, ours = kind(**copied(options)), kind(**copied(options))
     columns = twins.columns()
-    path = outcome(lambda: acceleration.fit(ours, columns, as_surprise=True))
+    path = outcome(lambda: models.fit(ours, columns, as_surprise=True))
     refused = outcome(lambda: theirs.fit(twins.plain()))
     if isinstance(refused, type):
         assert path is refused
@@ -144,7 +144,7 @@ def assert_same_estimates(theirs, ours, twins, exact=False):
             for u, i in zip(users, items, strict=True)
         ]
         refused = [each for each in expected if isinstance(each, type)]
-        found = outcome(lambda c=clip: acceleration.estimate(ours, users, items, clip=c))
+        found = outcome(lambda c=clip: models.estimate(ours, users, items, clip=c))
         if refused:
             assert found in refused
             return
@@ -153,7 +153,7 @@ def assert_same_estimates(theirs, ours, twins, exact=False):
         assert found[1].tolist() == [each.details["was_impossible"] for each in expected]
         known = ours.trainset.item_codes
         for block in (None, 2):
-            blocks = acceleration.catalogue(ours, range(twins.n_users), clip=clip, block=block)
+            blocks = models.catalogue(ours, range(twins.n_users), clip=clip, block=block)
             rows = np.concatenate([part for _, _, part in blocks])
             table = estimates.reshape(twins.n_users, twins.n_items)[:, known]
             np.testing.assert_allclose(rows, table, **tolerance)
@@ -242,21 +242,21 @@ def test_slope_one_of_many_items_is_computed_when_asked_for(twins, monkeypatch):
     cells = rng.permutation(12 * 30)[:150].tolist()
     both = twins([(cell // 30, cell % 30, float(rng.integers(1, 51)) / 10) for cell in cells])
     whole, lazy = surprise.SlopeOne(), surprise.SlopeOne()
-    acceleration.fit(whole, both.columns())
-    monkeypatch.setattr("harness.algorithms.acceleration.slope_one.SLOPE_ONE_DENSE", 0)
-    acceleration.fit(lazy, both.columns())
+    models.fit(whole, both.columns())
+    monkeypatch.setattr("harness.algorithms.compiled.slope_one.SLOPE_ONE_DENSE", 0)
+    models.fit(lazy, both.columns())
     lazy = pickle.loads(pickle.dumps(lazy))
     users, items = np.divmod(np.arange(both.n_users * both.n_items), both.n_items)
     for one, other in zip(
-        acceleration.estimate(whole, users, items),
-        acceleration.estimate(lazy, users, items),
+        models.estimate(whole, users, items),
+        models.estimate(lazy, users, items),
         strict=True,
     ):
         np.testing.assert_array_equal(one, other)
     for name in ("dev", "freq"):
         np.testing.assert_array_equal(getattr(lazy, name)[:], getattr(whole, name))
     assert lazy.predict("u3", "i4").est == whole.predict("u3", "i4").est
-    (_, _, one), (_, _, other) = (next(acceleration.catalogue(m, users[:5])) for m in (whole, lazy))
+    (_, _, one), (_, _, other) = (next(models.catalogue(m, users[:5])) for m in (whole, lazy))
     np.testing.assert_array_equal(one, other)
 
 
@@ -272,10 +272,10 @@ def test_slope_one_on_half_stars_is_surprise_on_twice_the_stars(twins, rows):
     both = twins(rows)
     doubled = surprise.SlopeOne().fit(both.plain(factor=2))
     ours = surprise.SlopeOne()
-    acceleration.fit(ours, both.columns())
+    models.fit(ours, both.columns())
     np.testing.assert_allclose(ours.dev * 2, doubled.dev, rtol=1e-12)
     np.testing.assert_array_equal(ours.freq, doubled.freq)
-    estimates, _ = acceleration.estimate(ours, [0] * both.n_items, range(both.n_items))
+    estimates, _ = models.estimate(ours, [0] * both.n_items, range(both.n_items))
     expected = [doubled.predict("u0", f"i{item}").est / 2 for item in range(both.n_items)]
     np.testing.assert_allclose(estimates, expected, rtol=1e-12)
 
@@ -286,7 +286,7 @@ def test_co_clustering_on_half_stars_is_surprise_on_twice_the_stars(twins, rows,
     both = twins(rows)
     doubled = surprise.CoClustering(**options).fit(both.plain(factor=2))
     ours = surprise.CoClustering(**options)
-    acceleration.fit(ours, both.columns())
+    models.fit(ours, both.columns())
     np.testing.assert_array_equal(ours.cltr_u, doubled.cltr_u)
     np.testing.assert_array_equal(ours.cltr_i, doubled.cltr_i)
     np.testing.assert_allclose(ours.avg_cocltr * 2, doubled.avg_cocltr, rtol=1e-12)
@@ -298,11 +298,11 @@ def test_a_seeded_normal_predictor_draws_as_numpy_seeded_globally(twins, rows, s
     both = twins(rows)
     theirs, ours = surprise.NormalPredictor().fit(both.plain()), surprise.NormalPredictor()
     ours.random_state = seed
-    acceleration.fit(ours, both.columns())
+    models.fit(ours, both.columns())
     np.random.seed(seed)
     expected = [theirs.predict("u0", f"i{item}").est for item in [0, 1, 1, 0, 2]]
     before = np.random.get_state()[1].tolist()
-    first, _ = acceleration.estimate(ours, [0, 0, 0], [0, 1, 1])
-    second, _ = acceleration.estimate(ours, [0, 0], [0, 2], accelerate=False)
+    first, _ = models.estimate(ours, [0, 0, 0], [0, 1, 1])
+    second, _ = models.estimate(ours, [0, 0], [0, 2], accelerate=False)
     np.testing.assert_allclose([*first, *second], expected, rtol=1e-12)
     assert np.random.get_state()[1].tolist() == before

@@ -6,10 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from harness.algorithms import acceleration
-from harness.algorithms.acceleration import capacity
-from harness.algorithms.acceleration.similarities import Similarities
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import memory, models, registry
+from harness.algorithms.compiled.similarities import Similarities
+from harness.algorithms.surprise_import import surprise
 from harness.errors import AlgorithmError
 
 # Surprise's dump and load leave their files to the garbage collector.
@@ -65,10 +64,10 @@ def predictions(model, both, **options):
 def test_without_acceleration_everything_goes_through_surprise(twins, kind):
     both = twins(ROWS)
     theirs, ours = create(kind).fit(both.plain()), create(kind)
-    assert acceleration.fit(ours, both.columns(), accelerate=False) == "surprise"
-    estimates, _ = acceleration.estimate(ours, *every_pair(both), accelerate=False)
+    assert models.fit(ours, both.columns(), accelerate=False) == "surprise"
+    estimates, _ = models.estimate(ours, *every_pair(both), accelerate=False)
     assert estimates.tolist() == predictions(theirs, both)
-    blocks = list(acceleration.catalogue(ours, [3, 0], accelerate=False))
+    blocks = list(models.catalogue(ours, [3, 0], accelerate=False))
     rows = np.concatenate([estimates for _, _, estimates in blocks])
     expected = [
         [theirs.predict(f"u{user}", theirs.trainset.to_raw_iid(i)).est for i in range(9)]
@@ -82,14 +81,14 @@ def test_without_acceleration_everything_goes_through_surprise(twins, kind):
 def test_a_fitted_model_is_surprise_s_own_and_can_be_dumped_loaded_and_asked(twins, kind, tmp_path):
     both = twins(ROWS)
     model = create(kind)
-    assert acceleration.fit(model, both.columns(), as_surprise=True) == "accelerated"
+    assert models.fit(model, both.columns(), as_surprise=True) == "accelerated"
     assert type(model) is kind
     expected = predictions(create(kind).fit(both.plain()), both)
     surprise.dump.dump(tmp_path / "model", algo=model)
     _, loaded = surprise.dump.load(tmp_path / "model")
     np.testing.assert_allclose(predictions(model, both), expected, rtol=1e-9)
     np.testing.assert_allclose(predictions(loaded, both), expected, rtol=1e-9)
-    found, _ = acceleration.estimate(loaded, *every_pair(both))
+    found, _ = models.estimate(loaded, *every_pair(both))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -97,7 +96,7 @@ def test_a_fitted_model_is_surprise_s_own_and_can_be_dumped_loaded_and_asked(twi
 def test_a_training_set_that_surprise_made_is_accepted(twins, kind):
     both = twins(ROWS)
     model = create(kind)
-    assert acceleration.fit(model, both.plain(), as_surprise=True) == "accelerated"
+    assert models.fit(model, both.plain(), as_surprise=True) == "accelerated"
     expected = create(kind).fit(both.plain())
     for user, item in [("u1", "i1"), ("u3", "i8"), ("nobody", "i2"), ("u2", "nothing")]:
         assert model.predict(user, item).est == pytest.approx(expected.predict(user, item).est)
@@ -160,11 +159,11 @@ def test_what_a_subclass_does_itself_is_left_to_it(twins, kind, fit_path, scorin
     if hasattr(kind(), "verbose"):
         options["verbose"] = False
     theirs, ours = kind(**options).fit(both.plain()), kind(**options)
-    assert acceleration.fit(ours, both.columns()) == fit_path
-    assert acceleration.scoring_path(ours) == scoring_path
+    assert models.fit(ours, both.columns()) == fit_path
+    assert models.scoring_path(ours) == scoring_path
     users, items = every_pair(both)
     for clip in (True, False):
-        estimates, impossible = acceleration.estimate(ours, users, items, clip=clip)
+        estimates, impossible = models.estimate(ours, users, items, clip=clip)
         expected = [
             theirs.predict(f"u{u}", f"i{i}", clip=clip) for u, i in zip(users, items, strict=True)
         ]
@@ -175,10 +174,10 @@ def test_what_a_subclass_does_itself_is_left_to_it(twins, kind, fit_path, scorin
 def test_a_method_set_on_the_model_itself_is_called(twins):
     both = twins(ROWS)
     model = create(surprise.SVD)
-    acceleration.fit(model, both.columns())
+    models.fit(model, both.columns())
     model.estimate = lambda u, i: 1.25
-    assert acceleration.scoring_path(model) == "surprise"
-    assert acceleration.estimate(model, [0], [0])[0].tolist() == [1.25]
+    assert models.scoring_path(model) == "surprise"
+    assert models.estimate(model, [0], [0])[0].tolist() == [1.25]
 
 
 @pytest.mark.parametrize(
@@ -204,11 +203,11 @@ def test_unusual_parameters_end_as_they_do_in_surprise(twins, kind, options):
         theirs = create(kind, **options).fit(both.plain())
     except Exception as error:
         with pytest.raises(type(error)):
-            acceleration.fit(create(kind, **options), both.columns())
+            models.fit(create(kind, **options), both.columns())
     else:
         ours = create(kind, **options)
-        assert acceleration.fit(ours, both.columns()) == "surprise"
-        estimates, _ = acceleration.estimate(ours, *every_pair(both))
+        assert models.fit(ours, both.columns()) == "surprise"
+        estimates, _ = models.estimate(ours, *every_pair(both))
         np.testing.assert_allclose(estimates, predictions(theirs, both), rtol=1e-9)
 
 
@@ -221,9 +220,9 @@ def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
     both = twins(ROWS)
     options = {"name": "pearson_baseline", "user_based": user_based, "shrinkage": 3}
     theirs = create(kind, sim_options=dict(options)).fit(both.plain())
-    monkeypatch.setattr(capacity, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(memory, "DENSE_LIMIT", 0)
     ours = create(kind, sim_options=dict(options))
-    acceleration.fit(ours, both.columns())
+    models.fit(ours, both.columns())
     assert isinstance(ours.sim, Similarities)
     assert ours.sim.shape == theirs.sim.shape
     assert len(ours.sim) == len(theirs.sim)
@@ -237,7 +236,7 @@ def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
     surprise.dump.dump(tmp_path / "model", algo=ours)
     _, loaded = surprise.dump.load(tmp_path / "model")
     for model in (ours, loaded):
-        estimates, _ = acceleration.estimate(model, *every_pair(both))
+        estimates, _ = models.estimate(model, *every_pair(both))
         np.testing.assert_allclose(estimates, expected, rtol=1e-9)
 
 
@@ -245,12 +244,12 @@ def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
 def test_similarities_without_an_order_are_left_to_surprise(twins, kind):
     both = twins(ROWS)
     theirs, ours = create(kind).fit(both.plain()), create(kind)
-    acceleration.fit(ours, both.columns())
+    models.fit(ours, both.columns())
     for model in (theirs, ours):
         model.sim[0, 3] = model.sim[3, 0] = np.nan
-    estimates, _ = acceleration.estimate(ours, *every_pair(both))
+    estimates, _ = models.estimate(ours, *every_pair(both))
     np.testing.assert_allclose(estimates, predictions(theirs, both), rtol=1e-9)
-    rows = next(acceleration.catalogue(ours, [0]))[2]
+    rows = next(models.catalogue(ours, [0]))[2]
     expected = [theirs.predict("u0", theirs.trainset.to_raw_iid(i)).est for i in range(9)]
     np.testing.assert_allclose(rows[0], expected, rtol=1e-9)
 
@@ -259,8 +258,8 @@ def test_similarities_without_an_order_are_left_to_surprise(twins, kind):
 def test_standard_scores_of_equal_ratings_are_left_to_surprise(twins):
     both = twins([(user, item, 3.0) for user in range(3) for item in range(3)])
     theirs, ours = create(surprise.KNNWithZScore).fit(both.plain()), create(surprise.KNNWithZScore)
-    acceleration.fit(ours, both.columns())
-    estimates, _ = acceleration.estimate(ours, *every_pair(both))
+    models.fit(ours, both.columns())
+    estimates, _ = models.estimate(ours, *every_pair(both))
     np.testing.assert_array_equal(estimates, predictions(theirs, both))
 
 
@@ -268,9 +267,7 @@ def test_progress_rises_to_its_end_in_long_fits(twins):
     both = twins(ROWS)
     for kind in EVERY:
         calls = []
-        acceleration.fit(
-            create(kind), both.columns(), progress=lambda *call, to=calls: to.append(call)
-        )
+        models.fit(create(kind), both.columns(), progress=lambda *call, to=calls: to.append(call))
         assert calls, kind
         assert calls == sorted(calls)
         assert calls[-1][0] == calls[-1][1]
@@ -281,7 +278,7 @@ def test_a_random_generator_is_used_up_as_surprise_uses_it(twins):
     ends = []
     for fit in (
         lambda model: model.fit(both.plain()),
-        lambda model: acceleration.fit(model, both.columns()),
+        lambda model: models.fit(model, both.columns()),
     ):
         rng = np.random.RandomState(5)
         for kind in (surprise.SVD, surprise.SVDpp, surprise.NMF, surprise.CoClustering):
@@ -293,36 +290,36 @@ def test_a_random_generator_is_used_up_as_surprise_uses_it(twins):
 def test_blocks_cover_the_users_that_are_asked_for_in_order(twins):
     both = twins(ROWS)
     model = create(surprise.SVD)
-    acceleration.fit(model, both.columns())
+    models.fit(model, both.columns())
     users = [5, 1, 1, 13, 0]
-    blocks = list(acceleration.catalogue(model, users, block=2))
+    blocks = list(models.catalogue(model, users, block=2))
     assert [(start, stop) for start, stop, _ in blocks] == [(0, 2), (2, 4), (4, 5)]
-    whole = next(acceleration.catalogue(model, users))[2]
+    whole = next(models.catalogue(model, users))[2]
     np.testing.assert_array_equal(np.concatenate([rows for _, _, rows in blocks]), whole)
     np.testing.assert_array_equal(whole[1], whole[2])
-    assert list(acceleration.catalogue(model, [])) == []
+    assert list(models.catalogue(model, [])) == []
 
 
 def test_nothing_asked_is_nothing_answered(twins):
     both = twins(ROWS)
     for kind in EVERY:
         model = create(kind)
-        acceleration.fit(model, both.columns())
-        estimates, impossible = acceleration.estimate(model, [], [])
+        models.fit(model, both.columns())
+        estimates, impossible = models.estimate(model, [], [])
         assert estimates.tolist() == impossible.tolist() == []
 
 
 def test_a_negative_code_is_refused(twins):
     model = create(surprise.SVD)
-    acceleration.fit(model, twins(ROWS).columns())
+    models.fit(model, twins(ROWS).columns())
     with pytest.raises(AlgorithmError, match="-1 is not a code; give codes from 0"):
-        acceleration.estimate(model, [0, -1], [0, 0])
+        models.estimate(model, [0, -1], [0, 0])
 
 
 def test_a_model_that_surprise_fitted_is_told_how_to_be_fitted(twins):
     model = surprise.SVD(n_epochs=1).fit(twins(ROWS).plain())
-    with pytest.raises(AlgorithmError, match=r"SVD: the model was not fitted .*acceleration\.fit"):
-        acceleration.estimate(model, [0], [0])
+    with pytest.raises(AlgorithmError, match=r"SVD: the model was not fitted .*models\.fit"):
+        models.estimate(model, [0], [0])
 
 
 @pytest.mark.parametrize(
@@ -339,14 +336,14 @@ def test_a_model_that_surprise_fitted_is_told_how_to_be_fitted(twins):
     ids=str,
 )
 def test_memory_is_of_the_size_of_what_is_kept(name, params, least, most):
-    assert least < acceleration.memory(name, params, 162_541, 59_047, 25_000_095) < most
+    assert least < registry.memory(name, params, 162_541, 59_047, 25_000_095) < most
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
     code = """
 import hashlib, numpy as np
-from harness.algorithms import acceleration
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import memory, models, registry
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 rng = np.random.default_rng(0)
 users, items = rng.integers(0, 200, 6000), rng.integers(0, 150, 6000)
@@ -356,9 +353,9 @@ columns = ColumnTrainset.from_columns(users, items, rng.integers(1, 11, 6000) / 
 digest = hashlib.sha256()
 for model in (surprise.NMF(random_state=0, n_epochs=3), surprise.CoClustering(random_state=0),
               surprise.KNNWithMeans(verbose=False), surprise.SlopeOne()):
-    acceleration.fit(model, columns)
-    digest.update(acceleration.estimate(model, users, items)[0].tobytes())
-    for _, _, rows in acceleration.catalogue(model, range(200)):
+    models.fit(model, columns)
+    digest.update(models.estimate(model, users, items)[0].tobytes())
+    for _, _, rows in models.catalogue(model, range(200)):
         digest.update(rows.tobytes())
 print(digest.hexdigest())
 """

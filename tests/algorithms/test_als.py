@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.algorithms import acceleration, registry
+from harness.algorithms import models, registry
 from harness.algorithms.als import Factors, ImplicitALS, Observed, SparkALS
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings
@@ -112,13 +112,13 @@ class TestEstimates:
         self, seen: list[Observed]
     ) -> None:
         model = ImplicitALS(n_factors=3)
-        acceleration.fit(model, trainset_of(PLAYS))
+        models.fit(model, trainset_of(PLAYS))
         single = model.predict("bob", "y")
         assert (single.est, single.details["was_impossible"]) == (27.0, False)
-        pairs, impossible = acceleration.estimate(model, [0, 1, 2], [2, 1, 0])
+        pairs, impossible = models.estimate(model, [0, 1, 2], [2, 1, 0])
         assert (pairs.tolist(), impossible.any()) == ([24.0, 27.0, 24.0], False)
         for accelerate in (True, False):
-            [(_, _, rows)] = acceleration.catalogue(model, [1], accelerate=accelerate)
+            [(_, _, rows)] = models.catalogue(model, [1], accelerate=accelerate)
             assert rows.tolist() == [[18.0, 27.0, 36.0]]
 
     @pytest.mark.parametrize("pair", [("nobody", "x"), ("ann", "nothing"), ("eve", "x")])
@@ -126,19 +126,19 @@ class TestEstimates:
         self, seen: list[Observed], pair: tuple[str, str]
     ) -> None:
         model = SparkALS(k_core=2)
-        acceleration.fit(model, trainset_of(PLAYS))
+        models.fit(model, trainset_of(PLAYS))
         guess = model.predict(*pair, clip=False)
         assert (guess.est, guess.details["was_impossible"]) == (0.0, True)
-        [(_, _, rows)] = acceleration.catalogue(model, [2, 0], clip=False)
+        [(_, _, rows)] = models.catalogue(model, [2, 0], clip=False)
         assert rows[0].tolist() == [0.0, 0.0, 0.0]
         assert rows[1].tolist() == [40.0, 60.0, 0.0]
 
     def test_ratings_are_clipped_and_preferences_are_not(self, seen: list[Observed]) -> None:
         for model, highest in ((SparkALS(), 9.0), (SparkALS(implicit=True), 160.0)):
-            acceleration.fit(model, trainset_of(PLAYS))
+            models.fit(model, trainset_of(PLAYS))
             assert model.predict("eve", "z").est == highest
-            assert acceleration.estimate(model, [2], [2])[0].tolist() == [highest]
-            [(_, _, rows)] = acceleration.catalogue(model, [2])
+            assert models.estimate(model, [2], [2])[0].tolist() == [highest]
+            [(_, _, rows)] = models.catalogue(model, [2])
             assert rows.max() == highest
 
     def test_a_run_ranks_preferences_above_the_scale_apart_and_says_so(
@@ -165,10 +165,10 @@ class TestNoise:
         self, seen: list[Observed]
     ) -> None:
         model = SparkALS(min_rating=2, k_core=1)
-        acceleration.fit(model, trainset_of(PLAYS))
+        models.fit(model, trainset_of(PLAYS))
         assert seen[-1].ratings.tolist() == [9.0, 3.0, 2.0, 5.0]
         model = SparkALS(k_core=2)
-        acceleration.fit(model, trainset_of(PLAYS))
+        models.fit(model, trainset_of(PLAYS))
         assert seen[-1].ratings.tolist() == [9.0, 3.0, 2.0, 1.0]
         assert model.fit_notes == [
             "trained without noise: 20% of the ratings, with all of 33% of the users and 33% of "
@@ -178,14 +178,14 @@ class TestNoise:
 
     def test_nothing_is_said_where_nothing_is_left_out(self, seen: list[Observed]) -> None:
         model = SparkALS()
-        acceleration.fit(model, trainset_of(PLAYS))
+        models.fit(model, trainset_of(PLAYS))
         assert model.fit_notes == []
 
     def test_filters_that_leave_nothing_are_refused(self) -> None:
         with pytest.raises(
             AlgorithmError, match=r"^spark-als: min_rating 4 and k_core 2 leave none"
         ):
-            acceleration.fit(SparkALS(min_rating=4, k_core=2), trainset_of(PLAYS))
+            models.fit(SparkALS(min_rating=4, k_core=2), trainset_of(PLAYS))
 
     @pytest.mark.parametrize("plays", [0, -3])
     @pytest.mark.parametrize("model", [ImplicitALS(), SparkALS(implicit=True)])
@@ -194,17 +194,17 @@ class TestNoise:
     ) -> None:
         expected = rf"1 of 6 ratings are not above 0 \(as {plays} by user 'eve' for item 'x'\)"
         with pytest.raises(AlgorithmError, match=expected):
-            acceleration.fit(model, trainset_of([*PLAYS, ("eve", "x", plays)]))
+            models.fit(model, trainset_of([*PLAYS, ("eve", "x", plays)]))
 
     def test_ratings_below_zero_are_ratings(self, seen: list[Observed]) -> None:
-        acceleration.fit(SparkALS(), trainset_of([*PLAYS, ("eve", "x", -3)]))
+        models.fit(SparkALS(), trainset_of([*PLAYS, ("eve", "x", -3)]))
         assert seen[-1].ratings.min() == -3
 
 
 def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
     with pytest.raises(AlgorithmError, match=r"^implicit-als: needs the library implicit; pip"):
-        acceleration.fit(ImplicitALS(), trainset_of(PLAYS))
+        models.fit(ImplicitALS(), trainset_of(PLAYS))
 
 
 def test_a_run_without_the_library_has_a_row_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +226,7 @@ class TestImplicit:
         frame = plays_of_many()
         model = ImplicitALS(**{"n_factors": 4, "random_state": 3, **params})
         rows = list(frame.itertuples(index=False, name=None))
-        acceleration.fit(model, trainset_of(rows))
+        models.fit(model, trainset_of(rows))
         return model
 
     def test_factors_solve_the_least_squares_that_are_documented(self) -> None:

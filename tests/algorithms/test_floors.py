@@ -1,26 +1,26 @@
 import numpy as np
 import pytest
 
-from harness.algorithms import acceleration, floors
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import baselines, models
+from harness.algorithms.surprise_import import surprise
 
 ROWS = [(0, 0, 5.0), (1, 0, 3.0), (2, 0, 1.0), (0, 1, 4.5), (1, 1, 2.5), (2, 2, 0.5)]
-KINDS = [floors.Random, floors.Popularity, floors.ItemMean]
+KINDS = [baselines.Random, baselines.Popularity, baselines.ItemMean]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_blocks_equal_single_predictions(twins, kind):
     both = twins(ROWS)
     model = kind()
-    assert acceleration.fit(model, both.columns()) == "accelerated"
-    assert acceleration.scoring_path(model) == "accelerated"
+    assert models.fit(model, both.columns()) == "accelerated"
+    assert models.scoring_path(model) == "accelerated"
     users = np.repeat(np.arange(both.n_users), both.n_items)
     items = np.tile(np.arange(both.n_items), both.n_users)
     expected = [model.predict(f"u{u}", f"i{i}") for u, i in zip(users, items, strict=True)]
-    estimates, impossible = acceleration.estimate(model, users, items)
+    estimates, impossible = models.estimate(model, users, items)
     assert estimates.tolist() == [each.est for each in expected]
     assert impossible.tolist() == [each.details["was_impossible"] for each in expected]
-    rows = next(acceleration.catalogue(model, range(both.n_users)))[2]
+    rows = next(models.catalogue(model, range(both.n_users)))[2]
     table = estimates.reshape(both.n_users, both.n_items)
     assert rows.tolist() == table[:, model.trainset.item_codes].tolist()
 
@@ -44,10 +44,10 @@ def test_floors_work_in_surprise_s_own_cross_validation(kind):
 
 def test_random_draws_do_not_depend_on_what_else_is_asked(twins):
     both = twins(ROWS)
-    model = floors.Random(random_state=3)
-    acceleration.fit(model, both.columns())
-    forward, _ = acceleration.estimate(model, [0, 1, 2, 4], [0, 1, 4, 3])
-    backward, _ = acceleration.estimate(model, [4, 2, 1, 0, 0], [3, 4, 1, 0, 1])
+    model = baselines.Random(random_state=3)
+    models.fit(model, both.columns())
+    forward, _ = models.estimate(model, [0, 1, 2, 4], [0, 1, 4, 3])
+    backward, _ = models.estimate(model, [4, 2, 1, 0, 0], [3, 4, 1, 0, 1])
     assert forward.tolist() == backward[3::-1].tolist()
 
 
@@ -56,7 +56,7 @@ def test_random_draws_follow_the_seed_and_the_raw_ids(twins):
     draws = {}
     for seed in (0, 1):
         for rows in (ROWS, ROWS[::-1]):
-            model = floors.Random(random_state=seed).fit(twins(rows).plain())
+            model = baselines.Random(random_state=seed).fit(twins(rows).plain())
             draws[seed, rows[0]] = model.predict("u1", "i1").est
     assert draws[0, ROWS[0]] == draws[0, ROWS[-1]]
     assert draws[0, ROWS[0]] != draws[1, ROWS[0]]
@@ -65,33 +65,33 @@ def test_random_draws_follow_the_seed_and_the_raw_ids(twins):
 
 def test_random_draws_are_uniform_over_the_scale(twins):
     rows = [(user, user, 3.0) for user in range(300)]
-    model = floors.Random()
-    acceleration.fit(model, twins(rows, scale=(1.0, 5.0)).columns())
-    draws = np.sort(next(acceleration.catalogue(model, range(300), clip=False))[2].ravel())
+    model = baselines.Random()
+    models.fit(model, twins(rows, scale=(1.0, 5.0)).columns())
+    draws = np.sort(next(models.catalogue(model, range(300), clip=False))[2].ravel())
     expected = np.linspace(1, 5, len(draws))
     assert np.abs(draws - expected).max() < 4 * 1.95 / np.sqrt(len(draws))  # Kolmogorov-Smirnov
 
 
 def test_popularity_orders_items_by_their_number_of_ratings(twins):
-    model = floors.Popularity()
-    acceleration.fit(model, twins(ROWS).columns())
-    estimates, _ = acceleration.estimate(model, [0, 0, 0, 0], [0, 1, 2, 4])
+    model = baselines.Popularity()
+    models.fit(model, twins(ROWS).columns())
+    estimates, _ = models.estimate(model, [0, 0, 0, 0], [0, 1, 2, 4])
     assert estimates.tolist() == [5.0, 3.5, 2.0, 0.5]
 
 
 def test_a_damped_mean_lies_between_the_item_and_all_items(twins):
-    model = floors.ItemMean(damping=1)
-    acceleration.fit(model, twins(ROWS).columns())
+    model = baselines.ItemMean(damping=1)
+    models.fit(model, twins(ROWS).columns())
     mean = np.mean([rating for _, _, rating in ROWS])
     assert model.predict("u0", "i2").est == pytest.approx((0.5 + mean) / 2)
 
 
 def test_a_subclass_with_its_own_draws_is_asked_itself(twins):
-    class Loaded(floors.Random):
+    class Loaded(baselines.Random):
         def draws(self, users, items):
             return np.full(np.broadcast(users, items).shape, 4.0)
 
     model = Loaded()
-    acceleration.fit(model, twins(ROWS).columns())
-    assert acceleration.scoring_path(model) == "surprise"
-    assert acceleration.estimate(model, [0], [0])[0].tolist() == [4.0]
+    models.fit(model, twins(ROWS).columns())
+    assert models.scoring_path(model) == "surprise"
+    assert models.estimate(model, [0], [0])[0].tolist() == [4.0]

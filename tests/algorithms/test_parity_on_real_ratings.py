@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.algorithms import acceleration
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms import models
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 
 MODELS = {
@@ -94,7 +94,7 @@ def test_parameters_and_estimates_are_surprise_s(parts, name):
     columns, plain, users, items = parts
     kind, options = MODELS[name]
     theirs, ours = kind(**options).fit(plain), kind(**options)
-    assert acceleration.fit(ours, columns, as_surprise=True) == "accelerated"
+    assert models.fit(ours, columns, as_surprise=True) == "accelerated"
     for learned in LEARNED:
         expected = getattr(theirs, learned, None)
         if expected is not None:
@@ -106,11 +106,11 @@ def test_parameters_and_estimates_are_surprise_s(parts, name):
     part = slice(0, 400)
     asked = zip(columns.raw_users(users[part]), columns.raw_items(items[part]), strict=True)
     expected = [theirs.predict(user, item) for user, item in asked]
-    estimates, impossible = acceleration.estimate(ours, users[part], items[part])
+    estimates, impossible = models.estimate(ours, users[part], items[part])
     np.testing.assert_allclose(estimates, [each.est for each in expected], rtol=1e-9)
     assert impossible.tolist() == [each.details["was_impossible"] for each in expected]
     everyone = np.flatnonzero(columns.inner_users >= 0)
-    for start, _, rows in acceleration.catalogue(ours, everyone):
+    for start, _, rows in models.catalogue(ours, everyone):
         for place in (0, len(rows) - 1):
             (user,) = columns.raw_users(everyone[[start + place]])
             chosen = slice(place, None, 100)
@@ -125,10 +125,9 @@ def test_true_half_stars_change_what_slope_one_and_co_clustering_estimate(half_s
     columns, _, users, items = half_stars
     for kind, options in (MODELS["SlopeOne"], MODELS["CoClustering"]):
         true, cut = kind(**options), kind(**options)
-        acceleration.fit(true, columns)
-        acceleration.fit(cut, columns, as_surprise=True)
+        models.fit(true, columns)
+        models.fit(cut, columns, as_surprise=True)
         differences = np.abs(
-            acceleration.estimate(true, users, items)[0]
-            - acceleration.estimate(cut, users, items)[0]
+            models.estimate(true, users, items)[0] - models.estimate(cut, users, items)[0]
         )
         assert differences.max() > 0.05

@@ -15,7 +15,7 @@ import pytest
 
 import harness
 from harness import metrics, rankings
-from harness.algorithms import acceleration
+from harness.algorithms import models
 from harness.algorithms.als import SparkALS
 from harness.algorithms.als_spark import places_by_name
 from harness.algorithms.trainset import ColumnTrainset
@@ -69,7 +69,7 @@ class TestFactors:
     def test_solve_the_least_squares_that_are_documented(self, implicit: bool) -> None:
         model = SparkALS(n_factors=4, n_epochs=3, reg=0.2, implicit=implicit, alpha=0.1)
         model.random_state = 5
-        acceleration.fit(model, trainset_of(draw_plays()))
+        models.fit(model, trainset_of(draw_plays()))
         lists = model.trainset.by_user
         for user in range(model.trainset.n_users):
             rows = slice(lists.offsets[user], lists.offsets[user + 1])
@@ -91,21 +91,21 @@ class TestFactors:
         trainset, found = trainset_of(draw_plays()), []
         for seed in (1, 1, 2):
             model = SparkALS(n_epochs=3, random_state=seed)
-            acceleration.fit(model, trainset)
+            models.fit(model, trainset)
             found.append(model.pu.tobytes() + model.qi.tobytes())
         assert found[0] == found[1] != found[2]
 
     def test_a_user_with_one_artist_has_some_too(self) -> None:
         lonely = pd.DataFrame({"user": ["f" * 40], "artist": ["artist 0"], "plays": [7]})
         model = SparkALS(n_factors=2, n_epochs=2, random_state=0)
-        acceleration.fit(model, trainset_of(pd.concat([draw_plays(), lonely])))
+        models.fit(model, trainset_of(pd.concat([draw_plays(), lonely])))
         assert model.known_users.all()
         assert not model.predict("f" * 40, "artist 1").details["was_impossible"]
 
     def test_what_spark_refuses_is_told_in_one_line(self) -> None:
         model = SparkALS(n_factors=2, n_epochs=2, reg=0.0, random_state=0)
         with pytest.raises(AlgorithmError, match=r"^spark-als: Spark failed \(.*raise reg") as told:
-            acceleration.fit(model, trainset_of(draw_plays().head(3)))
+            models.fit(model, trainset_of(draw_plays().head(3)))
         assert "\n" not in str(told.value)
 
 
@@ -217,9 +217,9 @@ def test_metrics_of_a_models_own_recommendations_are_mllibs(spark: Any) -> None:
 
     plays, k = draw_plays(50, seed=3), 10
     model = SparkALS(n_factors=6, n_epochs=4, implicit=True, random_state=1)
-    acceleration.fit(model, trainset_of(plays))
+    models.fit(model, trainset_of(plays))
     users = np.arange(model.trainset.n_users)
-    rows = np.concatenate([rows for _, _, rows in acceleration.catalogue(model, users)])
+    rows = np.concatenate([rows for _, _, rows in models.catalogue(model, users)])
     recommended = np.argsort(-rows, axis=1)[:, :k].tolist()
     rng = np.random.default_rng(4)
     held_out = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Bools,
     Codes,
@@ -16,7 +16,7 @@ from harness.algorithms.acceleration.accelerator import (
     Progress,
     Scorer,
 )
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 
 __all__ = ["NormalPredictor", "borrowed_generator", "seed_draws"]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.columns import Lists, mean_of_each, truncated
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Bools,
     Codes,
@@ -17,11 +18,10 @@ from harness.algorithms.acceleration.accelerator import (
     Progress,
     Scorer,
 )
-from harness.algorithms.acceleration.capacity import SLOPE_ONE_DENSE
-from harness.algorithms.acceleration.loops import in_blocks
-from harness.algorithms.acceleration.similarities import LazyMatrix
-from harness.algorithms.columns import Lists, mean_of_each, truncated
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.compiled.loops import in_blocks
+from harness.algorithms.compiled.similarities import LazyMatrix
+from harness.algorithms.memory import SLOPE_ONE_DENSE
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import each_block, kernel
 

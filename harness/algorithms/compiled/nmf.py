@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.columns import Lists
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Codes,
     Floats,
@@ -15,10 +16,9 @@ from harness.algorithms.acceleration.accelerator import (
     are_integers,
     are_numbers,
 )
-from harness.algorithms.acceleration.loops import in_blocks
-from harness.algorithms.acceleration.svd import FactorScorer
-from harness.algorithms.columns import Lists
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.compiled.loops import in_blocks
+from harness.algorithms.compiled.svd import FactorScorer
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
 

@@ -97,6 +97,6 @@ def _surprise_name(algorithm: str | type) -> str:
     ours = (
         c.__name__
         for c in algorithm.__mro__
-        if c.__module__.startswith(("surprise.", "harness.algorithms.floors"))
+        if c.__module__.startswith(("surprise.", "harness.algorithms.baselines"))
     )
     return next(ours, algorithm.__name__)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.columns import mean_of_each
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Bools,
     Codes,
@@ -22,8 +23,7 @@ from harness.algorithms.acceleration.accelerator import (
     Progress,
     Scorer,
 )
-from harness.algorithms.columns import mean_of_each
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 
 __all__ = ["FLOORS", "ItemMean", "Popularity", "Random"]

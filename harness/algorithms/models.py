@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms import registry
+from harness.algorithms.als import ACCELERATORS as LIBRARIES
+from harness.algorithms.baselines import FLOORS
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Bools,
     Floats,
@@ -16,30 +20,28 @@ from harness.algorithms.acceleration.accelerator import (
     Progress,
     Scorer,
 )
-from harness.algorithms.acceleration.baselines import BaselineOnly
-from harness.algorithms.acceleration.co_clustering import CoClustering
-from harness.algorithms.acceleration.neighbors import (
+from harness.algorithms.compiled.baselines import BaselineOnly
+from harness.algorithms.compiled.co_clustering import CoClustering
+from harness.algorithms.compiled.neighbors import (
     KNNBaseline,
     KNNBasic,
     KNNWithMeans,
     KNNWithZScore,
 )
-from harness.algorithms.acceleration.nmf import NMF
-from harness.algorithms.acceleration.normal import (
+from harness.algorithms.compiled.nmf import NMF
+from harness.algorithms.compiled.normal import (
     NormalPredictor,
     borrowed_generator,
     seed_draws,
 )
-from harness.algorithms.acceleration.slope_one import SlopeOne
-from harness.algorithms.acceleration.svd import SVD
-from harness.algorithms.acceleration.svdpp import SVDpp
-from harness.algorithms.als import ACCELERATORS as LIBRARIES
-from harness.algorithms.floors import FLOORS
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.compiled.slope_one import SlopeOne
+from harness.algorithms.compiled.svd import SVD
+from harness.algorithms.compiled.svdpp import SVDpp
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.errors import AlgorithmError
 
-__all__ = ["Path", "catalogue", "estimate", "fit", "is_preference", "scoring_path"]
+__all__ = ["Path", "catalogue", "estimate", "fit", "is_preference", "scoring_path", "warm_up"]
 
 Path = Literal["accelerated", "surprise"]
 
@@ -264,7 +266,7 @@ def _columns(model: Any) -> ColumnTrainset:
     if not isinstance(trainset, ColumnTrainset):
         raise AlgorithmError(
             f"{type(model).__name__}: the model was not fitted on a training set in columns; "
-            "fit it with harness.algorithms.acceleration.fit"
+            "fit it with harness.algorithms.models.fit"
         )
     return trainset
 
@@ -315,3 +317,56 @@ def _clipped(estimates: Floats, trainset: ColumnTrainset, clip: bool) -> Floats:
         np.fmin(estimates, highest, out=estimates)
         np.fmax(estimates, lowest, out=estimates)
     return estimates
+
+
+_warm: set[str] = set()
+_CHEAP: dict[str, Any] = {
+    "n_epochs": 1,
+    "n_factors": 2,
+    "k": 2,
+    "min_k": 1,
+    "n_cltr_u": 1,
+    "n_cltr_i": 1,
+    "k_core": 1,  # filters that the toy would not pass
+    "min_rating": None,
+}
+
+
+def warm_up(name: str, params: dict[str, Any], *, whole_catalogue: bool = True) -> None:
+    """Fit and score an algorithm on a toy, once in each process for each set of options.
+
+    Ranking and metrics have theirs in `harness.experiment.scoring.compile_scoring`.
+
+    Parameters
+    ----------
+    name : str
+        As `registry.find` takes it; of a class of your own, what it derives from is compiled.
+    params : dict
+        Only options and switches that select other compiled code are used.
+    whole_catalogue : bool
+        Whether whole catalogues will be scored, besides pairs.
+    """
+    name, params = registry.builtin_of(name, params)
+    cheap = {key: _CHEAP.get(key, value) for key, value in params.items()}
+    identity = json.dumps(
+        [registry.canonical(name), cheap, whole_catalogue], sort_keys=True, default=str
+    )
+    if identity in _warm:
+        return
+    _warm.add(identity)
+    users = np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)
+    items = np.array([0, 1, 0, 2, 1, 2], dtype=np.int32)
+    toy = ColumnTrainset.from_columns(
+        users,
+        items,
+        np.array([1.0, 2.0, 3.0, 4.0, 5.0, 3.0]),
+        user_ids=np.array(["a", "b", "c"]),
+        item_ids=np.array(["x", "y", "z"]),
+        scale=(1.0, 5.0),
+    )
+    model = registry.create(name, cheap, seed=0)
+    fit(model, toy)
+    estimate(model, users, items)
+    if whole_catalogue:
+        for _ in catalogue(model, users[:1]):
+            break

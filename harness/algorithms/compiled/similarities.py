@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.columns import Lists, repeats
+from harness.algorithms.compiled.accelerator import (
     Codes,
     Floats,
     Offsets,
@@ -16,9 +17,8 @@ from harness.algorithms.acceleration.accelerator import (
     are_integers,
     are_numbers,
 )
-from harness.algorithms.acceleration.baselines import accepts_baselines
-from harness.algorithms.acceleration.capacity import fits_densely
-from harness.algorithms.columns import Lists, repeats
+from harness.algorithms.compiled.baselines import accepts_baselines
+from harness.algorithms.memory import fits_densely
 from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import each_block, kernel
 

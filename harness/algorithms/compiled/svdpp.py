@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.columns import repeats
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Codes,
     Floats,
@@ -33,10 +34,9 @@ from harness.algorithms.acceleration.accelerator import (
     are_integers,
     are_numbers,
 )
-from harness.algorithms.acceleration.loops import summing_kernel
-from harness.algorithms.acceleration.svd import FactorScorer, initial_factors
-from harness.algorithms.columns import repeats
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.compiled.loops import summing_kernel
+from harness.algorithms.compiled.svd import FactorScorer, initial_factors
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 
 __all__ = ["SVDpp"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Bools,
     Codes,
@@ -17,8 +17,8 @@ from harness.algorithms.acceleration.accelerator import (
     are_integers,
     are_numbers,
 )
-from harness.algorithms.acceleration.loops import summing_kernel
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.compiled.loops import summing_kernel
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 
 __all__ = ["SVD", "FactorScorer", "initial_factors"]

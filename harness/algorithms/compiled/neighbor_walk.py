@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.algorithms.acceleration.accelerator import Codes, Floats, Offsets
+from harness.algorithms.compiled.accelerator import Codes, Floats, Offsets
 from harness.kernels import kernel
 
 __all__ = ["average_catalogue", "average_pairs"]

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.columns import Lists, mean_of_each, truncated
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Bools,
     Codes,
@@ -16,9 +17,8 @@ from harness.algorithms.acceleration.accelerator import (
     Scorer,
     are_integers,
 )
-from harness.algorithms.acceleration.loops import in_blocks
-from harness.algorithms.columns import Lists, mean_of_each, truncated
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.compiled.loops import in_blocks
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import kernel
 

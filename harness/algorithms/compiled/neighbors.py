@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.acceleration.accelerator import (
+from harness.algorithms.columns import Lists, mean_of_each, transpose
+from harness.algorithms.compiled.accelerator import (
     Accelerator,
     Bools,
     Codes,
@@ -25,15 +26,14 @@ from harness.algorithms.acceleration.accelerator import (
     Scorer,
     are_integers,
 )
-from harness.algorithms.acceleration.baselines import accepts_baselines, fit_baselines
-from harness.algorithms.acceleration.neighbor_walk import average_catalogue, average_pairs
-from harness.algorithms.acceleration.similarities import (
+from harness.algorithms.compiled.baselines import accepts_baselines, fit_baselines
+from harness.algorithms.compiled.neighbor_walk import average_catalogue, average_pairs
+from harness.algorithms.compiled.similarities import (
     accepts_similarities,
     fit_similarities,
     rows_of,
 )
-from harness.algorithms.columns import Lists, mean_of_each, transpose
-from harness.algorithms.quiet_surprise import surprise
+from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.kernels import each_block
 

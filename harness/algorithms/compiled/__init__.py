@@ -1,0 +1,1 @@
+"""Compiled implementations of Surprise's algorithms: the same attributes and estimates, faster."""
