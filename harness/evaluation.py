@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from harness import metrics
 from harness.errors import MetricError
-from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores
-from harness.metrics.grammar import Value, number
-from harness.metrics.ties import settle
-from harness.metrics.worth import nothing
+from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value, number
+from harness.metrics.ties import resolve_ties
 
 __all__ = [
     "CellScores",
@@ -191,7 +189,7 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
     gain = metric.params.get("gain")
     binary = "threshold" in metric.params if gain is None else gain.word == "binary"
     if binary and judged_only:
-        least = nothing(metric.params)
+        least = metric.neutral
         if rankings.pool.min() >= least:
             wanted = _with_threshold(metric, _upper_middle(rankings.pool))
             return f"every test item is relevant; set a threshold, as {wanted}"
@@ -207,7 +205,7 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
 
 def _with_threshold(metric: Metric, threshold: float) -> Metric:
     name = "gain" if "gain" in metric.params else "threshold"
-    value = Value("binary", (threshold,)) if name == "gain" else Value(number(threshold))
+    value = Value(f"binary({number(threshold)})" if name == "gain" else number(threshold))
     others = tuple(each for each in metric.chosen if each[0] != name)
     return metrics.parse(str(Metric(metric.name, ((name, value), *others), metric.k)))
 
@@ -222,10 +220,7 @@ def _extreme_scores(metric: Metric, rankings: Rankings) -> tuple[Scores, Scores 
     """Return the scores of the best order and the mean over all orders, None where not known."""
     high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
     tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
-    order = settle(tied, metric.params | {"ties": Value("best")})
-    best = replace(
-        rankings, relevance=order.relevance, rank=order.low, tie_low=order.low, tie_high=order.low
-    )
+    best = resolve_ties(tied, metric.params | {"ties": Value("best")})
     averaged = random_order(metric)
     return metrics.score([metric], best)[metric], (
         None if isinstance(averaged, str) else metrics.score([averaged], tied)[averaged]

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from harness.metrics.arrays import Pairs, Rankings, Scores
 from harness.metrics.conventions import Convention, conventions
 from harness.metrics.exposure import Exposure
+from harness.metrics.grammar import Value, number
 from harness.metrics.labels import Metric, describe, parse, parse_many
 
 __all__ = [
@@ -30,9 +31,11 @@ __all__ = [
     "Pairs",
     "Rankings",
     "Scores",
+    "Value",
     "check_relevance",
     "conventions",
     "describe",
+    "number",
     "parse",
     "parse_many",
     "score",

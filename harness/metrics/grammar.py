@@ -16,7 +16,7 @@ __all__ = ["Value", "Written", "number", "read", "split"]
 _LABEL = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<k>[^@()]*))?\s*", re.DOTALL
 )
-_VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\((?P<numbers>[^()]*)\))?")
+_VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
 
 
 def number(value: float) -> str:
@@ -32,35 +32,34 @@ def number(value: float) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Value:
-    """The value of a parameter: a word, a number, or a word with numbers.
-
-    Parameters
-    ----------
-    word : str
-        As written; a number too.
-    numbers : tuple of float
-        The numbers in brackets after it; empty without brackets.
+class Value(str):
+    """The canonical text of a parameter's value: a word, a number, or a word with numbers.
 
     Examples
     --------
-    >>> str(Value("binary", (4.0,)))
-    'binary(4)'
+    >>> value = Value("table(0, 1, 4)")
+    >>> value.word, value.numbers, value.as_number
+    ('table', (0.0, 1.0, 4.0), None)
     """
 
-    word: str
-    numbers: tuple[float, ...] = ()
+    __slots__ = ()
 
-    def __str__(self) -> str:
-        behind = f"({', '.join(map(number, self.numbers))})" if self.numbers else ""
-        return self.word + behind
+    @property
+    def word(self) -> str:
+        """What stands before the brackets; a number too."""
+        return self.partition("(")[0].strip()
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The numbers in brackets."""
+        inside = self.partition("(")[2].removesuffix(")")
+        return tuple(float(each) for each in inside.split(",")) if inside else ()
 
     @property
     def as_number(self) -> float | None:
-        """The word as a number, or None if it is not one."""
+        """The whole text as a number, or None if it is not one."""
         try:
-            return float(self.word) if not self.numbers else None
+            return float(self)
         except ValueError:
             return None
 
@@ -106,7 +105,7 @@ def read(label: str) -> Written:
     Examples
     --------
     >>> read("ndcg(gain=linear)@10")
-    Written(name='ndcg', params=(('gain', Value(word='linear', numbers=())),), k='10')
+    Written(name='ndcg', params=(('gain', 'linear'),), k='10')
     """
     found = _LABEL.fullmatch(label)
     if not found or label.count("(") != label.count(")"):
@@ -128,13 +127,12 @@ def _parameter(label: str, text: str) -> tuple[str, Value]:
     found = _VALUE.fullmatch(written.strip())
     if not equals or not name.strip() or not found:
         raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
+    value = Value(found[0])
     try:
-        numbers = (
-            tuple(float(each) for each in found["numbers"].split(",")) if found["numbers"] else ()
-        )
+        _ = value.numbers
     except ValueError:
         raise MetricError(
             f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
             f"write them as {found['word']}(1, 2)"
         ) from None
-    return name.strip(), Value(found["word"], numbers)
+    return name.strip(), value

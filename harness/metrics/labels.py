@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from harness.errors import MetricError, suggestion
 from harness.metrics.definitions import DEFINITIONS, SYNONYMS, Definition
 from harness.metrics.grammar import Value, Written, read, split
+from harness.metrics.worth import neutral
 
 __all__ = ["Metric", "describe", "parse", "parse_many"]
 
@@ -91,6 +92,11 @@ class Metric:
     def needs_items(self) -> bool:
         """Whether it needs the items at the top of lists and the training ratings."""
         return self.definition.needs == "items"
+
+    @property
+    def neutral(self) -> float:
+        """The relevance that counts as much as an item that nobody judged."""
+        return neutral(self.params)
 
     def at(self, k: int | None) -> Metric:
         """Return the same metric at another cut-off rank.

@@ -84,7 +84,7 @@ class Parameter:
                     f"{label}: {self.name}={value} has {len(value.numbers)} numbers in brackets; "
                     f"write {word}{_brackets(fewest, most)}"
                 )
-            return self._canonical(label, Value(word, value.numbers))
+            return self._canonical(label, word, value)
         if self.numeric and plain is not None and self.above < plain < self.below:
             return Value(number(plain))
         meant = suggestion(word, self.words) if self.words and plain is None else ""
@@ -93,24 +93,25 @@ class Parameter:
             + (meant if meant.startswith("did") else f"use {self.choices}")
         )
 
-    def _canonical(self, label: str, value: Value) -> Value:
+    def _canonical(self, label: str, word: str, value: Value) -> Value:
         if any(not math.isfinite(each) for each in value.numbers):
             raise MetricError(f"{label}: {self.name}={value} is not finite; write plain numbers")
-        if value.word == "table":
+        if word == "table":
             levels = value.numbers
             if min(levels) < 0 or any(b < a for a, b in pairwise(levels)):
                 raise MetricError(
                     f"{label}: the gains of {value} are negative or fall; write the gain of "
                     "relevance 0, 1, 2, ... from the least to the most"
                 )
-        if value.word == "random":
+        if word == "random":
             seed = value.numbers[0] if value.numbers else 0.0
             if not seed.is_integer() or not 0 <= seed < 2**32:
                 raise MetricError(
                     f"{label}: the seed of {value} is not one; use a whole number from 0"
                 )
-            return Value("random", (seed,) if seed else ())
-        return value
+            return Value(f"random({number(seed)})" if seed else "random")
+        inside = ", ".join(map(number, value.numbers))
+        return Value(f"{word}({inside})" if inside else word)
 
 
 def _brackets(fewest: int, most: int | None) -> str:

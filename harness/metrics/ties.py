@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,9 +10,9 @@ import numpy as np
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 from harness.metrics.grammar import Value
-from harness.metrics.worth import nothing
+from harness.metrics.worth import neutral
 
-__all__ = ["Settled", "hypergeometric", "settle", "settle_by_value"]
+__all__ = ["Settled", "hypergeometric", "resolve_ties", "settle", "settle_by_value"]
 
 SMALLEST_BLOCK = 2048
 
@@ -31,7 +32,7 @@ class Settled(NamedTuple):
     high: Ranks
 
 
-def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
+def resolve_ties(rankings: Rankings, params: dict[str, Value]) -> Rankings:
     """Apply a tie rule.
 
     Parameters
@@ -41,17 +42,24 @@ def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
         With ``ties``: ``average`` (and ``together``) keeps the groups, every other word orders
         them; and what decides the gain, for the best and the worst order.
 
+    Returns
+    -------
+    Rankings
+        Entries whose rank is anywhere from `tie_low` to `tie_high` with equal probability. A rule
+        that orders ties leaves both equal to `rank`, and the entries in rank order.
+
     Examples
     --------
     >>> lists = Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 1], [3, 3], [3])
-    >>> settle(lists, {"ties": Value("worst")}).low.tolist()   # the unjudged item comes first
-    [2, 3]
+    >>> worst = resolve_ties(lists, {"ties": Value("worst")})   # the unjudged item comes first
+    >>> worst.relevance.tolist(), worst.rank.tolist(), worst.tie_high.tolist()
+    ([1.0, 3.0], [2, 3], [2, 3])
     """
-    r, ties, zero = rankings, params["ties"], nothing(params)
+    r, ties, zero = rankings, params["ties"], neutral(params)
     if ties.word in ("average", "together"):
-        return Settled(r.offsets, r.relevance, r.tie_low, r.tie_high)
+        return r
     if ties.word == "first":
-        return Settled(r.offsets, r.relevance, r.rank, r.rank)
+        return replace(r, tie_low=r.rank, tie_high=r.rank)
     if ties.word == "random":
         relevance, rank = np.empty_like(r.relevance), np.empty_like(r.rank)
         lists = (r.offsets, r.relevance, r.tie_low, r.tie_high)
@@ -59,7 +67,7 @@ def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
         each_block(
             lambda a, b: _draw(*lists, seed, a, b, relevance, rank), r.n_users, SMALLEST_BLOCK
         )
-        return Settled(r.offsets, relevance, rank, rank)
+        return replace(r, relevance=relevance, rank=rank, tie_low=rank, tie_high=rank)
     # Groups: entries of one user that share their ranks.
     first = np.ones(len(r.rank), dtype=bool)
     first[1:] = r.tie_low[1:] != r.tie_low[:-1]
@@ -81,7 +89,13 @@ def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
             order, head = order[mirrored], size - head
         ranks = np.where(place < head, r.tie_low + place, r.tie_high - size + 1 + place)
     rank = ranks.astype(np.int32)
-    return Settled(r.offsets, r.relevance[order], rank, rank)
+    return replace(r, relevance=r.relevance[order], rank=rank, tie_low=rank, tie_high=rank)
+
+
+def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
+    """Return what `resolve_ties` does in the form that kernels take."""
+    r = resolve_ties(rankings, params)
+    return Settled(r.offsets, r.relevance, r.tie_low, r.tie_high)
 
 
 def settle_by_value(rankings: Rankings, params: dict[str, Value]) -> tuple[Settled, int]:

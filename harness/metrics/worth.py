@@ -11,7 +11,7 @@ from harness.kernels import kernel
 from harness.metrics.arrays import Floats
 from harness.metrics.grammar import Value, number
 
-__all__ = ["Worth", "binary_worth", "make_worth", "nothing", "relevant_from", "worth_of"]
+__all__ = ["Worth", "binary_worth", "make_worth", "neutral", "relevant_from", "worth_of"]
 
 _EXP2, _LINEAR, _BINARY, _TABLE = range(4)
 _KINDS = {"exp2": _EXP2, "linear": _LINEAR, "binary": _BINARY, "table": _TABLE}
@@ -109,12 +109,12 @@ def relevant_from(params: dict[str, Value]) -> float:
     return LEAST_POSITIVE if threshold is None else threshold
 
 
-def nothing(params: dict[str, Value]) -> float:
+def neutral(params: dict[str, Value]) -> float:
     """Return the relevance with the gain of an unjudged item: better stands above, worse below.
 
     Examples
     --------
-    >>> nothing({"threshold": Value("4")}), nothing({"offset": Value("-10")})
+    >>> neutral({"threshold": Value("4")}), neutral({"offset": Value("-10")})
     (4.0, -10.0)
     """
     if "gain" in params and params["gain"].word == "binary":

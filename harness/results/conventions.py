@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness.errors import MetricError, ResultsError
-from harness.metrics.conventions import Convention, conventions
-from harness.metrics.grammar import Value
+from harness.metrics import Convention, Value, conventions
 from harness.results.cells import CellRecord, CellStore
 from harness.results.run import Run
 from harness.results.table import GROUP, TABLE, grouped, primary_metric

@@ -10,7 +10,7 @@ import pytest
 
 from harness import metrics, rankings
 from harness.errors import MetricError
-from harness.metrics.grammar import number
+from harness.metrics import number
 from harness.reproduce import sources
 
 GOLDEN = json.loads(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness import metrics
 from harness.errors import MetricError
-from harness.metrics.grammar import number
+from harness.metrics import number
 
 
 def words(parameter):
