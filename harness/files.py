@@ -6,10 +6,13 @@ import errno
 import os
 import secrets
 import stat
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
+from typing import IO
 
 __all__ = [
     "beside",
@@ -20,6 +23,9 @@ __all__ = [
     "write_output",
     "write_whole",
 ]
+
+BETWEEN_ATTEMPTS = 0.05
+"""Seconds between two attempts to get a lock."""
 
 
 def read_regular(path: Path, most: int = -1) -> bytes:
@@ -153,18 +159,39 @@ def hold(path: Path, patience: float = -1.0) -> Iterator[None]:
 
     Raises
     ------
-    filelock.Timeout
+    TimeoutError
         If another process has held it for longer than `patience`.
     OSError
-        If the file cannot be made.
+        If the file cannot be made, or its disk has no locks.
 
     Examples
     --------
     >>> with hold(getfixture("tmp_path") / ".lock"):
     ...     pass
     """
-    from filelock import FileLock
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path, timeout=patience):
+    end = time.monotonic() + patience
+    with path.open("ab") as file:  # closing it ends the lock, and so does the end of the process
+        while not _lock(file):
+            if patience >= 0 and end <= time.monotonic():
+                raise TimeoutError(errno.ETIMEDOUT, "another process holds it", str(path))
+            time.sleep(BETWEEN_ATTEMPTS)
         yield
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Lock an open file; return whether no other process holds it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            raise
+        return False
+    return True

@@ -7,13 +7,14 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness import files
 from harness.datasets.ratings import Ratings
 from harness.datasets.rows import Coded, in_order_of_appearance
 from harness.errors import DataError
@@ -57,23 +58,16 @@ def hold(folder: Path, patience: float = LOCK_PATIENCE) -> Iterator[None]:
     DataError
         If another process has held the folder for longer than `patience` seconds.
     """
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(folder / ".lock")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=patience)
-    except Timeout:
-        raise DataError(
-            f"{folder}: another process has held it for {patience:.0f} s; wait for it or end it"
-        ) from None
-    except (OSError, NotImplementedError):  # a folder to read only, or a disk without locks
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.hold(folder / ".lock", patience))
+        except TimeoutError:
+            raise DataError(
+                f"{folder}: another process has held it for {patience:.0f} s; wait for it or end it"
+            ) from None
+        except OSError:  # a folder to read only, or a disk without locks
+            pass
         yield
-        return
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def write_parsed(path: Path, ratings: Ratings) -> None:

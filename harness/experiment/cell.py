@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import Timeout
-
 import harness
 from harness import evaluation, metrics, seeds
 from harness.algorithms import models, registry
@@ -59,6 +57,10 @@ BEFORE = (WAITING, LOADING, COMPILING)
 SHARE_OF_MEMORY = 0.9
 LONGEST_REASON = 500
 LONGEST_TRACEBACK = 20_000
+
+
+class _BusyError(Exception):
+    """Another process is computing the cell."""
 
 
 class Stopwatch:
@@ -134,7 +136,7 @@ def finish(
                     outcome["status"] = "found"
                 else:
                     store.put(cell.key, compute(cell, workspace, watch, workers))
-        except Timeout:
+        except _BusyError:
             outcome["status"] = "busy"
         except BaseException as error:  # own code can raise anything, an interrupt too
             check(error)
@@ -149,9 +151,9 @@ def _turn(cell: Cell, store: CellStore, report: Report, *, wait: bool) -> Iterat
     with ExitStack() as held:
         try:
             held.enter_context(store.lock(cell.key, patience=0.0))
-        except Timeout:
+        except TimeoutError:
             if not wait:
-                raise
+                raise _BusyError from None
             report(WAITING, 0, 0)
             held.enter_context(store.lock(cell.key))
         yield

@@ -68,7 +68,7 @@ class CellStore:
 
         Raises
         ------
-        filelock.Timeout
+        TimeoutError
             On entry, if another process has held it for longer than `patience` seconds.
         OSError
             On entry, if its file cannot be made.
