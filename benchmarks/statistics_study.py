@@ -16,9 +16,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from harness.statistics import (
+    adjust,
     bootstrap_interval,
     compare,
-    holm,
     paired_t,
     randomisation,
     wilcoxon,
@@ -78,7 +78,7 @@ def study_family(n_draws: int, n_users: int) -> Iterator[tuple[str, str, str]]:
         differences = scores[:, first] - scores[:, second]
         for name, test in TESTS.items():
             p_values = test(differences, seed)
-            n_any[name] += bool((holm(p_values) <= 0.05).any())
+            n_any[name] += bool((adjust(p_values, "holm") <= 0.05).any())
             n_uncorrected += name == "randomisation" and bool((p_values <= 0.05).any())
     for name, n_families in n_any.items():
         yield (

@@ -1,9 +1,8 @@
 """Significance of differences: paired tests, corrections, intervals and letters."""
 
+from harness.statistics.bootstrap import IntervalMethod, bootstrap_interval
 from harness.statistics.comparison import DEFAULT_RESAMPLES, Comparison, PairedTest, compare
-from harness.statistics.corrections import Correction, adjust, benjamini_hochberg, holm
-from harness.statistics.intervals import IntervalMethod, bootstrap_interval
-from harness.statistics.letters import letters
+from harness.statistics.corrections import Correction, adjust, letters
 from harness.statistics.paired import effect_size, paired_t, randomisation, wilcoxon
 
 __all__ = [
@@ -13,11 +12,9 @@ __all__ = [
     "IntervalMethod",
     "PairedTest",
     "adjust",
-    "benjamini_hochberg",
     "bootstrap_interval",
     "compare",
     "effect_size",
-    "holm",
     "letters",
     "paired_t",
     "randomisation",

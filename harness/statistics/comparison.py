@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from harness.errors import ComparisonError, suggestion
-from harness.statistics.corrections import Correction, adjust
-from harness.statistics.intervals import IntervalMethod, pair_intervals
-from harness.statistics.letters import letters
+from harness.statistics.bootstrap import Floats, IntervalMethod, PairColumns, pair_intervals
+from harness.statistics.corrections import Correction, adjust, letters
 from harness.statistics.paired import effect_size, paired_t, randomise, wilcoxon
-from harness.statistics.resamples import Floats, PairColumns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,8 +156,7 @@ def compare(
     table = np.asarray(scores, np.float64)
     _check(table, names, baseline, n_resamples, confidence)
     n = len(names)
-    pairs = list(combinations(range(n), 2))
-    firsts, seconds = (np.array(side) for side in zip(*pairs, strict=True))
+    firsts, seconds = np.triu_indices(n, 1)
     differences = table[:, firsts] - table[:, seconds]
     n_common = np.count_nonzero(~np.isnan(differences), axis=0)
     for place in np.flatnonzero(n_common == 0)[:1]:
@@ -171,28 +167,22 @@ def compare(
     level = 1 - confidence + 1e-12
     n_drawn = n_resamples or DEFAULT_RESAMPLES
     shared = PairColumns.of(table, firsts, seconds)
-    is_bound = np.zeros(len(pairs), bool)
+    is_bound, note = np.zeros(len(firsts), bool), ""
     if test == "randomisation":
-        n_counted = 1 if correction == "none" else len(pairs)
+        n_counted = 1 if correction == "none" else len(firsts)
         smallest = level / (MARGIN * n_counted)
         if 4 * n_counted <= level * (n_drawn + 1):
             smallest = 1 / (n_drawn + 1)
         p_values, is_bound = randomise(shared, n_drawn, seed, None if n_resamples else smallest)
+        note = _undecidable(differences, n_resamples, correction, level)
     else:
         p_values = paired_t(differences) if test == "t" else wilcoxon(differences)
-    low, high = pair_intervals(
-        shared,
-        n,
-        confidence=confidence,
-        n_resamples=n_drawn,
-        method=interval,
-        seed=seed,
-    )
+    low, high = pair_intervals(shared, n, confidence, n_drawn, interval, seed)
     adjusted = adjust(p_values, correction)
-    found = pd.DataFrame(
+    pairs = pd.DataFrame(
         {
-            "first": [names[place] for place in firsts],
-            "second": [names[place] for place in seconds],
+            "first": [names[place] for place in firsts.tolist()],
+            "second": [names[place] for place in seconds.tolist()],
             "difference": np.nanmean(differences, axis=0),
             "low": low[n:],
             "high": high[n:],
@@ -209,8 +199,7 @@ def compare(
     different[firsts, seconds] = different[seconds, firsts] = adjusted <= level
     means = np.nanmean(table, axis=0)
     order = np.argsort(-means if higher_is_better else means, kind="stable")
-    marks = np.empty(n, object)
-    marks[order] = letters(different[np.ix_(order, order)])
+    marks = dict(zip(order.tolist(), letters(different[np.ix_(order, order)]), strict=True))
     algorithms = pd.DataFrame(
         {
             "algorithm": list(names),
@@ -218,16 +207,12 @@ def compare(
             "low": low[:n],
             "high": high[:n],
             "n_users": np.count_nonzero(~np.isnan(table), axis=0),
-            "letters": marks.tolist(),
+            "letters": [marks[place] for place in range(n)],
         }
     )
-    against = None if baseline is None else _against(found, baseline, correction, level)
-    note = (
-        _undecidable(differences, n_resamples, correction, level) if test == "randomisation" else ""
-    )
-    return Comparison(
-        algorithms, found, against, test, correction, interval, n_resamples, confidence, seed, note
-    )
+    against = None if baseline is None else _against(pairs, baseline, correction, level)
+    settings = (test, correction, interval, n_resamples, confidence, seed, note)
+    return Comparison(algorithms, pairs, against, *settings)
 
 
 def _undecidable(
@@ -240,16 +225,16 @@ def _undecidable(
     compared = f"{n_pairs} comparison{'' if n_pairs == 1 else 's'}"
     if most <= np.log2(n_resamples or DEFAULT_RESAMPLES):  # every pair is tested exactly
         if most and n_counted * 2.0 ** (1 - most) > level:
-            users = f"{most} user{'' if most == 1 else 's'}"
             return (
-                f"cannot decide: no two algorithms differ for more than {users}, too few for a "
-                f"significant difference in {compared}"
+                f"cannot decide: no two algorithms differ for more than {most} "
+                f"user{'' if most == 1 else 's'}, too few for a significant difference in "
+                f"{compared}"
             )
     elif n_resamples and n_counted / (n_resamples + 1) > level:
-        enough = int(np.ceil(MARGIN * n_pairs / level))
         return (
             f"cannot decide: with {n_resamples:,} resamples no difference can be significant in "
-            f"{compared}; set resamples to at least {enough:,}, or leave it out"
+            f"{compared}; set resamples to at least {int(np.ceil(MARGIN * n_pairs / level)):,}, "
+            "or leave it out"
         )
     return ""
 
@@ -276,26 +261,26 @@ def _check(
     n_resamples: int | None,
     confidence: float,
 ) -> None:
+    fault = None
     if table.ndim != 2 or table.shape[1] != len(names):
-        raise ComparisonError(
-            f"comparison: scores of shape {table.shape} for {len(names)} names; "
+        fault = (
+            f"scores of shape {table.shape} for {len(names)} names; "
             "give a row for each user and a column for each name"
         )
-    if len(names) < 2:
-        raise ComparisonError(
-            f"comparison: {len(names)} algorithm{'' if len(names) == 1 else 's'} to compare; "
-            "name two or more"
+    elif len(names) < 2:
+        fault = (
+            f"{len(names)} algorithm{'' if len(names) == 1 else 's'} to compare; name two or more"
         )
-    if len(set(names)) < len(names):
+    elif len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
-        raise ComparisonError(f"comparison: {twice!r} is given twice; rename one")
-    if np.isinf(table).any():
-        raise ComparisonError("comparison: a score is infinite; leave it out as NaN")
-    if baseline is not None and baseline not in names:
-        raise ComparisonError(
-            f"comparison: unknown baseline {baseline!r}; {suggestion(baseline, names)}"
-        )
-    if not 0 < confidence < 1:
-        raise ComparisonError(f"comparison: confidence {confidence}; use one such as 0.95")
-    if n_resamples is not None and n_resamples < 1:
-        raise ComparisonError(f"comparison: {n_resamples} resamples; use 10,000")
+        fault = f"{twice!r} is given twice; rename one"
+    elif np.isinf(table).any():
+        fault = "a score is infinite; leave it out as NaN"
+    elif baseline is not None and baseline not in names:
+        fault = f"unknown baseline {baseline!r}; {suggestion(baseline, names)}"
+    elif not 0 < confidence < 1:
+        fault = f"confidence {confidence}; use one such as 0.95"
+    elif n_resamples is not None and n_resamples < 1:
+        fault = f"{n_resamples} resamples; use 10,000"
+    if fault:
+        raise ComparisonError(f"comparison: {fault}")

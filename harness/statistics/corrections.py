@@ -1,92 +1,125 @@
-"""Corrections of p-values for multiple comparisons."""
+"""Corrections for multiple comparisons, and letters that show what they leave significant."""
 
 from __future__ import annotations
 
+from itertools import combinations
+from string import ascii_lowercase
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Correction", "adjust", "benjamini_hochberg", "holm"]
+__all__ = ["Correction", "adjust", "letters"]
 
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 
 
-def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    r"""Adjust p-values so that the chance of even one false difference stays at the level.
+def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
+    r"""Adjust p-values for the number of comparisons.
 
-    Holds whatever the dependence between the comparisons.
+    Holm's correction keeps the chance of even one false difference at the level, whatever the
+    dependence between the comparisons [1]_; Benjamini and Hochberg's keeps the expected share of
+    false differences there [2]_.
 
     Parameters
     ----------
     p_values : array_like of float, shape (m,)
         In [0, 1].
+    correction : {"holm", "benjamini-hochberg", "none"}
 
     Returns
     -------
     ndarray of float64, shape (m,)
-        With p sorted ascending, :math:`\tilde p_i = \max_{j \le i} \min(1, (m - j + 1) p_j)`.
+        With p sorted ascending, :math:`\tilde p_i = \max_{j \le i} \min(1, (m - j + 1) p_j)` or
+        :math:`\tilde p_i = \min_{j \ge i} \min(1, m p_j / j)`.
 
     References
     ----------
     .. [1] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
        of Statistics 6(2), 1979, https://www.jstor.org/stable/4615733.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, np.float64)
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty_like(p)
-    steps = np.arange(len(p), 0, -1) * p[order]
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-    return adjusted
-
-
-def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
-    r"""Adjust p-values so that the expected share of false differences stays at the level.
-
-    Parameters
-    ----------
-    p_values : array_like of float, shape (m,)
-        In [0, 1].
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-        With p sorted ascending, :math:`\tilde p_i = \min_{j \ge i} \min(1, m p_j / j)`.
-
-    References
-    ----------
-    .. [1] Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
+    .. [2] Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
        Statistical Society B 57(1), 1995, doi:10.1111/j.2517-6161.1995.tb02031.x.
 
     Examples
     --------
-    >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(10).tolist()
+    >>> adjust([0.01, 0.04, 0.03], "holm").tolist()
+    [0.03, 0.06, 0.06]
+    >>> adjust([0.01, 0.04, 0.03], "benjamini-hochberg").round(10).tolist()
     [0.03, 0.04, 0.04]
     """
     from scipy import stats
 
-    p = np.asarray(p_values, np.float64)
-    if len(p) == 0:
-        return p.copy()
-    adjusted: NDArray[np.float64] = stats.false_discovery_control(p, method="bh")
+    adjusted = np.array(p_values, np.float64)
+    if correction == "holm":  # SciPy does not have it
+        order = np.argsort(adjusted, kind="stable")
+        steps = np.arange(len(adjusted), 0, -1) * adjusted[order]
+        adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    elif correction == "benjamini-hochberg" and len(adjusted):
+        adjusted = stats.false_discovery_control(adjusted, method="bh")
     return adjusted
 
 
-def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
-    """Adjust p-values by name.
+def letters(different: NDArray[np.bool_]) -> list[str]:
+    """Give each algorithm letters so that two share one only if they do not differ significantly.
+
+    Parameters
+    ----------
+    different : ndarray of bool, shape (n, n)
+        Symmetric: whether two algorithms differ significantly. The order, best first, determines
+        the first letters.
+
+    Returns
+    -------
+    list of str, length n
+        As ``a``, ``ab``, ``b``. After 26 letters, ``aa``, ``ab`` follow, separated by points.
+
+    Notes
+    -----
+    Insert and absorb [1]_: begin with one group of all; for each pair that differs, replace every
+    group with both by one without the first and one without the second; drop groups that lie within
+    another. At the end drop redundant groups, the smallest first: without them every pair that does
+    not differ still shares one.
+
+    References
+    ----------
+    .. [1] H.-P. Piepho, "An algorithm for a letter-based representation of all-pairwise
+       comparisons", Journal of Computational and Graphical Statistics 13(2), 2004,
+       doi:10.1198/1061860043515.
 
     Examples
     --------
-    >>> adjust([0.01, 0.2], "none").tolist()
-    [0.01, 0.2]
+    >>> apart = np.zeros((3, 3), bool)
+    >>> apart[0, 2] = apart[2, 0] = True  # the first is better than the third, no more is known
+    >>> letters(apart)
+    ['a', 'ab', 'b']
     """
-    if correction == "holm":
-        return holm(p_values)
-    if correction == "benjamini-hochberg":
-        return benjamini_hochberg(p_values)
-    return np.array(p_values, np.float64)
+    n = len(different)
+    groups = [frozenset(range(n))] if n else []
+    for pair in combinations(range(n), 2):
+        if different[pair]:
+            kept = [group for group in groups if not {*pair} <= group]
+            split = [group - {each} for group in groups if {*pair} <= group for each in pair]
+            distinct = list(dict.fromkeys(kept + split))
+            groups = [group for group in distinct if not any(group < other for other in distinct)]
+    for group in sorted(groups, key=lambda group: (len(group), sorted(group))):
+        others = [each for each in groups if each is not group]
+        alike = [pair for pair in combinations(sorted(group), 2) if not different[pair]]
+        needs = [*alike, *((member,) for member in group)]
+        if all(any({*need} <= other for other in others) for need in needs):
+            groups = others
+    groups.sort(key=sorted)
+    names = [_name(number) for number in range(1, len(groups) + 1)]
+    between = "." if len(groups) > len(ascii_lowercase) else ""
+    return [
+        between.join(name for name, group in zip(names, groups, strict=True) if member in group)
+        for member in range(n)
+    ]
+
+
+def _name(number: int) -> str:
+    """Return the name of a group: a to z, then aa, ab and so on."""
+    name = ""
+    while number:
+        number, place = divmod(number - 1, len(ascii_lowercase))
+        name = ascii_lowercase[place] + name
+    return name

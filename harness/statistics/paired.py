@@ -1,6 +1,6 @@
 """Paired tests of the scores of two algorithms for the same users, many pairs at once.
 
-Each takes the differences of the users' scores, one column for each pair, NaN where a user has no
+Each takes the differences of the users' scores, shape (n_users, n_pairs), NaN where a user has no
 score for one of the two, and gives a two-sided p-value for each column. A column without users or
 without any difference has p = 1.
 """
@@ -8,40 +8,25 @@ without any difference has p = 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import seeds
-from harness.statistics.resamples import Floats, PairColumns, sign_sums
+from harness.statistics.bootstrap import Floats, PairColumns, sign_sums
 
-__all__ = ["Randomised", "effect_size", "paired_t", "randomisation", "randomise", "wilcoxon"]
+__all__ = ["effect_size", "paired_t", "randomisation", "randomise", "wilcoxon"]
 
-_EPSILON = float(np.finfo(np.float64).eps)
-_LEAST_P = 1e-12
+EPSILON = float(np.finfo(np.float64).eps)
+LEAST_P = 1e-12
 MOST_WORK = 5_000_000_000
 """Limit of users times pairs times resamples for more resamples: about two seconds."""
 
 
 def paired_t(differences: Floats) -> Floats:
-    """Student's paired t-test.
+    """Student's paired t-test: ``scipy.stats.ttest_1samp`` of the differences.
 
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n_users, n_pairs)
-        Score of the one less score of the other; NaN where either is undefined.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_pairs,)
-        Two-sided p-values, in [0, 1]; 1 for fewer than two users, 0 for several users who all
-        differ by the same amount.
-
-    Notes
-    -----
-    ``scipy.stats.ttest_1samp`` of the differences, which is ``scipy.stats.ttest_rel`` of the
-    scores.
+    1 for fewer than two users, 0 for several users who all differ by the same amount.
 
     Examples
     --------
@@ -51,27 +36,15 @@ def paired_t(differences: Floats) -> Floats:
     from scipy import stats
 
     def test(column: Floats) -> float:
-        if _is_constant(column):
-            return 0.0
-        return float(stats.ttest_1samp(column, 0.0).pvalue)
+        return 0.0 if _is_constant(column) else float(stats.ttest_1samp(column, 0.0).pvalue)
 
-    return _each(differences, test, fewest=2)
+    return _by_column(differences, test, fewest=2)
 
 
 def wilcoxon(differences: Floats) -> Floats:
-    """Wilcoxon's signed-rank test; users without a difference are left out.
+    """Wilcoxon's signed-rank test, ``scipy.stats.wilcoxon``; zero differences are left out.
 
     Not advised with thousands of users, for whom it rejects equal algorithms too often [1]_.
-
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n_users, n_pairs)
-        Score of the one less score of the other; NaN where either is undefined.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_pairs,)
-        Two-sided p-values of ``scipy.stats.wilcoxon``, in [0, 1].
 
     References
     ----------
@@ -85,7 +58,7 @@ def wilcoxon(differences: Floats) -> Floats:
     """
     from scipy import stats
 
-    return _each(differences, lambda column: float(stats.wilcoxon(column).pvalue), fewest=1)
+    return _by_column(differences, lambda column: float(stats.wilcoxon(column).pvalue), fewest=1)
 
 
 def randomisation(differences: Floats, n_resamples: int = 10_000, seed: int = 0) -> Floats:
@@ -98,7 +71,6 @@ def randomisation(differences: Floats, n_resamples: int = 10_000, seed: int = 0)
     Parameters
     ----------
     differences : ndarray of float64, shape (n_users, n_pairs)
-        Score of the one less score of the other; NaN where either is undefined.
     n_resamples : int
         B, the number of random sign vectors, the same for all pairs. A pair with so few differing
         users that there are no more than B vectors at all is tested exactly, over all of them.
@@ -123,42 +95,30 @@ def randomisation(differences: Floats, n_resamples: int = 10_000, seed: int = 0)
     >>> randomisation(np.array([[1.0], [2.0], [3.0]])).tolist()  # 2 of 8 sign vectors
     [0.25]
     """
-    n_columns = differences.shape[1]
-    alone = PairColumns(
-        np.column_stack([differences, np.zeros(len(differences))]),
-        np.arange(n_columns),
-        np.full(n_columns, n_columns),
-    )
-    return randomise(alone, n_resamples, seed).p_values
-
-
-class Randomised(NamedTuple):
-    """p-values of a randomisation test.
-
-    Parameters
-    ----------
-    p_values : ndarray of float64, shape (n_pairs,)
-    is_bound : ndarray of bool, shape (n_pairs,)
-        Whether no random sign vector was as extreme, so that the p-value is an upper bound.
-    """
-
-    p_values: Floats
-    is_bound: NDArray[np.bool_]
+    n_users, n_pairs = differences.shape
+    columns = np.column_stack([differences, np.zeros(n_users)])
+    pairs = PairColumns(columns, np.arange(n_pairs), np.full(n_pairs, n_pairs))
+    return randomise(pairs, n_resamples, seed)[0]
 
 
 def randomise(
     pairs: PairColumns, n_resamples: int, seed: int, smallest: float | None = None
-) -> Randomised:
+) -> tuple[Floats, NDArray[np.bool_]]:
     r"""Test pairs as `randomisation` does, with more resamples if no sign vector was as extreme.
 
     Parameters
     ----------
     pairs : PairColumns
-    n_resamples : int
-        B, as in `randomisation`.
-    seed : int
+    n_resamples, seed : int
+        As in `randomisation`.
     smallest : float, optional
         The p-value that can decide; left out, all pairs get B sign vectors and no more.
+
+    Returns
+    -------
+    p_values : ndarray of float64, shape (n_pairs,)
+    is_bound : ndarray of bool, shape (n_pairs,)
+        Whether no random sign vector was as extreme, so that the p-value is an upper bound.
 
     Notes
     -----
@@ -179,42 +139,39 @@ def randomise(
     sums, sizes = filled.sum(axis=0), np.abs(filled).sum(axis=0)
     sizes = sizes[pairs.first] + sizes[pairs.second]
     # Sums that are equal but for the rounding of n additions count as equal.
-    least = np.abs(pairs.differences(sums)) - _EPSILON * (n_users + 8) * sizes
-    squares, n_differing = np.empty(n_pairs), np.empty(n_pairs, np.int64)
-    for place, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+    least = np.abs(pairs.differences(sums)) - EPSILON * (n_users + 8) * sizes
+    squares, p_values = np.empty(n_pairs), np.ones(n_pairs)
+    exact, is_bound = np.zeros(n_pairs, bool), np.zeros(n_pairs, bool)
+    for pair, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
         apart = filled[:, i] - filled[:, j]
-        squares[place], n_differing[place] = apart @ apart, np.count_nonzero(apart)
-    p_values = np.ones(n_pairs)
-    is_bound = np.zeros(n_pairs, bool)
-    exact = n_differing <= np.log2(n_resamples)
-    for pair in np.flatnonzero(exact & (n_differing > 0)):
-        values = filled[:, pairs.first[pair]] - filled[:, pairs.second[pair]]
-        extreme = np.abs(_all_sign_sums(values[values != 0])) >= least[pair]
-        p_values[pair] = np.count_nonzero(extreme) / len(extreme)
-    drawn = np.flatnonzero(~exact)
-    if not len(drawn):
-        return Randomised(p_values, is_bound)
+        squares[pair], differing = apart @ apart, apart[apart != 0]
+        exact[pair] = len(differing) <= np.log2(n_resamples)
+        if exact[pair] and len(differing):
+            extreme = np.abs(_all_sign_sums(differing)) >= least[pair]
+            p_values[pair] = np.count_nonzero(extreme) / len(extreme)
+    if exact.all():
+        return p_values, is_bound
     rng = seeds.generator(seed, "randomisation")
     n_extreme = np.zeros(n_pairs, np.int64)
     for block in sign_sums(filled, n_resamples, rng, width=n_pairs):
         n_extreme += np.count_nonzero(np.abs(pairs.differences(block)) >= least, axis=0)
-    p_values[drawn] = (n_extreme[drawn] + 1) / (n_resamples + 1)
-    is_bound[drawn] = n_extreme[drawn] == 0
+    p_values[~exact] = (n_extreme[~exact] + 1) / (n_resamples + 1)
+    is_bound = ~exact & (n_extreme == 0)
     if smallest is None:
-        return Randomised(p_values, is_bound)
+        return p_values, is_bound
     spread = np.maximum(2.0 * squares, np.finfo(np.float64).tiny)
-    hoeffding = np.maximum(2.0 * np.exp(-np.square(np.maximum(least, 0.0)) / spread), _LEAST_P)
-    open_pairs = np.flatnonzero(is_bound & (hoeffding > smallest))
+    hoeffding = np.maximum(2.0 * np.exp(-np.square(np.maximum(least, 0.0)) / spread), LEAST_P)
+    undecided = np.flatnonzero(is_bound & (hoeffding > smallest))
     n_more = int(np.ceil(1 / smallest)) - n_resamples
-    n_more = min(n_more, MOST_WORK // max(1, n_users * len(open_pairs)))
-    if len(open_pairs) and n_more > 0:
-        apart = filled[:, pairs.first[open_pairs]] - filled[:, pairs.second[open_pairs]]
+    n_more = min(n_more, MOST_WORK // max(1, n_users * len(undecided)))
+    if len(undecided) and n_more > 0:
+        apart = filled[:, pairs.first[undecided]] - filled[:, pairs.second[undecided]]
         for block in sign_sums(apart, n_more, rng):
-            n_extreme[open_pairs] += np.count_nonzero(np.abs(block) >= least[open_pairs], axis=0)
-        p_values[open_pairs] = (n_extreme[open_pairs] + 1) / (n_resamples + n_more + 1)
-        is_bound[open_pairs] = n_extreme[open_pairs] == 0
+            n_extreme[undecided] += np.count_nonzero(np.abs(block) >= least[undecided], axis=0)
+        p_values[undecided] = (n_extreme[undecided] + 1) / (n_resamples + n_more + 1)
+        is_bound[undecided] = n_extreme[undecided] == 0
     p_values[is_bound] = np.minimum(p_values, hoeffding)[is_bound]
-    return Randomised(p_values, is_bound)
+    return p_values, is_bound
 
 
 def _all_sign_sums(values: Floats) -> Floats:
@@ -226,18 +183,10 @@ def _all_sign_sums(values: Floats) -> Floats:
 
 
 def effect_size(differences: Floats) -> Floats:
-    """Return Cohen's d_z: the mean difference in standard deviations of the differences.
+    """Return Cohen's d_z [1]_: the mean difference in standard deviations (n - 1) of them.
 
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n_users, n_pairs)
-        Score of the one less score of the other; NaN where either is undefined.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_pairs,)
-        mean / sd, sd with n - 1; 0 where there is no difference at all, infinite where all users
-        differ by the same amount, NaN for fewer than two users.
+    0 where there is no difference at all, infinite where all users differ by the same amount, NaN
+    for fewer than two users.
 
     References
     ----------
@@ -249,29 +198,29 @@ def effect_size(differences: Floats) -> Floats:
     >>> effect_size(np.array([[1.0], [2.0], [3.0]])).tolist()
     [2.0]
     """
-    sizes = np.full(differences.shape[1], np.nan)
-    for number, column in enumerate(differences.T):
-        known = column[~np.isnan(column)]
-        if len(known) < 2:
-            continue
-        mean = float(known.mean())
-        if _is_constant(known):
-            sizes[number] = 0.0 if known[0] == 0 else np.copysign(np.inf, mean)
-        else:
-            sizes[number] = mean / known.std(ddof=1)
+
+    def size(column: Floats) -> float:
+        if _is_constant(column):
+            return float(np.copysign(np.inf, column[0])) if column[0] else 0.0
+        return float(column.mean() / column.std(ddof=1))
+
+    sizes = _by_column(differences, size, fewest=2, none=0.0)
+    sizes[np.count_nonzero(~np.isnan(differences), axis=0) < 2] = np.nan
     return sizes
 
 
 def _is_constant(values: Floats) -> bool:
     """Return whether all values are equal except for rounding."""
-    return bool(np.ptp(values) <= 50 * _EPSILON * np.abs(values).max())
+    return bool(np.ptp(values) <= 50 * EPSILON * np.abs(values).max())
 
 
-def _each(differences: Floats, test: Callable[[Any], float], fewest: int) -> NDArray[np.float64]:
-    """Apply a test to the known part of each column that has something to test."""
-    p_values = np.ones(differences.shape[1])
+def _by_column(
+    differences: Floats, function: Callable[[Floats], float], fewest: int, none: float = 1.0
+) -> Floats:
+    """Apply a function to the known part of each column that has something to test."""
+    values = np.full(differences.shape[1], none)
     for number, column in enumerate(differences.T):
         known = column[~np.isnan(column)]
         if len(known) >= fewest and known.any():
-            p_values[number] = test(known)
-    return p_values
+            values[number] = function(known)
+    return values

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.statistics import bootstrap_interval, resamples
-from harness.statistics.intervals import bounds
-from harness.statistics.resamples import resampled_means
+from harness.statistics import bootstrap, bootstrap_interval
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("bca", "BCa"), ("percentile", "percentile")])
@@ -16,7 +14,7 @@ def test_from_the_same_resamples_the_bounds_are_scipys(ours, theirs, confidence)
     result = stats.bootstrap(
         (values,), np.mean, n_resamples=2000, confidence_level=confidence, method=theirs, rng=1
     )
-    low, high = bounds(result.bootstrap_distribution, values, confidence=confidence, method=ours)
+    low, high = bootstrap.interval_of(result.bootstrap_distribution, values, confidence, ours)
     assert low == pytest.approx(result.confidence_interval.low, abs=1e-12)
     assert high == pytest.approx(result.confidence_interval.high, abs=1e-12)
 
@@ -31,7 +29,7 @@ def test_our_resamples_give_scipys_bounds_within_chance():
 
 def test_resampled_means_have_the_moments_of_the_bootstrap():
     values = np.random.default_rng(0).normal(3, 2, (50, 2))
-    means = resampled_means(values, 20_000, np.random.default_rng(1))
+    means = bootstrap.resampled_means(values, 20_000, np.random.default_rng(1))
     np.testing.assert_allclose(means.mean(axis=0), values.mean(axis=0), atol=4 * 0.3 / 141)
     np.testing.assert_allclose(means.std(axis=0), values.std(axis=0) / np.sqrt(50), rtol=0.03)
     # Users are drawn with all of their scores.
@@ -41,7 +39,7 @@ def test_resampled_means_have_the_moments_of_the_bootstrap():
 
 def test_resampled_means_are_those_of_drawn_rows():
     values = np.array([[1.0, np.nan], [2.0, 5.0], [4.0, 7.0]])
-    means = resampled_means(values, 500, np.random.default_rng(3))
+    means = bootstrap.resampled_means(values, 500, np.random.default_rng(3))
     rows = np.random.default_rng(3).integers(0, 3, size=(500, 3))
     for mean, drawn in zip(means, rows, strict=True):
         part = values[drawn]
@@ -55,7 +53,7 @@ def test_draws_depend_on_the_seed_and_not_on_the_size_of_blocks(monkeypatch):
     first = bootstrap_interval(values, n_resamples=1000, seed=5)
     other = bootstrap_interval(values, n_resamples=1000, seed=6)
     assert (first[0] != other[0]).all()
-    monkeypatch.setattr(resamples, "BLOCK_BYTES", 8 * 30 * 7)
+    monkeypatch.setattr(bootstrap, "BLOCK_BYTES", 8 * 30 * 7)
     np.testing.assert_allclose(
         bootstrap_interval(values, n_resamples=1000, seed=5), first, rtol=0, atol=1e-14
     )
@@ -70,22 +68,22 @@ def test_columns_without_values_or_with_equal_ones_have_plain_bounds():
     assert low[2] < 4 / 9 < high[2]
 
 
-def scores(n_users, n_draws, seed):
+def scores(seed):
     """Return scores such as NDCG has them: many zeros, a long tail, mean 0.15."""
-    rng = np.random.default_rng(seed)
-    return np.where(rng.random((n_users, n_draws)) < 0.4, 0.0, rng.beta(1, 3, (n_users, n_draws)))
+    rng, shape = np.random.default_rng(seed), (200, 1000)
+    return np.where(rng.random(shape) < 0.4, 0.0, rng.beta(1, 3, shape))
 
 
-@pytest.mark.parametrize("method", ["bca", "percentile"])
-def test_ninety_five_of_a_hundred_intervals_hold_the_mean(method):
-    values = scores(200, 1000, seed=4)
+@pytest.mark.parametrize(
+    ("values", "method", "mean"),
+    [
+        (scores(4), "bca", 0.15),
+        (scores(4), "percentile", 0.15),
+        (scores(5) - 0.5 * scores(6), "bca", 0.075),
+    ],
+    ids=["bca", "percentile", "difference"],
+)
+def test_ninety_five_of_a_hundred_intervals_hold_the_mean(values, method, mean):
     low, high = bootstrap_interval(values, n_resamples=2000, method=method)
-    held = np.mean((low <= 0.15) & (high >= 0.15))
-    assert abs(held - 0.95) <= 0.015
-
-
-def test_ninety_five_of_a_hundred_intervals_of_a_difference_hold_it():
-    differences = scores(200, 1000, seed=5) - 0.5 * scores(200, 1000, seed=6)
-    low, high = bootstrap_interval(differences, n_resamples=2000)
-    held = np.mean((low <= 0.075) & (high >= 0.075))
+    held = np.mean((low <= mean) & (high >= mean))
     assert abs(held - 0.95) <= 0.015
