@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from harness.report.appearance import COLOURS, MUTED, looks, style
+from harness.report.styles import COLOURS, MUTED, algorithm_styles, plot_style
 
 TOP = Path(__file__).parents[1]
 NAME_GAP = 1.5
@@ -23,13 +23,13 @@ NAME_GAP = 1.5
 
 def draw(axes: Axes, seconds: dict[str, dict[str, list[list[float]]]]) -> None:
     """Draw a full line for each algorithm here and a dashed one for Surprise's own."""
-    drawn = looks(seconds)
-    for name, look in drawn.items():
+    drawn = algorithm_styles(seconds)
+    for name, style in drawn.items():
         for side, line in (("harness", "-"), ("surprise", "--")):
             if seconds[name][side]:
                 sizes, times = np.array(seconds[name][side]).T
-                colour = COLOURS[look.hue][0]
-                axes.loglog(sizes, times, line, color=colour, marker=look.marker)
+                colour = COLOURS[style.hue][0]
+                axes.loglog(sizes, times, line, color=colour, marker=style.marker)
                 if len(sizes) == 1:
                     text = f"{name} in Surprise"
                     axes.text(sizes[0] * 1.1, times[0], text, color=colour, va="center")
@@ -55,7 +55,7 @@ def main() -> int:
     mpl.use("Agg")
     place = Path(sys.argv[1]) if len(sys.argv) > 1 else TOP / "docs" / "images" / "growth.png"
     told = json.loads((TOP / "benchmarks" / "figures" / "growth.json").read_text(encoding="utf-8"))
-    with style():
+    with plot_style():
         figure, axes = pyplot.subplots(figsize=(6.5, 4), layout="constrained")
         draw(axes, told["seconds"])
         figure.savefig(place, dpi=160)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness.errors import ResultsError, suggestion
-from harness.report.appearance import Look, looks
 from harness.report.evidence import Evidence, gather
+from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.rounding import DEFAULT_DECIMALS, column_decimals
 from harness.results.run import Run
 from harness.results.table import GROUP, best_of, primary_metric
@@ -124,9 +124,9 @@ class Digest:
         return list(dict.fromkeys(cell["algorithm"] for cell in self.info["cells"]))
 
     @cached_property
-    def looks(self) -> dict[str, Look]:
+    def styles(self) -> dict[str, AlgorithmStyle]:
         """How each algorithm is drawn."""
-        return looks(self.algorithms)
+        return algorithm_styles(self.algorithms)
 
     def metric(self, label: str | None) -> str:
         """Return a label of this run, the primary one for None.

@@ -7,9 +7,9 @@ from typing import Any
 
 from harness.errors import ResultsError
 from harness.files import write_output
-from harness.report.appearance import plain
 from harness.report.digest import digest
 from harness.report.page import environment, style_sheet
+from harness.report.styles import plain
 from harness.results.rounding import rounded
 from harness.results.run import find_runs, read_run
 

@@ -9,7 +9,6 @@ from typing import Any
 from harness import metrics, statistics
 from harness.config.spaces import RECOMMENDED, Range
 from harness.datasets.catalogue import CATALOGUE
-from harness.report.appearance import plain
 from harness.report.procedures import (
     candidates_sentence,
     ndcg_sentence,
@@ -19,6 +18,7 @@ from harness.report.procedures import (
 )
 from harness.report.sentences import joined
 from harness.report.sources import Source, cited_in, source
+from harness.report.styles import plain
 from harness.results.provenance import listed, measured
 
 __all__ = ["Methods", "methods"]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from harness import metrics
 from harness.errors import ResultsError
 from harness.files import write_output
-from harness.report.appearance import COLOURS, plain, symbol
 from harness.report.digest import Digest, Place, digest
 from harness.report.figures import Figure, draw
 from harness.report.methods import methods
@@ -22,6 +21,7 @@ from harness.report.plots import KINDS
 from harness.report.provenance import command, describe_cells, describe_run, to_yaml
 from harness.report.redefined import redefined_tables
 from harness.report.sentences import headline
+from harness.report.styles import COLOURS, plain, symbol
 from harness.report.tables import latex
 from harness.results.compare import join
 from harness.results.provenance import took
@@ -38,14 +38,6 @@ __all__ = ["build_page", "environment", "style_sheet", "write_page"]
 ASSETS = Path(__file__).with_name("assets")
 MOST_FIGURES = 60
 """Most plots on a page; ``harness plot`` draws the others, so the page stays small."""
-
-TITLES = {
-    "tradeoff": "Quality against time",
-    "ndcg-over-k": "Quality over k",
-    "distribution": "Users",
-    "differences": "Differences to the baseline",
-    "spread": "Folds and seeds",
-}
 
 
 def write_page(
@@ -104,12 +96,10 @@ def build_page(
         facts=_facts(told, runs),
         tables=[_table(told, place, number) for number, place in enumerate(told.places, 1)],
         ks=sorted({int(k) for label in told.labels if (k := _rank(label))}),
-        figures={
-            kind: of_kind
-            for kind in KINDS
-            if (of_kind := [figure for figure in figures if figure.kind == kind])
-        },
-        titles=TITLES | {"differences": f"Differences to {plain(told.baseline)}"},
+        figures=figures,
+        kinds=KINDS,
+        titles={kind: each.title for kind, each in KINDS.items()}
+        | {"differences": f"Differences to {plain(told.baseline)}"},
         left_out=left_out,
         columns=_columns(told),
         csv=to_csv(told.info),
@@ -173,8 +163,8 @@ def linked(text: str) -> Markup:
     return shown
 
 
-def _figures(told: Digest) -> tuple[list[Figure], bool]:
-    """Return every plot that has something to show, and whether some are left out."""
+def _figures(told: Digest) -> tuple[dict[str, list[Figure]], bool]:
+    """Return, by kind, every plot that has something to show, and whether some are left out."""
     wanted = [
         (kind, label, number)
         for number in range(1, len(told.places) + 1)
@@ -183,7 +173,7 @@ def _figures(told: Digest) -> tuple[list[Figure], bool]:
     ]
     if len(wanted) > MOST_FIGURES:
         wanted = [each for each in wanted if each[1] == told.primary]
-    drawn: list[Figure] = []
+    drawn: dict[str, list[Figure]] = {kind: [] for kind in KINDS}
     families: set[tuple[str, int]] = set()
     for kind, label, number in wanted[:MOST_FIGURES]:
         if kind == "ndcg-over-k":
@@ -192,11 +182,13 @@ def _figures(told: Digest) -> tuple[list[Figure], bool]:
                 continue
             families.add(family)
         try:
-            drawn.append(draw(told, kind, label, number, len(drawn) + 1))
+            n_drawn = sum(map(len, drawn.values()))
+            drawn[kind].append(draw(told, kind, label, number, n_drawn + 1))
         except ResultsError:
             continue  # nothing of this kind to show, as the spread of a single fold
     n_all = len(told.places) * len(told.labels) * len(KINDS)
-    return drawn, len(wanted[:MOST_FIGURES]) < n_all
+    shown = {kind: figures for kind, figures in drawn.items() if figures}
+    return shown, len(wanted[:MOST_FIGURES]) < n_all
 
 
 def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
@@ -211,7 +203,7 @@ def _table(told: Digest, place: Place, number: int) -> dict[str, Any]:
             {
                 "name": name,
                 "shown": row_name(row),
-                "look": told.looks[name],
+                "style": told.styles[name],
                 "scores": [
                     _score(told, place, label, name, row, name in best[label])
                     for label in told.labels

@@ -1,4 +1,4 @@
-"""Plots as functions that return an Axes, each algorithm with its own colour everywhere.
+"""The kinds of plots: each knows its data, how it is drawn, and what it shows in words.
 
 >>> from harness.report import plots
 >>> sorted(plots.KINDS)
@@ -7,37 +7,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.report.appearance import FAINT, INK, Look, shortened, style
-from harness.report.canvas import (
-    Heading,
-    keep_ticks,
+from harness.report.axes import (
+    WIDTH,
+    drop_crowded_ticks,
+    heading_lines,
     label_rows,
     label_seconds,
     limit_rows,
-    make_axes,
+    name_ends,
     scale_without,
     write_heading,
 )
 from harness.report.digest import Digest, Place, digest
-from harness.report.placing import name_ends, place_names
-from harness.report.series import (
-    over_cells,
-    over_k,
-    over_time,
-    over_users,
-    rows_of,
-    to_baseline,
-)
-from harness.results.rounding import DEFAULT_DECIMALS, decimals, rounded
+from harness.report.evidence import user_scores
+from harness.report.sentences import counted, joined, seconds_text
+from harness.report.styles import FAINT, INK, plain, plot_style, shortened
+from harness.results.rounding import DEFAULT_DECIMALS, rounded
 from harness.results.run import Run
+from harness.results.table import TIMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
+    "Plot",
+    "View",
     "differences",
     "distribution",
     "ndcg_over_k",
@@ -52,360 +50,481 @@ __all__ = [
     "tradeoff",
 ]
 
-NAME_SIZE = 7.0
+SHORTEST = 1e-3
+"""Seconds; what is faster stands here on a logarithmic axis."""
 MOST_BANDS = 6
 """Lines up to which quality over k has bands; more of them would cover each other."""
+OUTSIDE = " Arrow: a baseline outside the scale, with its value."
 
 
-def tradeoff(
-    run: Run | Digest, metric: str | None = None, *, place: int = 1, ax: Axes | None = None
-) -> Axes:
-    """Plot quality against the time that it takes.
+@dataclass(frozen=True, eq=False)
+class View:
+    """What one plot shows.
 
     Parameters
     ----------
-    run : Run or Digest
-    metric : str, optional
-        A label of the run; by default nDCG at 10 or the nearest one.
-    place : int
-        Which table of the run, from 1.
-    ax : Axes, optional
-        Where to draw; a new figure in the report's style when left out.
-
-    Returns
-    -------
-    Axes
-        Seconds of fitting and scoring on a logarithmic axis; bars are intervals over users, the
-        grey steps join the algorithms that no other is both faster and better than.
-
-    Raises
-    ------
-    ResultsError
-        If no algorithm has a value.
+    summary : Digest
+    table : Place
+    label : str
+        The metric.
+    data : DataFrame
+        What is drawn.
     """
-    told, label, where = _asked(run, metric, place)
-    data = over_time(where, label)
-    if data.empty:
-        raise ResultsError(f"{told.run.name}: no algorithm has a value of {label}; nothing to plot")
-    with style():
-        head = heading("tradeoff", label, where)
-        axes = make_axes(ax, "tradeoff", len(data), head)
+
+    summary: Digest
+    table: Place
+    label: str
+    data: pd.DataFrame
+
+    @property
+    def higher(self) -> bool:
+        """Whether higher values are better."""
+        return metrics.parse(self.label).higher_is_better
+
+    def text(self, value: float) -> str:
+        """Return a value as the table shows it."""
+        return rounded(value, self.table.decimals.get(self.label, DEFAULT_DECIMALS))
+
+
+class Plot(ABC):
+    """A kind of plot; called with a run, it draws one.
+
+    Attributes
+    ----------
+    name, title : str
+        As commands and the page call it.
+    caption : str
+        What its marks mean.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    caption: ClassVar[str]
+
+    def __call__(
+        self,
+        run: Run | Digest,
+        metric: str | None = None,
+        *,
+        place: int = 1,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a plot of this kind.
+
+        Parameters
+        ----------
+        run : Run or Digest
+            A digest has a baseline; for a run it is the config's or the default one.
+        metric : str, optional
+            A label of the run; by default nDCG at 10 or the nearest one.
+        place : int
+            Which table of the run, from 1.
+        ax : Axes, optional
+            Where to draw; a new figure in the report's style when left out.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        ResultsError
+            If the run has no such metric or table, or nothing to show of this kind.
+        """
+        view = self.view(run, metric, place)
+        with plot_style():
+            if ax is None:
+                import matplotlib.pyplot as plt
+
+                ax = plt.figure(figsize=self.size(view)).subplots()
+            self.draw_view(ax, view)
+        return ax
+
+    def draw_view(self, axes: Axes, view: View) -> None:
+        """Draw heading, data and ticks into axes."""
+        write_heading(axes, *self.heading(view))
+        self.draw(axes, view)
+        drop_crowded_ticks(axes)
+
+    def view(self, run: Run | Digest, metric: str | None = None, place: int = 1) -> View:
+        """Return what a plot of a run shows; parameters and errors as those of a call."""
+        summary = digest(run)
+        label, table = summary.metric(metric), summary.place(place)
+        return View(summary, table, label, self.data(summary, table, label))
+
+    def size(self, view: View) -> tuple[float, float]:
+        """Return width and height in inches: one column wide, as high as the rows need."""
+        n_lines = sum(len(lines) for lines in heading_lines(*self.heading(view)))
+        return WIDTH, round(self.height(len(view.table.rows)) + 0.12 * n_lines, 2)
+
+    def heading(self, view: View) -> tuple[str, str]:
+        """Return title, with the better direction, and subtitle: data, split and candidates."""
+        way = "higher is better" if view.higher else "lower is better"
+        return f"{self.quantity(view.label)}, {way}", view.table.about
+
+    def quantity(self, label: str) -> str:
+        """Return what is shown of a metric."""
+        return label
+
+    def height(self, n_rows: int) -> float:
+        """Return the height without the heading, in inches."""
+        return 0.66 + 0.19 * max(n_rows, 2)
+
+    @abstractmethod
+    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+        """Return what is drawn, best first.
+
+        Raises
+        ------
+        ResultsError
+            If there is nothing to show.
+        """
+
+    @abstractmethod
+    def draw(self, axes: Axes, view: View) -> None:
+        """Draw the data."""
+
+    @abstractmethod
+    def describe(self, view: View) -> str:
+        """Return what the plot shows, as its text alternative."""
+
+
+class _Tradeoff(Plot):
+    """Quality against the seconds of fitting and scoring, on a logarithmic axis."""
+
+    name = "tradeoff"
+    title = "Quality against time"
+    caption = (
+        "Bars: intervals over users. Steps join the algorithms that no other is both faster and "
+        "better than." + OUTSIDE
+    )
+
+    def height(self, n_rows: int) -> float:
+        return 2.7 + 0.03 * max(n_rows - 4, 0)
+
+    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+        """Return ``algorithm``, ``seconds``, ``value``, ``low``, ``high`` and ``front``.
+
+        ``front`` marks the algorithms that no other is both faster and better than.
+        """
+        import pandas as pd
+
+        rows = table.rows[table.rows["algorithm"].isin(table.ranked(label))]
+        if rows.empty:
+            raise ResultsError(
+                f"{summary.run.name}: no algorithm has a value of {label}; nothing to plot"
+            )
+        seconds = (rows[TIMES[0]] + rows[TIMES[1]]).clip(lower=SHORTEST)
+        found = pd.DataFrame(
+            {"algorithm": rows["algorithm"], "seconds": seconds, "value": rows[label]}
+        )
+        found[["low", "high"]] = [_interval(table, label, name) for name in found["algorithm"]]
+        sign = 1 if metrics.parse(label).higher_is_better else -1
+        order = found.assign(quality=sign * found["value"])
+        order = order.sort_values(["seconds", "quality"], ascending=[True, False], kind="stable")
+        best_before = order["quality"].cummax().shift(fill_value=-math.inf)
+        found["front"] = order["quality"] > best_before
+        return found.reset_index(drop=True)
+
+    def draw(self, axes: Axes, view: View) -> None:
+        data, styles = view.data, view.summary.styles
         axes.set_xscale("log")
-        spans = {row.algorithm: _ends(row.low, row.value, row.high) for row in rows_of(data)}
-        low, high, out = scale_without(spans, _higher(label))
+        low, high, out = scale_without(_spans(data, "value"), view.higher)
         pad = 0.1 * ((high - low) or 1.0)
         axes.set_ylim(low - pad, high + pad)
-        for row in rows_of(data):
-            look = told.looks[row.algorithm]
-            if np.isfinite(row.low):
-                axes.plot(
-                    [row.seconds] * 2,
-                    [row.low, row.high],
-                    color=look.colour,
-                    lw=1,
-                    alpha=0.55,
-                    solid_capstyle="butt",
-                )
-            _point(axes, row.seconds, row.value, look)
+        colours = [styles[name].colour for name in data["algorithm"]]
+        axes.vlines(data["seconds"], data["low"], data["high"], colours, lw=1, alpha=0.55)
+        for row in _rows(data):
+            axes.plot(row.seconds, row.value, ls="", zorder=3, **styles[row.algorithm].marks)
         front = data[data["front"]].sort_values("seconds")
         axes.step(front["seconds"], front["value"], where="post", color=FAINT, lw=0.7, zorder=1)
-        steps = list(zip(front["seconds"], front["seconds"][1:], front["value"], strict=False))
         axes.set_xlabel("seconds to fit and score, mean of a cell")
-        write_heading(axes, head)
         label_seconds(axes, data["seconds"].tolist())
-        keep_ticks(axes)
         names = [
-            _with_arrow(
-                f"{shortened(row.algorithm)} {_shown(row.value, where, label)}",
-                row.value,
-                low,
-                high,
-            )
-            if row.algorithm in out
-            else shortened(row.algorithm)
-            for row in rows_of(data)
+            _with_arrow(view, row, low, high) if row.algorithm in out else shortened(row.algorithm)
+            for row in _rows(data)
         ]
-        # The name of a point outside the scale stands at the nearer edge.
-        ys = data["value"].clip(low - pad, high + pad).tolist()
-        bars = list(zip(data["low"], data["high"], strict=True))
-        place_names(axes, data["seconds"].tolist(), ys, names, NAME_SIZE, bars, steps)
-    return axes
+        name_ends(axes, data["value"].tolist(), names, [styles[n] for n in data["algorithm"]])
 
-
-def ndcg_over_k(
-    run: Run | Digest, metric: str | None = None, *, place: int = 1, ax: Axes | None = None
-) -> Axes:
-    """Plot a metric over its cut-off rank.
-
-    Parameters
-    ----------
-    run : Run or Digest
-    metric : str, optional
-        Any label of the family, as ``ndcg@10`` for every ``ndcg@k`` of the run.
-    place : int
-        Which table of the run, from 1.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-        Bands are intervals over users; those of two algorithms may overlap where their difference,
-        user by user, is significant.
-
-    Raises
-    ------
-    ResultsError
-        If the run has the metric at fewer than two ranks.
-    """
-    told, label, where = _asked(run, metric, place)
-    data = over_k(told, where, label)
-    ks = sorted(data["k"].unique())
-    if len(ks) < 2:
-        raise ResultsError(
-            f"{told.run.name}: {label} at one rank only; add another to the config, as ndcg@5,10,20"
+    def describe(self, view: View) -> str:
+        front = view.data[view.data["front"]].sort_values("seconds")
+        points = [
+            f"{plain(row.algorithm)} ({seconds_text(row.seconds)}, {view.text(row.value)})"
+            for row in _rows(front)
+        ]
+        return (
+            f"{view.label} against seconds to fit and score of "
+            f"{counted(len(view.data), 'algorithm')}. "
+            f"No algorithm is both faster and better than {joined(points)}."
         )
-    with style():
-        last = data[data["k"] == ks[-1]].sort_values("value", ascending=not _higher(label))
+
+
+class _NdcgOverK(Plot):
+    """A metric over its cut-off rank, for every label of its family.
+
+    The intervals of two algorithms may overlap where their
+    difference, user by user, is significant.
+    """
+
+    name = "ndcg-over-k"
+    title = "Quality over k"
+    caption = (
+        "Names are in the order of the values at the last k. Bands (up to six algorithms): "
+        "intervals over users. ≈: the line lies on that of the name above." + OUTSIDE
+    )
+
+    def quantity(self, label: str) -> str:
+        return label.rpartition("@")[0] + "@k"
+
+    def height(self, n_rows: int) -> float:
+        return max(2.5, 0.8 + 0.2 * n_rows)
+
+    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+        """Return ``algorithm``, ``k``, ``value``, ``low``, ``high`` for every rank."""
+        import pandas as pd
+
+        wanted = metrics.parse(label)
+        parsed = [metrics.parse(each) for each in summary.labels]
+        family = sorted(
+            (metric.k, str(metric))
+            for metric in parsed
+            if metric.k is not None and (metric.name, metric.chosen) == (wanted.name, wanted.chosen)
+        )
+        if len(family) < 2:
+            raise ResultsError(
+                f"{summary.run.name}: {label} at one rank only; add another to the config, "
+                "as ndcg@5,10,20"
+            )
+        values = {row["algorithm"]: row for row in table.rows.to_dict(orient="records")}
+        rows = [
+            (name, k, float(values[name][each]), *_interval(table, each, name))
+            for name in table.ranked(label)
+            for k, each in family
+        ]
+        if not rows:
+            raise ResultsError(f"{summary.run.name}: no algorithm has a value of {label}")
+        return pd.DataFrame(rows, columns=["algorithm", "k", "value", "low", "high"])
+
+    def draw(self, axes: Axes, view: View) -> None:
+        data, styles = view.data, view.summary.styles
+        ks = sorted(data["k"].unique())
+        last = data[data["k"] == ks[-1]].sort_values("value", ascending=not view.higher)
         names = last["algorithm"].tolist()
-        head = heading("ndcg-over-k", label, where)
-        axes = make_axes(ax, "ndcg-over-k", len(names), head)
+        rows_of = {name: data[data["algorithm"] == name] for name in names}
         axes.set_xscale("log")
         spans = {}
-        for name in names:
-            rows, look = data[data["algorithm"] == name], told.looks[name]
-            drawn = [*rows["value"]]
+        for name, rows in rows_of.items():
+            drawn = rows[["value"]]
             if len(names) <= MOST_BANDS and rows["low"].notna().all():
+                colour = styles[name].colour
                 axes.fill_between(
-                    rows["k"], rows["low"], rows["high"], color=look.colour, alpha=0.1, lw=0
+                    rows["k"], rows["low"], rows["high"], color=colour, alpha=0.1, lw=0
                 )
-                drawn += [*rows["low"], *rows["high"]]
-            spans[name] = (min(drawn), max(drawn))
-        low, high, out = scale_without(spans, _higher(label))
-        for name in names:
-            rows = data[data["algorithm"] == name]
-            _line(axes, rows["k"], rows["value"], told.looks[name], clip=name in out)
+                drawn = rows[["low", "value", "high"]]
+            spans[name] = (float(drawn.to_numpy().min()), float(drawn.to_numpy().max()))
+        low, high, out = scale_without(spans, view.higher)
+        for name, rows in rows_of.items():
+            line: dict[str, Any] = {"ls": styles[name].line, "ms": 3.6, "clip_on": name in out}
+            axes.plot(rows["k"], rows["value"], **line, **styles[name].marks)
         pad = 0.04 * ((high - low) or 1.0)
         axes.set_ylim(low - pad, high + pad)
         axes.set_xlim(ks[0] / (ks[-1] / ks[0]) ** 0.04, ks[-1])
         axes.set_xticks(ks, [str(k) for k in ks], minor=False)
         axes.xaxis.set_minor_formatter("")
         axes.set_xlabel("k")
-        write_heading(axes, head)
-        ends = last["value"].tolist()
         covered = _covered(data, names, (high - low) / 200)
         texts = [
-            ("≈ " if name in covered else "")
-            + _with_arrow(f"{shortened(name, 18)} {_shown(end, where, label)}", end, low, high)
-            for name, end in zip(names, ends, strict=True)
+            ("≈ " if row.algorithm in covered else "") + _with_arrow(view, row, low, high)
+            for row in _rows(last)
         ]
-        name_ends(axes, ends, texts, [told.looks[name].colour for name in names], NAME_SIZE)
-        keep_ticks(axes)
-    return axes
+        name_ends(axes, last["value"].tolist(), texts, [styles[name] for name in names])
+
+    def describe(self, view: View) -> str:
+        ks = sorted(view.data["k"].unique())
+        name = view.table.ranked(view.label)[0]
+        rows = view.data[view.data["algorithm"] == name].sort_values("k")
+        first, last = (view.text(rows["value"].iloc[i]) for i in (0, -1))
+        return (
+            f"{view.label.partition('@')[0]} at ranks {joined([str(k) for k in ks])}. "
+            f"{plain(name)}, best by {view.label}, goes from {first} at {ks[0]} to {last} at "
+            f"{ks[-1]}."
+        )
 
 
-def distribution(
-    run: Run | Digest, metric: str | None = None, *, place: int = 1, ax: Axes | None = None
-) -> Axes:
-    """Plot how a metric is distributed over users.
+class _Distribution(Plot):
+    """How a metric is distributed over users, whose scores in several cells are averaged first."""
 
-    Parameters
-    ----------
-    run : Run or Digest
-    metric : str, optional
-    place : int
-        Which table of the run, from 1.
-    ax : Axes, optional
+    name = "distribution"
+    title = "Users"
+    caption = (
+        "Bar: the middle half of the users. Line: from the 5% to the 95% quantile. Notch: median. "
+        "Diamond: mean."
+    )
 
-    Returns
-    -------
-    Axes
-        For each algorithm the middle half of the users as a bar, nine in ten as a line, the median
-        as a notch and the mean as a marker.
+    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+        """Return ``algorithm``, ``n_users``, ``mean`` and quantiles of the users' scores."""
+        import pandas as pd
 
-    Raises
-    ------
-    ResultsError
-        If the metric has no scores per user.
-    """
-    told, label, where = _asked(run, metric, place)
-    data = over_users(told, where, label)
-    if data.empty:
-        raise ResultsError(f"{told.run.name}: {label} has no scores per user; choose another")
-    with style():
-        head = heading("distribution", label, where)
-        axes = make_axes(ax, "distribution", len(data), head)
-        for row in rows_of(data):
-            look, y = told.looks[row.algorithm], row.Index
-            axes.plot([row.q05, row.q95], [y, y], color=look.colour, lw=1, solid_capstyle="butt")
-            axes.barh(y, row.q75 - row.q25, left=row.q25, height=0.46, color=look.colour, lw=0)
-            axes.plot([row.median] * 2, [y - 0.23, y + 0.23], color="white", lw=1.4)
-            axes.plot(row.mean, y, marker="D", ms=3.2, mfc="white", mec=INK, mew=0.8, zorder=4)
+        if label not in table.users or not table.users[label].notna().any():
+            raise ResultsError(
+                f"{summary.run.name}: {label} has no scores per user; choose another"
+            )
+        scores = user_scores(table.users, label)
+        scores = scores[[name for name in table.ranked(label) if name in scores]]
+        if scores.empty:
+            raise ResultsError(f"{summary.run.name}: no algorithm has a value of {label}")
+        columns = {"n_users": scores.count(), "mean": scores.mean()}
+        shares = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+        columns |= {name: scores.quantile(share) for name, share in shares.items()}
+        return pd.DataFrame(columns).rename_axis("algorithm").reset_index()
+
+    def draw(self, axes: Axes, view: View) -> None:
+        data, y = view.data, view.data.index
+        colours = [view.summary.styles[name].colour for name in data["algorithm"]]
+        axes.hlines(y, data["q05"], data["q95"], colours, lw=1)
+        width = data["q75"] - data["q25"]
+        axes.barh(y, width, left=data["q25"], height=0.46, color=colours, lw=0)
+        axes.vlines(data["median"], y - 0.23, y + 0.23, "white", lw=1.4, zorder=2)
+        axes.plot(data["mean"], y, "D", ms=3.2, mfc="white", mec=INK, mew=0.8, zorder=4)
         label_rows(axes, [shortened(name) for name in data["algorithm"]])
         axes.set_xlabel("score of a user")
-        write_heading(axes, head)
-        keep_ticks(axes)
-    return axes
 
-
-def differences(
-    run: Run | Digest, metric: str | None = None, *, place: int = 1, ax: Axes | None = None
-) -> Axes:
-    """Plot every algorithm less the baseline, with its interval over users.
-
-    Parameters
-    ----------
-    run : Run or Digest
-        A digest has a baseline; for a run it is the config's or the default one.
-    metric : str, optional
-    place : int
-        Which table of the run, from 1.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-        Filled where the difference is significant after correction, open where it is not.
-
-    Raises
-    ------
-    ResultsError
-        If users were not compared by this metric.
-    """
-    told, label, where = _asked(run, metric, place)
-    data = to_baseline(told, where, label)
-    if data.empty:
-        raise ResultsError(
-            f"{told.run.name}: {label} was not compared user by user; choose another metric"
+    def describe(self, view: View) -> str:
+        row = view.data.iloc[0]
+        return (
+            f"{view.label} of {row['n_users']:,} users. For {plain(row['algorithm'])}, the best on "
+            f"average, the middle half of the users lies between {view.text(row['q25'])} and "
+            f"{view.text(row['q75'])}, the median at {view.text(row['median'])}."
         )
-    with style():
-        head = heading("differences", label, where)
-        axes = make_axes(ax, "differences", len(data), head)
-        axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
-        for row in rows_of(data):
-            colour, y = told.looks[row.algorithm].colour, row.Index
-            axes.plot([row.low, row.high], [y, y], color=colour, lw=1.6, solid_capstyle="butt")
-            face = colour if row.significant else "white"
-            axes.plot(row.difference, y, marker="o", ms=4.8, color=colour, mfc=face, zorder=3)
-        label_rows(axes, [shortened(name) for name in data["algorithm"]])
-        spans = {row.algorithm: _ends(row.low, row.difference, row.high) for row in rows_of(data)}
-        _limit(
-            axes,
-            spans,
-            dict(zip(data["algorithm"], data["difference"], strict=True)),
-            _higher(label),
-            [0.0],
-        )
-        axes.set_xlabel(f"difference to {shortened(told.baseline)}")
-        write_heading(axes, head)
-        keep_ticks(axes)
-    return axes
 
 
-def spread(
-    run: Run | Digest, metric: str | None = None, *, place: int = 1, ax: Axes | None = None
-) -> Axes:
-    """Plot the value of every fold and seed.
+class _Differences(Plot):
+    """Every algorithm less the baseline; filled where significant after correction."""
 
-    Parameters
-    ----------
-    run : Run or Digest
-    metric : str, optional
-    place : int
-        Which table of the run, from 1.
-    ax : Axes, optional
+    name = "differences"
+    title = "Differences to the baseline"
+    caption = (
+        "Paired by user. Line: interval of the difference. Filled: significant after correction."
+        + OUTSIDE
+    )
 
-    Returns
-    -------
-    Axes
-        A dot for each cell, a line for their mean.
+    def quantity(self, label: str) -> str:
+        return f"difference in {label}"
 
-    Raises
-    ------
-    ResultsError
-        If there is one cell a row only.
-    """
-    told, label, where = _asked(run, metric, place)
-    data = over_cells(where, label)
-    if data["algorithm"].duplicated().sum() == 0:
-        raise ResultsError(f"{told.run.name}: one fold and one seed; there is no spread to show")
-    with style():
-        names = [name for name in where.ranked(label) if name in set(data["algorithm"])]
-        head = heading("spread", label, where)
-        axes = make_axes(ax, "spread", len(names), head)
-        of_rows = data.groupby("algorithm", sort=False)["value"].agg(["min", "mean", "max"])
-        for y, name in enumerate(names):
-            values, look = data.loc[data["algorithm"] == name, "value"], told.looks[name]
-            axes.plot([values.mean()] * 2, [y - 0.3, y + 0.3], color=INK, lw=1.2, zorder=2)
-            axes.plot(
-                values,
-                [y] * len(values),
-                ls="",
-                marker=look.marker,
-                color=look.colour,
-                mfc=look.face,
-                ms=4.2,
-                alpha=0.85,
+    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+        """Return the fields of `Difference` for every other algorithm."""
+        import pandas as pd
+
+        evidence = table.evidence.get(label)
+        rows = [] if evidence is None else evidence.against(summary.baseline)
+        if not rows:
+            raise ResultsError(
+                f"{summary.run.name}: {label} was not compared user by user; choose another metric"
             )
+        sign = 1 if metrics.parse(label).higher_is_better else -1
+        rows.sort(key=lambda row: -sign * row.difference)
+        return pd.DataFrame(rows)
+
+    def draw(self, axes: Axes, view: View) -> None:
+        data, y = view.data, view.data.index
+        colours = [view.summary.styles[name].colour for name in data["algorithm"]]
+        axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
+        axes.hlines(y, data["low"], data["high"], colours, lw=1.6, zorder=2)
+        for row, colour in zip(_rows(data), colours, strict=True):
+            face = colour if row.significant else "white"
+            axes.plot(row.difference, row.Index, "o", ms=4.8, color=colour, mfc=face, zorder=3)
+        label_rows(axes, [shortened(name) for name in data["algorithm"]])
+        spans = _spans(data, "difference")
+        limit_rows(axes, spans, data["difference"].tolist(), view.higher, [0.0])
+        axes.set_xlabel(f"difference to {shortened(view.summary.baseline)}")
+
+    def describe(self, view: View) -> str:
+        sure = view.data[view.data["significant"]]
+        n_better = int(((sure["difference"] > 0) == view.higher).sum())
+        return (
+            f"{view.label} less that of {plain(view.summary.baseline)}. Of "
+            f"{counted(len(view.data), 'algorithm')}, {n_better} significantly better, "
+            f"{len(sure) - n_better} significantly worse, {len(view.data) - len(sure)} not "
+            "significantly different."
+        )
+
+
+class _Spread(Plot):
+    """The value of every fold and seed."""
+
+    name = "spread"
+    title = "Folds and seeds"
+    caption = "Each mark is one fold and seed, the line their mean." + OUTSIDE
+
+    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+        """Return ``algorithm``, ``seed``, ``fold`` and ``value`` of every finished cell."""
+        import pandas as pd
+
+        names = table.ranked(label)
+        rows = [
+            (cell["algorithm"], cell["seed"], cell["fold"], cell["scores"][label]["mean"])
+            for cell in table.cells
+            if cell["algorithm"] in names
+        ]
+        found = pd.DataFrame(rows, columns=["algorithm", "seed", "fold", "value"])
+        found = found.dropna(subset=["value"]).reset_index(drop=True)
+        if not found["algorithm"].duplicated().any():
+            raise ResultsError(
+                f"{summary.run.name}: one fold and one seed; there is no spread to show"
+            )
+        return found
+
+    def draw(self, axes: Axes, view: View) -> None:
+        values_of = dict(list(view.data.groupby("algorithm")["value"]))
+        names = [name for name in view.table.ranked(view.label) if name in values_of]
+        for y, name in enumerate(names):
+            values, marks = values_of[name], view.summary.styles[name].marks
+            axes.vlines(values.mean(), y - 0.3, y + 0.3, INK, lw=1.2)
+            axes.plot(values, [y] * len(values), ls="", ms=4.2, alpha=0.85, **marks)
         label_rows(axes, [shortened(name) for name in names])
-        spans = {n: (of_rows["min"][n], of_rows["max"][n]) for n in names}
-        _limit(axes, spans, {n: of_rows["mean"][n] for n in names}, _higher(label))
+        spans = {name: (values_of[name].min(), values_of[name].max()) for name in names}
+        limit_rows(axes, spans, [values_of[name].mean() for name in names], view.higher)
         axes.set_xlabel("value of a fold and seed")
-        write_heading(axes, head)
-        keep_ticks(axes)
-    return axes
+
+    def describe(self, view: View) -> str:
+        by_name = view.data.groupby("algorithm", sort=False)["value"]
+        width = by_name.max() - by_name.min()
+        return (
+            f"{view.label} of {counted(len(view.data), 'cell')}. Between a row's folds and seeds "
+            f"the values differ by {view.text(width.min())} to {view.text(width.max())}."
+        )
 
 
-KINDS: dict[str, Callable[..., Axes]] = {
-    "tradeoff": tradeoff,
-    "ndcg-over-k": ndcg_over_k,
-    "distribution": distribution,
-    "differences": differences,
-    "spread": spread,
+tradeoff, ndcg_over_k = _Tradeoff(), _NdcgOverK()
+distribution, differences, spread = _Distribution(), _Differences(), _Spread()
+KINDS: dict[str, Plot] = {
+    each.name: each for each in (tradeoff, ndcg_over_k, distribution, differences, spread)
 }
 """Every kind of plot by the name that ``harness plot --kind`` takes."""
 
 
-def _asked(run: Run | Digest, metric: str | None, place: int) -> tuple[Digest, str, Place]:
-    told = digest(run)
-    return told, told.metric(metric), told.place(place)
+def _interval(table: Place, label: str, algorithm: str) -> tuple[float, float]:
+    evidence = table.evidence.get(label)
+    standing = evidence.standing(algorithm) if evidence else None
+    return (math.nan, math.nan) if standing is None else (standing.low, standing.high)
 
 
-def heading(kind: str, label: str, where: Place) -> Heading:
-    """Return title and subtitle of a plot."""
-    shown = {
-        "ndcg-over-k": label.rpartition("@")[0] + "@k",
-        "differences": f"difference in {label}",
-    }.get(kind, label)
-    way = "higher is better" if _higher(label) else "lower is better"
-    return Heading(f"{shown}, {way}", where.about)
+def _rows(data: pd.DataFrame) -> Iterator[Any]:
+    """Return the rows as named tuples, ``Index`` first."""
+    return iter(data.itertuples())
 
 
-def _higher(label: str) -> bool:
-    better = metrics.parse(label).higher_is_better
-    return bool(better and better > 0)
+def _spans(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]:
+    """Return, by algorithm, the ends of its value and interval."""
+    ends = data[["low", column, "high"]]
+    both = zip(ends.min(axis=1), ends.max(axis=1), strict=True)
+    return dict(zip(data["algorithm"], both, strict=True))
 
 
-def _limit(
-    axes: Axes,
-    spans: dict[str, tuple[float, float]],
-    values: dict[str, float],
-    higher: bool,
-    always: Sequence[float] = (),
-) -> None:
-    """Leave rows out of the scale that would compress the others, and write their values."""
-    limits = scale_without(spans, higher, always)
-    digits = decimals([(limits[1] - limits[0]) / 20])
-    rows = [(n, values[n], f"{values[n]:.{digits}f}".replace("-", "−")) for n in spans]
-    limit_rows(axes, limits, rows)
-
-
-def _shown(value: float, where: Place, label: str) -> str:
-    return rounded(value, where.decimals.get(label, DEFAULT_DECIMALS))
-
-
-def _with_arrow(text: str, value: float, low: float, high: float) -> str:
-    """Mark a name whose value lies outside the scale."""
-    return text + (" ↓" if value < low else " ↑" if value > high else "")
+def _with_arrow(view: View, row: Any, low: float, high: float) -> str:
+    """Return a name with its value, marked if it is outside the scale."""
+    arrow = " ↓" if row.value < low else " ↑" if row.value > high else ""
+    return f"{shortened(row.algorithm, 18)} {view.text(row.value)}{arrow}"
 
 
 def _covered(data: pd.DataFrame, names: Sequence[str], width: float) -> set[str]:
@@ -416,24 +535,3 @@ def _covered(data: pd.DataFrame, names: Sequence[str], width: float) -> set[str]
         for before, name in pairwise(names)
         if (values[before] - values[name]).abs().max() <= width
     }
-
-
-def _ends(low: float, value: float, high: float) -> tuple[float, float]:
-    return float(np.nanmin([low, value])), float(np.nanmax([value, high]))
-
-
-def _point(axes: Axes, x: float, y: float, look: Look) -> None:
-    axes.plot(x, y, ls="", marker=look.marker, color=look.colour, mfc=look.face, zorder=3)
-
-
-def _line(axes: Axes, xs: Any, ys: Any, look: Look, *, clip: bool) -> None:
-    axes.plot(
-        xs,
-        ys,
-        ls=look.line,
-        marker=look.marker,
-        color=look.colour,
-        mfc=look.face,
-        ms=3.6,
-        clip_on=clip,
-    )

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from harness.config.experiment import Experiment
-from harness.report.appearance import plain
+from harness.report.styles import plain
 from harness.results.provenance import took
 
 __all__ = ["command", "describe_cells", "describe_run", "to_yaml"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness import metrics
-from harness.report.appearance import plain
 from harness.report.digest import Digest, Place
 from harness.report.sentences import joined
+from harness.report.styles import plain
 from harness.results.frames import as_text
 from harness.results.rounding import rounded
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness import metrics
-from harness.report.appearance import plain
-from harness.report.digest import Digest, Place
-from harness.report.series import rows_of
+from harness.report.styles import plain
 from harness.results.rounding import decimals, rounded
 from harness.results.table import TIMES
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from harness.report.digest import Digest, Place
 
-__all__ = ["describe_plot", "headline", "joined", "seconds_text"]
+__all__ = ["counted", "headline", "joined", "seconds_text"]
 
 
 def headline(told: Digest) -> list[str]:
@@ -29,69 +26,8 @@ def headline(told: Digest) -> list[str]:
     failed = [cell for cell in told.info["cells"] if cell.get("error")]
     if failed:
         names = joined(list(dict.fromkeys(plain(cell["algorithm"]) for cell in failed)))
-        sentences.append(f"{_count(len(failed), 'cell')} failed: {names}.")
+        sentences.append(f"{counted(len(failed), 'cell')} failed: {names}.")
     return sentences
-
-
-def describe_plot(told: Digest, kind: str, label: str, place: int, data: pd.DataFrame) -> str:
-    """Return what a plot shows, as its text alternative.
-
-    Parameters
-    ----------
-    told : Digest
-    kind : str
-        A key of `plots.KINDS`.
-    label : str
-    place : int
-        Number of the table, from 1.
-    data : DataFrame
-        What is drawn.
-    """
-    where = told.place(place)
-    digits = where.decimals[label]
-    if kind == "tradeoff":
-        front = data[data["front"]].sort_values("seconds")
-        points = [
-            f"{plain(row.algorithm)} ({seconds_text(row.seconds)}, {rounded(row.value, digits)})"
-            for row in rows_of(front)
-        ]
-        return (
-            f"{label} against seconds to fit and score of {_count(len(data), 'algorithm')}. "
-            f"No algorithm is both faster and better than {joined(points)}."
-        )
-    if kind == "ndcg-over-k":
-        ks = sorted(data["k"].unique())
-        name = where.ranked(label)[0]
-        rows = data[data["algorithm"] == name].sort_values("k")
-        first, last = (rounded(rows["value"].iloc[i], digits) for i in (0, -1))
-        return (
-            f"{label.partition('@')[0]} at ranks {joined([str(k) for k in ks])}. "
-            f"{plain(name)}, best by {label}, goes from {first} at {ks[0]} to {last} at {ks[-1]}."
-        )
-    if kind == "distribution":
-        row = data.iloc[0]
-        return (
-            f"{label} of {row['n_users']:,} users. For {plain(row['algorithm'])}, the best on "
-            f"average, the middle half of the users lies between {rounded(row['q25'], digits)} and "
-            f"{rounded(row['q75'], digits)}, the median at {rounded(row['median'], digits)}."
-        )
-    if kind == "differences":
-        sure = data[data["significant"]]
-        sign = 1 if metrics.parse(label).higher_is_better else -1
-        n_better = int((sign * sure["difference"] > 0).sum())
-        return (
-            f"{label} less that of {plain(told.baseline)}. Of "
-            f"{_count(len(data), 'algorithm')}, {n_better} significantly better, "
-            f"{len(sure) - n_better} significantly worse, {len(data) - len(sure)} not "
-            "significantly different."
-        )
-    width = data.groupby("algorithm", sort=False)["value"].agg(
-        lambda values: values.max() - values.min()
-    )
-    return (
-        f"{label} of {_count(len(data), 'cell')}. Between a row's folds and seeds the values "
-        f"differ by {rounded(width.min(), digits)} to {rounded(width.max(), digits)}."
-    )
 
 
 def seconds_text(value: float) -> str:
@@ -200,5 +136,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.4g}%"
 
 
-def _count(n: int, word: str) -> str:
+def counted(n: int, word: str) -> str:
+    """Return a number with what it counts.
+
+    Examples
+    --------
+    >>> counted(1, "cell"), counted(1200, "cell")
+    ('1 cell', '1,200 cells')
+    """
     return f"{n:,} {word}{'' if n == 1 else 's'}"

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from harness.report.appearance import plain
 from harness.report.digest import Digest, Place, digest
+from harness.report.styles import plain
 from harness.results.provenance import listed, measured
 from harness.results.rounding import rounded
 from harness.results.run import Run

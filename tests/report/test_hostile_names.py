@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 import pytest
 
 from harness.report import latex, style, write_index
-from harness.report.appearance import plain, shortened
 from harness.report.digest import digest
 from harness.report.figures import render
 from harness.report.page import linked
 from harness.report.plots import KINDS
+from harness.report.styles import plain, shortened
 from harness.report.tables import escape_latex
 from harness.results.run import Run
 from harness.results.table import to_csv, to_markdown

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.algorithms.registry import FLOORS, SURPRISE
-from harness.report.appearance import COLOURS, looks, plain, shortened, style, symbol
 from harness.report.digest import digest
 from harness.report.page import ASSETS
+from harness.report.styles import COLOURS, algorithm_styles, plain, plot_style, shortened, symbol
 
 PAPERS = ("#ffffff", "#15181c")
 # Machado, Oliveira and Fernandes 2009, doi:10.1109/TVCG.2009.113, severity 1.
@@ -59,26 +59,26 @@ def lab(rgb):
 
 
 def test_every_algorithm_with_a_name_has_a_look_of_its_own():
-    found = looks([*SURPRISE, *FLOORS])
+    found = algorithm_styles([*SURPRISE, *FLOORS])
     assert len(set(found.values())) == 14
-    shapes = {(look.hue, look.marker, look.filled) for look in found.values()}
+    shapes = {(style.hue, style.marker, style.filled) for style in found.values()}
     assert len(shapes) == 14
 
 
 @given(st.lists(st.text(min_size=1, max_size=20), max_size=8, unique=True))
 def test_a_known_algorithm_looks_the_same_in_any_company(others):
-    alone = looks(["SVD"])["SVD"]
-    assert looks([*others, "SVD"])["SVD"] == alone
+    alone = algorithm_styles(["SVD"])["SVD"]
+    assert algorithm_styles([*others, "SVD"])["SVD"] == alone
 
 
 @given(st.text(min_size=1, max_size=40))
 def test_a_label_of_ones_own_looks_the_same_in_every_run(label):
-    assert looks([label]) == looks([label])
+    assert algorithm_styles([label]) == algorithm_styles([label])
 
 
 @given(st.lists(st.text("abcdef", min_size=1, max_size=6), min_size=2, max_size=20, unique=True))
 def test_labels_of_ones_own_do_not_share_a_look(labels):
-    found = looks([f"mine {label}" for label in labels])
+    found = algorithm_styles([f"mine {label}" for label in labels])
     assert len(set(found.values())) == len(labels)
 
 
@@ -107,14 +107,14 @@ def test_the_page_is_the_paper_that_the_colours_are_for():
 def test_table_and_plots_use_the_colour_of_the_algorithm(nasty, nasty_page):
     told = digest(nasty)
     for name in ("SVD", "SVD++", "BaselineOnly"):
-        path = symbol(told.looks[name])
-        assert f'<path d="{path}" stroke="var(--{told.looks[name].hue})"' in nasty_page
-    assert told.looks["SVD"] == looks(["SVD"])["SVD"]
+        path = symbol(told.styles[name])
+        assert f'<path d="{path}" stroke="var(--{told.styles[name].hue})"' in nasty_page
+    assert told.styles["SVD"] == algorithm_styles(["SVD"])["SVD"]
 
 
 @pytest.mark.parametrize("name", [*SURPRISE, *FLOORS, "one", "two", "three", "four", "five"])
 def test_a_symbol_stays_in_its_box(name):
-    path = symbol(looks([name])[name])
+    path = symbol(algorithm_styles([name])[name])
     numbers = [float(each) for each in path.translate(str.maketrans("MLQCZ,", "      ")).split()]
     assert numbers
     assert max(map(abs, numbers)) <= 1.0
@@ -135,7 +135,7 @@ def test_what_a_notebook_turns_on_for_its_first_figure_outlasts_the_style():
     before = mpl.is_interactive()
     try:
         mpl.interactive(False)
-        with style():
+        with plot_style():
             mpl.interactive(True)
         assert mpl.is_interactive()
     finally:

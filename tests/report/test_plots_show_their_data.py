@@ -17,35 +17,39 @@ from matplotlib.text import Text
 from harness.algorithms.registry import SURPRISE
 from harness.errors import ResultsError
 from harness.report import plots
-from harness.report.appearance import shortened, style
-from harness.report.canvas import figure_size, scale_without
+from harness.report.axes import scale_without
 from harness.report.digest import digest
-from harness.report.figures import data_behind, render
+from harness.report.figures import render
+from harness.report.styles import plot_style, shortened
 from harness.results.run import Run
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def drawn(kind, run, **options):
+def drawn(kind, run):
     """Return the Axes of a plot on a figure of its own, styled."""
-    with style():
-        n_rows = len(digest(run).place(options.get("place", 1)).rows)
-        figure = Figure(figsize=figure_size(kind, n_rows))
-        axes = plots.KINDS[kind](run, ax=figure.subplots(), **options)
-        figure.draw_without_rendering()
+    plot = plots.KINDS[kind]
+    with plot_style():
+        axes = Figure(figsize=plot.size(plot.view(run))).subplots()
+        plot(run, ax=axes)
+        axes.figure.draw_without_rendering()
     return axes
 
 
+def data_behind(run, kind, label=None, place=1):
+    return plots.KINDS[kind].view(run, label, place).data
+
+
 def markers(axes, marker=None):
-    """Return (x, y) of every single point that is drawn."""
-    lines = [
-        line
+    """Return (x, y) of every point that is drawn, sorted."""
+    points = [
+        (float(x), float(y))
         for line in axes.lines
-        if len(line.get_xdata()) == 1 and line.get_marker() not in ("", "None")
+        if line.get_transform() == axes.transData and line.get_linestyle() == "None"
+        if line.get_marker() == (marker or line.get_marker())
+        for x, y in zip(*line.get_data(), strict=True)
     ]
-    if marker:
-        lines = [line for line in lines if line.get_marker() == marker]
-    return sorted((float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines)
+    return sorted(points)
 
 
 def test_tradeoff_has_a_point_for_each_algorithm_at_its_time_and_value(nasty):
@@ -56,7 +60,7 @@ def test_tradeoff_has_a_point_for_each_algorithm_at_its_time_and_value(nasty):
 
 
 def test_tradeoff_steps_join_what_nothing_beats(nasty):
-    data = data_behind(digest(nasty), "tradeoff", None, 1)
+    data = data_behind(nasty, "tradeoff")
     for row in data.itertuples():
         beaten = data[(data["seconds"] <= row.seconds) & (data["value"] >= row.value)]
         assert row.front == (len(beaten) == 1)
@@ -64,7 +68,7 @@ def test_tradeoff_steps_join_what_nothing_beats(nasty):
 
 
 def test_tradeoff_of_an_error_prefers_small_values(nasty):
-    data = data_behind(digest(nasty), "tradeoff", "rmse", 1)
+    data = data_behind(nasty, "tradeoff", "rmse")
     fastest_and_best = data.sort_values(["seconds", "value"]).iloc[0]
     assert fastest_and_best["front"]
     worst = data.sort_values(["seconds", "value"]).iloc[-1]
@@ -140,7 +144,7 @@ def test_differences_are_those_of_the_users_and_filled_where_significant(nasty):
 
 def test_the_baseline_can_be_chosen(nasty):
     told = digest(nasty, baseline="Random")
-    data = data_behind(told, "differences", None, 1)
+    data = data_behind(told, "differences")
     assert "Random" not in set(data["algorithm"])
     assert (data["difference"] > 0).all()
 
@@ -164,13 +168,7 @@ def test_spread_shows_every_cell(nasty):
         )
         for cell in told.places[0].cells
     )
-    lines = [
-        line for line in drawn("spread", nasty).lines if line.get_marker() not in ("", "None", None)
-    ]
-    shown = sorted(
-        (float(x), float(y)) for line in lines for x, y in zip(*line.get_data(), strict=True)
-    )
-    assert shown == [pytest.approx(point) for point in expected]
+    assert markers(drawn("spread", nasty)) == [pytest.approx(point) for point in expected]
 
 
 def test_one_fold_has_no_spread(plain_run):
@@ -180,7 +178,7 @@ def test_one_fold_has_no_spread(plain_run):
 
 def test_a_plot_is_of_the_table_that_is_asked_for(nasty):
     first, second = (
-        data_behind(digest(nasty), "distribution", None, place)["mean"].tolist() for place in (1, 2)
+        data_behind(nasty, "distribution", None, place)["mean"].tolist() for place in (1, 2)
     )
     assert first != pytest.approx(second)
     with pytest.raises(ResultsError, match="no table 3; use one of 1: rated; 2: catalogue"):
@@ -225,13 +223,9 @@ def run_of(build_run):
     ],
 )
 def test_all_text_is_inside_the_figure(run_of, kind, n_rows, long):
-    told = digest(run_of(n_rows, long))
-    where = told.place(1)
-    with style():
-        n_lines = plots.heading(kind, told.metric(None), where).n_lines
-        figure = Figure(figsize=figure_size(kind, n_rows, n_lines))
-        axes = plots.KINDS[kind](told, ax=figure.subplots())
-        figure.draw_without_rendering()
+    where = digest(run_of(n_rows, long)).place(1)
+    axes = drawn(kind, run_of(n_rows, long))
+    figure = axes.figure
     texts = [
         text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
     ]
@@ -249,7 +243,7 @@ def test_all_text_is_inside_the_figure(run_of, kind, n_rows, long):
 
 
 def test_the_font_is_the_one_that_matplotlib_ships():
-    with style():
+    with plot_style():
         path = findfont(FontProperties(family=mpl.rcParams["font.family"]))
     assert path.startswith(mpl.get_data_path())
 
@@ -322,7 +316,7 @@ def renamed(run, names):
 @pytest.mark.parametrize("kind", ["differences", "distribution", "spread"])
 def test_rows_are_named_in_the_order_of_their_marks(nasty, kind):
     axes = drawn(kind, nasty)
-    data = data_behind(digest(nasty), kind, None, 1)
+    data = data_behind(nasty, kind)
     if kind == "spread":
         data = data.groupby("algorithm", sort=False)["value"].mean().sort_values(ascending=False)
         data = data.reset_index()

@@ -9,12 +9,11 @@ from harness.config.document import parse
 from harness.config.experiment import Experiment
 from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
+from harness.report.axes import spread_positions
 from harness.report.digest import digest
 from harness.report.evidence import gather
-from harness.report.figures import data_behind
-from harness.report.placing import spread
 from harness.report.provenance import command, describe_cells, to_yaml
-from harness.report.sentences import describe_plot, headline, seconds_text
+from harness.report.sentences import headline, seconds_text
 from harness.results.run import Run
 
 
@@ -111,8 +110,8 @@ def test_a_run_without_cells_is_refused(plain_run):
 
 @pytest.mark.parametrize("kind", list(plots.KINDS))
 def test_every_plot_has_its_words(nasty, kind):
-    told = digest(nasty)
-    text = describe_plot(told, kind, "ndcg@10", 1, data_behind(told, kind, "ndcg@10", 1))
+    plot = plots.KINDS[kind]
+    text = plot.describe(plot.view(nasty, "ndcg@10"))
     assert text.startswith("ndcg")
     assert text.endswith(".")
     assert "nan" not in text
@@ -253,4 +252,4 @@ def test_a_folder_that_cannot_be_written_is_named(plain_run, tmp_path):
     ],
 )
 def test_names_on_a_line_move_only_as_far_as_they_must(wanted, expected):
-    assert spread(wanted, 1.0, 0.0, 10.0) == pytest.approx(expected)
+    assert spread_positions(wanted, 1.0, 0.0, 10.0) == pytest.approx(expected)

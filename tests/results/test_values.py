@@ -10,9 +10,8 @@ import pytest
 
 import harness
 from harness.config.inference import Inference
-from harness.report import build_page, latex
+from harness.report import build_page, latex, plots
 from harness.report.digest import digest
-from harness.report.figures import data_behind
 from harness.report.sentences import headline
 from harness.results import Run, read_run
 from harness.results.inference import infer
@@ -96,9 +95,9 @@ def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
     for label in LABELS[:2]:
         assert shown[label].between(shown[f"{label}_low"], shown[f"{label}_high"]).all()
         for kind in ("tradeoff", "ndcg-over-k"):
-            data = data_behind(told, kind, label, 1)
+            data = plots.KINDS[kind].view(told, label).data
             assert data["value"].between(data["low"], data["high"]).all()
-        means = data_behind(told, "distribution", label, 1).set_index("algorithm")["mean"]
+        means = plots.distribution.view(told, label).data.set_index("algorithm")["mean"]
         assert means.to_dict() == pytest.approx(done.table.set_index("algorithm")[label].to_dict())
     numbers = r'class="number">([\d.]+)<.*?class="interval">([\d.]+) to ([\d.]+)<'
     found = re.findall(numbers, page)
@@ -187,7 +186,7 @@ def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
     assert "Fails (2 of 5 cells)" in page
     assert "Fails (2 of 5 cells) & 1.0" in table
     assert table.count(r"\textbf") == 1
-    assert "Fails" not in set(data_behind(digest(run), "tradeoff", None, 1)["algorithm"])
+    assert "Fails" not in set(plots.tradeoff.view(run).data["algorithm"])
 
 
 def scored_by(**columns):

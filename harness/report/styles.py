@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,15 @@ __all__ = [
     "INK",
     "MUTED",
     "RULE",
-    "Look",
-    "looks",
+    "AlgorithmStyle",
+    "algorithm_styles",
     "plain",
+    "plot_style",
     "shortened",
-    "style",
+    "symbol",
 ]
 
-STYLE = Path(__file__).with_name("style.mplstyle")
+STYLE_FILE = Path(__file__).with_name("style.mplstyle")
 
 COLOURS = {
     "blue": ("#00609e", "#3d9bd9"),
@@ -44,7 +46,7 @@ INK, MUTED, FAINT, RULE = "#1b1e23", "#4a4f57", "#8a9099", "#d9dce1"
 
 
 @dataclass(frozen=True)
-class Look:
+class AlgorithmStyle:
     """How one algorithm is drawn.
 
     Parameters
@@ -68,29 +70,30 @@ class Look:
         return COLOURS[self.hue][0]
 
     @property
-    def face(self) -> str:
-        """What fills the marker."""
-        return self.colour if self.filled else "white"
+    def marks(self) -> dict[str, Any]:
+        """Marker and colours, as Matplotlib takes them."""
+        face = self.colour if self.filled else "white"
+        return {"marker": self.marker, "color": self.colour, "mfc": face}
 
 
 _KNOWN = {
-    "svd": Look("blue", "o"),
-    "svdpp": Look("blue", "s", "--", filled=False),
-    "nmf": Look("green", "s"),
-    "coclustering": Look("green", "D", "--", filled=False),
-    "knnbasic": Look("orange", "^"),
-    "knnwithmeans": Look("orange", "v", "--", filled=False),
-    "knnwithzscore": Look("red", "<", "--", filled=False),
-    "knnbaseline": Look("red", ">"),
-    "slopeone": Look("pink", "D"),
-    "baselineonly": Look("sky", "p"),
-    "normalpredictor": Look("grey", "h", ":", filled=False),
-    "itemmean": Look("grey", "o", "-."),
-    "popularity": Look("grey", "s", ":"),
-    "random": Look("grey", "X", ":", filled=False),
+    "svd": AlgorithmStyle("blue", "o"),
+    "svdpp": AlgorithmStyle("blue", "s", "--", filled=False),
+    "nmf": AlgorithmStyle("green", "s"),
+    "coclustering": AlgorithmStyle("green", "D", "--", filled=False),
+    "knnbasic": AlgorithmStyle("orange", "^"),
+    "knnwithmeans": AlgorithmStyle("orange", "v", "--", filled=False),
+    "knnwithzscore": AlgorithmStyle("red", "<", "--", filled=False),
+    "knnbaseline": AlgorithmStyle("red", ">"),
+    "slopeone": AlgorithmStyle("pink", "D"),
+    "baselineonly": AlgorithmStyle("sky", "p"),
+    "normalpredictor": AlgorithmStyle("grey", "h", ":", filled=False),
+    "itemmean": AlgorithmStyle("grey", "o", "-."),
+    "popularity": AlgorithmStyle("grey", "s", ":"),
+    "random": AlgorithmStyle("grey", "X", ":", filled=False),
 }
 _OTHERS = [
-    Look(hue, marker, line, filled=filled)
+    AlgorithmStyle(hue, marker, line, filled=filled)
     for marker, line, filled in (
         ("P", "-", True),
         ("*", "--", True),
@@ -101,7 +104,7 @@ _OTHERS = [
 ]
 
 
-def looks(names: Iterable[str]) -> dict[str, Look]:
+def algorithm_styles(names: Iterable[str]) -> dict[str, AlgorithmStyle]:
     """Return how each algorithm is drawn.
 
     Algorithms of Surprise and the baselines have fixed styles. Any other label gets one of 24 by
@@ -110,25 +113,22 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 
     Examples
     --------
-    >>> both = looks(["SVD++", "mine"])
-    >>> both["SVD++"] == looks(["SVDpp"])["SVDpp"], both["mine"] == looks(["mine", "SVD"])["mine"]
-    (True, True)
+    >>> both = algorithm_styles(["SVD++", "mine"])
+    >>> both["SVD++"] == algorithm_styles(["SVDpp"])["SVDpp"]
+    True
     """
-    found: dict[str, Look] = {}
-    taken: set[Look] = set()
+    found: dict[str, AlgorithmStyle] = {}
     for name in names:
-        look = _KNOWN.get(_folded(name))
-        if look is None:
-            start = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
-            turn = [_OTHERS[(start + step) % len(_OTHERS)] for step in range(len(_OTHERS))]
-            look = next((each for each in turn if each not in taken), turn[0])
-            taken.add(look)
-        found[name] = look
+        known = _KNOWN.get("".join(filter(str.isalnum, name.casefold().replace("+", "p"))))
+        start = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % len(_OTHERS)
+        turn = [*_OTHERS[start:], *_OTHERS[:start]]
+        free = (each for each in turn if each not in found.values())
+        found[name] = known or next(free, turn[0])
     return found
 
 
 @contextmanager
-def style(**settings: object) -> Iterator[None]:
+def plot_style(**settings: object) -> Iterator[None]:
     """Use the report's plot style inside a ``with`` block.
 
     Parameters
@@ -140,10 +140,7 @@ def style(**settings: object) -> Iterator[None]:
     import matplotlib.style
 
     own = {key.replace("_", ".", 1): value for key, value in settings.items()}
-    with (
-        mpl.style.context([STYLE, own]),
-        warnings.catch_warnings(),
-    ):
+    with mpl.style.context([STYLE_FILE, own]), warnings.catch_warnings():
         # A name may hold what no font here can show, as an emoji: a box stands in its place.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
@@ -179,34 +176,29 @@ def shortened(name: str, width: int = 22) -> str:
     return f"{text[: width - 1 - end]}…{text[-end:]}"
 
 
-def _folded(name: str) -> str:
-    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
-
-
 @cache
-def symbol(look: Look) -> str:
+def symbol(style: AlgorithmStyle) -> str:
     """Return a marker as an SVG path in a box of 2 by 2 about the origin.
 
     Examples
     --------
-    >>> symbol(Look("blue", "s"))
-    'M-.7,.7L.7,.7L.7,-.7L-.7,-.7Z'
+    >>> symbol(AlgorithmStyle("blue", "s"))
+    'M-0.7,0.7L0.7,0.7L0.7,-0.7L-0.7,-0.7Z'
     """
     from matplotlib.markers import MarkerStyle
 
-    marker = MarkerStyle(look.marker)
+    marker = MarkerStyle(style.marker)
     path = marker.get_path().transformed(marker.get_transform())
-    size = float(np.abs(np.asarray(path.vertices)).max())
-    letters = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
+    scale = np.array([0.7, -0.7]) / np.abs(np.asarray(path.vertices)).max()
     parts = []
     for points, code in path.iter_segments(curves=True, simplify=False):
-        letter = letters[int(code)]
-        pairs = [] if letter == "Z" else zip(points[::2], points[1::2], strict=True)
-        shown = (f"{_short(0.7 * x / size)},{_short(-0.7 * y / size)}" for x, y in pairs)
-        parts.append(letter + " ".join(shown))
+        pairs = np.reshape(points, (-1, 2)) * scale
+        letter = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}[int(code)]
+        shown = "" if letter == "Z" else " ".join(f"{_two(x)},{_two(y)}" for x, y in pairs)
+        parts.append(letter + shown)
     return "".join(parts)
 
 
-def _short(value: float) -> str:
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
-    return {"-0": "0", "": "0"}.get(text, text.replace("0.", ".", 1))
+def _two(value: float) -> str:
+    """Return a number with two decimals at most, without a zero that has a sign."""
+    return f"{round(value, 2) + 0.0:g}"
