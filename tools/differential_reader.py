@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from harness import datasets
-from harness.datasets import delimited
+from harness.datasets import reading
 from harness.errors import DataError
 
 IDS = ("1", "01", "007", "7", "0x10", "16", "1e3", "1000", "1.0", "-5", "+5", "NA", "nan", "None",
@@ -154,7 +154,7 @@ def _pandas(case: Case, text: str) -> dict[str, Any]:
 def difference(case: Case, folder: Path) -> str | None:
     """Return what is wrong with how a file is read, None for nothing."""
     (folder / case.name).write_bytes(case.data)
-    block, delimited.BLOCK = delimited.BLOCK, case.block
+    block, reading.BLOCK = reading.BLOCK, case.block
     try:
         ratings = datasets.load({"path": case.name, **case.keys}, base=folder)
     except DataError as error:
@@ -167,7 +167,7 @@ def difference(case: Case, folder: Path) -> str | None:
             return None if stripped.duplicated(["user", "item"]).any() else str(error)
         return f"refused: {error} (damaged: {case.damaged})"
     finally:
-        delimited.BLOCK = block
+        reading.BLOCK = block
     if case.damaged is not None:
         return f"line {case.damaged} is damaged, and nothing is said"
     wanted = expected(case)

@@ -1,6 +1,5 @@
 """Data sets: turn a name, a file or an object into `Ratings` in columns."""
 
-from harness.datasets.bundle import bundled_titles
 from harness.datasets.cache import cache_folder
 from harness.datasets.listing import Listing, available, expected_size, is_here
 from harness.datasets.loading import Progress, load
@@ -11,7 +10,6 @@ __all__ = [
     "Progress",
     "Ratings",
     "available",
-    "bundled_titles",
     "cache_folder",
     "expected_size",
     "is_here",

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import files
+from harness.datasets.columns import Coded, in_order_of_appearance
 from harness.datasets.ratings import Ratings
-from harness.datasets.rows import Coded, in_order_of_appearance
 from harness.errors import DataError
 from harness.files import read_regular, write_whole
 

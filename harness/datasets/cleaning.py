@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.datasets.columns import Table
-from harness.datasets.rows import NO_TIME, SHOWN, Coded, Flaw, Rows, in_order_of_appearance
+from harness.datasets.columns import (
+    NO_TIME,
+    SHOWN,
+    Coded,
+    Flaw,
+    Table,
+    in_order_of_appearance,
+    shown,
+)
 from harness.errors import DataError, counted
 
-__all__ = ["Clean", "Policy", "clean", "outliers", "refuse_faults"]
+__all__ = ["Policies", "Policy", "clean", "outliers", "pairs_of", "refuse_faults"]
 
 ADVICE = {
     "unreadable": "`unreadable: drop` drops",
@@ -64,26 +71,32 @@ class Policy:
     unreadable: str = "error"
 
 
-class Clean(NamedTuple):
-    """Usable rows, their scale, and notes on what was changed."""
+class Policies(TypedDict, total=False):
+    """The attributes of `Policy` as keyword arguments."""
 
-    rows: Rows
-    scale: tuple[float, float]
-    notes: tuple[str, ...]
+    duplicates: str
+    missing: str
+    out_of_scale: str
+    scale: tuple[float, float] | None
+    unreadable: str
 
 
-def clean(rows: Rows, policy: Policy, at: Callable[[int], str]) -> Clean:
+def clean(table: Table, policy: Policy) -> tuple[Table, tuple[float, float]]:
     """Apply the policies and number users and items by first appearance.
 
     Parameters
     ----------
-    rows : Rows
-        As read.
+    table : Table
+        User, item, rating and perhaps timestamp, as read.
     policy : Policy
         Policy for rows that cannot be read, lack a value, are outside the scale or repeat a pair.
         They are searched in this order; a row with two faults counts once.
-    at : callable
-        From a row's position, from 0, to where it stands, as ``ratings.csv:17``.
+
+    Returns
+    -------
+    table : Table
+        The usable rows, with notes on what was changed.
+    scale : (float, float)
 
     Raises
     ------
@@ -91,73 +104,65 @@ def clean(rows: Rows, policy: Policy, at: Callable[[int], str]) -> Clean:
         If there are no rows, before or after; or for all rows with a fault whose policy is
         ``error``.
     """
-    if not len(rows):
+    at = table.at
+    if not len(table):
         raise DataError(f"{at(-1)}: no ratings; give a file that has some")
     notes: list[str] = []
-    flaws = [*rows.flaws, *_missing(rows)]
-    usable = np.ones(len(rows), dtype=bool)
-    for flaw in flaws:
-        usable[flaw.rows] = False
-    dropped = {"unreadable": "that cannot be read", "missing": "without a value"}
-    lost = {key: sum(len(flaw.rows) for flaw in flaws if flaw.policy == key) for key in dropped}
-    notes += [
-        f"{counted(n, 'row')} {dropped[key]} dropped"
-        for key, n in lost.items()
-        if n and getattr(policy, key) == "drop"
-    ]
-    scale, outside = _scale(rows, policy, usable, notes)
+    flaws = [*table.flaws, *_missing(table)]
+    usable = _without(flaws, len(table))
+    for key, what in {"unreadable": "that cannot be read", "missing": "without a value"}.items():
+        n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
+        if n_lost and getattr(policy, key) == "drop":
+            notes.append(f"{counted(n_lost, 'row')} {what} dropped")
+    scale, outside = _scale(table.numbers["rating"], policy, usable, notes)
     flaws += outside
     if policy.out_of_scale == "drop":
-        for flaw in outside:
-            usable[flaw.rows] = False
-    pairs = _repeated_pairs(rows, usable)
-    if pairs is not None:
-        flaws.append(_repeated(rows, *pairs, at))
+        usable &= _without(outside, len(table))
+    repeated = _repeated(table, usable, "rates")
+    flaws.append(repeated)
     _refuse(
-        [flaw for flaw in flaws if getattr(policy, flaw.policy, "error") == "error"], at, ADVICE
+        [each for each in flaws if getattr(policy, each.policy, "error") == "error"], at, ADVICE
     )
     if scale is None or not usable.any():
         raise DataError(f"{at(-1)}: no ratings are left ({'; '.join(notes)}); check the policies")
     if policy.out_of_scale == "clip" and policy.scale is not None:
-        rows = replace(rows, ratings=np.clip(rows.ratings, *scale))
-    if pairs is not None:
-        rows, usable = _single(rows, policy, *pairs, notes)
-    rows = replace(rows, flaws=()) if usable.all() else rows.take(usable)
-    users, items = in_order_of_appearance(rows.users), in_order_of_appearance(rows.items)
-    return Clean(replace(rows, users=users, items=items), scale, tuple(notes))
+        table = replace(table, numbers={"rating": np.clip(table.numbers["rating"], *scale)})
+    if len(repeated.rows):
+        table, usable = _single(table, policy.duplicates, usable, notes)
+    if not usable.all():
+        table = table.take(usable)
+    ids = {role: in_order_of_appearance(each) for role, each in table.ids.items()}
+    return replace(table, ids=ids, notes=(*table.notes, *notes), flaws=()), scale
 
 
-def refuse_faults(table: Table, names: Mapping[str, str] | None = None) -> None:
+def refuse_faults(table: Table) -> None:
     """Refuse a table with rows that cannot be read, lack a value or repeat a pair: all at once.
 
     Parameters
     ----------
     table : Table
         Of any columns.
-    names : mapping of str to str, optional
-        Names of columns in messages, if they are not the roles.
 
     Raises
     ------
     DataError
         If there is a row with a fault.
     """
-    flaws = table.flaws(names or {})
+    flaws = [*table.flaws, *_missing(table)]
     if "item" in table.ids:
-        users, items = table.ids["user"], table.ids["item"]
-        rows = Rows(users, items, np.zeros(len(users.codes)))
-        usable = np.ones(len(rows), dtype=bool)
-        for flaw in flaws:
-            usable[flaw.rows] = False
-        pairs = _repeated_pairs(rows, usable)
-        if pairs is not None:
-            flaws = (*flaws, _repeated(rows, *pairs, table.at, "has"))
-    _refuse(flaws, table.at)
+        flaws.append(_repeated(table, _without(flaws, len(table)), "has"))
+    _refuse(flaws, table.at, {})
 
 
-def _refuse(
-    flaws: Sequence[Flaw], at: Callable[[int], str], advice: dict[str, str] | None = None
-) -> None:
+def _without(flaws: Sequence[Flaw], n_rows: int) -> NDArray[np.bool_]:
+    """Return which rows have none of these faults."""
+    sound = np.ones(n_rows, dtype=bool)
+    for flaw in flaws:
+        sound[flaw.rows] = False
+    return sound
+
+
+def _refuse(flaws: Sequence[Flaw], at: Callable[[int], str], advice: Mapping[str, str]) -> None:
     """Raise for all rows with faults; `advice` says by policy what else can be done."""
     flaws = [flaw for flaw in flaws if len(flaw.rows)]
     if not flaws:
@@ -171,88 +176,78 @@ def _refuse(
     )[:SHOWN]
     first = sorted((row, kind) for _, row, kind in in_turn)
     lines = [f"{at(row)}: {flaws[kind].describe(row)}" for row, kind in first]
-    known = advice or {}
     counts = [counted(len(flaw.rows), KINDS[flaw.kind or flaw.policy]) for flaw in flaws]
     ways: list[str] = []
     for flaw, count in zip(flaws, counts, strict=True):
-        if flaw.policy in known:
-            ways.append(f"{known[flaw.policy]} {'it' if total == 1 else count}")
+        if flaw.policy in advice:
+            ways.append(f"{advice[flaw.policy]} {'it' if total == 1 else count}")
         if flaw.advice:
             ways.append(flaw.advice)
     if total == 1:
-        do = ["fix the data"] if flaws[0].policy else []
-        raise DataError("; ".join([lines[0], ", or ".join([*do, *ways])]) if do else lines[0])
-    shown = "the first of each kind" if len(flaws) > 1 else f"the first {SHOWN}"
-    more = f", {shown} above" if total > SHOWN else ""
+        do = ", or ".join(["fix the data", *ways])
+        raise DataError(f"{lines[0]}; {do}" if flaws[0].policy else lines[0])
+    which = "the first of each kind" if len(flaws) > 1 else f"the first {SHOWN}"
+    more = f", {which} above" if total > SHOWN else ""
     what = ", ".join(counts)
     lines.append(f"{at(-1)}: {total:,} faults{more} ({what}); fix the data" + ", or:" * bool(ways))
     raise DataError("\n".join([*lines, *(f"  {way}" for way in ways)]))
 
 
-def _missing(rows: Rows) -> list[Flaw]:
-    """Return the rows without user, item or rating, and those that only lack a timestamp."""
-    absent = {
-        "user": rows.users.codes < 0,
-        "item": rows.items.codes < 0,
-        "rating": ~np.isfinite(rows.ratings),
-    }
-    bad = np.logical_or.reduce(list(absent.values()))
-    undated = np.zeros(len(rows), dtype=bool)
-    if rows.timestamps is not None:
-        absent["timestamp"] = rows.timestamps == NO_TIME
-        undated = absent["timestamp"] & ~bad
-    for flaw in rows.flaws:
-        bad[flaw.rows] = undated[flaw.rows] = False
+def _missing(table: Table) -> list[Flaw]:
+    """Return the rows without an id or a number, and those that only lack a timestamp."""
+    absent = {role: column.codes < 0 for role, column in table.ids.items()}
+    absent |= {role: np.isnan(column) for role, column in table.numbers.items()}
+    incomplete = np.logical_or.reduce(list(absent.values()))
+    undated = {role: column == NO_TIME for role, column in table.times.items()}
+    only_undated = np.logical_or.reduce([np.zeros(len(table), bool), *undated.values()])
+    readable = _without(table.flaws, len(table))
+    lacking = absent | undated
 
     def describe(row: int) -> str:
-        return f"no {' and no '.join(what for what, rows in absent.items() if rows[row])}"
+        return f"no {' and no '.join(role for role, rows in lacking.items() if rows[row])}"
 
     return [
-        Flaw("missing", np.flatnonzero(bad), describe),
-        Flaw("missing", np.flatnonzero(undated), describe, UNDATED, "timestamp"),
-    ]
+        Flaw("missing", np.flatnonzero(incomplete & readable), describe),
+        Flaw(
+            "missing", np.flatnonzero(only_undated & ~incomplete & readable), describe, UNDATED,
+            "timestamp",
+        ),
+    ]  # fmt: skip
 
 
 def _scale(
-    rows: Rows, policy: Policy, usable: NDArray[np.bool_], notes: list[str]
+    ratings: NDArray[np.float64], policy: Policy, usable: NDArray[np.bool_], notes: list[str]
 ) -> tuple[tuple[float, float] | None, list[Flaw]]:
     """Return the scale and the ratings outside it; note what is done to them."""
-    ratings = rows.ratings if usable.all() else rows.ratings[usable]
-    if not len(ratings):
+    rows = np.flatnonzero(usable)
+    given = ratings[rows]
+    if not len(given):
         return policy.scale, []
-    low, high = policy.scale or (float(ratings.min()), float(ratings.max()))
     if policy.scale is None:
+        low, high = float(given.min()), float(given.max())
         notes.append(f"scale {low:g} to {high:g}, the lowest and highest rating found")
-        odd = None if policy.out_of_scale == "keep" else outliers(ratings, low, high)
+        odd = None if policy.out_of_scale == "keep" else outliers(given, low, high)
         if odd is None:
             return (low, high), []
-        rest = ratings[~odd]
-        inner = float(rest.min()), float(rest.max())
-
-        def alone(row: int) -> str:
-            return (
-                f"the rating {rows.ratings[row]:g} is far from all others, which are "
-                f"{inner[0]:g} to {inner[1]:g}"
-            )
-
+        inner = f"{given[~odd].min():g}", f"{given[~odd].max():g}"
         advice = (
-            f"`scale: [{low:g}, {high:g}]` confirms it; `scale: [{inner[0]:g}, {inner[1]:g}]` with "
+            f"`scale: [{low:g}, {high:g}]` confirms it; `scale: [{inner[0]}, {inner[1]}]` with "
             "`out_of_scale: drop` or `clip` removes or clips it"
         )
-        return (low, high), [Flaw("outlier", np.flatnonzero(usable)[odd], alone, advice)]
-    outside = (ratings < low) | (ratings > high)
-    if not outside.any():
-        return policy.scale, []
-    bad = np.flatnonzero(usable)[outside]
+        far = f"is far from all others, which are {inner[0]} to {inner[1]}"
+        return (low, high), [
+            Flaw("outlier", rows[odd], lambda row: f"the rating {ratings[row]:g} {far}", advice)
+        ]
+    low, high = policy.scale
+    outside = rows[(given < low) | (given > high)]
     done = {"drop": "dropped", "clip": "clipped", "keep": "kept as they are"}
-    if policy.out_of_scale in done:
-        found = counted(len(bad), "rating")
+    if len(outside) and policy.out_of_scale in done:
+        found = counted(len(outside), "rating")
         notes.append(f"{found} outside {low:g} to {high:g} {done[policy.out_of_scale]}")
-
-    def describe(row: int) -> str:
-        return f"the rating {rows.ratings[row]:g} is outside the scale {low:g} to {high:g}"
-
-    return policy.scale, [Flaw("out_of_scale", bad, describe)]
+    beyond = f"is outside the scale {low:g} to {high:g}"
+    return policy.scale, [
+        Flaw("out_of_scale", outside, lambda row: f"the rating {ratings[row]:g} {beyond}")
+    ]
 
 
 def outliers(ratings: NDArray[np.float64], low: float, high: float) -> NDArray[np.bool_] | None:
@@ -273,82 +268,53 @@ def outliers(ratings: NDArray[np.float64], low: float, high: float) -> NDArray[n
     return None
 
 
-def _repeated_pairs(
-    rows: Rows, usable: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return the usable rows, those of a pair together, and where each pair starts.
-
-    None if no pair occurs twice.
-    """
-    pairs = rows.users.codes.astype(np.int64) * len(rows.items.ids) + rows.items.codes
-    everything = bool(usable.all())
-    pairs = pairs if everything else pairs[usable]
-    in_order = np.sort(pairs)
-    if not np.any(in_order[1:] == in_order[:-1]):
-        return None
-    del in_order
-    order = np.argsort(pairs, kind="stable")
-    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
-    return order if everything else np.flatnonzero(usable)[order], starts
+def pairs_of(table: Table, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the pair of user and item of each row as one number."""
+    users, items = table.ids["user"], table.ids["item"]
+    return users.codes[rows].astype(np.int64) * len(items.ids) + items.codes[rows]
 
 
-def _repeated(
-    rows: Rows,
-    order: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    at: Callable[[int], str],
-    verb: str = "rates",
-) -> Flaw:
-    """Return the rows that rate a pair again."""
-    first = np.zeros(len(order), dtype=bool)
-    first[starts] = True
-    again = np.flatnonzero(~first)
-    origin = order[starts][np.cumsum(first) - 1]
-    by_row = np.argsort(order[again])
-    again = again[by_row]
+def _repeated(table: Table, usable: NDArray[np.bool_], verb: str) -> Flaw:
+    """Return the usable rows whose pair stands in an earlier one."""
+    import pandas as pd
+
+    rows = np.flatnonzero(usable)
+    pairs = pairs_of(table, rows)
 
     def describe(row: int) -> str:
-        place = int(again[np.searchsorted(order[again], row)])
-        user, item = _shown(rows.users, row), _shown(rows.items, row)
-        return f"user {user} {verb} item {item} again (first at {at(int(origin[place]))})"
+        first = int(rows[np.argmax(pairs == pairs[np.searchsorted(rows, row)])])
+        user, item = (_id(table.ids[role], row) for role in ("user", "item"))
+        return f"user {user} {verb} item {item} again (first at {table.at(first)})"
 
-    return Flaw("duplicates", order[again], describe)
+    return Flaw("duplicates", rows[pd.Series(pairs).duplicated()], describe)
+
+
+def _id(column: Coded, row: int) -> str:
+    return shown(column.ids[column.codes[row]])
 
 
 def _single(
-    rows: Rows,
-    policy: Policy,
-    order: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    notes: list[str],
-) -> tuple[Rows, NDArray[np.bool_]]:
+    table: Table, policy: str, usable: NDArray[np.bool_], notes: list[str]
+) -> tuple[Table, NDArray[np.bool_]]:
     """Return rows, and which of them represent their pairs."""
+    rows = np.flatnonzero(usable)
+    pairs = pairs_of(table, rows)
+    order = np.argsort(pairs, kind="stable")
+    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    order = rows[order]
     sizes = np.diff(starts, append=len(order))
     notes.append(
-        f"{counted(int(np.count_nonzero(sizes > 1)), 'duplicate pair')}: the {policy.duplicates} "
+        f"{counted(int(np.count_nonzero(sizes > 1)), 'duplicate pair')}: the {policy} "
         f"kept, {counted(len(order) - len(starts), 'row')} dropped"
     )
-    if policy.duplicates == "mean":
-        rows = _merged(rows, order, starts, sizes)
-    kept = np.zeros(len(rows), dtype=bool)
-    kept[order[starts + sizes - 1] if policy.duplicates == "last" else order[starts]] = True
-    return rows, kept
-
-
-def _merged(
-    rows: Rows, order: NDArray[np.int64], starts: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> Rows:
-    """Return the rows with each pair's mean and latest timestamp at the place of its first."""
-    firsts = order[starts]
-    ratings = rows.ratings.copy()
-    ratings[firsts] = np.add.reduceat(rows.ratings[order], starts) / sizes
-    timestamps = rows.timestamps
-    if timestamps is not None:
-        timestamps = timestamps.copy()
-        timestamps[firsts] = np.maximum.reduceat(timestamps[order], starts)
-    return replace(rows, ratings=ratings, timestamps=timestamps)
-
-
-def _shown(column: Coded, row: int) -> str:
-    text = str(column.ids[column.codes[row]])
-    return repr(text if len(text) <= 40 else text[:40] + "…")
+    if policy == "mean":  # with the latest timestamp, at the place of the first
+        firsts = order[starts]
+        ratings = table.numbers["rating"].copy()
+        ratings[firsts] = np.add.reduceat(ratings[order], starts) / sizes
+        times = {role: column.copy() for role, column in table.times.items()}
+        for column in times.values():
+            column[firsts] = np.maximum.reduceat(column[order], starts)
+        table = replace(table, numbers={"rating": ratings}, times=times)
+    kept = np.zeros(len(usable), dtype=bool)
+    kept[order[starts + sizes - 1] if policy == "last" else order[starts]] = True
+    return table, kept

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.datasets.delimited import TextFormat, read_sample, unmarked_encoding
-from harness.datasets.headers import find_columns, names_columns
+from harness.datasets.layout import ENDINGS, TextFormat, find_columns, names_columns
 from harness.datasets.loading import load
 from harness.datasets.ratings import Ratings
-from harness.datasets.reader import ENDINGS
+from harness.datasets.reading import read_sample, unmarked_encoding
 from harness.errors import DataError
 
 __all__ = ["Detected", "detect", "first_lines"]

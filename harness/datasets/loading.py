@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 import tempfile
 from collections.abc import Callable
@@ -16,15 +17,14 @@ from pydantic import ValidationError
 
 from harness.config.data import ColumnsSection, DatasetName, DatasetSection, SyntheticSection
 from harness.datasets.archives import open_member
-from harness.datasets.bundle import read_bundled
 from harness.datasets.cache import cache_folder, hold, read_parsed, write_parsed
 from harness.datasets.catalogue import ALIASES, CATALOGUE, Description
 from harness.datasets.cleaning import Policy
 from harness.datasets.columns import Table
-from harness.datasets.delimited import TextFormat, read_text
 from harness.datasets.lastfm import read_plays, read_plays_as_pandas
+from harness.datasets.layout import TextFormat
 from harness.datasets.ratings import Ratings
-from harness.datasets.reader import read_file
+from harness.datasets.reading import Watched, read_file, read_text
 from harness.datasets.sources import Found, fetch, find_local, inspect, most_bytes
 from harness.errors import DataError, suggestion
 
@@ -85,7 +85,11 @@ def load(
     if section.like == "pandas":
         what = replace(what, content="plays, as pandas")
     if what.kind == "bundled":
-        return read_bundled(what)
+        path = Path(__file__).with_name("bundled") / "ratings.parquet"
+        table = read_file(path, TextFormat(), what.name)
+        return Ratings.from_table(
+            table, Policy(scale=what.scale), what.name, what.licence, what.citation
+        )
     return _load_named(what, section, (cache or cache_folder()) / "datasets", base, progress)
 
 
@@ -133,8 +137,7 @@ def _load_file(section: DatasetSection, base: Path | None, progress: Progress | 
     )
     table = read_file(path, known, str(written), _ticker(progress, path.stat().st_size))
     policy = _policy(section, section.scale)
-    ratings = Ratings.from_rows(table.rows(), policy, table.at, name=path.stem)
-    return replace(ratings, notes=(*table.notes, *ratings.notes))
+    return Ratings.from_table(table, policy, path.stem)
 
 
 def _named_columns(columns: ColumnsSection | None) -> dict[str, str | int | None]:
@@ -156,15 +159,14 @@ def _missing(path: Path) -> str:
     return f"no such file in {folder.resolve()}; {suggestion(path.name, beside)}"
 
 
-def _ticker(progress: Progress | None, total: int) -> Callable[[int], object] | None:
-    if progress is None:
-        return None
+def _ticker(progress: Progress | None, total: int) -> Callable[[int], object]:
     done = 0
 
     def tick(n_bytes: int) -> None:
         nonlocal done
         done += n_bytes
-        progress(min(done, total), total)
+        if progress:
+            progress(min(done, total), total)
 
     return tick
 
@@ -240,14 +242,12 @@ def _parse(found: Found, what: Description, policy: Policy, progress: Progress |
     read = _reader(what)
     if found.packed:
         with open_member(found.path, what.member, most_bytes(what.member_bytes)) as member:
-            text = read(member, where=f"{found.path}!{what.member}", tick=tick)
+            stream = io.BufferedReader(Watched(member, tick))  # type: ignore[arg-type]
+            table = read(stream, where=f"{found.path}!{what.member}")
     else:
         with found.path.open("rb") as file:
-            text = read(file, where=str(found.path), tick=tick)
-    ratings = Ratings.from_rows(
-        text.rows(), policy, text.at, name=what.name, licence=what.licence, citation=what.citation
-    )
-    return replace(ratings, notes=(*text.notes, *ratings.notes))
+            table = read(io.BufferedReader(Watched(file, tick)), where=str(found.path))
+    return Ratings.from_table(table, policy, what.name, what.licence, what.citation)
 
 
 def _reader(what: Description) -> Callable[..., Table]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.datasets.cleaning import Policy, clean
-from harness.datasets.rows import Rows
+from harness.datasets.cleaning import Policies, Policy, clean
+from harness.datasets.columns import Table
+from harness.datasets.layout import find_columns
+from harness.datasets.reading import read_columns
 from harness.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import surprise
 
 __all__ = ["Ratings"]
 
@@ -60,8 +62,8 @@ class Ratings:
     items: NDArray[np.int32]
     ratings: NDArray[np.float64]
     timestamps: NDArray[np.int64] | None
-    user_ids: NDArray[Any]
-    item_ids: NDArray[Any]
+    user_ids: NDArray[np.object_]
+    item_ids: NDArray[np.object_]
     scale: tuple[float, float]
     name: str = "ratings"
     licence: str | None = None
@@ -141,30 +143,25 @@ class Ratings:
         )
 
     @classmethod
-    def from_rows(
-        cls,
-        rows: Rows,
-        policy: Policy,
-        at: Callable[[int], str],
-        *,
-        name: str,
-        licence: str | None = None,
+    def from_table(
+        cls, table: Table, policy: Policy, name: str, licence: str | None = None,
         citation: str | None = None,
-    ) -> Ratings:
-        """Check raw rows and number their ids; see `harness.datasets.cleaning.clean`."""
-        rows, scale, notes = clean(rows, policy, at)
+    ) -> Ratings:  # fmt: skip
+        """Check the rows of a table and number their ids; see `harness.datasets.cleaning.clean`."""
+        table, (low, high) = clean(table, policy)
+        users, items = table.ids["user"], table.ids["item"]
         return cls(
-            rows.users.codes,
-            rows.items.codes,
-            rows.ratings,
-            rows.timestamps,
-            rows.users.ids,
-            rows.items.ids,
-            (float(scale[0]), float(scale[1])),
+            users.codes,
+            items.codes,
+            table.numbers["rating"],
+            table.times.get("timestamp"),
+            users.ids,
+            items.ids,
+            (float(low), float(high)),
             name,
             licence,
             citation,
-            notes,
+            table.notes,
         )
 
     @classmethod
@@ -176,11 +173,7 @@ class Ratings:
         timestamps: ArrayLike | None = None,
         *,
         name: str = "columns",
-        scale: tuple[float, float] | None = None,
-        duplicates: str = "error",
-        missing: str = "error",
-        out_of_scale: str = "error",
-        unreadable: str = "error",
+        **policies: Unpack[Policies],
     ) -> Ratings:
         """Make ratings from raw columns.
 
@@ -193,13 +186,10 @@ class Ratings:
             Seconds since 1970, or dates.
         name : str
             What to call the data.
-        scale : (float, float), optional
-            The lowest and the highest rating; by default those of the data.
-        duplicates : {"error", "first", "last", "mean"}
-        missing : {"error", "drop"}
-        out_of_scale : {"error", "clip", "drop", "keep"}
-        unreadable : {"error", "drop"}
-            See `harness.datasets.cleaning.Policy`.
+        **policies
+            ``scale``, the lowest and the highest rating, by default those of the data; and
+            ``duplicates``, ``missing``, ``out_of_scale`` and ``unreadable``, by default
+            ``"error"``: see `harness.datasets.cleaning.Policy`.
 
         Raises
         ------
@@ -212,15 +202,10 @@ class Ratings:
         >>> Ratings.from_columns([1, 1], ["x", "x"], [2, 4], scale=(1, 5), duplicates="mean").notes
         ('1 duplicate pair: the mean kept, 1 row dropped',)
         """
-        from harness.datasets.reader import read_series
-
         columns = {"user": users, "item": items, "rating": ratings}
         if timestamps is not None:
             columns["timestamp"] = timestamps
-        table = read_series(columns, name)
-        policy = Policy(duplicates, missing, out_of_scale, scale, unreadable)
-        made = cls.from_rows(table.rows(), policy, table.at, name=name)
-        return replace(made, notes=(*table.notes, *made.notes))
+        return cls.from_table(read_columns(columns, name), Policy(**policies), name)
 
     @classmethod
     def from_frame(
@@ -232,11 +217,7 @@ class Ratings:
         rating: str | None = None,
         timestamp: str | None = None,
         name: str = "frame",
-        scale: tuple[float, float] | None = None,
-        duplicates: str = "error",
-        missing: str = "error",
-        out_of_scale: str = "error",
-        unreadable: str = "error",
+        **policies: Unpack[Policies],
     ) -> Ratings:
         """Make ratings from a pandas DataFrame.
 
@@ -245,7 +226,7 @@ class Ratings:
         frame : DataFrame
         user, item, rating, timestamp : str, optional
             Names of the columns; found by their usual names when left out.
-        name, scale, duplicates, missing, out_of_scale, unreadable
+        name, **policies
             See `from_columns`.
 
         Raises
@@ -253,35 +234,15 @@ class Ratings:
         DataError
             If a column is missing, or as in `from_columns`.
         """
-        from harness.datasets.headers import find_columns
-
         asked = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in asked.items() if column is not None}
-        where = find_columns([str(column) for column in frame.columns], named, name)
-        columns = {role: frame.iloc[:, position] for role, position in where.items()}
-        return cls.from_columns(
-            columns["user"],
-            columns["item"],
-            columns["rating"],
-            columns.get("timestamp"),
-            name=name,
-            scale=scale,
-            duplicates=duplicates,
-            missing=missing,
-            out_of_scale=out_of_scale,
-            unreadable=unreadable,
-        )
+        found = find_columns([str(column) for column in frame.columns], named, name)
+        columns = {role: frame.iloc[:, position] for role, position in found.items()}
+        return cls.from_table(read_columns(columns, name), Policy(**policies), name)
 
     @classmethod
     def from_surprise(
-        cls,
-        dataset: Any,
-        *,
-        name: str = "surprise",
-        duplicates: str = "error",
-        missing: str = "error",
-        out_of_scale: str = "error",
-        unreadable: str = "error",
+        cls, dataset: surprise.Dataset, *, name: str = "surprise", **policies: Unpack[Policies]
     ) -> Ratings:
         """Make ratings from a ``surprise.Dataset``, in its order, with its scale.
 
@@ -289,7 +250,7 @@ class Ratings:
         ----------
         dataset : surprise.Dataset
             As made by ``load_from_df``, ``load_from_file`` or ``load_builtin``.
-        name, duplicates, missing, out_of_scale, unreadable
+        name, **policies
             See `from_columns`.
 
         Raises
@@ -303,20 +264,10 @@ class Ratings:
                 f"{name}: a surprise.Dataset without raw_ratings; "
                 "load the whole of it with load_from_df or load_from_file"
             )
-        users, items, values, times = zip(*raw, strict=True) if raw else ((), (), (), ())
-        has_times = bool(times) and all(time is not None for time in times)
-        return cls.from_columns(
-            list(users),
-            list(items),
-            list(values),
-            list(times) if has_times else None,
-            name=name,
-            scale=dataset.reader.rating_scale,
-            duplicates=duplicates,
-            missing=missing,
-            out_of_scale=out_of_scale,
-            unreadable=unreadable,
-        )
+        users, items, values, times = map(list, zip(*raw, strict=True)) if raw else ([], [], [], [])
+        dated = times if raw and all(time is not None for time in times) else None
+        policies = {"scale": dataset.reader.rating_scale, **policies}
+        return cls.from_columns(users, items, values, dated, name=name, **policies)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with the columns user, item, rating and, where known, timestamp."""
@@ -331,7 +282,7 @@ class Ratings:
             columns["timestamp"] = self.timestamps
         return pd.DataFrame(columns)
 
-    def to_surprise(self) -> Any:
+    def to_surprise(self) -> surprise.Dataset:
         """Return a ``surprise.Dataset`` with the same rows, raw ids and scale.
 
         Surprise keeps a Python tuple for each rating: some 200 bytes a row.

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.datasets.cleaning import refuse_faults
-from harness.datasets.columns import Kind, Table
-from harness.datasets.delimited import TextFormat
-from harness.datasets.headers import Roles
-from harness.datasets.reader import ENDINGS, read_file
-from harness.datasets.rows import Coded
+from harness.datasets.columns import Coded, Kind, Table
+from harness.datasets.layout import ENDINGS, Roles, TextFormat
+from harness.datasets.reading import read_file
 from harness.errors import MetricError
 from harness.metrics import Exposure, Pairs, Rankings
 from harness.metrics.arrays import Ints

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import Kind
-from harness.datasets.delimited import TextFormat
-from harness.datasets.headers import RATINGS
-from harness.datasets.reader import read_file
+from harness.datasets.layout import RATINGS, TextFormat
+from harness.datasets.reading import read_file
 
 __all__ = ["FoldColumn", "read_fold_column"]
 

@@ -12,7 +12,6 @@ import pytest
 
 from harness import datasets
 from harness.config.data import DatasetName, DatasetSection
-from harness.datasets import bundle
 from harness.datasets.catalogue import ALIASES, CATALOGUE, Description
 from harness.errors import DownloadError
 
@@ -64,15 +63,10 @@ class TestBundled:
         days = np.array([timestamps.min(), timestamps.max()]).astype("datetime64[s]").astype(str)
         assert [day[:10] for day in days] == ["1995-01-09", "2016-10-16"]
 
-    def test_every_item_has_a_title(self) -> None:
-        titles = datasets.bundled_titles()
-        assert set(titles) == set(datasets.load("bundled").item_ids)
-        assert titles["1"] == "Toy Story"
-
     def test_no_pickle_and_the_terms_lie_beside_it(self) -> None:
-        folder = Path(bundle.__file__).parent / "bundled"
+        folder = Path(datasets.__file__).parent / "bundled"
         names = {path.name for path in folder.iterdir()}
-        assert names == {"ratings.parquet", "titles.parquet", "LICENSE-movielens.txt"}
+        assert names == {"ratings.parquet", "LICENSE-movielens.txt"}
         terms = (folder / "LICENSE-movielens.txt").read_text(encoding="utf-8")
         for part in ("research", "endorse", "redistributed", "commercial", "10.1145/2827872"):
             assert part in terms

@@ -17,6 +17,7 @@ from harness import datasets
 from harness.config.data import DatasetSection
 from harness.datasets.archives import open_member
 from harness.datasets.catalogue import CATALOGUE, Description
+from harness.datasets.columns import Table
 from harness.datasets.lastfm import read_plays, read_plays_as_pandas
 from harness.errors import DataError, DownloadError
 
@@ -58,6 +59,14 @@ def tar_of(members: dict[str, bytes]) -> bytes:
 def triples(ratings: datasets.Ratings) -> list[tuple[str, str, float]]:
     users, items = ratings.user_ids[ratings.users], ratings.item_ids[ratings.items]
     return list(zip(users, items, ratings.ratings.tolist(), strict=True))
+
+
+def columns_of(table: Table) -> list[list[object]]:
+    users, items = (table.ids[role] for role in ("user", "item"))
+    return [
+        users.ids[users.codes].tolist(), items.ids[items.codes].tolist(),
+        table.numbers["rating"].tolist(),
+    ]  # fmt: skip
 
 
 @pytest.fixture
@@ -132,7 +141,7 @@ class TestLastfm360K:
             (ANN, "m", "x", "3", "4"),
         ]
         found = read_plays(io.BytesIO(text_of([*odd, *SOUND, *odd[:1]])), "plays.tsv")
-        assert len(found.rows()) == len(SOUND)
+        assert len(found) == len(SOUND)
         assert sorted(found.notes) == [
             "1 line without an artist left out",
             "2 lines without a SHA-1 for its user left out",
@@ -143,19 +152,16 @@ class TestLastfm360K:
     def test_plays_of_artists_with_several_ids_are_added_up(self) -> None:
         lines = [SOUND[0], (ANN, "m9", "betty blowtorch", "3"), *SOUND[1:]]
         found = read_plays(io.BytesIO(text_of(lines)), "plays.tsv")
-        assert found.rows().ratings.tolist() == [2140, 1099, 7, 1, 3]
+        assert found.numbers["rating"].tolist() == [2140, 1099, 7, 1, 3]
         assert found.notes == ("1 row added to another of the same user and artist",)
 
     def test_blocks_do_not_change_what_is_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         text = text_of([*SOUND, *QUOTED])
-        whole = read_plays(io.BytesIO(text), "plays.tsv").rows()
-        monkeypatch.setattr("harness.datasets.delimited.BLOCK", 70)
-        parts = read_plays(io.BytesIO(text), "plays.tsv").rows()
+        whole = read_plays(io.BytesIO(text), "plays.tsv")
+        monkeypatch.setattr("harness.datasets.lastfm.BLOCK", 200)
+        parts = read_plays(io.BytesIO(text), "plays.tsv")
         assert len(parts) == len(SOUND) + len(QUOTED)
-        assert parts.ratings.tolist() == whole.ratings.tolist()
-        assert parts.items.ids[parts.items.codes].tolist() == (
-            whole.items.ids[whole.items.codes].tolist()
-        )
+        assert columns_of(parts) == columns_of(whole)
 
     @pytest.mark.parametrize("text", [b"", b"x\ty\n", text_of([(ANN, "m", "x", "0")])])
     def test_a_file_without_plays_is_refused(self, text: bytes) -> None:
@@ -176,10 +182,7 @@ class TestAsPandas:
         frame = pd.read_table(io.BytesIO(text))
         frame = frame.drop(frame.columns[1], axis=1).dropna()
         frame.columns = pd.Index(["user", "artist", "plays"])
-        rows = found.rows()
-        assert rows.users.ids[rows.users.codes].tolist() == frame["user"].tolist()
-        assert rows.items.ids[rows.items.codes].tolist() == frame["artist"].tolist()
-        assert rows.ratings.tolist() == frame["plays"].tolist()
+        assert columns_of(found) == [frame[name].tolist() for name in frame]
         assert found.notes == (
             "read as pandas.read_table does by default, which makes 6 rows of it",
             "1 row with a missing value left out",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import datasets
-from harness.datasets import Ratings, delimited
+from harness.datasets import Ratings, reading
 from harness.errors import DataError
 
 ROWS = [("7", "30", 4.0, 100), ("5", "30", 2.5, 200), ("7", "10", 5.0, 300)]
@@ -141,7 +141,7 @@ class TestLayouts:
     def test_blocks_are_joined_without_a_seam(self, load, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
         content = "\n".join(f"u{n % 17}::i{n}::{n % 5 + 1}::{n}" for n in range(500))
         whole = load("a.dat", content)
-        monkeypatch.setattr(delimited, "BLOCK", 64)
+        monkeypatch.setattr(reading, "BLOCK", 64)
         assert load("a.dat", content).fingerprint == whole.fingerprint
 
 
@@ -238,8 +238,8 @@ class TestQuotes:
     def test_a_mark_that_is_not_closed_is_named_by_its_line(  # type: ignore[no-untyped-def]
         self, load, monkeypatch: pytest.MonkeyPatch, line: int, text: str
     ) -> None:
-        for block in (delimited.BLOCK, 1_000):
-            monkeypatch.setattr(delimited, "BLOCK", block)
+        for block in (reading.BLOCK, 1_000):
+            monkeypatch.setattr(reading, "BLOCK", block)
             with pytest.raises(DataError) as refused:
                 load("a.csv", self.content(line, text))
             assert str(refused.value).startswith(f"a.csv:{line + 1}: a quotation mark is opened")
@@ -254,8 +254,8 @@ class TestQuotes:
         self, load, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         expected = load("a.csv", self.content(500, '9,9999,"one",5'))
-        for block in (delimited.BLOCK, 1_000, 64):
-            monkeypatch.setattr(delimited, "BLOCK", block)
+        for block in (reading.BLOCK, 1_000, 64):
+            monkeypatch.setattr(reading, "BLOCK", block)
             found = load("a.csv", self.content(500, '9,9999,"o\nn""e\n\n",5'))
             assert found.fingerprint == expected.fingerprint
             assert found.notes[0] == (
@@ -588,7 +588,7 @@ class TestBounds:
         assert len(load("a.csv", f"{head}\n{rows}\n")) == 20
 
     def test_a_parquet_of_more_rows_than_memory_is_refused(self, tmp_path: Path) -> None:
-        from harness.datasets.reader import _check_room
+        from harness.datasets.reading import _check_room
 
         with pytest.raises(DataError, match=r"a: 1,000,000,000,000 rows take some .* give fewer"):
             _check_room(10**12, "a")

@@ -1,0 +1,327 @@
+"""How a file is laid out: separator, header, and which column is the user, the item, the rating."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from harness.datasets.columns import Kind, is_number
+from harness.errors import DataError, counted, suggestion
+
+__all__ = [
+    "ENDINGS", "LONGEST_LINE", "RATINGS", "Layout", "Roles", "TextFormat", "find_columns",
+    "lay_out", "legible", "names_columns", "separator_of", "split_line",
+]  # fmt: skip
+
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".inter": "tsv",
+    ".dat": "dat",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+"""Kind of file by its ending."""
+
+LONGEST_LINE = 1 << 20
+"""Bytes of a row; a rating takes some thirty."""
+
+_SEPARATORS = ("::", "\t", ",", ";", "|")
+_USUAL_SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns that are read from a file.
+
+    Attributes
+    ----------
+    kinds : dict of str to {"id", "number", "time"}
+        In the order that a file without header has.
+    usual : dict of str to tuple of str
+        Their usual names, compared without case, blanks, points, dashes and underscores. The first
+        match counts.
+    optional : frozenset of str
+    strict : bool
+        Whether two columns with usual names of one role are refused, and no config names them.
+    """
+
+    kinds: dict[str, Kind]
+    usual: dict[str, tuple[str, ...]]
+    optional: frozenset[str] = frozenset()
+    strict: bool = False
+
+    @property
+    def least(self) -> int:
+        """The fewest columns that a file must have."""
+        return 2 if self.strict else max(2, len(self.kinds) - len(self.optional))
+
+    def positions(self, names: Sequence[str], role: str) -> list[int]:
+        """Return the positions of the first usual name of a role that occurs; all when strict."""
+        # RecBole writes the type behind a name, as user_id:token.
+        plain = [re.sub(r"[ _\-.\"']", "", name.partition(":")[0].casefold()) for name in names]
+        found = [usual for usual in self.usual[role] if usual in plain]
+        wanted = found if self.strict else found[:1]
+        return [position for position, name in enumerate(plain) if name in wanted]
+
+
+RATINGS = Roles(
+    {"user": "id", "item": "id", "rating": "number", "timestamp": "time"},
+    {
+        "user": (
+            "user", "userid", "uid", "userindex", "reviewerid", "customerid", "visitorid",
+            "username", "reviewer", "customer", "visitor", "member", "memberid", "account",
+            "accountid",
+        ),
+        "item": (
+            "item", "itemid", "iid", "movieid", "movie", "productid", "product", "asin",
+            "parentasin", "bookid", "isbn", "songid", "trackid", "artistid", "artist", "jokeid",
+            "businessid", "sku", "book", "song", "track", "business", "joke", "article",
+            "articleid",
+        ),
+        "rating": ("rating", "ratings", "score", "stars", "overall", "weight", "rui"),
+        "timestamp": (
+            "timestamp", "time", "unixreviewtime", "ts", "date", "datetime", "ratedat", "when",
+            "createdat",
+        ),
+    },
+    frozenset({"timestamp"}),
+)  # fmt: skip
+"""A file of ratings."""
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """The format of a file, as far as it is known before it is opened.
+
+    Attributes
+    ----------
+    kind : {"csv", "tsv", "dat", "parquet"} or None
+        Which separators are usual; by the ending of the path when None.
+    separator : str or None
+        Detected in the first line when None.
+    header : bool or None
+        Detected when None.
+    encoding : str or None
+        UTF-8 unless a byte order mark says otherwise, when None.
+    columns : mapping
+        See `find_columns`.
+    decimal : str
+        The decimal mark.
+    roles : Roles
+        Which columns are read.
+    form : str
+        The fields that a line must have, where they are fixed.
+    """
+
+    kind: str | None = None
+    separator: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    columns: Mapping[str, str | int | None] = field(default_factory=dict)
+    decimal: str = "."
+    roles: Roles = RATINGS
+    form: str = ""
+
+
+class Layout(NamedTuple):
+    """How a text is laid out: separator, header, fields in a line, position of each role."""
+
+    separator: str
+    header: bool
+    n_fields: int
+    columns: dict[str, int]
+
+    @property
+    def quoted(self) -> bool:
+        """Whether a field may stand in double quotes."""
+        return len(self.separator) == 1 and self.separator.isascii()
+
+
+def lay_out(first: str, known: TextFormat, where: str) -> Layout:
+    """Find separator, header and columns from the first line and the known format.
+
+    Raises
+    ------
+    DataError
+        If the line has too few fields, or a column is not found.
+    """
+    roles = known.roles
+    separator = known.separator or separator_of(first, known)
+    fields = [legible(name.strip()) for name in split_line(first, separator)]
+    if len(fields) < roles.least:
+        *names, last = [role for role in roles.kinds if role not in roles.optional] or ["columns"]
+        needed = f"{', '.join(names)} and {last}" if names else last
+        raise DataError(
+            f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, "
+            f"but {needed} make {roles.least}; name the separator, as separator: ';'"
+        )
+    if known.form and len(fields) != len(known.form.split()):
+        raise DataError(
+            f"{where}: {len(fields)} fields; a line must be {known.form}, with blanks between"
+        )
+    by_name = any(isinstance(asked, str) for asked in known.columns.values())
+    header = known.header
+    if header is None:
+        header = by_name or names_columns(fields, roles)
+        if not header and not _has_rating(fields, known):
+            header = True
+            where += ": a header, it seems, as it has no rating"
+    if header:
+        columns = find_columns(fields, known.columns, where, roles)
+    elif by_name:
+        raise DataError(f"{where}: columns have names but the file no header; give positions")
+    else:
+        asked = dict(known.columns)
+        for position, role in enumerate(roles.kinds, 1):
+            if role not in asked and position <= len(fields) and position not in asked.values():
+                asked[role] = position
+        names = [f"column {n + 1}" for n in range(len(fields))]
+        columns = find_columns(names, asked, where, roles)
+    return Layout(separator, header, len(fields), columns)
+
+
+def separator_of(line: str, known: TextFormat) -> str:
+    """Return what makes enough fields of a line; what is usual for its kind first."""
+    candidates = (*_USUAL_SEPARATORS.get(known.kind or "", ()), *_SEPARATORS, "whitespace")
+    for separator in candidates:
+        if len(split_line(line, separator)) >= known.roles.least:
+            return separator
+    return next((separator for separator in candidates if separator in line), "whitespace")
+
+
+def split_line(line: str, separator: str) -> list[str]:
+    r"""Return the fields of one line.
+
+    Examples
+    --------
+    >>> split_line('1,"a, b",3', ",")
+    ['1', 'a, b', '3']
+    >>> split_line("1::2::3", "::")
+    ['1', '2', '3']
+    """
+    if separator == "whitespace":
+        return re.split(r"[ \t]+", line.strip(" \t"))
+    if len(separator) > 1 or not separator.isascii():
+        return line.split(separator)
+    csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
+    return next(csv.reader([line], delimiter=separator), [])
+
+
+def legible(name: str) -> str:
+    """Return a name without what is not UTF-8 or would not show."""
+    decoded = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in decoded)
+
+
+def _has_rating(fields: Sequence[str], known: TextFormat) -> bool:
+    asked = known.columns.get("rating")
+    position = asked - 1 if isinstance(asked, int) else 2
+    return position < len(fields) and is_number(fields[position].replace(known.decimal, "."))
+
+
+def find_columns(
+    names: Sequence[str],
+    named: Mapping[str, str | int | None],
+    where: str,
+    roles: Roles = RATINGS,
+) -> dict[str, int]:
+    """Return the position of each column that is there.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The header.
+    named : mapping
+        From roles to a name, to a position from 1, or to None for a timestamp that is not to be
+        read. What it does not mention is found by its usual names.
+    where : str
+        What is read, for messages.
+    roles : Roles
+        Which columns there may be.
+
+    Raises
+    ------
+    DataError
+        If a column that must be there is not, a name occurs twice, or two roles fall on one column.
+
+    Examples
+    --------
+    >>> find_columns(["userId", "movieId", "rating"], {}, "ratings.csv")
+    {'user': 0, 'item': 1, 'rating': 2}
+    >>> find_columns(["who", "what", "stars"], {"user": "who", "item": 2}, "ratings.csv")
+    {'user': 0, 'item': 1, 'rating': 2}
+    """
+    found: dict[str, int] = {}
+    lacking = []
+    for role in roles.kinds:
+        if role in named:
+            asked = named[role]
+            if asked is not None:
+                found[role] = _position(asked, names, role, where)
+            continue
+        positions = roles.positions(names, role)
+        if len(positions) > 1:
+            both = " and ".join(repr(names[position]) for position in positions[:2])
+            instead = (
+                "" if roles.strict else f", or name one under columns, as columns: {{{role}: …}}"
+            )
+            raise DataError(f"{where}: both {both} may be the {role}; rename one{instead}")
+        if positions:
+            found[role] = positions[0]
+        elif role not in roles.optional:
+            lacking.append(role)
+    if lacking:
+        them = "it" if len(lacking) == 1 else "them"
+        advice = f"name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
+        if roles.strict:
+            advice = f"add {them}, or call {them} {' and '.join(lacking)}"
+        *others, last = (f"the {role}" for role in lacking)
+        absent = f"{', '.join(others)} and {last}" if others else last
+        listed = ", ".join(name[:30] for name in names[:10])
+        listed += f" and {len(names) - 10} more" if len(names) > 10 else ""
+        raise DataError(f"{where}: no column for {absent} among {listed or 'no names'}; {advice}")
+    by_position: dict[int, str] = {}
+    for role, position in found.items():
+        if position in by_position:
+            raise DataError(
+                f"{where}: column {position + 1} would be both {by_position[position]} and {role}; "
+                "name each of them under columns"
+            )
+        by_position[position] = role
+    return found
+
+
+def names_columns(fields: Sequence[str], roles: Roles = RATINGS) -> bool:
+    """Return whether a first line is a header with known names.
+
+    Examples
+    --------
+    >>> names_columns(["user_id:token", "item_id:token", "rating:float"])
+    True
+    >>> names_columns(["196", "242", "3"])
+    False
+    """
+    return all(roles.positions(fields, role) for role in roles.kinds if role not in roles.optional)
+
+
+def _position(asked: str | int, names: Sequence[str], role: str, where: str) -> int:
+    if isinstance(asked, int):
+        if asked > len(names):
+            raise DataError(
+                f"{where}: {role} is given as column {asked} of {len(names)}; use 1 to {len(names)}"
+            )
+        return asked - 1
+    positions = [position for position, name in enumerate(names) if name.strip() == asked]
+    if not positions:
+        offered = suggestion(asked, names[:50])
+        raise DataError(f"{where}: no column {asked!r} for the {role}; {offered}")
+    if len(positions) > 1:
+        raise DataError(
+            f"{where}: {len(positions)} columns are called {asked!r}; give the position, from 1"
+        )
+    return positions[0]
