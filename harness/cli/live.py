@@ -1,24 +1,32 @@
-"""The live display of a run: a line for the run, a line for each running cell."""
+"""The live display of a run: a bar for the run, a line for each running cell."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable
+from typing import Self
 
-from harness.cli.screen import printable, shows_tracebacks
-from harness.cli.tally import Tally, UnderWay, clock
-from harness.errors import counted
-from harness.experiment.events import CellFinished, Event, Note, RunPlanned
+from rich.console import Console, Group
+from rich.live import Live as Screen
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+)
+from rich.table import Column
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.text import Text
+from harness.cli.progress import Count, clock, ending, in_words
+from harness.cli.screen import printable
+from harness.experiment.events import CellFinished, CellStarted, Event, Note, RunPlanned, Stage
 
-__all__ = ["Live", "ending"]
+__all__ = ["Live"]
 
-BAR = 24
 NARROW = 64
-"""Columns below which the bar is left out."""
+"""Columns below which bar and clocks of cells are left out."""
 MOST_LINES = 8
 """Running cells that get a line; for the others only the number is shown."""
 
@@ -30,18 +38,34 @@ class Live:
     ----------
     console : rich.console.Console, optional
         Standard error when left out.
+    get_time : callable
+        A clock, in seconds.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
-        from rich.console import Console
-        from rich.live import Live as Screen
-        from rich.spinner import Spinner
-
+    def __init__(
+        self, console: Console | None = None, get_time: Callable[[], float] = time.monotonic
+    ) -> None:
         self.console = console or Console(stderr=True, highlight=False)
-        self.spinner = Spinner("dots")
-        self.tally = Tally(time.monotonic)
+        narrow = self.console.width < NARROW
+        whole = [SpinnerColumn(), _Name(), BarColumn(24), _Elapsed(), _Left()]
+        cell = [_Name("  "), _Stage(), _Elapsed()]
+        if narrow:
+            del whole[2], cell[2]
+        # Cells take very different times: all that ended count for the estimate.
+        self.run = Progress(
+            *whole, console=self.console, get_time=get_time, speed_estimate_period=1e9
+        )
+        self.cells = Progress(*cell, console=self.console, get_time=get_time)
+        self.row = self.run.add_task("preparing", total=None)
+        self.rows: dict[str, TaskID] = {}
+        self.count = Count()
         self.note: Note | None = None
-        self.screen = Screen(self, console=self.console, refresh_per_second=8, transient=True)
+        self.screen = Screen(
+            console=self.console,
+            get_renderable=self._shown,
+            refresh_per_second=8,
+            transient=True,
+        )
 
     def __enter__(self) -> Self:
         self.screen.start()
@@ -52,79 +76,75 @@ class Live:
 
     def __call__(self, event: Event) -> None:
         """Process an event, and print what stays on the screen."""
-        from rich.text import Text
-
-        self.tally.take(event)
+        self.count.take(event)
         match event:
-            case RunPlanned() if self.tally.n_done == self.tally.n_cells:
-                self.console.print(self.tally.plan())
-            case CellFinished(found=False):
-                style = "red" if event.error else ""
-                self.console.print(Text(printable(ending(event)), style=style))
+            case RunPlanned(n_cells, n_found):
+                self.run.update(self.row, total=n_cells, completed=n_found)
+                if n_cells == n_found:
+                    self.console.print(self.count.plan())
+            case CellStarted(cell):
+                self.rows[cell] = self.cells.add_task(printable(cell), stage="loading")
+            case Stage(cell) if cell in self.rows:
+                self.cells.update(self.rows[cell], stage=in_words(event))
+            case Stage(cell):
+                of = f" of {printable(cell)}" if cell else ""
+                self.run.update(self.row, description=in_words(event) + of)
+            case CellFinished(cell, found=found, error=error):
+                if cell in self.rows:
+                    self.cells.remove_task(self.rows.pop(cell))
+                self.run.advance(self.row)
+                if not found:
+                    style = "red" if error else ""
+                    self.console.print(Text(printable(ending(event)), style=style))
             case Note(message) if event != self.note:
                 self.note = event
                 self.console.print(Text(printable(message), style="yellow"))
+        if 0 <= self.count.n_done < self.count.n_cells:
+            self.run.update(self.row, description=str(self.count))
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the current lines, none wider than the terminal."""
-        width = options.max_width
-        for line in self._lines(width):
-            line.truncate(width, overflow="ellipsis")
-            line.no_wrap, line.end = True, "\n"
-            yield line
-
-    def _lines(self, width: int) -> list[Text]:
-        from rich.text import Text
-
-        tally = self.tally
-        head = Text.assemble(str(self.spinner.render(time.monotonic())), " ")
-        if not tally.planned or tally.n_done >= tally.n_cells:
-            head.append(f"{printable(tally.around.describe())} ")
-            head.append(clock(tally.elapsed), style="dim")
-            return [head]
-        narrow = width < NARROW
-        many = (
-            f"{tally.n_done}/{tally.n_cells}"
-            if narrow
-            else f"{tally.n_done} of {counted(tally.n_cells, 'cell')}"
-        )
-        head.append(f"{many} ")
-        if tally.n_failed:
-            head.append(f"{tally.n_failed} failed ", style="red")
-        if not narrow:
-            full = round(BAR * tally.n_done / tally.n_cells)
-            head.append("━" * full, style="green").append("━" * (BAR - full), style="dim")
-            head.append(" ")
-        head.append(clock(tally.elapsed))
-        left = tally.left()
-        if left is not None:
-            head.append(f", about {clock(left)} left")
-        shown = list(tally.under_way.items())[:MOST_LINES]
-        lines = [head, *(self._line(cell, entry, width) for cell, entry in shown)]
-        if more := len(tally.under_way) - len(shown):
-            lines.append(Text(f"  and {more} more", style="dim"))
-        return lines
-
-    def _line(self, cell: str, entry: UnderWay, width: int) -> Text:
-        """Return the line of a running cell; its name is cut if the line is too long."""
-        from rich.text import Text
-
-        took = self.tally.now() - entry.since
-        tail = entry.describe() + ("" if width < NARROW else f"  {clock(took)}")
-        name = Text("  " + printable(cell))
-        name.truncate(max(12, width - len(tail) - 2), overflow="ellipsis")
-        return Text.assemble(name, "  ", (tail, "dim"))
+    def _shown(self) -> Group:
+        tasks = self.cells.tasks
+        more = len(tasks) - MOST_LINES
+        rest = [Text(f"  and {more} more", style="dim")] if more > 0 else []
+        return Group(self.run, self.cells.make_tasks_table(tasks[:MOST_LINES]), *rest)
 
 
-def ending(event: CellFinished) -> str:
-    """Return the line for a cell that ended.
+class _Fixed(ProgressColumn):
+    """A column that keeps its width."""
 
-    Examples
-    --------
-    >>> ending(CellFinished("SVD", 0.25)), ending(CellFinished("NMF", 0.1, error="no; yes"))
-    ('✓ SVD: 0.25 s', '✗ NMF: no; yes')
-    """
-    if event.error:
-        trace = f"\n{event.traceback.rstrip()}" if shows_tracebacks() else ""
-        return f"✗ {event.cell}: {event.error}{trace}"
-    return f"✓ {event.cell}: {event.seconds:.2f} s"
+    def __init__(self) -> None:
+        super().__init__(Column(no_wrap=True))
+
+
+class _Name(ProgressColumn):
+    """What a line is about; cut where the line is too long."""
+
+    def __init__(self, indent: str = "") -> None:
+        # The column may shrink, and its text may not wrap.
+        super().__init__(Column(no_wrap=False))
+        self.indent = indent
+
+    def render(self, task: Task) -> Text:
+        return Text(self.indent + task.description, no_wrap=True, overflow="ellipsis")
+
+
+class _Stage(_Fixed):
+    """The stage of a cell and its steps."""
+
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields["stage"]), style="dim")
+
+
+class _Elapsed(_Fixed):
+    """The time since a cell, or the run, began."""
+
+    def render(self, task: Task) -> Text:
+        return Text(clock(task.elapsed or 0.0))
+
+
+class _Left(_Fixed):
+    """An estimate of the time that is left, from the cells that ended in this run."""
+
+    def render(self, task: Task) -> Text:
+        left = task.time_remaining
+        return Text("" if left is None or task.finished else f"about {clock(left)} left")
