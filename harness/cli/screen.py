@@ -305,11 +305,11 @@ def show_run(run: Run) -> None:
     bounds = bound_rows(run.info)
     lines = [i for i in range(1, len(rows)) if (i in bounds) != (i - 1 in bounds)]
     show_table(list(frame.columns), rows, ("algorithm", "error", *GROUP), _best(run), lines)
-    if failed or run.info["notes"]:
+    if failed or run.info.notes:
         say()
     for name, error in failed:
         say(f"✗ {_plain(name)}: {_plain(error)}", colour="red")
-    for note in run.info["notes"]:
+    for note in run.info.notes:
         say(f"note: {_plain(note)}")
     if run.folder is not None:
         say(f"\nwritten to {_plain(run.folder)}")
@@ -354,7 +354,7 @@ def _best(run: Run) -> list[tuple[int, int]]:
     shown = list(to_frame_for_people(run.info).columns)
     return [
         (row, shown.index(label))
-        for label in run.info["metrics"]
+        for label in run.info.metrics
         for row in best_rows(run.info, label)
     ]
 

@@ -157,15 +157,14 @@ def _runs(results: Path) -> Listing:
             rows.append([folder.name, "cannot be read", "", "", "", ""])
             notes.append(str(error))
             continue
-        failed = sum(bool(cell.get("error")) for cell in info["cells"])
         rows.append(
             [
-                info["name"],
-                info["started"].replace("T", " ")[:16],
-                ", ".join(each["name"] for each in info["datasets"]),
-                str(len({cell["algorithm"] for cell in info["cells"]})),
-                str(failed),
-                ", ".join(info["metrics"]),
+                info.name,
+                info.started.replace("T", " ")[:16],
+                ", ".join(each.name for each in info.datasets),
+                str(len(info.algorithms)),
+                str(len(info.failed)),
+                ", ".join(info.metrics),
             ]
         )
     columns = ["run", "made", "data", "algorithms", "failed cells", "metrics"]

@@ -25,6 +25,7 @@ from harness.experiment.workspace import Workspace
 from harness.kernels import n_threads
 from harness.results import provenance
 from harness.results.cells import CellRecord, CellStore, key_of
+from harness.results.record import CellFacts, Conditions
 
 __all__ = [
     "BEFORE",
@@ -239,20 +240,20 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
         )
         scored = time.perf_counter()
     record = CellRecord(
-        meta={
-            "fit_seconds": fitted - start,
-            "score_seconds": scored - fitted,
-            "peak_mb": peak.megabytes,
-            "measured": _conditions(workers),
-            "fit_path": fit_path,
-            "scoring_path": models.scoring_path(model) if experiment.accelerate else "surprise",
-            "n_impossible": n_impossible,
-            "n_test": len(asked.items),
-            "notes": [
+        facts=CellFacts(
+            fit_seconds=fitted - start,
+            score_seconds=scored - fitted,
+            peak_mb=peak.megabytes,
+            measured=_conditions(workers),
+            fit_path=fit_path,
+            scoring_path=models.scoring_path(model) if experiment.accelerate else "surprise",
+            n_impossible=n_impossible,
+            n_test=len(asked.items),
+            notes=[
                 *_notes(chosen, trainset, fit_path),
                 *(f"{chosen.title}: {note}" for note in getattr(model, "fit_notes", ())),
             ],
-        },
+        ),
         users=asked.users,
         kept=asked.kept,
         rankings=rankings,
@@ -262,17 +263,17 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
     return _judged(record, wanted[0]) if cell.inner else record
 
 
-def _conditions(workers: int) -> dict[str, Any]:
+def _conditions(workers: int) -> Conditions:
     """Return what the seconds of a cell depend on, and when they were measured."""
     machine = provenance.machine()
-    return {
-        "processor": machine["processor"],
-        "cores": machine["cores"],
-        "workers": workers,
-        "threads": n_threads(),
-        "version": harness.__version__,
-        "date": datetime.now(UTC).date().isoformat(),
-    }
+    return Conditions(
+        processor=machine.processor,
+        cores=machine.cores,
+        workers=workers,
+        threads=n_threads(),
+        version=harness.__version__,
+        date=datetime.now(UTC).date().isoformat(),
+    )
 
 
 def _judged(record: CellRecord, metric: metrics.Metric) -> CellRecord:

@@ -15,7 +15,7 @@ from harness.experiment.scores import Scored
 from harness.experiment.tuning import cut_grids
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
-from harness.results.table import GROUP
+from harness.results.record import CellResult, MetricComparison
 
 __all__ = ["remarks"]
 
@@ -27,7 +27,7 @@ def remarks(
     experiment: Experiment,
     workspace: Workspace,
     scored: Scored,
-    compared: list[dict[str, Any]],
+    compared: list[MetricComparison],
 ) -> list[str]:
     """Return the notes on a run, each once.
 
@@ -37,18 +37,18 @@ def remarks(
     workspace : Workspace
         Knows the notes on data and splits.
     scored : Scored
-    compared : list of dict
+    compared : list of MetricComparison
         The statistics of the run.
     """
-    cells = scored.cells
+    cells = [cell for cell in scored.cells if isinstance(cell, CellResult)]
     notes = [*workspace.notes()]
     for cell in cells:
-        notes += cell.get("notes", [])
+        notes += cell.notes
     notes += _impossible(cells)
     undefined: dict[str, int] = {}
     for cell in cells:
-        for label, score in cell.get("scores", {}).items():
-            undefined[label] = max(undefined.get(label, 0), score["n_undefined"])
+        for label, score in cell.scores.items():
+            undefined[label] = max(undefined.get(label, 0), score.n_undefined)
     notes += [
         f"{label}: up to {count:,} users a cell are undefined"
         for label, count in undefined.items()
@@ -66,10 +66,10 @@ def remarks(
     return list(dict.fromkeys(notes))
 
 
-def _times(cells: list[dict[str, Any]]) -> Iterator[str]:
+def _times(cells: list[CellResult]) -> Iterator[str]:
     """Note how seconds were measured, unless all were measured in the same way in this run."""
     conditions = provenance.measured(cells)
-    found = sum(cell.get("found", False) for cell in cells)
+    found = sum(cell.found for cell in cells)
     if found:
         total = sum(conditions.values())
         yield f"{found} of {total} cells were found in the cache; metric s are of this run"
@@ -82,10 +82,10 @@ def _undistinguished(scored: Scored) -> Iterator[str]:
     tables: dict[str, dict[str, dict[Any, list[float | None]]]] = {}
     names: dict[str, str] = {}
     for cell in scored.cells:
-        names[cell["table"]] = ", ".join(cell[key] for key in GROUP)
-        for label, score in cell.get("scores", {}).items():
-            folds = tables.setdefault(cell["table"], {}).setdefault(label, {})
-            folds.setdefault((cell["seed"], cell["fold"]), []).append(score["mean"])
+        names[cell.table] = ", ".join(cell.names)
+        for label, score in cell.scores.items() if isinstance(cell, CellResult) else ():
+            folds = tables.setdefault(cell.table, {}).setdefault(label, {})
+            folds.setdefault((cell.seed, cell.fold), []).append(score.mean)
     for table, labels in tables.items():
         where = f"{names[table]}: " if len(names) > 1 else ""
         for label, folds in labels.items():
@@ -101,12 +101,12 @@ def _equal(values: list[float | None]) -> bool:
     return len(numbers) == len(values) and bool(np.ptp(numbers) <= 1e-12 * np.abs(numbers).max())
 
 
-def _undecided(compared: list[dict[str, Any]]) -> Iterator[str]:
+def _undecided(compared: list[MetricComparison]) -> Iterator[str]:
     """Name the metrics for which no difference could be significant, with the reason."""
     labels: dict[str, list[str]] = {}
     for entry in compared:
-        if entry["note"]:
-            labels.setdefault(entry["note"], []).append(entry["metric"])
+        if entry.note:
+            labels.setdefault(entry.note, []).append(entry.metric)
     for note, found in labels.items():
         yield f"{', '.join(dict.fromkeys(found))}: {note}"
 
@@ -124,11 +124,11 @@ def _ties(scored: Scored) -> Iterator[str]:
     """Name the algorithms whose scores depend on the order of equal estimates."""
     affected: dict[str, dict[str, float]] = {}
     for cell in scored.cells:
-        reasons = scored.undistinguished.get(cell["table"], {})
-        for label, share in cell.get("tied_at_cut", {}).items():
+        reasons = scored.undistinguished.get(cell.table, {})
+        for label, share in cell.tied_at_cut.items() if isinstance(cell, CellResult) else ():
             if share > TIED_SHARE and not all(reasons.get(label, [None])):
                 worst = affected.setdefault(label, {})
-                worst[cell["algorithm"]] = max(worst.get(cell["algorithm"], 0.0), share)
+                worst[cell.algorithm] = max(worst.get(cell.algorithm, 0.0), share)
     for label, shares in affected.items():
         named = ", ".join(f"{name} ({share:.0%})" for name, share in shares.items())
         yield f"{label}: ties at the cut decide the score of many users: {named}"
@@ -171,16 +171,12 @@ def _caveats(workspace: Workspace) -> Iterator[str]:
         )
 
 
-def _impossible(cells: list[dict[str, Any]]) -> list[str]:
+def _impossible(cells: list[CellResult]) -> list[str]:
     """Note how many test ratings algorithms could not estimate, equal counts together."""
     counts: dict[str, tuple[int, int]] = {}
     for cell in cells:
-        if not cell.get("error"):
-            before = counts.get(cell["algorithm"], (0, 0))
-            counts[cell["algorithm"]] = (
-                before[0] + cell["n_impossible"],
-                before[1] + cell["n_test"],
-            )
+        before = counts.get(cell.algorithm, (0, 0))
+        counts[cell.algorithm] = before[0] + cell.n_impossible, before[1] + cell.n_test
     alike: dict[tuple[int, int], list[str]] = {}
     for algorithm, count in counts.items():
         if count[0]:

@@ -28,7 +28,14 @@ from harness.results import provenance
 from harness.results.cells import CellStore
 from harness.results.folders import check_replaceable
 from harness.results.inference import infer
-from harness.results.run import SCHEMA_VERSION, Run
+from harness.results.record import (
+    SCHEMA_VERSION,
+    CellResult,
+    FailedCell,
+    MetricComparison,
+    RunInfo,
+)
+from harness.results.run import Run
 
 __all__ = ["run"]
 
@@ -131,18 +138,22 @@ def run(
     }
     scored = score_cells(experiment, workspace, cells, store, failures, watch)
     for described in scored.cells:
-        described["found"] = not described.get("error") and ledger.was_found(described["key"])
+        described.found = not described.error and ledger.was_found(described.key)
     tuned = [(scored.cells[position], search) for position, search in searches.items()]
-    for place, search in tuned:
-        place |= {"n_trials": search.n_trials, "search_seconds": search.seconds}
-        if search.failure and not place.get("error"):
-            place["notes"] = [*place["notes"], f"{place['algorithm']}: {search.failure}"]
+    for result, search in tuned:
+        result.n_trials, result.search_seconds = search.n_trials, search.seconds
+        if search.failure and isinstance(result, CellResult):
+            result.notes = [*result.notes, f"{result.algorithm}: {search.failure}"]
     watch(Stage("", "comparing"))
-    info = _described(experiment, workspace, scored) | {
-        "config_file": _relative(document),
-        "started": started.isoformat(timespec="seconds"),
-        "seconds": round(time.perf_counter() - begun, 3),
-    }
+    info = RunInfo.checked(
+        _described(experiment, workspace, scored)
+        | {
+            "config_file": _relative(document),
+            "started": started.isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - begun, 3),
+            "files": {},
+        }
+    )
     finished = Run(info, scored.users, trials=trials_frame(tuned) if tuned else None)
     return finished if results is None else finished.write(Path(results))
 
@@ -154,6 +165,9 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
     def told(messages: Iterable[str]) -> list[str]:
         return [provenance.without_folders(message, workspace.base) for message in messages]
 
+    for cell in scored.cells:
+        if isinstance(cell, FailedCell):
+            (cell.error,) = told([cell.error])
     statistics, not_compared = _statistics(experiment, scored)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -166,13 +180,11 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         "datasets": [data | {"notes": told(data["notes"])} for data in workspace.describe_data()],
         "splits": workspace.describe_splits(),
         "notes": told([*remarks(experiment, workspace, scored, statistics), *not_compared]),
-        "cells": [
-            cell | {"error": told([cell["error"]])[0]} if cell.get("error") else cell
-            for cell in scored.cells
-        ],
+        "cells": scored.cells,
         "rows": scored.rows,
         "bounds": scored.bounds,
-        **scored.redefined,
+        "conventions": scored.conventions,
+        "ties": scored.ties,
         "statistics": statistics,
         "versions": provenance.versions()
         | registry.library_versions(each.name for each in experiment.algorithms),
@@ -191,7 +203,7 @@ def _explicit(experiment: Experiment) -> dict[str, Any]:
     return config
 
 
-def _statistics(experiment: Experiment, scored: Scored) -> tuple[list[dict[str, Any]], list[str]]:
+def _statistics(experiment: Experiment, scored: Scored) -> tuple[list[MetricComparison], list[str]]:
     if experiment.statistics is None:
         return [], []
     labels = [str(metric) for metric in requested_metrics(experiment)]

@@ -20,7 +20,18 @@ from harness.experiment.workspace import Workspace
 from harness.metrics import Exposure, Metric, Scores
 from harness.results.cells import CellRecord, CellStore
 from harness.results.conventions import Redefinitions
-from harness.results.table import ROW, TABLE
+from harness.results.record import (
+    BoundResult,
+    CellName,
+    CellResult,
+    ConventionScores,
+    FailedCell,
+    RowResult,
+    Score,
+    TableName,
+    TieScores,
+)
+from harness.results.table import BOUNDS, ROW
 from harness.results.values import RowValue
 from harness.splits import Split
 
@@ -36,26 +47,24 @@ class Scored:
 
     Parameters
     ----------
-    cells : list of dict
-        Every cell as ``run.json`` describes it, failed ones with their ``error``.
-    rows : list of dict
-        Every row of the tables with its value of each metric.
-    bounds : list of dict
-        For each table what the best and what a random order would score.
+    cells : list of CellResult or FailedCell
+    rows : list of RowResult
+    bounds : list of BoundResult
     users : DataFrame
         A row for each finished cell and user.
-    redefined : dict of str to list
-        ``conventions`` and ``ties``: what the lists score under other definitions.
+    conventions : list of ConventionScores
+    ties : list of TieScores
     undistinguished : dict of str to dict
         By table and label: for each fold why every order of its lists scores the same, None where
         orders differ.
     """
 
-    cells: list[dict[str, Any]]
-    rows: list[dict[str, Any]]
-    bounds: list[dict[str, Any]]
+    cells: list[CellResult | FailedCell]
+    rows: list[RowResult]
+    bounds: list[BoundResult]
     users: pd.DataFrame
-    redefined: dict[str, list[dict[str, Any]]]
+    conventions: list[ConventionScores]
+    ties: list[TieScores]
     undistinguished: dict[str, dict[str, list[str | None]]]
 
 
@@ -83,75 +92,82 @@ def score_cells(
     import pandas as pd
 
     wanted = requested_metrics(experiment)
-    places = [_place(experiment, workspace, cell) for cell in cells]
-    described: list[dict[str, Any]] = [{} for _ in cells]
+    names = [_name(experiment, workspace, cell) for cell in cells]
+    results: dict[int, CellResult | FailedCell] = {}
     frames: dict[int, pd.DataFrame] = {}
     rows = []
     bounds = _Bounds(wanted)
     redefined = Redefinitions([str(metric) for metric in wanted])
     # Row by row, so that what is kept of each user is that of one row.
-    for positions in _by_row(places):
+    for positions in _by_row(names):
         values = {str(metric): RowValue(metric) for metric in wanted}
         for position in positions:
-            cell, place = cells[position], places[position]
+            cell, name = cells[position], names[position]
             record = None if cell.key in failures else store.get(cell.key)
             data, _ = workspace.ratings(cell.dataset)
             if record is None or not record.fits(data.n_users, data.n_items):
                 error = "not computed" if record is None else "its stored cell is not of these data"
-                described[position] = place | {"error": failures.get(cell.key, error)}
+                results[position] = FailedCell(**dict(name), error=failures.get(cell.key, error))
                 continue
             watch(Stage(cell.title, "metrics"))
-            scores, described[position] = _scored(wanted, workspace.split(cell), place, record)
+            scores, results[position] = _scored(wanted, workspace.split(cell), name, record)
             for label, value in values.items():
                 mean = scores.means[label]["mean"]
                 value.add(
                     record.users,
                     Scores(scores.per_user[label], math.nan if mean is None else mean, 0),
                 )
-            redefined.add(place, record)
-            bounds.add(place, record)
-            frames[position] = _frame(workspace, cell, place, record, scores.per_user)
-        row = {key: places[positions[0]][key] for key in ROW}
-        rows.append(row | {"scores": {label: each.value for label, each in values.items()}})
+            redefined.add(name, record)
+            bounds.add(name, record)
+            frames[position] = _frame(workspace, cell, name, record, scores.per_user)
+        means = {label: each.value for label, each in values.items()}
+        rows.append(RowResult(**names[positions[0]].of_row, scores=means))
     columns = [*ROW, "seed", "fold", "user"]
     empty = pd.DataFrame(columns=[*columns, *(str(m) for m in wanted)])
     in_order = [frames[position] for position in sorted(frames)]
     users = pd.concat(in_order, ignore_index=True) if frames else empty
     return Scored(
-        described, rows, bounds.described(), users, redefined.described(), bounds.undistinguished
+        [results[position] for position in range(len(cells))],
+        rows,
+        bounds.results(),
+        users,
+        redefined.conventions,
+        redefined.ties,
+        bounds.undistinguished,
     )
 
 
-def _by_row(places: list[dict[str, Any]]) -> list[list[int]]:
+def _by_row(names: list[CellName]) -> list[list[int]]:
     """Return the positions of the cells of each row, rows of a table after each other."""
     tables: dict[str, dict[str, list[int]]] = {}
-    for position, place in enumerate(places):
-        rows = tables.setdefault(place["table"], {})
-        rows.setdefault(place["row"], []).append(position)
+    for position, name in enumerate(names):
+        tables.setdefault(name.table, {}).setdefault(name.row, []).append(position)
     return [positions for rows in tables.values() for positions in rows.values()]
 
 
 def _scored(
-    wanted: tuple[Metric, ...], split: Split, place: dict[str, Any], record: CellRecord
-) -> tuple[evaluation.CellScores, dict[str, Any]]:
-    """Return the scores of a finished cell, and the cell as ``run.json`` describes it."""
+    wanted: tuple[Metric, ...], split: Split, name: CellName, record: CellRecord
+) -> tuple[evaluation.CellScores, CellResult]:
+    """Return the scores of a finished cell, and what the run says of it."""
     needs_items = any(metric.needs_items for metric in wanted)
     compile_scoring(wanted, depth_of(wanted))
     begun = time.perf_counter()
     exposure = _exposure(split, record) if needs_items else None
     scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)
     seconds = time.perf_counter() - begun
-    described = {
-        "metric_seconds": seconds,
-        "n_users": int(record.kept.sum()),
-        "scores": scores.means,
-        "tied_at_cut": {
+    result = CellResult(
+        **dict(name),
+        **record.facts.model_dump(exclude_unset=True),
+        metric_seconds=seconds,
+        n_users=int(record.kept.sum()),
+        scores={label: Score(**each) for label, each in scores.means.items()},
+        tied_at_cut={
             str(metric): tied_share(record.rankings, metric.k)
             for metric in wanted
             if metric.k and not metric.needs_items
         },
-    }
-    return scores, place | record.meta | described
+    )
+    return scores, result
 
 
 class _Bounds:
@@ -160,17 +176,16 @@ class _Bounds:
     def __init__(self, wanted: tuple[Metric, ...]) -> None:
         self.wanted = wanted
         self.seen: set[tuple[str, int, int]] = set()
-        self.tables: dict[str, tuple[dict[str, Any], dict[str, dict[str, RowValue]]]] = {}
+        self.tables: dict[str, tuple[TableName, dict[str, dict[str, RowValue]]]] = {}
         self.undistinguished: dict[str, dict[str, list[str | None]]] = {}
 
-    def add(self, place: dict[str, Any], record: CellRecord) -> None:
+    def add(self, name: CellName, record: CellRecord) -> None:
         """Take the lists of a cell, unless those of another model in its fold were taken."""
-        where = (place["table"], place["seed"], place["fold"])
+        where = (name.table, name.seed, name.fold)
         if where in self.seen:
             return
         self.seen.add(where)
-        names = {key: place[key] for key in TABLE}
-        _, values = self.tables.setdefault(place["table"], (names, {}))
+        _, values = self.tables.setdefault(name.table, (name, {}))
         limits = evaluation.bound_scores(self.wanted, record.rankings)
         for metric in self.wanted:
             for bound, scores in limits.get(str(metric), {}).items():
@@ -178,7 +193,7 @@ class _Bounds:
                 of_bound.setdefault(str(metric), RowValue(metric)).add(
                     record.users[record.kept], scores
                 )
-        reasons = self.undistinguished.setdefault(place["table"], {})
+        reasons = self.undistinguished.setdefault(name.table, {})
         for label, limit in limits.items():
             gain = limit["best"].per_user - limit["random"].per_user
             reason = None
@@ -186,16 +201,17 @@ class _Bounds:
                 reason = evaluation.cannot_distinguish(metrics.parse(label), record.rankings)
             reasons.setdefault(label, []).append(reason)
 
-    def described(self) -> list[dict[str, Any]]:
+    def results(self) -> list[BoundResult]:
         return [
-            names
-            | {
-                "bound": bound,
-                "scores": {label: each.value for label, each in of_bound.items()},
-                "deviations": {label: each.deviation for label, each in of_bound.items()},
-            }
-            for names, values in self.tables.values()
-            for bound, of_bound in values.items()
+            BoundResult(
+                **table.of_table,
+                bound=bound,
+                scores={label: each.value for label, each in of_bound.items()},
+                deviations={label: each.deviation for label, each in of_bound.items()},
+            )
+            for table, values in self.tables.values()
+            for bound in BOUNDS
+            if (of_bound := values.get(bound))
         ]
 
 
@@ -217,25 +233,26 @@ def _exposure(split: Split, record: CellRecord) -> Exposure:
     )
 
 
-def _place(experiment: Experiment, workspace: Workspace, cell: Cell) -> dict[str, Any]:
+def _name(experiment: Experiment, workspace: Workspace, cell: Cell) -> CellName:
     split = workspace.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
     table = workspace.table(cell.dataset, cell.split, cell.candidates)
-    return table | {
-        "row": row_key(experiment, table["table"], cell),
-        "algorithm": experiment.algorithms[cell.algorithm].title,
-        "seed": cell.seed,
-        "fold": cell.fold,
-        "n_folds": cell.n_folds,
-        "key": cell.key,
-        "split_fingerprint": split.fingerprint,
-        "params": cell.params,
-    }
+    return CellName(
+        **table,
+        row=row_key(experiment, table["table"], cell),
+        algorithm=experiment.algorithms[cell.algorithm].title,
+        seed=cell.seed,
+        fold=cell.fold,
+        n_folds=cell.n_folds,
+        key=cell.key,
+        split_fingerprint=split.fingerprint,
+        params=cell.params,
+    )
 
 
 def _frame(
     workspace: Workspace,
     cell: Cell,
-    place: dict[str, Any],
+    name: CellName,
     record: CellRecord,
     per_user: dict[str, Any],
 ) -> pd.DataFrame:
@@ -244,9 +261,9 @@ def _frame(
     ratings: Ratings = workspace.ratings(cell.dataset)[0]
     return pd.DataFrame(
         {
-            **{key: place[key] for key in ROW},
-            "seed": place["seed"],
-            "fold": place["fold"],
+            **{key: name[key] for key in ROW},
+            "seed": name.seed,
+            "fold": name.fold,
             "user": ratings.user_ids[record.users].astype(str),
             **per_user,
         }

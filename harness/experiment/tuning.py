@@ -23,6 +23,7 @@ from harness.experiment.plan import Cell, rekeyed
 from harness.experiment.studies import Setting, Study, grid_size, make_study
 from harness.experiment.workspace import Workspace
 from harness.results.cells import CellStore, key_of
+from harness.results.record import CellResult, FailedCell
 from harness.results.table import ROW
 
 __all__ = ["Search", "Trial", "cut_grids", "n_planned", "space_of", "trials_frame", "tune"]
@@ -240,37 +241,36 @@ def _judge(
     cell: Cell, store: CellStore, metric: metrics.Metric, failed: tuple[str, float] | None
 ) -> Trial:
     record = None if failed else store.get(cell.key)
-    judged = {} if record is None else record.meta.get("judged", {})
-    if record is None or str(metric) not in judged:
+    if record is None or str(metric) not in record.facts.judged:
         error, seconds = failed or ("not computed", 0.0)
         return Trial(cell.params, math.nan, seconds, error)
-    mean = judged[str(metric)]
-    seconds = record.meta["fit_seconds"] + record.meta["score_seconds"]
+    mean = record.facts.judged[str(metric)]
+    seconds = record.facts.fit_seconds + record.facts.score_seconds
     return Trial(cell.params, math.nan if mean is None else mean, seconds)
 
 
-def trials_frame(searches: Iterable[tuple[dict[str, Any], Search]]) -> Any:
+def trials_frame(searches: Iterable[tuple[CellResult | FailedCell, Search]]) -> Any:
     """Return every trial as a table, one row each, parameters as JSON; trial 0 is the config's.
 
     Parameters
     ----------
-    searches : iterable of (dict, Search)
-        The place of each search, as a run describes it, and the search.
+    searches : iterable of (CellResult or FailedCell, Search)
+        Each tuned cell, and its search.
     """
     import pandas as pd
 
     rows = [
         {
-            **{key: place[key] for key in ROW},
-            "seed": place["seed"],
-            "fold": place["fold"],
+            **{key: cell[key] for key in ROW},
+            "seed": cell.seed,
+            "fold": cell.fold,
             "trial": number,
             "params": json.dumps(trial.params, sort_keys=True),
             "value": trial.value,
             "seconds": trial.seconds,
             "error": trial.error or "",
         }
-        for place, search in searches
+        for cell, search in searches
         for number, trial in enumerate(search.tried)
     ]
     return pd.DataFrame(rows)

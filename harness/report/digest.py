@@ -11,9 +11,10 @@ from harness import metrics
 from harness.errors import ResultsError, suggestion
 from harness.report.evidence import Evidence, gather
 from harness.report.styles import AlgorithmStyle, algorithm_styles
+from harness.results.record import CellResult, RunInfo
 from harness.results.rounding import DEFAULT_DECIMALS, column_decimals
 from harness.results.run import Run
-from harness.results.table import GROUP, best_of, primary_metric
+from harness.results.table import best_of, primary_metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,7 @@ class Place:
         The scores of the best and of a random order, in the same columns; may be empty.
     users : DataFrame
         Its rows of `Run.users`.
-    cells : list of dict
+    cells : list of CellResult
         Its finished cells.
     evidence : dict of str to Evidence
         By metric, where users were compared.
@@ -56,7 +57,7 @@ class Place:
     rows: pd.DataFrame
     bounds: pd.DataFrame
     users: pd.DataFrame
-    cells: list[dict[str, Any]]
+    cells: list[CellResult]
     evidence: dict[str, Evidence]
     decimals: dict[str, int]
 
@@ -99,14 +100,14 @@ class Digest:
     baseline: str
 
     @property
-    def info(self) -> dict[str, Any]:
+    def info(self) -> RunInfo:
         """What ``run.json`` holds."""
         return self.run.info
 
     @property
     def labels(self) -> list[str]:
         """The metrics, as the config orders them."""
-        return list(self.info["metrics"])
+        return self.info.metrics
 
     @cached_property
     def primary(self) -> str:
@@ -116,12 +117,12 @@ class Digest:
     @cached_property
     def several(self) -> bool:
         """Whether a row is a mean over several cells."""
-        return len({(cell["seed"], cell["fold"]) for cell in self.info["cells"]}) > 1
+        return len({(cell.seed, cell.fold) for cell in self.info.cells}) > 1
 
     @cached_property
     def algorithms(self) -> list[str]:
         """Every row's label, once."""
-        return list(dict.fromkeys(cell["algorithm"] for cell in self.info["cells"]))
+        return self.info.algorithms
 
     @cached_property
     def styles(self) -> dict[str, AlgorithmStyle]:
@@ -175,34 +176,33 @@ def digest(run: Run | Digest, *, baseline: str | None = None) -> Digest:
     if isinstance(run, Digest):
         return run
     info = run.info
-    if not info["cells"] or not info["metrics"]:
+    if not info.cells or not info.metrics:
         raise ResultsError(f"{run.name}: holds no cells; run the config again")
-    names = list(dict.fromkeys(cell["algorithm"] for cell in info["cells"]))
+    names = info.algorithms
     if baseline is not None and baseline not in names:
         raise ResultsError(f"{run.name}: no baseline {baseline!r}; {suggestion(baseline, names)}")
     table, bounds = run.table, run.bounds
     evidence, digits = gather(info), column_decimals(info)
-    names_of = {row["table"]: tuple(row[part] for part in GROUP) for row in info["rows"]}
-    titles = _titles(list(names_of.values()))
+    titles = _titles(list(info.tables.values()))
     places = [
         Place(
             key,
-            (parts[0], parts[1], parts[2]),
+            parts,
             title,
             table[table["table"] == key].reset_index(drop=True),
             bounds[bounds["table"] == key].reset_index(drop=True),
             run.users[run.users["table"] == key],
-            [cell for cell in info["cells"] if cell["table"] == key and not cell.get("error")],
+            [cell for cell in info.finished if cell.table == key],
             {label: each for (of, label), each in evidence.items() if of == key},
-            {label: digits.get((key, label), DEFAULT_DECIMALS) for label in info["metrics"]},
+            {label: digits.get((key, label), DEFAULT_DECIMALS) for label in info.metrics},
         )
-        for (key, parts), title in zip(names_of.items(), titles, strict=True)
+        for (key, parts), title in zip(info.tables.items(), titles, strict=True)
     ]
     return Digest(run, places, baseline or _default_baseline(info, names))
 
 
-def _default_baseline(info: dict[str, Any], names: Sequence[str]) -> str:
-    settings = (info.get("config") or {}).get("statistics") or {}
+def _default_baseline(info: RunInfo, names: Sequence[str]) -> str:
+    settings = info.config["statistics"] or {}
     wanted = (settings.get("baseline"), *BASELINES)
     return next((str(each) for each in wanted if each in names), names[0])
 

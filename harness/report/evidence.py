@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness import statistics
+from harness.results.record import RunInfo
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,38 +114,37 @@ class Evidence:
         return next((row for row in turned if row and row["first"] == one), None)
 
 
-def gather(info: dict[str, Any]) -> dict[tuple[str, str], Evidence]:
+def gather(info: RunInfo) -> dict[tuple[str, str], Evidence]:
     """Return the statistics of a run, by table and metric.
 
     Parameters
     ----------
-    info : dict
-        What ``run.json`` holds.
+    info : RunInfo
     """
-    settings = (info.get("config") or {}).get("statistics") or {}
+    settings = info.config["statistics"] or {}
     return {
-        (entry["table"], entry["metric"]): Evidence(
-            entry["metric"],
-            entry["method"],
+        (entry.table, entry.metric): Evidence(
+            entry.metric,
+            entry.method,
             tuple(
                 Standing(
-                    row["algorithm"],
-                    _number(row["mean"]),
-                    _number(row["low"]),
-                    _number(row["high"]),
-                    row["letters"],
-                    row["n_users"],
+                    row.algorithm,
+                    _number(row.mean),
+                    _number(row.low),
+                    _number(row.high),
+                    row.letters,
+                    row.n_users,
                 )
-                for row in entry["algorithms"]
+                for row in entry.algorithms
             ),
             tuple(
-                pair | {key: _number(pair[key]) for key in ("low", "high")}
-                for pair in entry["pairs"]
+                pair.model_dump() | {key: _number(pair[key]) for key in ("low", "high")}
+                for pair in entry.pairs
             ),
             settings.get("correction", "holm"),
             1 - settings.get("confidence", 0.95),
         )
-        for entry in info["statistics"]
+        for entry in info.statistics
     }
 
 

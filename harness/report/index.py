@@ -68,9 +68,9 @@ def _row(folder: Path) -> dict[str, Any]:
         of_best = place.rows[place.rows["algorithm"] == best[0]].iloc[0]
         value = rounded(float(of_best[told.primary]), place.decimals[told.primary])
     return row | {
-        "started": info["started"].replace("T", " ")[:16],
-        "description": plain(info.get("description") or ""),
-        "data": plain(", ".join(each["name"] for each in info["datasets"])),
+        "started": info.started.replace("T", " ")[:16],
+        "description": plain(info.description),
+        "data": plain(", ".join(each.name for each in info.datasets)),
         "split": plain(", ".join(dict.fromkeys(each.names[1] for each in told.places))),
         "n_algorithms": len(told.algorithms),
         "n_failed": len(told.run.failed),

@@ -20,6 +20,7 @@ from harness.report.sentences import joined
 from harness.report.sources import Source, cited_in, source
 from harness.report.styles import plain
 from harness.results.provenance import listed, measured
+from harness.results.record import RunInfo
 
 __all__ = ["Methods", "methods"]
 
@@ -77,13 +78,12 @@ class Methods:
         return "\n\n".join(each.bibtex for each in self.sources) + "\n"
 
 
-def methods(info: dict[str, Any]) -> Methods:
+def methods(info: RunInfo) -> Methods:
     """Describe what a run did.
 
     Parameters
     ----------
-    info : dict
-        What ``run.json`` holds.
+    info : RunInfo
     """
     account = _Account(info)
     parts = (
@@ -103,9 +103,9 @@ def methods(info: dict[str, Any]) -> Methods:
 class _Account:
     """Writes the paragraphs and collects what they cite."""
 
-    def __init__(self, info: dict[str, Any]) -> None:
+    def __init__(self, info: RunInfo) -> None:
         self.info = info
-        self.config: dict[str, Any] = info["config"]
+        self.config: dict[str, Any] = info.config
         self.splits: list[dict[str, Any]] = self.config["split"]
         self.cited: dict[str, Source] = {}
 
@@ -116,28 +116,26 @@ class _Account:
         return f" ({'; '.join(each.cite for each in entries)})" if entries else ""
 
     def data(self) -> Iterator[str]:
-        for data in self.info["datasets"]:
-            known = CATALOGUE.get(data.get("source", data["name"]))
-            title = known.title.partition(" (")[0] if known else plain(data["name"])
+        for data in self.info.datasets:
+            known = CATALOGUE.get(data.source)
+            title = known.title.partition(" (")[0] if known else plain(data.name)
             cited = self.cite(*(each.key for each in cited_in([known.citation])) if known else ())
-            low, high = data["scale"]
-            filters = f" after {joined(data['filters'])}" if data["filters"] else ""
+            low, high = data.scale
+            filters = f" after {joined(data.filters)}" if data.filters else ""
             yield (
-                f"{title}{cited} holds {data['n_ratings']:,} ratings of {data['n_items']:,} items "
-                f"by {data['n_users']:,} users on a scale from {low:g} to {high:g}{filters}."
+                f"{title}{cited} holds {data.n_ratings:,} ratings of {data.n_items:,} items "
+                f"by {data.n_users:,} users on a scale from {low:g} to {high:g}{filters}."
             )
 
     def split(self) -> Iterator[str]:
         for section in self.splits:
             yield split_sentence(section)
-        sizes = {
-            key: sorted({each[key] for each in self.info["splits"]})
-            for key in ("n_train", "n_test")
-        }
-        seeds = [str(seed) for seed in self.info["seeds"]]
+        n_train = sorted({each.n_train for each in self.info.splits})
+        n_test = sorted({each.n_test for each in self.info.splits})
+        seeds = [str(seed) for seed in self.info.seeds]
         yield (
-            f"Training parts hold {_span(sizes['n_train'])} ratings, test parts "
-            f"{_span(sizes['n_test'])}. Every random choice derives from the "
+            f"Training parts hold {_span(n_train)} ratings, test parts "
+            f"{_span(n_test)}. Every random choice derives from the "
             f"seed{'s' if len(seeds) > 1 else ''} {joined(seeds)} unless it has one of its own."
         )
 
@@ -160,7 +158,7 @@ class _Account:
 
     def metrics(self) -> Iterator[str]:
         families: dict[tuple[Any, ...], list[metrics.Metric]] = {}
-        for label in self.info["metrics"]:
+        for label in self.info.metrics:
             metric = metrics.parse(label)
             families.setdefault((metric.name, metric.chosen), []).append(metric)
         for family in families.values():
@@ -180,7 +178,7 @@ class _Account:
         )
 
     def algorithms(self) -> Iterator[str]:
-        versions = self.info.get("versions", {})
+        versions = self.info.versions
         known = " ".join(["scikit-surprise", versions.get("scikit-surprise", "")]).strip()
         groups: dict[str, list[str]] = {}
         for row in self.config["algorithms"]:
@@ -256,9 +254,9 @@ class _Account:
     def _trials(self) -> list[str]:
         """Return how many trials the searches made, algorithms with equal numbers together."""
         counts: dict[str, list[int]] = {}
-        for cell in self.info["cells"]:
-            if cell.get("n_trials"):
-                counts.setdefault(plain(cell["algorithm"]), []).append(cell["n_trials"])
+        for cell in self.info.cells:
+            if cell.n_trials:
+                counts.setdefault(plain(cell.algorithm), []).append(cell.n_trials)
         by_span: dict[str, list[str]] = {}
         for name, numbers in counts.items():
             by_span.setdefault(_span(sorted(set(numbers))), []).append(name)
@@ -266,7 +264,7 @@ class _Account:
 
     def inference(self) -> Iterator[str]:
         settings = self.config.get("statistics")
-        if not settings or not self.info.get("statistics"):
+        if not settings or not self.info.statistics:
             return
         test, test_key = _TESTS[settings["test"]]
         correction, correction_key = _CORRECTIONS[settings["correction"]]
@@ -283,31 +281,25 @@ class _Account:
             "share a letter are not significantly different"
             f"{self.cite('piepho2004algorithm')}."
         )
-        if any(p.get("p_is_bound") for each in self.info["statistics"] for p in each["pairs"]):
+        if any(p.p_is_bound for each in self.info.statistics for p in each.pairs):
             how = "" if settings["resamples"] else self.cite("hoeffding1963probability")
             yield f"A p-value is an upper bound where no random sign flip was as extreme{how}."
-        notes = {entry.get("note", "") for entry in self.info["statistics"]} - {""}
+        notes = {entry.note for entry in self.info.statistics} - {""}
         yield from (f"The comparison {plain(note)}." for note in sorted(notes))
 
     def computation(self) -> Iterator[str]:
-        machine = self.info.get("machine")
-        versions = self.info.get("versions", {})
-        if not machine:
-            return
-        packages = joined([f"{name} {number}" for name, number in versions.items()])
+        machine = self.info.machine
+        packages = joined([f"{name} {number}" for name, number in self.info.versions.items()])
         yield (
-            f"The run was made on {machine['system']}, {plain(machine['processor'])}, "
-            f"{machine['cores']} cores, {machine['memory_gb']:g} GB, with {packages}."
+            f"The run was made on {machine.system}, {plain(machine.processor)}, "
+            f"{machine.cores} cores, {machine.memory_gb:g} GB, with {packages}."
         )
-        cells = self.info["cells"]
-        if conditions := measured(cells):
+        if conditions := measured(self.info.cells):
             yield (
                 "Fit and score times are wall clock without compilation, measured "
                 f"{plain(listed(conditions))}. Peak memory is the most memory that a cell added "
                 "to its process, without the data."
             )
-        elif any(not cell.get("error") for cell in cells):
-            yield "The machine and the number of workers of the fit and score times are unknown."
 
 
 def _folded(name: str) -> str:

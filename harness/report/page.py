@@ -90,7 +90,7 @@ def build_page(
     template = environment().get_template("page.html")
     return template.render(
         name=plain(told.run.name),
-        description=plain(told.info.get("description") or ""),
+        description=plain(told.info.description),
         headlines=headline(told),
         told=told,
         facts=_facts(told, runs),
@@ -107,7 +107,7 @@ def build_page(
         higher={label: metrics.parse(label).higher_is_better for label in told.labels},
         how=next((e.method for place in told.places for e in place.evidence.values()), ""),
         more_tables=redefined_tables(told),
-        notes=[plain(note) for note in told.info["notes"]],
+        notes=[plain(note) for note in told.info.notes],
         failures=_failures(told),
         accounts=[(plain(run.name), methods(run.info)) for run in runs],
         origins=[
@@ -278,11 +278,10 @@ def _failures(told: Digest) -> list[tuple[str, str, str]]:
     """Return algorithm, reason and places of what failed, the same reason once."""
     titles = {place.key: place.title for place in told.places}
     found: dict[tuple[str, str], list[str]] = {}
-    for cell in told.info["cells"]:
-        if cell.get("error"):
-            where = f"{titles[cell['table']]}, seed {cell['seed']}"
-            where += f", fold {cell['fold'] + 1}" if cell["n_folds"] > 1 else ""
-            found.setdefault((cell["algorithm"], cell["error"]), []).append(where)
+    for cell in told.info.failed:
+        where = f"{titles[cell.table]}, seed {cell.seed}"
+        where += f", fold {cell.fold + 1}" if cell.n_folds > 1 else ""
+        found.setdefault((cell.algorithm, cell.error), []).append(where)
     return [
         (plain(algorithm), plain(error), plain("; ".join(places)))
         for (algorithm, error), places in found.items()
@@ -295,13 +294,13 @@ def _facts(told: Digest, runs: Sequence[Run]) -> list[tuple[str, str]]:
     data, split, candidates = (
         ", ".join(dict.fromkeys(plain(key[part]) for key in keys)) for part in range(3)
     )
-    seeds = ", ".join(str(seed) for seed in told.info["seeds"])
-    made = ", ".join(dict.fromkeys(run.info["started"][:10] for run in runs))
+    seeds = ", ".join(str(seed) for seed in told.info.seeds)
+    made = ", ".join(dict.fromkeys(run.info.started[:10] for run in runs))
     return [
         ("Data", data),
         ("Split", split),
         ("Candidates", candidates),
-        ("Seed" if len(told.info["seeds"]) == 1 else "Seeds", seeds),
+        ("Seed" if len(told.info.seeds) == 1 else "Seeds", seeds),
         ("Made", f"{made}, in {took(run.info for run in runs)}"),
     ]
 

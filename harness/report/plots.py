@@ -462,9 +462,9 @@ class _Spread(Plot):
 
         names = table.ranked(label)
         rows = [
-            (cell["algorithm"], cell["seed"], cell["fold"], cell["scores"][label]["mean"])
+            (cell.algorithm, cell.seed, cell.fold, cell.scores[label].mean)
             for cell in table.cells
-            if cell["algorithm"] in names
+            if cell.algorithm in names
         ]
         found = pd.DataFrame(rows, columns=["algorithm", "seed", "fold", "value"])
         found = found.dropna(subset=["value"]).reset_index(drop=True)

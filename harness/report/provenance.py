@@ -12,38 +12,32 @@ from pydantic import BaseModel, ValidationError
 from harness.config.experiment import Experiment
 from harness.report.styles import plain
 from harness.results.provenance import took
+from harness.results.record import CellResult, RunInfo
 
 __all__ = ["command", "describe_cells", "describe_run", "to_yaml"]
 
 _SAFE = re.compile(r"[\w./-]+")
 
 
-def command(info: dict[str, Any]) -> str:
-    """Return the command that repeats a run.
-
-    Examples
-    --------
-    >>> command({"name": "a", "config_file": "configs/a.yaml"})
-    'harness run configs/a.yaml'
-    """
-    path = info.get("config_file") or f"{info['name']}.yaml"
+def command(info: RunInfo) -> str:
+    """Return the command that repeats a run."""
+    path = info.config_file or f"{info.name}.yaml"
     return f"harness run {path}" if _SAFE.fullmatch(path) else f"harness run '{plain(path)}'"
 
 
-def to_yaml(info: dict[str, Any]) -> str:
+def to_yaml(info: RunInfo) -> str:
     """Return the config of a run as YAML, without defaults.
 
     Parameters
     ----------
-    info : dict
-        What ``run.json`` holds.
+    info : RunInfo
     """
     from ruamel.yaml import YAML
 
     try:
-        kept = _written(Experiment.model_validate(info["config"]))
+        kept = _written(Experiment.model_validate(info.config))
     except ValidationError:
-        kept = dict(info["config"])  # data given from Python cannot be written in a config
+        kept = dict(info.config)  # data given from Python cannot be written in a config
     for key in ("dataset", "split", "candidates", "seed"):
         if isinstance(kept.get(key), list) and len(kept[key]) == 1:
             kept[key] = kept[key][0]
@@ -76,42 +70,39 @@ def _plain_value(value: Any) -> Any:
     return value
 
 
-def describe_run(info: dict[str, Any]) -> list[tuple[str, str]]:
+def describe_run(info: RunInfo) -> list[tuple[str, str]]:
     """Return date, versions and machine of a run, as names and values."""
-    machine = info["machine"]
+    machine = info.machine
     rows = [
-        ("started", info["started"].replace("T", " ")),
+        ("started", info.started.replace("T", " ")),
         ("took", took([info])),
-        ("system", f"{machine['system']}, {machine['processor']}"),
-        ("cores, memory", f"{machine['cores']}, {machine['memory_gb']:g} GB"),
-        *((name, str(number)) for name, number in info["versions"].items()),
-        ("commit", str(info.get("commit") or "not from a checkout")),
+        ("system", f"{machine.system}, {machine.processor}"),
+        ("cores, memory", f"{machine.cores}, {machine.memory_gb:g} GB"),
+        *((name, str(number)) for name, number in info.versions.items()),
+        ("commit", str(info.commit or "not from a checkout")),
     ]
-    rows += [
-        (f"data {each['name']}", f"sha256 {each['fingerprint'][:16]}…") for each in info["datasets"]
-    ]
+    rows += [(f"data {each.name}", f"sha256 {each.fingerprint[:16]}…") for each in info.datasets]
     return [(plain(name), plain(value)) for name, value in rows]
 
 
-def describe_cells(info: dict[str, Any]) -> list[list[str]]:
+def describe_cells(info: RunInfo) -> list[list[str]]:
     """Return, for each algorithm, its parameters, how it ran, and what it could not estimate.
 
     If a search found different parameters in different cells, all of them are listed.
     """
-    by_name: dict[str, list[dict[str, Any]]] = {}
-    for cell in info["cells"]:
-        if not cell.get("error"):
-            by_name.setdefault(cell["algorithm"], []).append(cell)
+    by_name: dict[str, list[CellResult]] = {}
+    for cell in info.finished:
+        by_name.setdefault(cell.algorithm, []).append(cell)
     rows = []
     for name, cells in by_name.items():
-        n_test = sum(cell["n_test"] for cell in cells)
-        share = sum(cell["n_impossible"] for cell in cells) / n_test if n_test else 0.0
+        n_test = sum(cell.n_test for cell in cells)
+        share = sum(cell.n_impossible for cell in cells) / n_test if n_test else 0.0
         rows.append(
             [
                 name,
-                _joined(_settings(cell["params"]) for cell in cells),
-                _joined(cell["fit_path"] for cell in cells),
-                _joined(cell["scoring_path"] for cell in cells),
+                _joined(_settings(cell.params) for cell in cells),
+                _joined(cell.fit_path for cell in cells),
+                _joined(cell.scoring_path for cell in cells),
                 f"{share:.1%}",
             ]
         )

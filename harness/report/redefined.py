@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness import metrics
 from harness.report.digest import Digest, Place
 from harness.report.sentences import joined
 from harness.report.styles import plain
 from harness.results.frames import as_text
+from harness.results.record import ConventionRow
 from harness.results.rounding import rounded
 
 __all__ = ["WordedTable", "convention_table", "redefined_tables", "tie_table"]
@@ -89,8 +89,8 @@ def tie_table(told: Digest, place: Place, number: int) -> WordedTable:
     title = _titled("Ties at the cut", told, place)
     shares = _shares(place)
     labels = [each for each in told.labels if any(each in of_one for of_one in shares.values())]
-    entry = _entry(told, place, "ties")
-    scores = {row["algorithm"]: row["scores"] for row in entry["rows"]} if entry else {}
+    entry = next((each for each in told.info.ties if each.table == place.key), None)
+    scores = {row.algorithm: row.scores for row in entry.rows} if entry else {}
     rules = list(next(iter(scores.values()), {}))
     names = [name for name in place.ranked(told.primary) if name in shares]
     if not names or not (labels or rules):
@@ -104,7 +104,7 @@ def tie_table(told: Digest, place: Place, number: int) -> WordedTable:
         )
         for name in names
     ]
-    metric = entry["metric"] if entry else ""
+    metric = entry.metric if entry else ""
     columns = (
         "algorithm",
         *(f"tied, {each}" for each in labels),
@@ -131,25 +131,25 @@ def convention_table(told: Digest, place: Place, number: int) -> WordedTable:
     number : int
         Of the place, from 1.
     """
-    entry = _entry(told, place, "conventions")
+    entry = next((each for each in told.info.conventions if each.table == place.key), None)
     if entry is None:
         return WordedTable(_titled("Conventions", told, place), ABSENT, number)
-    title = _titled(f"{entry['metric']}@{entry['k']} by library and document", told, place)
+    title = _titled(f"{entry.metric}@{entry.k} by library and document", told, place)
     names_of = dict(zip(place.rows["row"], place.rows["algorithm"], strict=True))
-    by_label: dict[str, list[dict[str, Any]]] = {}
-    for row in entry["rows"]:
-        named = {names_of[key]: value for key, value in row["scores"].items()}
-        by_label.setdefault(row["label"], []).append(row | {"scores": named})
+    by_label: dict[str, list[ConventionRow]] = {}
+    for row in entry.rows:
+        named = {names_of[key]: value for key, value in row.scores.items()}
+        by_label.setdefault(row.label, []).append(row.model_copy(update={"scores": named}))
     groups = list(by_label.values())
-    known = {name for group in groups for row in group for name in row["scores"]}
+    known = {name for group in groups for row in group for name in row.scores}
     names = [name for name in place.ranked(told.primary) if name in known]
     digits = place.decimals.get(told.primary, 4)
     rows, best = [], set()
     for number_of_row, group in enumerate(groups):
-        values = [group[0]["scores"].get(name) for name in names]
+        values = [group[0].scores.get(name) for name in names]
         shown = [rounded(value, digits) for value in values]
-        label = group[0]["label"] + (f" ({group[0]['note']})" if group[0]["note"] else "")
-        rows.append((", ".join(row["convention"] for row in group), label, *shown))
+        label = group[0].label + (f" ({group[0].note})" if group[0].note else "")
+        rows.append((", ".join(row.convention for row in group), label, *shown))
         if _distinguishes(values):
             top = max(value for value in values if value is not None)
             best |= {(number_of_row, i + 2) for i, value in enumerate(values) if value == top}
@@ -195,27 +195,27 @@ def _tie_sentences(
 
 
 def _convention_sentences(
-    groups: Sequence[Sequence[dict[str, Any]]], names: Sequence[str], digits: int
+    groups: Sequence[Sequence[ConventionRow]], names: Sequence[str], digits: int
 ) -> Iterator[str]:
     yield "All rows score the same lists and ratings; only the definition differs."
     if not names:
         return
     first = names[0]
-    values = [each for group in groups if (each := group[0]["scores"].get(first)) is not None]
+    values = [each for group in groups if (each := group[0].scores.get(first)) is not None]
     if len(values) > 1:
         yield (
             f"{plain(first)} goes from {rounded(min(values), digits)} to "
             f"{rounded(max(values), digits)}."
         )
-    distinct = [g for g in groups if _distinguishes([g[0]["scores"].get(name) for name in names])]
+    distinct = [g for g in groups if _distinguishes([g[0].scores.get(name) for name in names])]
     winners = [
-        max(names, key=lambda name: _or_least(group[0]["scores"].get(name))) for group in distinct
+        max(names, key=lambda name: _or_least(group[0].scores.get(name))) for group in distinct
     ]
     if distinct and len(names) > 1:
         counts = {name: winners.count(name) for name in names if name in winners}
         best = joined([f"{plain(name)} under {count}" for name, count in counts.items()])
         yield f"Of {len(distinct)} definitions that distinguish the algorithms, the best is {best}."
-    blind = [group[0]["label"] for group in groups if group not in distinct]
+    blind = [group[0].label for group in groups if group not in distinct]
     if blind:
         number = f"{len(blind)} definitions give" if len(blind) > 1 else "One definition gives"
         why = ": every rating counts as relevant" if all(map(_is_binary, blind)) else ""
@@ -226,18 +226,10 @@ def _shares(place: Place) -> dict[str, dict[str, float]]:
     """Return, by algorithm and metric, the largest share of users with a tie at the cut."""
     shares: dict[str, dict[str, float]] = {}
     for cell in place.cells:
-        own = shares.setdefault(cell["algorithm"], {})
-        for label, share in cell.get("tied_at_cut", {}).items():
+        own = shares.setdefault(cell.algorithm, {})
+        for label, share in cell.tied_at_cut.items():
             own[label] = max(own.get(label, 0.0), share)
     return shares
-
-
-def _entry(told: Digest, place: Place, key: str) -> dict[str, Any] | None:
-    """Return the entry of a run for one of its tables, if there is one."""
-    return next(
-        (each for each in told.info.get(key, []) if each["table"] == place.key and each["rows"]),
-        None,
-    )
 
 
 def _titled(title: str, told: Digest, place: Place) -> str:

@@ -23,9 +23,9 @@ def headline(told: Digest) -> list[str]:
     told : Digest
     """
     sentences = [_headline_of(told, place) for place in told.places]
-    failed = [cell for cell in told.info["cells"] if cell.get("error")]
+    failed = told.info.failed
     if failed:
-        names = joined(list(dict.fromkeys(plain(cell["algorithm"]) for cell in failed)))
+        names = joined(list(dict.fromkeys(plain(cell.algorithm) for cell in failed)))
         sentences.append(f"{counted(len(failed), 'cell')} failed: {names}.")
     return sentences
 

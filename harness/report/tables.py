@@ -188,7 +188,7 @@ def _caption(told: Digest, place: Place) -> str:
         if any(place.evidence.values())
         else ""
     )
-    conditions = measured(told.info["cells"])
+    conditions = measured(told.info.cells)
     mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
     return f"{data}, {split}, candidates: {candidates}; {several}{letters}.{mixed}"
 

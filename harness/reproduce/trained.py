@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from harness.experiment.events import Watch, ignore
 from harness.reproduce.findings import Band, NotRun
 from harness.reproduce.findings import Run as Reproduction
 from harness.reproduce.published import Quantity, published
+from harness.results.record import CellResult, FailedCell
 
 __all__ = ["config_path", "trained_runs"]
 
@@ -34,7 +36,7 @@ LASTFM = {
     "implicit table: NDCG@10, top played products only": "lastfm-implicit-top-played",
 }
 
-Cells = list[dict[str, Any]]
+Cells = Sequence[CellResult | FailedCell]
 
 
 def config_path(name: str) -> Path:
@@ -78,8 +80,7 @@ def trained_runs(watch: Watch = ignore, **options: Any) -> dict[tuple[str, str],
             )
         except DataError as error:
             return NotRun(str(error).splitlines()[0])
-        found: Cells = done.info["cells"]
-        return found
+        return done.info.cells
 
     def through(config: str, read: Callable[[Quantity, Cells], Any]) -> Reproduction:
         def reproduce(quantity: Quantity) -> Any:
@@ -120,11 +121,12 @@ def _if_there(reproduce: Reproduction) -> Reproduction:
 def _of(quantity: Quantity, cells: Cells) -> Cells:
     """Return the cells of the algorithm that a quantity is about."""
     name = quantity.what.rpartition(": ")[2].replace("SVDpp", "SVD++")
-    return [cell for cell in cells if cell["algorithm"] == name]
+    return [cell for cell in cells if cell.algorithm == name]
 
 
 def _scores(cells: Cells, label: str) -> list[float]:
-    return [float(cell["scores"][label]["mean"]) for cell in cells]
+    found = [cell.scores[label].mean for cell in cells if isinstance(cell, CellResult)]
+    return [math.nan if mean is None else mean for mean in found]
 
 
 def _mean(values: list[float]) -> float:
@@ -140,13 +142,14 @@ def _notebook(quantity: Quantity, cells: Cells) -> dict[str, float]:
 
 
 def _of_mllib(quantity: Quantity, cells: Cells) -> float | NotRun:
-    [cell] = [each for each in cells if each["algorithm"] == "spark-als"]
-    return NotRun(cell["error"]) if cell.get("error") else _scores([cell], MLLIB)[0]
+    [cell] = [each for each in cells if each.algorithm == "spark-als"]
+    return NotRun(cell.error) if cell.error else _scores([cell], MLLIB)[0]
 
 
 def _catalogue(quantity: Quantity, cells: Cells) -> dict[str, Any]:
     own = _of(quantity, cells)
     scores = _scores(own, FULL_CATALOGUE)
-    seconds = _mean([cell["fit_seconds"] + cell["score_seconds"] for cell in own])
+    finished = [cell for cell in own if isinstance(cell, CellResult)]
+    seconds = _mean([cell.fit_seconds + cell.score_seconds for cell in finished])
     same = min(scores) == max(scores)
     return {"ndcg": scores[0] if same else Band.of_one_more(scores), "runtime_s": seconds}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.config.inference import Inference
 from harness.errors import ComparisonError, ResultsError, suggestion
@@ -13,6 +13,16 @@ from harness.results.cells import short_key
 from harness.results.inference import infer
 from harness.results.naming import distinct_names
 from harness.results.provenance import listed, measured
+from harness.results.record import (
+    CellResult,
+    ConventionRow,
+    ConventionScores,
+    FailedCell,
+    MetricComparison,
+    RowResult,
+    RunInfo,
+    TieScores,
+)
 from harness.results.run import RUN_FILE, Run, find_runs, read_run
 from harness.results.table import TABLE, grouped
 
@@ -20,6 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["join", "open_run"]
+
+Entry = TypeVar("Entry")
 
 
 def open_run(name: str, results: Path) -> Run:
@@ -43,36 +55,23 @@ def open_run(name: str, results: Path) -> Run:
     raise ResultsError(f"{name}: no run of this name in {results}/; {hint}")
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Row:
-    """A row of several runs' table: its source, and its entry in the joined run.
-
-    Parameters
-    ----------
-    run : int
-        Position of its run.
-    own : str
-        Its identity in that run.
-    entry : dict
-        Its place, names, identity and scores in the joined run.
-    cells : list of dict
-        As its run has them.
-    """
+    """A row of several runs' table: its run's position, and its identity in that run."""
 
     run: int
     own: str
-    entry: dict[str, Any]
-    cells: list[dict[str, Any]]
+    result: RowResult
+    cells: list[CellResult | FailedCell]
 
     @property
     def keys(self) -> set[str]:
         """Keys of its finished cells: what its numbers are of."""
-        return {cell["key"] for cell in self.cells if not cell.get("error")}
+        return {cell.key for cell in self.cells if not cell.error}
 
-    @property
-    def names(self) -> dict[str, Any]:
-        """Names and identities of its cells, users and records in the joined run."""
-        return {key: self.entry[key] for key in (*TABLE, "row", "algorithm")}
+    def rename(self, **names: str) -> None:
+        """Give it other names, or another identity, in the joined run."""
+        self.result = self.result.model_copy(update=names)
 
 
 def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
@@ -91,7 +90,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     Returns
     -------
     Run
-        Without a folder and a config of its own.
+        Without a folder. Its config, versions and machine are those of the first run.
 
     Raises
     ------
@@ -101,66 +100,69 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     if len(runs) == 1:
         return runs[0]
     names = _run_names(runs)
+    infos = [run.info for run in runs]
     differences = [
         f"{name}: {difference}"
-        for name, run in zip(names[1:], runs[1:], strict=True)
-        for difference in _differences(runs[0].info, run.info)
+        for name, info in zip(names[1:], infos[1:], strict=True)
+        for difference in _differences(infos[0], info)
     ]
     if differences and not anyway:
         raise ComparisonError(
             f"cannot be shown in one table with {names[0]}: {'; '.join(differences)}; "
             "use --anyway to show them with this warning"
         )
-    infos = [run.info for run in runs]
-    labels = [m for m in infos[0]["metrics"] if all(m in info["metrics"] for info in infos)]
+    labels = [label for label in infos[0].metrics if all(label in i.metrics for i in infos)]
     if not labels:
         raise ComparisonError(
             f"{', '.join(names)}: no metric in common; "
             "run one of them again with the other's metrics"
         )
     rows, repeated = _rows(runs)
-    rows = _named(rows, runs, names)
-    cells = [cell | row.names for row in rows for cell in row.cells]
+    _distinguish(rows, names)
+    cells = [cell.model_copy(update=row.result.of_row) for row in rows for cell in row.cells]
     users = _users(runs, rows, labels)
     notes = [f"not comparable: {difference}" for difference in differences]
-    left_out = sorted({m for info in infos for m in info["metrics"]} - set(labels))
+    left_out = sorted({label for info in infos for label in info.metrics} - set(labels))
     if left_out:
         notes.append(f"left out, because not every run has them: {', '.join(left_out)}")
     if len(conditions := measured(cells)) > 1:
         notes.append(f"fit s, score s and peak MB were measured {listed(conditions)}")
     for number, name in enumerate(names):
-        if own := [row.entry["algorithm"] for row in repeated if row.run == number]:
+        if own := [row.result.algorithm for row in repeated if row.run == number]:
             again = ", ".join(dict.fromkeys(own))
             notes.append(f"{name}: the same cells as in another run, counted once: {again}")
-    settings = infos[0]["config"].get("statistics")
-    seeds = sorted({seed for info in infos for seed in info["seeds"]})
-    statistics: list[dict[str, Any]] = []
+    settings = infos[0].config["statistics"]
+    seeds = sorted({seed for info in infos for seed in info.seeds})
+    statistics: list[MetricComparison] = []
     if settings is not None:
         chosen = Inference.model_validate(settings)
         statistics, not_compared = infer(users, labels, cells, chosen, seeds[0])
         notes += not_compared
-    notes += [note for info in infos for note in info["notes"]]
-    tables = {row.entry["table"]: {key: row.entry[key] for key in TABLE} for row in rows}
-    joined = {
-        "name": " and ".join(names),
-        "description": "",
-        "metrics": labels,
-        "seeds": seeds,
-        "cells": cells,
-        "rows": [row.entry for row in rows],
-        "bounds": [
-            entry | tables[entry["table"]]
-            for entry in _first(infos, "bounds", ("table", "bound"))
-            if entry["table"] in tables
-        ],
-        "conventions": _conventions(infos, rows, tables),
-        "ties": _ties(infos, rows, tables),
-        "datasets": _first(infos, "datasets", ("fingerprint",)),
-        "splits": _first(infos, "splits", ("fingerprint",)),
-        "config": {"statistics": settings},
-        "statistics": statistics,
-        "notes": list(dict.fromkeys(notes)),
-    }
+    notes += [note for info in infos for note in info.notes]
+    tables = {row.result.table: row.result.of_table for row in rows}
+    bounds = _first(((each.table, each.bound), each) for info in infos for each in info.bounds)
+    joined = infos[0].model_copy(
+        update={
+            "name": " and ".join(names),
+            "description": "",
+            "metrics": labels,
+            "seeds": seeds,
+            "datasets": _first((each.fingerprint, each) for i in infos for each in i.datasets),
+            "splits": _first((each.fingerprint, each) for i in infos for each in i.splits),
+            "notes": list(dict.fromkeys(notes)),
+            "cells": cells,
+            "rows": [row.result for row in rows],
+            "bounds": [
+                each.model_copy(update=tables[each.table])
+                for each in bounds
+                if each.table in tables
+            ],
+            "conventions": _conventions(infos, rows, tables),
+            "ties": _ties(infos, rows, tables),
+            "statistics": statistics,
+            "files": {},
+        }
+    )
     return Run(joined, users)
 
 
@@ -179,9 +181,9 @@ def _rows(runs: Sequence[Run]) -> tuple[list[_Row], list[_Row]]:
     rows: list[_Row] = []
     repeated: list[_Row] = []
     for number, run in enumerate(runs):
-        of_row = grouped(run.info)
-        for entry in run.info["rows"]:
-            row = _Row(number, entry["row"], entry, of_row[entry["row"]])
+        cells = grouped(run.info)
+        for result in run.info.rows:
+            row = _Row(number, result.row, result, cells[result.row])
             alike = [i for i, each in enumerate(rows) if each.own == row.own]
             if any(row.keys <= rows[i].keys for i in alike):
                 repeated.append(row)
@@ -192,44 +194,39 @@ def _rows(runs: Sequence[Run]) -> tuple[list[_Row], list[_Row]]:
                 rows[within] = row
                 continue
             if alike:
-                identity = short_key({"row": row.own, "run": number})
-                row = replace(row, entry=entry | {"row": identity})
+                row.rename(row=short_key({"row": row.own, "run": number}))
             rows.append(row)
-    order = list(dict.fromkeys(row.entry["table"] for row in rows))
-    return sorted(rows, key=lambda row: order.index(row.entry["table"])), repeated
+    order = list(dict.fromkeys(row.result.table for row in rows))
+    return sorted(rows, key=lambda row: order.index(row.result.table)), repeated
 
 
-def _named(rows: list[_Row], runs: Sequence[Run], names: Sequence[str]) -> list[_Row]:
-    """Return the rows with names that are unique: of their tables, and of rows in a table."""
-    tables: dict[str, _Row] = {}
+def _distinguish(rows: list[_Row], names: Sequence[str]) -> None:
+    """Make names unique: of the tables, and of the rows in a table."""
+    tables: dict[str, list[_Row]] = {}
     for row in rows:
-        tables.setdefault(row.entry["table"], row)
-    places = [{key: row.entry[key] for key in TABLE} for row in tables.values()]
-    if len({tuple(place.values())[:3] for place in places}) < len(places):
-        for place, row in zip(places, tables.values(), strict=True):
-            place["dataset"] += f" ({names[row.run]})"
-    found = {}
-    for place in places:
-        own = [row for row in rows if row.entry["table"] == place["table"]]
+        tables.setdefault(row.result.table, []).append(row)
+    ambiguous = len({own[0].result.names for own in tables.values()}) < len(tables)
+    for own in tables.values():
+        table = own[0].result.of_table
+        if ambiguous:
+            table["dataset"] += f" ({names[own[0].run]})"
         settings = [_settings(row) for row in own]
-        titles = [row.entry["algorithm"] for row in own]
+        titles = [row.result.algorithm for row in own]
         alike = [f"{title} {each}" for title, each in zip(titles, settings, strict=True)]
         titles = [
             f"{title} ({names[row.run]})" if each in alike[:i] else title
             for i, (row, title, each) in enumerate(zip(own, titles, alike, strict=True))
         ]
-        titles = distinct_names(titles, settings)
-        for row, title in zip(own, titles, strict=True):
-            found[row.entry["row"]] = replace(row, entry=row.entry | place | {"algorithm": title})
-    return [found[row.entry["row"]] for row in rows]
+        for row, title in zip(own, distinct_names(titles, settings), strict=True):
+            row.rename(**table, algorithm=title)
 
 
 def _settings(row: _Row) -> dict[str, Any]:
     """Return what distinguishes a row from another of the same name."""
-    cell = row.cells[0]
-    if any("n_trials" in cell for cell in row.cells):
+    if any(cell.n_trials is not None for cell in row.cells):
         return {"parameters": "tuned"}
-    return {"params": {k: v for k, v in cell["params"].items() if k != "random_state"}}
+    params = row.cells[0].params
+    return {"params": {key: value for key, value in params.items() if key != "random_state"}}
 
 
 def _users(runs: Sequence[Run], rows: Sequence[_Row], labels: Sequence[str]) -> pd.DataFrame:
@@ -238,7 +235,7 @@ def _users(runs: Sequence[Run], rows: Sequence[_Row], labels: Sequence[str]) -> 
 
     parts = []
     for number, run in enumerate(runs):
-        own = {row.own: row.names for row in rows if row.run == number}
+        own = {row.own: row.result.of_row for row in rows if row.run == number}
         users = run.users[run.users["row"].isin(own)]
         named = {
             key: users["row"].map({row: names[key] for row, names in own.items()})
@@ -249,69 +246,75 @@ def _users(runs: Sequence[Run], rows: Sequence[_Row], labels: Sequence[str]) -> 
 
 
 def _conventions(
-    infos: Sequence[dict[str, Any]], rows: Sequence[_Row], tables: dict[str, dict[str, Any]]
-) -> list[dict[str, Any]]:
+    infos: Sequence[RunInfo], rows: Sequence[_Row], tables: dict[str, dict[str, str]]
+) -> list[ConventionScores]:
     """Return each table of conventions with the rows of all runs that have it."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    found: dict[tuple[str, str, int], ConventionScores] = {}
+    merged: dict[tuple[str, str, int], dict[str, ConventionRow]] = {}
     for number, info in enumerate(infos):
-        identities = {row.own: row.entry["row"] for row in rows if row.run == number}
-        for entry in info.get("conventions", []):
-            if entry["table"] not in tables:
+        identities = {row.own: row.result.row for row in rows if row.run == number}
+        for entry in info.conventions:
+            if entry.table not in tables:
                 continue
-            own = found.setdefault(
-                (entry["table"], entry["metric"], entry["k"]),
-                entry | tables[entry["table"]] | {"rows": {}},
-            )
-            for row in entry["rows"]:
-                merged = own["rows"].setdefault(row["convention"], row | {"scores": {}})
-                merged["scores"] |= {
-                    identities[key]: value
-                    for key, value in row["scores"].items()
-                    if key in identities
+            key = (entry.table, entry.metric, entry.k)
+            found.setdefault(key, entry.model_copy(update=tables[entry.table]))
+            for each in entry.rows:
+                scores = {
+                    identities[row]: value
+                    for row, value in each.scores.items()
+                    if row in identities
                 }
-    return [entry | {"rows": list(entry["rows"].values())} for entry in found.values()]
+                of_all = merged.setdefault(key, {}).setdefault(
+                    each.convention, each.model_copy(update={"scores": {}})
+                )
+                of_all.scores.update(scores)
+    return [
+        entry.model_copy(update={"rows": list(merged[key].values())})
+        for key, entry in found.items()
+    ]
 
 
 def _ties(
-    infos: Sequence[dict[str, Any]], rows: Sequence[_Row], tables: dict[str, dict[str, Any]]
-) -> list[dict[str, Any]]:
+    infos: Sequence[RunInfo], rows: Sequence[_Row], tables: dict[str, dict[str, str]]
+) -> list[TieScores]:
     """Return each table of ties with the rows of all runs that have it."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    found: dict[tuple[str, str], TieScores] = {}
     for number, info in enumerate(infos):
-        own = {row.own: row.entry for row in rows if row.run == number}
-        for entry in info.get("ties", []):
-            if entry["table"] not in tables:
+        own = {row.own: row.result for row in rows if row.run == number}
+        for entry in info.ties:
+            if entry.table not in tables:
                 continue
-            where = (entry["table"], entry["metric"])
-            joined = found.setdefault(where, entry | tables[entry["table"]] | {"rows": []})
-            joined["rows"] += [
-                row | {key: own[row["row"]][key] for key in ("row", "algorithm")}
-                for row in entry["rows"]
-                if row["row"] in own
-            ]
+            joined = found.setdefault(
+                (entry.table, entry.metric),
+                entry.model_copy(update=tables[entry.table] | {"rows": []}),
+            )
+            joined.rows.extend(
+                each.model_copy(
+                    update={"row": own[each.row].row, "algorithm": own[each.row].algorithm}
+                )
+                for each in entry.rows
+                if each.row in own
+            )
     return list(found.values())
 
 
-def _first(infos: Sequence[dict[str, Any]], key: str, parts: tuple[str, ...]) -> list[Any]:
-    """Return the entries of the runs under a key, each once, identified by some of its parts."""
-    found: dict[tuple[Any, ...], Any] = {}
-    for info in infos:
-        for each in info[key]:
-            found.setdefault(tuple(each[part] for part in parts), each)
+def _first(entries: Iterable[tuple[Hashable, Entry]]) -> list[Entry]:
+    """Return the first entry of each identity."""
+    found: dict[Hashable, Entry] = {}
+    for identity, entry in entries:
+        found.setdefault(identity, entry)
     return list(found.values())
 
 
-def _differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+def _differences(one: RunInfo, other: RunInfo) -> list[str]:
     """Return why the numbers of two runs may not be compared."""
     found = []
-    for what, identity in (
-        ("other data", lambda info: {d["fingerprint"] for d in info["datasets"]}),
-        ("another split", lambda info: {s["fingerprint"] for s in info["splits"]}),
-        ("estimates clipped in one of them only", lambda info: info["config"]["clip"]),
-    ):
-        if identity(one) != identity(other):
-            found.append(what)
-    tables = [{row["table"] for row in info["rows"]} for info in (one, other)]
-    if not found and tables[0] != tables[1]:
+    if {each.fingerprint for each in one.datasets} != {each.fingerprint for each in other.datasets}:
+        found.append("other data")
+    if {each.fingerprint for each in one.splits} != {each.fingerprint for each in other.splits}:
+        found.append("another split")
+    if one.config["clip"] != other.config["clip"]:
+        found.append("estimates clipped in one of them only")
+    if not found and {*one.tables} != {*other.tables}:
         found.append("other candidates, or a split that is described in another way")
     return found

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness.errors import MetricError, ResultsError
 from harness.metrics import Convention, Value, conventions
 from harness.results.cells import CellRecord, CellStore
+from harness.results.record import (
+    ConventionRow,
+    ConventionScores,
+    RowName,
+    TableName,
+    TieRow,
+    TieScores,
+)
 from harness.results.run import Run
-from harness.results.table import GROUP, TABLE, grouped, primary_metric
+from harness.results.table import GROUP, grouped, primary_metric
 from harness.results.values import RowValue, mean_or_none
 
 if TYPE_CHECKING:
@@ -59,27 +67,19 @@ class Redefinitions:
         self.threshold = threshold
         self.named = _named(role)
         self.rules = _tie_rules(primary if "ties" in primary.params else None, self.k)
-        self._tables: dict[str, tuple[dict[str, str], dict[str, _RowScores]]] = {}
+        self._tables: dict[str, tuple[TableName, dict[str, _RowScores]]] = {}
         self._current = ""
 
-    def add(self, place: Mapping[str, Any], record: CellRecord) -> None:
-        """Score one cell; the cells of a row come after each other.
-
-        Parameters
-        ----------
-        place : mapping
-            With the names and identities of its table and row.
-        record : CellRecord
-        """
+    def add(self, cell: RowName, record: CellRecord) -> None:
+        """Score one cell; the cells of a row come after each other."""
         from harness.evaluation import tied_share
 
-        if place["row"] != self._current:
+        if cell.row != self._current:
             self._finish()
-            self._current = place["row"]
-            names = {key: place[key] for key in TABLE}
-            _, rows = self._tables.setdefault(place["table"], (names, {}))
-            rows[place["row"]] = _RowScores(place["algorithm"])
-        row = self._tables[place["table"]][1][place["row"]]
+            self._current = cell.row
+            _, rows = self._tables.setdefault(cell.table, (cell, {}))
+            rows[cell.row] = _RowScores(cell.algorithm)
+        row = self._tables[cell.table][1][cell.row]
         row.tied.append(tied_share(record.rankings, self.k))
         for name, convention in self.named.items():
             row.add(name, convention.metrics(self.k, self.threshold)[self.role], record)
@@ -91,46 +91,53 @@ class Redefinitions:
             if self._current in rows:
                 rows[self._current].finish()
 
-    def described(self) -> dict[str, list[dict[str, Any]]]:
-        """Return ``conventions`` and ``ties`` as ``run.json`` holds them, values of rows."""
+    @property
+    def conventions(self) -> list[ConventionScores]:
+        """The scores under the definition of each library, by table."""
         self._finish()
-        return {
-            "conventions": [
-                names | {"metric": self.role, "k": self.k, "rows": self._conventions(rows)}
-                for names, rows in self._tables.values()
-            ],
-            "ties": [
-                names | {"metric": str(next(iter(self.rules.values()))), "rows": self._ties(rows)}
-                for names, rows in self._tables.values()
-                if self.rules
-            ],
-        }
+        return [
+            ConventionScores(
+                **table.of_table, metric=self.role, k=self.k, rows=self._convention_rows(rows)
+            )
+            for table, rows in self._tables.values()
+        ]
 
-    def _conventions(self, rows: dict[str, _RowScores]) -> list[dict[str, Any]]:
+    @property
+    def ties(self) -> list[TieScores]:
+        """The scores under each rule for ties, by table; none for a metric that has no rules."""
+        self._finish()
+        return [
+            TieScores(
+                **table.of_table,
+                metric=str(next(iter(self.rules.values()))),
+                rows=[
+                    TieRow(
+                        row=row,
+                        algorithm=each.algorithm,
+                        tied=mean_or_none(each.tied),
+                        scores={rule: each.values[f"ties {rule}"] for rule in self.rules},
+                    )
+                    for row, each in rows.items()
+                ],
+            )
+            for table, rows in self._tables.values()
+            if self.rules
+        ]
+
+    def _convention_rows(self, rows: dict[str, _RowScores]) -> list[ConventionRow]:
         found = []
         for name, convention in self.named.items():
             scores = {row: each.values[name] for row, each in rows.items()}
             note = next((n for each in rows.values() if (n := each.notes.get(name))), "")
             found.append(
-                {
-                    "convention": name,
-                    "label": str(convention.metrics(self.k, self.threshold)[self.role]),
-                    "scores": scores,
-                    "note": note or _same_for_all(scores),
-                }
+                ConventionRow(
+                    convention=name,
+                    label=str(convention.metrics(self.k, self.threshold)[self.role]),
+                    scores=scores,
+                    note=note or _same_for_all(scores),
+                )
             )
         return found
-
-    def _ties(self, rows: dict[str, _RowScores]) -> list[dict[str, Any]]:
-        return [
-            {
-                "row": row,
-                "algorithm": each.algorithm,
-                "tied": mean_or_none(each.tied),
-                "scores": {rule: each.values[f"ties {rule}"] for rule in self.rules},
-            }
-            for row, each in rows.items()
-        ]
 
 
 class _RowScores:
@@ -200,25 +207,26 @@ def under_conventions(
     """
     import pandas as pd
 
-    asked = Redefinitions(run.info["metrics"], role=role, k=k, threshold=threshold)
+    collected = Redefinitions(run.info.metrics, role=role, k=k, threshold=threshold)
     try:
-        told = _collect(run, store, asked)["conventions"]
+        _collect(run, store, collected)
+        found = collected.conventions
     except ResultsError:
-        told = [
+        found = [
             each
-            for each in run.info.get("conventions", [])
-            if (each["metric"], each["k"], threshold) == (role, k, None)
+            for each in run.info.conventions
+            if (each.metric, each.k, threshold) == (role, k, None)
         ]
-        if not told:
+        if not found:
             raise
-    names = {each["row"]: each["algorithm"] for each in run.info["rows"]}
+    names = {each.row: each.algorithm for each in run.info.rows}
     rows = []
-    for each in told:
-        place = {key: each[key] for key in GROUP}
-        for row in each["rows"]:
-            scores = {names[key]: _number(value) for key, value in row["scores"].items()}
-            named = {"convention": row["convention"], "label": row["label"]}
-            rows.append(place | named | scores | {"note": row["note"]})
+    for table in found:
+        for row in table.rows:
+            scores = {names[key]: _number(value) for key, value in row.scores.items()}
+            named = {"convention": row.convention, "label": row.label}
+            where = dict(zip(GROUP, table.names, strict=True))
+            rows.append(where | named | scores | {"note": row.note})
     if not rows:
         raise ResultsError(f"{run.name}: no cell finished; run the config again")
     return pd.DataFrame(rows)
@@ -233,32 +241,29 @@ def with_redefinitions(run: Run, store: CellStore) -> Run:
     store : CellStore
         Where its cells may be; without them the run comes back as it is.
     """
-    if "conventions" in run.info:
+    if run.info.conventions:
         return run
+    collected = Redefinitions(run.info.metrics)
     try:
-        told = _collect(run, store, Redefinitions(run.info["metrics"]))
+        _collect(run, store, collected)
     except ResultsError:
         return run
-    users = run.users
-    return Run(run.info | told, users, run.folder, run.trials)
+    found = {"conventions": collected.conventions, "ties": collected.ties}
+    return Run(run.info.model_copy(update=found), run.users, run.folder, run.trials)
 
 
-def _collect(run: Run, store: CellStore, asked: Redefinitions) -> dict[str, list[dict[str, Any]]]:
+def _collect(run: Run, store: CellStore, collected: Redefinitions) -> None:
     for cells in grouped(run.info).values():
         for cell in cells:
-            if not cell.get("error"):
-                asked.add(cell, _record(store, cell, run.name))
-    return asked.described()
-
-
-def _record(store: CellStore, cell: dict[str, Any], name: str) -> CellRecord:
-    record = store.get(cell["key"])
-    if record is None:
-        raise ResultsError(
-            f"{name}: its cell of {cell['algorithm']} is not in the cache; "
-            "run the config again, which computes what is missing"
-        )
-    return record
+            if cell.error:
+                continue
+            record = store.get(cell.key)
+            if record is None:
+                raise ResultsError(
+                    f"{run.name}: its cell of {cell.algorithm} is not in the cache; "
+                    "run the config again, which computes what is missing"
+                )
+            collected.add(cell, record)
 
 
 def _named(role: str) -> dict[str, Convention]:

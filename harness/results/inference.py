@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness import metrics, seeds, statistics
 from harness.config.inference import Inference
+from harness.results.record import CellResult, FailedCell, MetricComparison, TableName
 from harness.results.values import is_mean_of_users
 
 if TYPE_CHECKING:
@@ -16,16 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["infer"]
 
-PLACE = ("dataset", "split", "candidates", "table")
-
 
 def infer(
     users: pd.DataFrame,
     labels: Sequence[str],
-    cells: Sequence[Mapping[str, Any]],
+    cells: Sequence[CellResult | FailedCell],
     settings: Inference,
     seed: int,
-) -> tuple[list[dict[str, Any]], list[str]]:
+) -> tuple[list[MetricComparison], list[str]]:
     """Compare the algorithms of each table by every metric that is a mean over users.
 
     Parameters
@@ -34,7 +33,7 @@ def infer(
         As a run has it: a row for each cell and user, a column for each label.
     labels : sequence of str
         Metrics; one whose table value is not a mean of users' scores (``rmse``) is skipped.
-    cells : sequence of mapping
+    cells : sequence of CellResult or FailedCell
         The cells of the run: they give tables and rows their order and names. A row with a
         failed cell is not compared: its users are not those of the others.
     settings : Inference
@@ -43,24 +42,22 @@ def infer(
 
     Returns
     -------
-    statistics : list of dict
-        For each table and metric: where, ``metric``, ``method`` (a sentence), ``note`` (why nothing
-        can be significant, else empty), ``algorithms``, ``pairs`` and ``baseline`` as records.
-        Nothing where fewer than two algorithms can be compared.
+    statistics : list of MetricComparison
+        For each table and metric; nothing where fewer than two algorithms can be compared.
     notes : list of str
         What could not be compared, and why.
     """
-    places: dict[str, Mapping[str, Any]] = {}
+    tables: dict[str, TableName] = {}
     rows: dict[str, dict[str, str]] = {}
     failures: dict[str, list[bool]] = {}
     for cell in cells:
-        places.setdefault(cell["table"], cell)
-        rows.setdefault(cell["table"], {})[cell["row"]] = cell["algorithm"]
-        failures.setdefault(cell["row"], []).append(bool(cell.get("error")))
+        tables.setdefault(cell.table, cell)
+        rows.setdefault(cell.table, {})[cell.row] = cell.algorithm
+        failures.setdefault(cell.row, []).append(bool(cell.error))
     of_table = dict(iter(users.groupby("table", sort=False)))
     found, notes = [], []
     for table, names in rows.items():
-        where = _where(places[table]) if len(rows) > 1 else ""
+        where = f"{', '.join(tables[table].names)}: " if len(rows) > 1 else ""
         whole = {row: name for row, name in names.items() if not any(failures[row])}
         notes += [
             f"{where}{names[row]}: {failures[row].count(False)} of {len(failures[row])} cells "
@@ -104,19 +101,20 @@ def infer(
                 seed=seeds.derive(seed, "statistics", table, label),
                 higher_is_better=metric.higher_is_better,
             )
+            means = zip(kept, _records(compared.algorithms), strict=True)
+            against = None if compared.baseline is None else _records(compared.baseline)
             found.append(
-                {
-                    **{key: places[table][key] for key in PLACE},
-                    "metric": label,
-                    "method": compared.describe(),
-                    "note": compared.note,
-                    "algorithms": [
-                        {"row": row} | record
-                        for row, record in zip(kept, _records(compared.algorithms), strict=True)
-                    ],
-                    "pairs": _records(compared.pairs),
-                    "baseline": None if compared.baseline is None else _records(compared.baseline),
-                }
+                MetricComparison.model_validate(
+                    tables[table].of_table
+                    | {
+                        "metric": label,
+                        "method": compared.describe(),
+                        "note": compared.note,
+                        "algorithms": [{"row": row} | each for row, each in means],
+                        "pairs": _records(compared.pairs),
+                        "baseline": against,
+                    }
+                )
             )
     return found, list(dict.fromkeys(notes))
 
@@ -135,10 +133,6 @@ def _comparable(scored: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
         if together[column, column] and all(together[column, other] for other in chosen):
             chosen.append(column)
     return sorted(chosen)
-
-
-def _where(place: Mapping[str, Any]) -> str:
-    return f"{', '.join(place[key] for key in PLACE[:3])}: "
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

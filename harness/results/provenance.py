@@ -13,10 +13,10 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import harness
 from harness.datasets import cache_folder
+from harness.results.record import CellResult, Conditions, FailedCell, Machine, RunInfo
 
 __all__ = ["commit", "listed", "machine", "measured", "took", "versions", "without_folders"]
 
@@ -40,56 +40,48 @@ def versions() -> dict[str, str]:
     return found
 
 
-def machine() -> dict[str, Any]:
+def machine() -> Machine:
     """Return the properties of the machine that affect timings, without names of it or its user.
 
     Examples
     --------
-    >>> machine()["cores"] >= 1
+    >>> machine().cores >= 1
     True
     """
     import psutil
 
-    return {
-        "system": platform.system(),
-        "processor": _processor(),
-        "cores": os.cpu_count() or 1,
-        "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
-    }
+    return Machine(
+        system=platform.system(),
+        processor=_processor(),
+        cores=os.cpu_count() or 1,
+        memory_gb=round(psutil.virtual_memory().total / 1e9, 1),
+    )
 
 
-def measured(cells: Iterable[dict[str, Any]]) -> dict[str, int]:
+def measured(cells: Iterable[CellResult | FailedCell]) -> dict[str, int]:
     """Return the conditions under which the fit and score seconds of cells were measured.
 
     Parameters
     ----------
-    cells : iterable of dict
-        As ``run.json`` describes them; those that failed, or are of an older version, are left out.
+    cells : iterable of CellResult or FailedCell
+        Those that failed are left out.
 
     Returns
     -------
     dict of str to int
         How many cells have these conditions, the most frequent first.
-
-    Examples
-    --------
-    >>> conditions = {"processor": "CPU X", "cores": 8, "workers": 2, "threads": 4}
-    >>> conditions |= {"version": "0.2.0", "date": "2026-11-20"}
-    >>> for text in measured([{"measured": conditions}]):
-    ...     print(text)
-    on 2026-11-20, CPU X, 8 cores, 2 cells at a time with 4 threads each, harness 0.2.0
     """
-    counted: Counter[str] = Counter()
-    for cell in cells:
-        if conditions := cell.get("measured"):
-            workers, threads = conditions["workers"], conditions["threads"]
-            counted[
-                f"on {conditions['date']}, {conditions['processor']}, "
-                f"{_counted(conditions['cores'], 'core')}, "
-                f"{_counted(workers, 'cell')} at a time with {_counted(threads, 'thread')}"
-                f"{'' if workers == 1 else ' each'}, harness {conditions['version']}"
-            ] += 1
+    counted = Counter(_in_words(cell.measured) for cell in cells if isinstance(cell, CellResult))
     return dict(counted.most_common())
+
+
+def _in_words(conditions: Conditions) -> str:
+    workers = conditions.workers
+    return (
+        f"on {conditions.date}, {conditions.processor}, {_counted(conditions.cores, 'core')}, "
+        f"{_counted(workers, 'cell')} at a time with {_counted(conditions.threads, 'thread')}"
+        f"{'' if workers == 1 else ' each'}, harness {conditions.version}"
+    )
 
 
 def listed(conditions: dict[str, int]) -> str:
@@ -106,25 +98,15 @@ def listed(conditions: dict[str, int]) -> str:
     return "; ".join(f"{n} of {total} cells {text}" for text, n in conditions.items())
 
 
-def took(infos: Iterable[dict[str, Any]]) -> str:
+def took(infos: Iterable[RunInfo]) -> str:
     """Return how long runs took, and how many cells were found in the cache.
 
-    Parameters
-    ----------
-    infos : iterable of dict
-        What each ``run.json`` holds.
-
-    Examples
-    --------
-    >>> took([{"seconds": 16.2, "cells": [{"found": False}]}])
-    '16.2 s'
-    >>> took([{"seconds": 0.31, "cells": [{"found": True}, {"found": True}]}])
-    '0.3 s, with 2 of 2 cells found in the cache'
+    As ``0.3 s, with 2 of 2 cells found in the cache``.
     """
     infos = list(infos)
-    cells = [cell for info in infos for cell in info["cells"]]
-    found = sum(bool(cell.get("found")) for cell in cells)
-    seconds = f"{sum(info['seconds'] for info in infos):.1f} s"
+    cells = [cell for info in infos for cell in info.cells]
+    found = sum(cell.found for cell in cells)
+    seconds = f"{sum(info.seconds for info in infos):.1f} s"
     if not found:
         return seconds
     return f"{seconds}, with {found} of {_counted(len(cells), 'cell')} found in the cache"

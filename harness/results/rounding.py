@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from statistics import median
-from typing import Any
+
+from harness.results.record import RunInfo
 
 __all__ = ["DEFAULT_DECIMALS", "column_decimals", "decimals", "rounded"]
 
@@ -46,33 +47,26 @@ def decimals(errors: Iterable[float], default: int = DEFAULT_DECIMALS) -> int:
     return min(max(1 - exponent, 0), MOST_DECIMALS)
 
 
-def column_decimals(info: dict[str, Any]) -> dict[tuple[str, str], int]:
+def column_decimals(info: RunInfo) -> dict[tuple[str, str], int]:
     """Return the decimals of each metric in each table of a run.
 
     Parameters
     ----------
-    info : dict
-        What ``run.json`` holds.
+    info : RunInfo
 
     Returns
     -------
     dict of tuple to int
         By table and label, from the intervals over users; nothing for a
         metric without intervals, which gets `DEFAULT_DECIMALS`.
-
-    Examples
-    --------
-    >>> row = {"low": 0.60, "high": 0.80}
-    >>> column_decimals({"statistics": [{"table": "1f", "metric": "ndcg@5", "algorithms": [row]}]})
-    {('1f', 'ndcg@5'): 3}
     """
     return {
-        (entry["table"], entry["metric"]): decimals(
-            (row["high"] - row["low"]) / ERRORS_IN_INTERVAL
-            for row in entry["algorithms"]
-            if None not in (row["low"], row["high"])
+        (entry.table, entry.metric): decimals(
+            (row.high - row.low) / ERRORS_IN_INTERVAL
+            for row in entry.algorithms
+            if row.low is not None and row.high is not None
         )
-        for entry in info.get("statistics", [])
+        for entry in info.statistics
     }
 
 

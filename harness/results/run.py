@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.errors import ResultsError, suggestion
 from harness.results.folders import replace_folder, restore_folder
 from harness.results.frames import Kind, check_file, read_frame, to_parquet
-from harness.results.schema import SCHEMA_VERSION, read_description, to_json
+from harness.results.record import SCHEMA_VERSION, FailedCell, RunInfo, read_info, to_json
 from harness.results.table import ROW
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Run:
 
     Parameters
     ----------
-    info : dict
+    info : RunInfo
         What ``run.json`` holds: config, data, splits, seeds, versions, machine, cells.
     users : DataFrame, optional
         One row for each cell and test user: ``dataset``, ``split``, ``candidates``,
@@ -56,7 +56,7 @@ class Run:
 
     def __init__(
         self,
-        info: dict[str, Any],
+        info: RunInfo,
         users: pd.DataFrame | None = None,
         folder: Path | None = None,
         trials: pd.DataFrame | None = None,
@@ -69,7 +69,7 @@ class Run:
     @property
     def name(self) -> str:
         """Name of the run."""
-        return str(self.info["name"])
+        return self.info.name
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -90,21 +90,21 @@ class Run:
         """One row for each cell and test user."""
         if self._users is not None:
             return self._users
-        scores: dict[str, Kind] = dict.fromkeys(self.info["metrics"], "number")
+        scores: dict[str, Kind] = dict.fromkeys(self.info.metrics, "number")
         return self._read(USERS_FILE, {**PLACE, "user": "word", **scores})
 
     @cached_property
     def trials(self) -> pd.DataFrame | None:
         """One row for each setting that a search tried, None when nothing was tuned."""
-        if self._trials is not None or TRIALS_FILE not in self.info.get("files", {}):
+        if self._trials is not None or TRIALS_FILE not in self.info.files:
             return self._trials
         return self._read(TRIALS_FILE, PLACE | TRIAL)
 
     def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
-        if self.folder is None or name not in self.info.get("files", {}):
+        if self.folder is None or name not in self.info.files:
             raise ResultsError(f"{self.name}: has no {name}; run the config again")
-        frame = read_frame(self.folder / name, self.info["files"][name], columns)
-        cells = {tuple(cell[key] for key in PLACE) for cell in self.info["cells"]}
+        frame = read_frame(self.folder / name, self.info.files[name], columns)
+        cells = {tuple(cell[key] for key in PLACE) for cell in self.info.cells}
         if not cells.issuperset(frame[list(PLACE)].drop_duplicates().itertuples(index=False)):
             raise ResultsError(
                 f"{self.folder / name}: has rows of cells that {RUN_FILE} does not have; "
@@ -113,9 +113,9 @@ class Run:
         return frame
 
     @property
-    def failed(self) -> list[dict[str, Any]]:
+    def failed(self) -> list[FailedCell]:
         """The cells that did not come to an end."""
-        return [cell for cell in self.info["cells"] if cell.get("error")]
+        return self.info.failed
 
     def _repr_html_(self) -> str:
         from harness.results.table import to_frame_for_people
@@ -145,7 +145,8 @@ class Run:
         }
         if self.trials is not None:
             files[TRIALS_FILE] = to_parquet(self.trials)
-        info = self.info | {"files": {name: _digest(data) for name, data in files.items()}}
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        info = self.info.model_copy(update={"files": digests})
         files[RUN_FILE] = to_json(info)
         folder = results / self.name
         try:
@@ -197,8 +198,8 @@ def _read_run(folder: Path) -> Run:
         known = [each.name for each in find_runs(folder.parent)]
         hint = suggestion(folder.name, known) if known else "run a config first"
         raise ResultsError(f"{folder}: no run there; {hint}")
-    info = read_description(path)
-    for name, digest in info["files"].items():
+    info = read_info(path)
+    for name, digest in info.files.items():
         if Path(name).name != name or not (folder / name).is_file():
             raise ResultsError(f"{folder / name}: missing; run the config again")
         check_file(folder / name, digest)
@@ -211,7 +212,3 @@ def find_runs(results: Path) -> list[Path]:
         return []
     found = (path for path in results.glob(f"*/{RUN_FILE}") if path.is_file())
     return sorted(path.parent for path in found if not path.parent.name.startswith("."))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness.results.frames import as_text
+from harness.results.record import Bound, CellResult, FailedCell, RunInfo
 from harness.results.rounding import DEFAULT_DECIMALS, column_decimals, rounded
 from harness.results.values import deviation, mean_or_none
 
@@ -44,17 +45,16 @@ TABLE = (*GROUP, "table")
 ROW = (*GROUP, "algorithm", "table", "row")
 """Display names and identities of a row."""
 TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
-BOUNDS = {"best": "best possible order", "random": "random order, expected"}
+BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
 """What the bounds of a table are called."""
 
 
-def tabulate(info: dict[str, Any]) -> pd.DataFrame:
+def tabulate(info: RunInfo) -> pd.DataFrame:
     """Return the results table: a row for each algorithm, data set, split and candidates.
 
     Parameters
     ----------
-    info : dict
-        What ``run.json`` holds.
+    info : RunInfo
 
     Returns
     -------
@@ -76,44 +76,46 @@ def tabulate(info: dict[str, Any]) -> pd.DataFrame:
 
     by_row = grouped(info)
     several = _several(info)
-    searched = any("n_trials" in cell for cell in info["cells"])
-    compared = _compared(info)
+    searched = any(cell.n_trials is not None for cell in info.cells)
+    compared = {
+        (each.table, each.metric): {row.row: row for row in each.algorithms}
+        for each in info.statistics
+    }
     rows = []
-    for entry in info["rows"]:
-        cells = by_row[entry["row"]]
-        good = [cell for cell in cells if not cell.get("error")]
+    for entry in info.rows:
+        cells = by_row[entry.row]
+        good = [cell for cell in cells if isinstance(cell, CellResult)]
         row: dict[str, Any] = {key: entry[key] for key in ("algorithm", *GROUP)}
-        for label in info["metrics"]:
-            row[label] = _number(entry["scores"][label])
+        for label in info.metrics:
+            row[label] = _number(entry.scores[label])
             if several:
-                means = [_number(cell["scores"][label]["mean"]) for cell in good]
+                means = [_number(cell.scores[label].mean) for cell in good]
                 row[f"{label}_sd"] = _number(deviation(means))
-            if (entry["table"], label) in compared:
-                found = compared[entry["table"], label].get(entry["row"], {})
-                row[f"{label}_low"] = _number(found.get("low"))
-                row[f"{label}_high"] = _number(found.get("high"))
-                row[f"{label}_letters"] = found.get("letters", "")
+            if (entry.table, label) in compared:
+                found = compared[entry.table, label].get(entry.row)
+                row[f"{label}_low"] = _number(found.low if found else None)
+                row[f"{label}_high"] = _number(found.high if found else None)
+                row[f"{label}_letters"] = found.letters if found else ""
         if searched:
             row |= _searched(good)
         for column in TIMES:
             row[column] = _number(mean_or_none([cell[column] for cell in good]))
-        row["peak_mb"] = max((cell["peak_mb"] for cell in good), default=math.nan)
-        row["n_users"] = max((cell["n_users"] for cell in good), default=0)
+        row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
+        row["n_users"] = max((cell.n_users for cell in good), default=0)
         row["n_cells"], row["n_failed"] = len(good), len(cells) - len(good)
         row["error"] = _errors(cells)
-        rows.append(row | {key: entry[key] for key in ("table", "row")})
+        rows.append(row | {"table": entry.table, "row": entry.row})
     table = pd.DataFrame(rows)
     letters = [column for column in table.columns if column.endswith("_letters")]
     return table.fillna(dict.fromkeys(letters, ""))
 
 
-def tabulate_bounds(info: dict[str, Any]) -> pd.DataFrame:
+def tabulate_bounds(info: RunInfo) -> pd.DataFrame:
     """Return what the best and, on average, a random order of the same items would score.
 
     Parameters
     ----------
-    info : dict
-        What ``run.json`` holds.
+    info : RunInfo
 
     Returns
     -------
@@ -126,51 +128,41 @@ def tabulate_bounds(info: dict[str, Any]) -> pd.DataFrame:
 
     several = _several(info)
     rows = []
-    for entry in info["bounds"]:
-        row: dict[str, Any] = {"bound": BOUNDS[entry["bound"]]}
+    for entry in info.bounds:
+        row: dict[str, Any] = {"bound": BOUNDS[entry.bound]}
         row |= {key: entry[key] for key in GROUP}
-        for label in info["metrics"]:
-            row[label] = _number(entry["scores"].get(label))
+        for label in info.metrics:
+            row[label] = _number(entry.scores.get(label))
             if several:
-                row[f"{label}_sd"] = _number(entry["deviations"].get(label))
-        rows.append(row | {"table": entry["table"]})
-    return pd.DataFrame(
-        rows, columns=None if rows else ["bound", *GROUP, *info["metrics"], "table"]
-    )
+                row[f"{label}_sd"] = _number(entry.deviations.get(label))
+        rows.append(row | {"table": entry.table})
+    return pd.DataFrame(rows, columns=None if rows else ["bound", *GROUP, *info.metrics, "table"])
 
 
-def _several(info: dict[str, Any]) -> bool:
+def _several(info: RunInfo) -> bool:
     """Return whether a row has several cells."""
     return any(len(cells) > 1 for cells in grouped(info).values())
 
 
-def _searched(cells: list[dict[str, Any]]) -> dict[str, Any]:
+def _searched(cells: Sequence[CellResult]) -> dict[str, Any]:
     """Return what a search found in the cells of a row, and its cost."""
-    own = [cell for cell in cells if "n_trials" in cell]
     settings = [
-        json.dumps({k: v for k, v in cell["params"].items() if k != "random_state"}, sort_keys=True)
-        for cell in own
+        json.dumps({k: v for k, v in cell.params.items() if k != "random_state"}, sort_keys=True)
+        for cell in cells
+        if cell.n_trials is not None
     ]
     return {
         "tuned": "; ".join(dict.fromkeys(settings)),
-        "n_trials": sum(cell["n_trials"] for cell in own),
-        "search_seconds": math.fsum(cell["search_seconds"] for cell in own),
+        "n_trials": sum(cell.n_trials or 0 for cell in cells),
+        "search_seconds": math.fsum(cell.search_seconds or 0.0 for cell in cells),
     }
 
 
-def _compared(info: dict[str, Any]) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
-    """Return the interval and letters of each row, by table and metric."""
-    return {
-        (each["table"], each["metric"]): {row["row"]: row for row in each["algorithms"]}
-        for each in info["statistics"]
-    }
-
-
-def grouped(info: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def grouped(info: RunInfo) -> dict[str, list[CellResult | FailedCell]]:
     """Return the cells of each row, by its identity, in the order of the tables."""
-    rows: dict[str, list[dict[str, Any]]] = {entry["row"]: [] for entry in info["rows"]}
-    for cell in info["cells"]:
-        rows[cell["row"]].append(cell)
+    rows: dict[str, list[CellResult | FailedCell]] = {entry.row: [] for entry in info.rows}
+    for cell in info.cells:
+        rows[cell.row].append(cell)
     return rows
 
 
@@ -196,7 +188,7 @@ def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
     return [i for i, value in values.items() if value == best]
 
 
-def best_rows(info: dict[str, Any], label: str) -> list[int]:
+def best_rows(info: RunInfo, label: str) -> list[int]:
     """Return which rows of `to_frame_for_people` hold the best value of a metric in their table.
 
     Bounds and rows with failed cells are left out, and tables of a single algorithm.
@@ -210,7 +202,7 @@ def best_rows(info: dict[str, Any], label: str) -> list[int]:
     return found
 
 
-def bound_rows(info: dict[str, Any]) -> list[int]:
+def bound_rows(info: RunInfo) -> list[int]:
     """Return which rows of `to_frame_for_people` are bounds; they stand below each table."""
     return [i for i, record in enumerate(_records(info)) if "row" not in record]
 
@@ -228,7 +220,7 @@ def row_name(row: Mapping[Any, Any]) -> str:
     return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
 
 
-def _records(info: dict[str, Any]) -> list[dict[str, Any]]:
+def _records(info: RunInfo) -> list[dict[str, Any]]:
     """Return the rows of each table, then its bounds, which have no ``row``."""
     rows: list[dict[Any, Any]] = tabulate(info).to_dict(orient="records")
     bounds: list[dict[Any, Any]] = tabulate_bounds(info).to_dict(orient="records")
@@ -258,12 +250,12 @@ def primary_metric(labels: Sequence[str]) -> str:
     return str(wanted[0])
 
 
-def to_csv(info: dict[str, Any]) -> str:
+def to_csv(info: RunInfo) -> str:
     """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
     return _csv(tabulate(info))
 
 
-def bounds_to_csv(info: dict[str, Any]) -> str:
+def bounds_to_csv(info: RunInfo) -> str:
     """Return ``bounds.csv``: what the best and a random order would score."""
     return _csv(tabulate_bounds(info))
 
@@ -279,7 +271,7 @@ def _csv(table: pd.DataFrame) -> str:
     return text.getvalue()
 
 
-def to_frame_for_people(info: dict[str, Any]) -> pd.DataFrame:
+def to_frame_for_people(info: RunInfo) -> pd.DataFrame:
     """Return the table as strings, bounds below each table, without empty columns.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
@@ -294,7 +286,7 @@ def to_frame_for_people(info: dict[str, Any]) -> pd.DataFrame:
     for column in GROUP:
         if len({row[column] for row in rows}) > 1:
             shown[column] = [row[column] for row in rows]
-    for label in info["metrics"]:
+    for label in info.metrics:
         decimals = [digits.get((row["table"], label), DEFAULT_DECIMALS) for row in rows]
         numbers = [
             _with_spread(row[label], row.get(f"{label}_sd", math.nan), own, max(decimals))
@@ -326,14 +318,14 @@ def _filled(value: float | None, form: str) -> str:
     return f"{value:{form}}" if value else ""
 
 
-def to_markdown(info: dict[str, Any]) -> str:
+def to_markdown(info: RunInfo) -> str:
     """Return ``table.md``: what was run, the table, and the notes under it."""
     frame = to_frame_for_people(info)
     left = {"algorithm", "error", *GROUP}
     lines = [
-        f"# {_escaped(info['name'])}",
+        f"# {_escaped(info.name)}",
         "",
-        *([_escaped(info["description"]), ""] if info.get("description") else []),
+        *([_escaped(info.description), ""] if info.description else []),
         _escaped(headline(info)),
         "",
         "| " + " | ".join(_escaped(c) for c in frame.columns) + " |",
@@ -343,15 +335,15 @@ def to_markdown(info: dict[str, Any]) -> str:
         "| " + " | ".join(_escaped(value) for value in row) + " |"
         for row in frame.itertuples(index=False)
     ]
-    if info["notes"]:
-        lines += ["", *(f"- {_escaped(note)}" for note in info["notes"])]
+    if info.notes:
+        lines += ["", *(f"- {_escaped(note)}" for note in info.notes)]
     return "\n".join(lines) + "\n"
 
 
-def headline(info: dict[str, Any]) -> str:
+def headline(info: RunInfo) -> str:
     """Return one line: data, split, candidates, seeds."""
-    parts = [" and ".join(dict.fromkeys(row[key] for row in info["rows"])) for key in GROUP]
-    seeds = ", ".join(str(seed) for seed in info["seeds"])
+    parts = [" and ".join(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
+    seeds = ", ".join(str(seed) for seed in info.seeds)
     return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {seeds}"
 
 
@@ -384,23 +376,19 @@ def _with_spread(value: float, spread: float, decimals: int, widest: int) -> str
     return " ± ".join(padded)
 
 
-def _errors(cells: Sequence[dict[str, Any]]) -> str:
+def _errors(cells: Sequence[CellResult | FailedCell]) -> str:
     """Return why cells of a row failed, each reason once, with the folds where there are several.
 
-    Examples
-    --------
-    >>> reasons = enumerate(["out of memory", "no", "no"])
-    >>> _errors([{"fold": fold, "n_folds": 3, "error": reason} for fold, reason in reasons])
-    'fold 1: out of memory; folds 2, 3: no'
+    As ``fold 1: out of memory; folds 2, 3: no``.
     """
     folds: dict[str, list[str]] = {}
     for cell in cells:
-        if cell.get("error"):
-            folds.setdefault(cell["error"], []).append(str(cell["fold"] + 1))
-    told = []
+        if cell.error:
+            folds.setdefault(cell.error, []).append(str(cell.fold + 1))
+    reasons = []
     for error, where in folds.items():
         numbers = list(dict.fromkeys(where))
         word = "fold" if len(numbers) == 1 else "folds"
-        several = any(cell["n_folds"] > 1 for cell in cells)
-        told.append(f"{word} {', '.join(numbers)}: {error}" if several else error)
-    return "; ".join(told)
+        several = any(cell.n_folds > 1 for cell in cells)
+        reasons.append(f"{word} {', '.join(numbers)}: {error}" if several else error)
+    return "; ".join(reasons)

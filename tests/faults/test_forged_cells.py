@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from harness.errors import ResultsError
 from harness.metrics import Pairs, Rankings
-from harness.results.cells import CellRecord, CellStore
-from harness.results.record import ARRAYS, MAGIC
+from harness.results.cells import ARRAYS, MAGIC, CellRecord, CellStore
+from harness.results.record import CellFacts
 
 KEY = "ab" * 32
 FACTS = {
@@ -51,7 +51,7 @@ def record(**changes):
         ),
         "pairs": Pairs([0, 2, 3], [3.5, 3.0, 4.0], [4.0, 3.0, 5.0]),
     }
-    return CellRecord(meta=FACTS, **(arrays | changes))
+    return CellRecord(facts=CellFacts(**FACTS), **(arrays | changes))
 
 
 def taken_apart(data):
@@ -83,7 +83,7 @@ def whole():
 def test_a_record_comes_back_as_it_was():
     before = record()
     after = CellRecord.from_bytes(before.to_bytes(KEY), KEY)
-    assert after.meta == before.meta
+    assert after.facts == before.facts
     for part in ("rankings", "pairs"):
         for name, value in vars(getattr(before, part)).items():
             np.testing.assert_array_equal(getattr(getattr(after, part), name), value)

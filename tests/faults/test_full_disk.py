@@ -81,7 +81,7 @@ def test_a_cell_that_cannot_be_kept_is_a_row_that_says_so_and_the_rest_is_kept(
     disk = Disk(monkeypatch, "fsync", 1, errno.ENOSPC)
     done = harness.run(small)
     assert disk.failed
-    errors = [cell.get("error") for cell in done.info["cells"]]
+    errors = [cell.error for cell in done.info["cells"]]
     assert "cannot write a finished cell (no space left on device); free space" in errors[0]
     assert errors[1:] == [None] * 3
     assert len(bench.cells()) == 3

@@ -47,7 +47,7 @@ def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small
     rows = ["BaselineOnly", *misfits(DEATHS), "ItemMean", "Random"]
     config = small | {"algorithms": rows, "execution": {"workers": 2}}
     done = harness.run(config, results="results", watch=events.append)
-    errors = {cell["algorithm"]: cell.get("error") for cell in done.info["cells"]}
+    errors = {cell["algorithm"]: cell.error for cell in done.info["cells"]}
     for name, expected in DEATHS.items():
         assert expected in errors[name], name
         assert len(errors[name]) < 600
@@ -72,7 +72,7 @@ def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
         done = harness.run(small | {"algorithms": [*misfits(names), "ItemMean"]}, results=None)
     finally:
         signal.signal(signal.SIGINT, handler)
-    *errors, last = [cell.get("error") for cell in done.info["cells"]]
+    *errors, last = [cell.error for cell in done.info["cells"]]
     for name, error in zip(names, errors, strict=True):
         assert DEATHS[name] in error, name
     assert last is None

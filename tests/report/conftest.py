@@ -1,7 +1,5 @@
 """A run as the harness writes it, with two tables, two folds, a failed cell and hostile names."""
 
-import copy
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +9,7 @@ from harness.config.inference import Inference
 from harness.report import build_page
 from harness.results.cells import key_of, short_key
 from harness.results.inference import infer
+from harness.results.record import RunInfo
 from harness.results.run import Run
 
 HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"
@@ -22,7 +21,8 @@ ALGORITHMS = ["SVD", "SVD++", "BaselineOnly", HOSTILE, "Random"]
 FAILS = "NMF"
 CANDIDATES = ["rated", "catalogue"]
 N_USERS = 60
-SCORES = ("scores", "deviations")
+MEASURED = {"processor": "<cpu>", "cores": 2, "workers": 1, "threads": 1}
+MEASURED |= {"version": "0.1.0", "date": "2026-01-02"}
 
 
 def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS, fails=FAILS):
@@ -70,7 +70,7 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
     labels = [m for m in METRICS if m != "rmse"]
     info = {
         "schema_version": 2,
-        "name": name,
+        "name": "nasty",
         "description": "What & <why>?",
         "metrics": METRICS,
         "seeds": [0],
@@ -106,14 +106,17 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
         "cells": cells,
         "rows": rows_of(cells, users),
         "bounds": bounds,
-        "statistics": infer(users, labels, cells, Inference(resamples=500), 0)[0],
+        "statistics": [],
         "versions": {"python": "3.11.7", "harness": "0.1.0", "scikit-surprise": "1.1.5"},
         "machine": {"system": "Linux", "processor": "<cpu>", "cores": 2, "memory_gb": 25.3},
         "commit": None,
         "started": "2026-01-02T03:04:05+00:00",
         "seconds": 12.5,
+        "files": {},
     }
-    return Run(info | _redefined(candidates, algorithms), users)
+    info = RunInfo(**info, **_redefined(candidates, algorithms))
+    statistics, _ = infer(users, labels, info.cells, Inference(resamples=500), 0)
+    return Run(info.model_copy(update={"name": name, "statistics": statistics}), users)
 
 
 def table_of(candidates):
@@ -203,6 +206,7 @@ def _cell(rng, where, place, algorithm, n_folds, easy):
         "score_seconds": 0.002,
         "metric_seconds": 0.001,
         "peak_mb": 300.0 + place,
+        "measured": MEASURED,
         "fit_path": "accelerated",
         "scoring_path": "accelerated",
         "n_impossible": place,
@@ -236,7 +240,7 @@ def _nasty():
 @pytest.fixture
 def nasty(_nasty):
     """A run with two tables, two folds, a failed cell and hostile names."""
-    return Run(copy.deepcopy(_nasty.info), _nasty.users)
+    return Run(_nasty.info.model_copy(deep=True), _nasty.users)
 
 
 @pytest.fixture(scope="session")
@@ -250,16 +254,10 @@ def plain_run():
     """A run with one table, one metric and one cell a row, all of them well."""
     run = build("plain", ["rated"], (0,), ["SVD", "BaselineOnly", "Random"], None)
     label = "ndcg@10"
-    statistics = [each for each in run.info["statistics"] if each["metric"] == label]
-    measured = {"processor": "<cpu>", "cores": 2, "workers": 1, "threads": 1}
-    measured |= {"version": "0.1.0", "date": "2026-01-02"}
-    cells = [cell | {"measured": measured} for cell in run.info["cells"]]
-    parts = {
-        key: [
-            each | {scores: {label: each[scores][label]} for scores in SCORES if scores in each}
-            for each in entries
-        ]
-        for key, entries in (run.info | {"cells": cells}).items()
-        if key in ("cells", "rows", "bounds")
-    }
-    return Run(run.info | parts | {"metrics": [label], "statistics": statistics}, run.users)
+    info = run.info.model_dump()
+    for each in [*info["cells"], *info["rows"], *info["bounds"]]:
+        for scores in {"scores", "deviations"} & each.keys():
+            each[scores] = {label: each[scores][label]}
+    info["metrics"] = [label]
+    info["statistics"] = [each for each in info["statistics"] if each["metric"] == label]
+    return Run(RunInfo(**info), run.users)

@@ -15,6 +15,7 @@ from harness.report.page import linked
 from harness.report.plots import KINDS
 from harness.report.styles import plain, shortened
 from harness.report.tables import escape_latex
+from harness.results.record import RunInfo
 from harness.results.run import Run
 from harness.results.table import to_csv, to_markdown
 
@@ -121,8 +122,8 @@ def test_a_plot_as_png_survives_a_glyph_that_no_font_has(nasty):
 
 
 def test_dollars_in_a_name_stay_dollars_in_a_plot(plain_run):
-    info = json.loads(json.dumps(plain_run.info).replace("Random", "$x_1$ costs $5"))
-    run = Run(info, plain_run.users.replace("Random", "$x_1$ costs $5"))
+    text = plain_run.info.model_dump_json().replace("Random", "$x_1$ costs $5")
+    run = Run(RunInfo(**json.loads(text)), plain_run.users.replace("Random", "$x_1$ costs $5"))
     drawn = render(digest(run), "differences", None, 1, "svg", svg_fonttype="none").decode()
     assert ">$x_1$ costs $5<" in drawn
 

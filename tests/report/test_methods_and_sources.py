@@ -20,12 +20,12 @@ DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
 
 def told(run, **changes):
     """Return the paragraphs of a run whose config is changed, by heading."""
-    info = copy.deepcopy(run.info)
-    info["config"] = Experiment.model_validate(
+    info = run.info.model_copy()
+    info.config = Experiment.model_validate(
         {"name": "x", "dataset": "ml-100k", "algorithms": ["SVD"], "metrics": ["ndcg@10"]} | changes
     ).model_dump(mode="json")
     if "metrics" in changes:
-        info["metrics"] = changes["metrics"]
+        info.metrics = changes["metrics"]
     account = methods(info)
     return dict(account.paragraphs), account
 
@@ -210,7 +210,7 @@ def test_algorithms_are_told_with_parameters_and_sources(plain_run):
 def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
     run = copy.deepcopy(plain_run)
     for cell in run.info["cells"]:
-        cell["n_trials"] = {"SVD": 7, "BaselineOnly": 5}.get(cell["algorithm"], 0)
+        cell.n_trials = {"SVD": 7, "BaselineOnly": 5}.get(cell.algorithm, 0)
     algorithms = [
         {"name": "SVD", "search": {"n_factors": [5, 10], "lr_all": {"low": 0.01, "high": 0.1}}},
         {"name": "BaselineOnly", "search": "recommended"},

@@ -21,6 +21,7 @@ from harness.report.axes import scale_without
 from harness.report.digest import digest
 from harness.report.figures import render
 from harness.report.styles import plot_style, shortened
+from harness.results.record import RunInfo
 from harness.results.run import Run
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -106,7 +107,7 @@ def test_bands_over_k_are_the_intervals(nasty):
 
 
 def test_one_rank_is_no_curve(nasty):
-    nasty.info["metrics"] = ["ndcg@10", "rmse"]
+    nasty.info.metrics = ["ndcg@10", "rmse"]
     with pytest.raises(ResultsError, match="at one rank only; add another to the config"):
         plots.ndcg_over_k(nasty)
 
@@ -203,12 +204,13 @@ def run_of(build_run):
         run = build_run("rows", ["rated"], algorithms=names[-n_rows:], fails=None)
         if not long:
             return run
-        text = json.dumps(run.info).replace("ml-100k", "a-data-set-with-a-long-name-" * 3)
+        text = run.info.model_dump_json().replace("ml-100k", "a-data-set-with-a-long-name-" * 3)
         text = text.replace("ndcg@", "ndcg(gain=linear, undefined=0)@")
         users = run.users.rename(
             columns=lambda name: name.replace("ndcg@", "ndcg(gain=linear, undefined=0)@")
         )
-        return Run(json.loads(text), users.assign(dataset=json.loads(text)["cells"][0]["dataset"]))
+        info = RunInfo(**json.loads(text) | {"config": run.info.config})
+        return Run(info, users.assign(dataset=info.cells[0].dataset))
 
     return made
 
@@ -251,13 +253,11 @@ def test_the_font_is_the_one_that_matplotlib_ships():
 def test_baselines_that_squeeze_the_others_are_left_out_with_their_value(build_run):
     names = ["SVD", "SVD++", "NMF", "Random"]
     run = build_run("far", ["rated"], algorithms=names, fails=None)
-    info = json.loads(json.dumps(run.info))
-    for entry in info["statistics"]:
-        for pair in entry["pairs"]:
-            if "Random" in (pair["first"], pair["second"]):
-                sign = 1 if pair["second"] == "Random" else -1
-                pair |= {"difference": sign * 0.5, "low": sign * 0.5, "high": sign * 0.5}
-    axes = drawn("differences", digest(Run(info, run.users), baseline="SVD"))
+    for entry in run.info.statistics:
+        for pair in entry.pairs:
+            if "Random" in (pair.first, pair.second):
+                pair.difference = pair.low = pair.high = 0.5 if pair.second == "Random" else -0.5
+    axes = drawn("differences", digest(run, baseline="SVD"))
     low, high = axes.get_xlim()
     assert -0.4 < low < 0 <= high
     assert "← −0.500" in {text.get_text()[:8] for text in axes.texts}
@@ -282,10 +282,9 @@ def test_names_over_k_stand_in_the_order_of_their_lines(run_of):
 
 def test_lines_that_coincide_are_marked(build_run):
     run = build_run("same", ["rated"], algorithms=["SVD", "NMF", "Random"], fails=None)
-    info = json.loads(json.dumps(run.info))
-    svd, nmf, _ = info["rows"]
-    nmf["scores"] = svd["scores"]
-    texts = [text.get_text() for text in drawn("ndcg-over-k", Run(info, run.users)).texts]
+    svd, nmf, _ = run.info.rows
+    nmf.scores = svd.scores
+    texts = [text.get_text() for text in drawn("ndcg-over-k", run).texts]
     assert [text.startswith("≈ ") for text in texts if "SVD" in text or "NMF" in text] == [
         False,
         True,
@@ -299,18 +298,6 @@ def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi
     pixels = mpl.image.imread(file)[:, :, :3].min(axis=2)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         assert edge.min() > 0.95
-
-
-def renamed(run, names):
-    """Give the algorithms other names, in a copy of the run that nothing else sees."""
-    old = list(dict.fromkeys(run.users["algorithm"]))
-    text = json.dumps(run.info)
-    for before, after in zip(old, names, strict=True):
-        text = text.replace(json.dumps(before), json.dumps(after))
-    users = run.users.assign(
-        algorithm=run.users["algorithm"].map(dict(zip(old, names, strict=True)))
-    )
-    return Run(json.loads(text), users)
 
 
 @pytest.mark.parametrize("kind", ["differences", "distribution", "spread"])

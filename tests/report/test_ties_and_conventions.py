@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from harness.report import build_page, join
 from harness.report.digest import digest
 from harness.report.redefined import convention_table, redefined_tables, tie_table
+from harness.results.record import RunInfo
 from harness.results.run import Run
 
 
@@ -19,11 +19,11 @@ def first(make, run):
 
 
 def changed(run, **info):
-    return Run(run.info | info, run.users)
+    return Run(RunInfo(**run.info.model_dump() | info), run.users)
 
 
 def without(run, *keys):
-    return Run({key: value for key, value in run.info.items() if key not in keys}, run.users)
+    return Run(run.info.model_copy(update={key: [] for key in keys}), run.users)
 
 
 def test_every_results_table_has_both(nasty):
@@ -53,7 +53,7 @@ def test_the_caption_names_whom_the_order_of_ties_changes_most(plain_run):
 
 
 def test_a_rule_that_changes_nothing_is_said_to_change_nothing(plain_run):
-    ties = json.loads(json.dumps(plain_run.info["ties"]))
+    ties = plain_run.info.model_dump()["ties"]
     for row in ties[0]["rows"]:
         row["scores"] = dict.fromkeys(row["scores"], 0.5)
     caption = first(tie_table, changed(plain_run, ties=ties)).caption
@@ -61,9 +61,9 @@ def test_a_rule_that_changes_nothing_is_said_to_change_nothing(plain_run):
 
 
 def test_no_ties_at_all_are_shown_as_none(plain_run):
-    for cell in plain_run.info["cells"]:
-        assert "tied_at_cut" in cell
-    cells = [cell | {"tied_at_cut": {"ndcg@10": 0.0}} for cell in plain_run.info["cells"]]
+    cells = plain_run.info.model_dump()["cells"]
+    for cell in cells:
+        cell["tied_at_cut"] = {"ndcg@10": 0.0}
     table = first(tie_table, changed(plain_run, cells=cells))
     assert {row[1] for row in table.rows} == {"0.0%"}
 
@@ -92,7 +92,7 @@ def test_the_caption_counts_under_which_definitions_who_is_best(nasty):
 
 
 def test_definitions_that_tell_nothing_apart_are_counted_with_the_reason(plain_run):
-    entries = json.loads(json.dumps(plain_run.info["conventions"]))
+    entries = plain_run.info.model_dump()["conventions"]
     for row in entries[0]["rows"]:
         row |= {"note": "", "label": "ndcg(gain=binary)@10"}
         row["scores"] = dict.fromkeys(row["scores"], 1.0)
@@ -137,9 +137,9 @@ def test_the_page_of_a_run_without_them_says_so(plain_run):
 
 def with_other_cells(run):
     """Return a copy whose cells are not the same, as of another version."""
-    info = json.loads(json.dumps(run.info)) | {"name": "other"}
-    for number, cell in enumerate(info["cells"]):
-        cell["key"] = f"{number}".rjust(64, "e")
+    info = run.info.model_copy(deep=True, update={"name": "other"})
+    for number, cell in enumerate(info.cells):
+        cell.key = f"{number}".rjust(64, "e")
     return Run(info, run.users)
 
 

@@ -1,6 +1,5 @@
 """Headline, captions, provenance, several runs and the list of runs."""
 
-import json
 import math
 
 import pytest
@@ -14,11 +13,12 @@ from harness.report.digest import digest
 from harness.report.evidence import gather
 from harness.report.provenance import command, describe_cells, to_yaml
 from harness.report.sentences import headline, seconds_text
+from harness.results.record import CellName, FailedCell, RunInfo
 from harness.results.run import Run
 
 
 def renamed(run, name, **info):
-    return Run(json.loads(json.dumps(run.info)) | {"name": name} | info, run.users)
+    return Run(RunInfo(**run.info.model_dump() | {"name": name} | info), run.users)
 
 
 def test_the_headline_is_made_from_the_numbers(plain_run):
@@ -43,9 +43,8 @@ def test_the_headline_is_of_an_algorithm_that_finished_and_never_of_a_bound(nast
     leader = first.best("ndcg@10")[0]
     for number, cell in enumerate(nasty.info["cells"]):
         if cell["algorithm"] == leader and cell["table"] == first.key and cell["fold"] == 1:
-            kept = ("dataset", "split", "candidates", "table", "row", "algorithm", "seed", "fold")
-            kept += ("n_folds", "key", "params")
-            nasty.info["cells"][number] = {key: cell[key] for key in kept} | {"error": "boom"}
+            names = {key: cell[key] for key in CellName.model_fields}
+            nasty.info.cells[number] = FailedCell(**names, error="boom")
     told = digest(Run(nasty.info, nasty.users))
     [second] = told.places[0].best("ndcg@10")
     assert second != leader
@@ -70,9 +69,9 @@ def test_each_table_has_a_sentence_and_failures_one_more(nasty):
 
 
 def test_equal_values_share_the_first_place(plain_run):
-    info = json.loads(json.dumps(plain_run.info))
-    for row in info["rows"]:
-        row["scores"]["ndcg@10"] = 0.5
+    info = plain_run.info.model_copy(deep=True)
+    for row in info.rows:
+        row.scores["ndcg@10"] = 0.5
     assert (
         "SVD, BaselineOnly and Random reach the best ndcg@10"
         in headline(digest(Run(info, plain_run.users)))[0]
@@ -80,12 +79,13 @@ def test_equal_values_share_the_first_place(plain_run):
 
 
 def test_a_run_in_which_all_failed_says_so(plain_run):
-    info = json.loads(json.dumps(plain_run.info))
-    for cell in info["cells"]:
-        cell["error"] = "boom"
-    for row in info["rows"]:
-        row["scores"]["ndcg@10"] = None
-    info["statistics"] = []
+    info = plain_run.info.model_copy(deep=True)
+    for number, cell in enumerate(info.cells):
+        names = {key: cell[key] for key in CellName.model_fields}
+        info.cells[number] = FailedCell(**names, error="boom")
+    for row in info.rows:
+        row.scores["ndcg@10"] = None
+    info.statistics = []
     run = Run(info, plain_run.users.iloc[:0])
     assert headline(digest(run)) == [
         "On ml-100k (2-fold; candidates: rated), no algorithm finished with a value of ndcg@10.",
@@ -95,9 +95,10 @@ def test_a_run_in_which_all_failed_says_so(plain_run):
 
 
 def test_one_algorithm_alone_makes_a_page(plain_run):
-    info = json.loads(json.dumps(plain_run.info))
-    info |= {"cells": info["cells"][:1], "rows": info["rows"][:1]}
-    info |= {"statistics": [], "conventions": [], "ties": []}
+    info = plain_run.info
+    parts = {"cells": info.cells[:1], "rows": info.rows[:1]}
+    parts |= {"statistics": [], "conventions": [], "ties": []}
+    info = info.model_copy(update=parts)
     users = plain_run.users[plain_run.users["algorithm"] == "SVD"]
     page = build_page([Run(info, users)])
     assert "SVD reaches the best ndcg@10" in page
@@ -105,7 +106,7 @@ def test_one_algorithm_alone_makes_a_page(plain_run):
 
 def test_a_run_without_cells_is_refused(plain_run):
     with pytest.raises(ResultsError, match="holds no cells; run the config again"):
-        digest(Run(plain_run.info | {"cells": []}, plain_run.users))
+        digest(Run(plain_run.info.model_copy(update={"cells": []}), plain_run.users))
 
 
 @pytest.mark.parametrize("kind", list(plots.KINDS))
@@ -155,7 +156,9 @@ def test_the_config_leaves_out_what_is_the_default(nasty):
 
 def test_data_given_from_python_still_has_a_config_to_show(plain_run):
     config = plain_run.info["config"] | {"dataset": ["given from Python: frame"]}
-    assert "given from Python: frame" in to_yaml(plain_run.info | {"config": config})
+    assert "given from Python: frame" in to_yaml(
+        plain_run.info.model_copy(update={"config": config})
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,8 +169,9 @@ def test_data_given_from_python_still_has_a_config_to_show(plain_run):
         (None, "harness run plain.yaml"),
     ],
 )
-def test_the_command_that_makes_a_run_again(path, expected):
-    assert command({"name": "plain", "config_file": path}) == expected
+def test_the_command_that_makes_a_run_again(plain_run, path, expected):
+    changes = {"name": "plain", "config_file": path}
+    assert command(plain_run.info.model_copy(update=changes)) == expected
 
 
 def test_how_each_algorithm_ran_counts_impossible_estimates_over_all_cells(nasty):
@@ -179,7 +183,7 @@ def test_how_each_algorithm_ran_counts_impossible_estimates_over_all_cells(nasty
 def test_several_runs_stand_in_one_table_and_are_compared_user_by_user(plain_run):
     other = renamed(plain_run, "other")
     for number, cell in enumerate(other.info["cells"]):
-        cell["key"] = f"{number}".rjust(64, "e")
+        cell.key = f"{number}".rjust(64, "e")
     both = join([plain_run, other])
     names = list(dict.fromkeys(cell["algorithm"] for cell in both.info["cells"]))
     assert names[:4] == ["SVD", "BaselineOnly", "Random", "SVD (other)"]
@@ -199,7 +203,7 @@ def test_the_very_same_cells_are_shown_once(plain_run):
 
 
 def test_runs_that_cannot_be_compared_are_refused_unless_asked_for(plain_run):
-    data = [plain_run.info["datasets"][0] | {"fingerprint": "00" * 32}]
+    data = [plain_run.info.datasets[0].model_copy(update={"fingerprint": "00" * 32})]
     other = renamed(plain_run, "other", datasets=data)
     with pytest.raises(ComparisonError, match="other data"):
         join([plain_run, other])

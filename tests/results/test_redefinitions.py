@@ -46,7 +46,7 @@ def store(made):
 
 
 def without(run, *keys):
-    info = {key: value for key, value in run.info.items() if key not in keys}
+    info = run.info.model_copy(update={key: [] for key in keys})
     return Run(info, run.users, run.folder)
 
 

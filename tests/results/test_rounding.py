@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.results.record import AlgorithmMean, MetricComparison, RunInfo
 from harness.results.rounding import column_decimals, decimals, rounded
 
 errors = st.floats(1e-6, 90.0)
@@ -47,27 +48,23 @@ def test_no_value_is_no_text():
     assert rounded(None, 3) == rounded(math.nan, 3) == ""
 
 
-def table(metric, *bounds):
-    rows = [{"row": "x", "low": low, "high": high} for low, high in bounds]
-    return {"table": "one", "metric": metric, "algorithms": rows}
-
-
-def test_a_column_whose_intervals_are_undefined_keeps_the_default():
-    assert column_decimals({"statistics": [table("a", (None, None))]}) == {("one", "a"): 4}
-
-
-def test_a_run_without_intervals_says_nothing():
-    assert column_decimals({}) == {}
-
-
-def test_an_interval_is_two_times_1_96_standard_errors_wide():
-    entry = table("a", (0.5 - 1.96 * 0.012, 0.5 + 1.96 * 0.012))
-    assert column_decimals({"statistics": [entry]}) == {("one", "a"): 3}
-
-
-def test_each_table_has_decimals_of_its_own():
-    entries = [table("a", (0.1, 0.9)), table("a", (0.101, 0.109)) | {"table": "other"}]
-    assert column_decimals({"statistics": entries}) == {
-        ("one", "a"): 2,
-        ("other", "a"): 4,
-    }
+@pytest.mark.parametrize(
+    ("bounds", "digits"),
+    [
+        ([(None, None)], [4]),
+        ([], []),
+        ([(0.5 - 1.96 * 0.012, 0.5 + 1.96 * 0.012)], [3]),  # 2 * 1.96 standard errors wide
+        ([(0.1, 0.9), (0.101, 0.109)], [2, 4]),
+    ],
+)
+def test_each_table_has_decimals_of_its_own(bounds, digits):
+    statistics = [
+        MetricComparison.model_construct(
+            table=str(number),
+            metric="a",
+            algorithms=[AlgorithmMean.model_construct(low=low, high=high)],
+        )
+        for number, (low, high) in enumerate(bounds)
+    ]
+    found = column_decimals(RunInfo.model_construct(statistics=statistics))
+    assert found == {(str(number), "a"): each for number, each in enumerate(digits)}

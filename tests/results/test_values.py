@@ -1,6 +1,5 @@
 """What the number of a row is: one quantity with its interval, and of which cells."""
 
-import copy
 import io
 import re
 
@@ -15,6 +14,7 @@ from harness.report.digest import digest
 from harness.report.sentences import headline
 from harness.results import Run, read_run
 from harness.results.inference import infer
+from harness.results.record import CellResult, FailedCell
 from harness.results.table import best_rows, bound_rows, to_csv, to_frame_for_people, to_markdown
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]
@@ -169,7 +169,7 @@ def test_an_algorithm_that_failed_in_some_folds_is_marked_and_not_compared(parti
 
 
 def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
-    info = copy.deepcopy(partial.info)
+    info = partial.info.model_copy(deep=True)
     for row in info["rows"]:
         if row["algorithm"] == "Fails":
             row["scores"]["ndcg@5"] = 1.0
@@ -191,13 +191,13 @@ def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
 
 def scored_by(**columns):
     """Return users and cells of algorithms with these scores of users 0, 1, 2, ..."""
-    table = {"dataset": "d", "split": "s", "candidates": "c", "table": "t"}
-    cells = [table | {"row": name, "algorithm": name} for name in columns]
+    table = {"dataset": "d", "split": "s", "candidates": "c", "table": "0" * 16}
+    cells = [table | {"row": name * 16, "algorithm": name} for name in columns]
     frames = [
         pd.DataFrame({**cell, "user": [str(user) for user in range(len(scores))], "ndcg@5": scores})
         for cell, scores in zip(cells, columns.values(), strict=True)
     ]
-    return pd.concat(frames), cells
+    return pd.concat(frames), [CellResult.model_construct(**cell) for cell in cells]
 
 
 NAN = float("nan")
@@ -233,13 +233,13 @@ NAN = float("nan")
 def test_what_cannot_be_compared_is_a_note(columns, compared, note):
     users, cells = scored_by(**columns)
     found, notes = infer(users, ["ndcg@5"], cells, Inference(resamples=100), 0)
-    assert [each["row"] for entry in found for each in entry["algorithms"]] == compared
+    assert [each.algorithm for entry in found for each in entry.algorithms] == compared
     assert notes == ([note] if note else [])
 
 
 def test_algorithms_that_failed_in_different_folds_are_notes():
     users, cells = scored_by(a=[0.1, 0.2], b=[0.3, 0.4])
-    cells += [cell | {"error": "no"} for cell in cells]
+    cells += [FailedCell.model_construct(**dict(cell), error="no") for cell in cells]
     found, notes = infer(users, ["ndcg@5"], cells, Inference(resamples=100), 0)
     assert found == []
     assert [note.partition(" finished")[0] for note in notes] == [
