@@ -36,8 +36,8 @@ def measure(size: str) -> dict[str, float]:
     from harness.algorithms.surprise_import import surprise
     from harness.algorithms.trainset import ColumnTrainset
     from harness.candidates import Catalogue, Rated
-    from harness.config.splitting import Holdout
-    from harness.experiment.scoring import rank, score_pairs
+        from harness.experiment.scoring import rank, score_pairs
+    from harness.splits import Holdout
 
     told: dict[str, float] = {}
     clock = time.perf_counter()

@@ -22,8 +22,8 @@ from harness import metrics, splits
 from harness.algorithms import models
 from harness.algorithms.surprise_import import surprise
 from harness.candidates import Candidates, Catalogue
-from harness.config.splitting import Holdout
 from harness.experiment.scoring import rank
+from harness.splits import Holdout
 
 PEERS = {"Cornac": "cornac==3.0.*", "LensKit": "lenskit==2025.8.*"}
 QUIET = {"verbose": False}

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.candidates import Catalogue, Rated, Sampled
-from harness.config.splitting import Holdout
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import Split, make
+from harness.splits import Holdout, Split, make
 
 
 def split_of(ratings, train, test):

@@ -10,10 +10,10 @@ from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithm import AlgorithmSection
 from harness.config.data import DatasetSection
 from harness.config.inference import Inference
-from harness.config.splitting import FilterSection, Holdout, SplitSection
 from harness.config.tuning import Tuning
 from harness.errors import suggestion
 from harness.sections import MOST_SECONDS, Section
+from harness.splits import FilterSection, Holdout, SplitSection
 
 __all__ = ["Execution", "Experiment"]
 

@@ -7,16 +7,9 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from harness import metrics
-from harness.config.splitting import (
-    GlobalTime,
-    Holdout,
-    LeaveNOut,
-    SplitSection,
-    UserFraction,
-    UserHoldout,
-)
 from harness.errors import MetricError
 from harness.sections import MOST_SECONDS, Section
+from harness.splits import Holdout, SplitSection
 
 __all__ = ["Tuning", "validation_of"]
 
@@ -72,22 +65,10 @@ def validation_of(split: SplitSection, tuning: Tuning) -> SplitSection:
 
     Examples
     --------
+    >>> from harness.splits import GlobalTime
     >>> validation_of(GlobalTime(), Tuning()).describe()
     'global time 0.8'
-    >>> validation_of(LeaveNOut(n=2, choose="latest"), Tuning()).describe()
-    'leave-2-out latest'
     >>> validation_of(Holdout(), Tuning()).describe()
     'holdout 20%'
     """
-    match split:
-        case _ if chosen := split.validation or tuning.validation:
-            return chosen
-        case GlobalTime():
-            return GlobalTime(quantile=0.8)
-        case LeaveNOut(choose="latest"):
-            return LeaveNOut(n=split.n, choose="latest", too_few="train")
-        case UserFraction(choose="latest"):
-            return UserFraction(fraction=split.fraction, choose="latest", too_few="train")
-        case UserHoldout(choose="latest"):
-            return UserFraction(choose="latest", too_few="train")
-    return Holdout(test_size=0.2)
+    return split.validation or tuning.validation or split.inner() or Holdout(test_size=0.2)

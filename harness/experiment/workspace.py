@@ -12,13 +12,12 @@ from harness import datasets, splits
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Sampled
 from harness.config.experiment import Experiment
-from harness.config.splitting import Predefined, SavedSplit
 from harness.config.tuning import validation_of
 from harness.datasets import Ratings
 from harness.results.cells import short_key
 from harness.results.naming import distinct_names
 from harness.sections import Section
-from harness.splits import FilterReport, Split
+from harness.splits import FilterReport, Predefined, SavedSplit, Split
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Cell

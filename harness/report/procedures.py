@@ -8,10 +8,10 @@ from pydantic import TypeAdapter
 
 from harness import metrics
 from harness.candidates import CandidatesSection
-from harness.config.splitting import SplitSection
 from harness.config.tuning import Tuning, validation_of
 from harness.report.sentences import joined
 from harness.report.styles import plain
+from harness.splits import SplitSection
 
 __all__ = [
     "candidates_sentence",

@@ -1,18 +1,54 @@
-"""Ratings split into training and test, seeded, hashed and named."""
+"""Ratings filtered, and split into training and test, seeded, hashed and named."""
 
-from harness.splits.filters import Counts, FilterReport, filter
-from harness.splits.making import make, validation, validations
-from harness.splits.saved import read, save
-from harness.splits.split import Split
+# Messages and pages list the kinds in the order of these imports.  # ruff: noqa: I001
+from harness.splits.split import Split, SplitSection, make, validation
+from harness.splits.random import Holdout, KFold, OwnTraining, RepeatedKFold
+from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
+from harness.splits.temporal import GlobalTime
+from harness.splits.predefined import Predefined
+from harness.splits.saved import SavedSplit, read, save
+from harness.splits.filters import (
+    Counts,
+    FilterReport,
+    FilterSection,
+    FirstUsers,
+    KCore,
+    MinRating,
+    MinRatingsPerItem,
+    MinRatingsPerUser,
+    SampleUsers,
+    TimeWindow,
+    TopItems,
+    filter,
+)
 
 __all__ = [
     "Counts",
     "FilterReport",
+    "FilterSection",
+    "FirstUsers",
+    "GlobalTime",
+    "Holdout",
+    "KCore",
+    "KFold",
+    "LeaveNOut",
+    "MinRating",
+    "MinRatingsPerItem",
+    "MinRatingsPerUser",
+    "OwnTraining",
+    "Predefined",
+    "RepeatedKFold",
+    "SampleUsers",
+    "SavedSplit",
     "Split",
+    "SplitSection",
+    "TimeWindow",
+    "TopItems",
+    "UserFraction",
+    "UserHoldout",
     "filter",
     "make",
     "read",
     "save",
     "validation",
-    "validations",
 ]

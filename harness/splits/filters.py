@@ -2,49 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
 from harness import seeds
-from harness.config.filtering import (
-    FilterSection,
-    FirstUsers,
-    KCore,
-    MinRating,
-    MinRatingsPerItem,
-    MinRatingsPerUser,
-    SampleUsers,
-    TimeWindow,
-    TopItems,
-)
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.sections import seconds
-from harness.splits.sizes import rounded_up
-from harness.splits.users import in_order_of_appearance
+from harness.sections import Count, Kind, Moment, Size, State, seconds, written
+from harness.splits.split import rounded_up
 
-__all__ = ["Counts", "FilterReport", "count", "filter", "k_core"]
+__all__ = [
+    "Counts",
+    "FilterReport",
+    "FilterSection",
+    "FirstUsers",
+    "KCore",
+    "MinRating",
+    "MinRatingsPerItem",
+    "MinRatingsPerUser",
+    "SampleUsers",
+    "TimeWindow",
+    "TopItems",
+    "filter",
+    "k_core",
+]
 
 Mask = NDArray[np.bool_]
+Codes = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class Counts:
-    """How much there is.
+class Counts(NamedTuple):
+    """How many ratings there are, and how many users and items with at least one.
 
     Parameters
     ----------
     n_ratings, n_users, n_items : int
-        Ratings, and the users and items that have at least one.
     """
 
     n_ratings: int
     n_users: int
     n_items: int
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> Self:
+        """Count ratings.
+
+        Examples
+        --------
+        >>> Counts.of(Ratings.from_columns([1, 1], [8, 9], [3, 4], scale=(1, 5)))
+        Counts(n_ratings=2, n_users=1, n_items=2)
+        """
+        users, items = (np.count_nonzero(np.bincount(c)) for c in (ratings.users, ratings.items))
+        return cls(len(ratings), int(users), int(items))
 
 
 @dataclass(frozen=True)
@@ -71,28 +86,185 @@ class FilterReport:
         >>> FilterReport("5-core", Counts(1200, 30, 50), Counts(1100, 28, 40)).describe()
         '5-core: ratings 1,200 -> 1,100, users 30 -> 28, items 50 -> 40'
         """
-        changes = [
-            f"{word} {before:,} -> {after:,}"
-            for word, before, after in (
-                ("ratings", self.before.n_ratings, self.after.n_ratings),
-                ("users", self.before.n_users, self.after.n_users),
-                ("items", self.before.n_items, self.after.n_items),
+        words = ("ratings", "users", "items")
+        counts = zip(words, self.before, self.after, strict=True)
+        changes = ", ".join(f"{word} {before:,} -> {after:,}" for word, before, after in counts)
+        return f"{self.name}: {changes}"
+
+
+class FilterSection(Kind):
+    """A kind of filter with its options."""
+
+    by_name = False
+    name: ClassVar[str] = ""
+    """The short name, with `{0.key}` for an option."""
+
+    @abstractmethod
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        """Mark the rows that stay.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        state : int
+            Seed of a draw, derived from the run's.
+
+        Raises
+        ------
+        SplitError
+            If the filter cannot be applied.
+        """
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return self.name.format(self)
+
+
+class KCore(FilterSection):
+    """Users and items that have enough ratings of each other."""
+
+    name = "{0.n}-core"
+    kind: Literal["k-core"] = "k-core"
+    """Remove users and items with too few ratings, repeatedly until none is left."""
+    n: Count
+    """Fewest ratings that every user and every item keeps."""
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        return k_core(ratings.users, ratings.items, self.n)
+
+
+class MinRatingsPerUser(FilterSection):
+    """Users with enough ratings."""
+
+    name = "at least {0.n} per user"
+    kind: Literal["min-ratings-per-user"] = "min-ratings-per-user"
+    """Remove users with too few ratings, once."""
+    n: Count
+    """Fewest ratings that a user needs to stay."""
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        return _enough(ratings.users, self.n)
+
+
+class MinRatingsPerItem(FilterSection):
+    """Items with enough ratings."""
+
+    name = "at least {0.n} per item"
+    kind: Literal["min-ratings-per-item"] = "min-ratings-per-item"
+    """Remove items with too few ratings, once."""
+    n: Count
+    """Fewest ratings that an item needs to stay."""
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        return _enough(ratings.items, self.n)
+
+
+class TimeWindow(FilterSection):
+    """Ratings of a span of time."""
+
+    kind: Literal["time-window"] = "time-window"
+    """Keep the ratings with `start` <= timestamp < `end`."""
+    start: Moment | None = None
+    """First moment that is kept: a date or time (UTC), or seconds since 1970; null: no bound."""
+    end: Moment | None = None
+    """First moment that is removed; null: no bound."""
+
+    @model_validator(mode="after")
+    def _a_span(self) -> Self:
+        if self.start is None and self.end is None:
+            raise ValueError("neither `start` nor `end`; give one, as start: 1998-01-01")
+        if self.start is None or self.end is None or seconds(self.start) < seconds(self.end):
+            return self
+        raise ValueError(f"`start` {self.start} is not before `end` {self.end}; swap or widen them")
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        if ratings.timestamps is None:
+            raise SplitError(
+                f"filters: {self.describe()} needs timestamps, which {ratings.name} does not have; "
+                "remove the filter"
             )
-        ]
-        return f"{self.name}: {', '.join(changes)}"
+        keep = np.ones(len(ratings), bool)
+        if self.start is not None:
+            keep &= ratings.timestamps >= seconds(self.start)
+        if self.end is not None:
+            keep &= ratings.timestamps < seconds(self.end)
+        return keep
+
+    def describe(self) -> str:
+        bounds = [("from", self.start), ("before", self.end)]
+        return ", ".join(f"{word} {moment}" for word, moment in bounds if moment is not None)
 
 
-def count(ratings: Ratings) -> Counts:
-    """Count the ratings, and the users and items that have one.
+class SampleUsers(FilterSection):
+    """A random sample of users with all their ratings."""
 
-    Examples
-    --------
-    >>> count(Ratings.from_columns([1, 1], [8, 9], [3, 4], scale=(1, 5)))
-    Counts(n_ratings=2, n_users=1, n_items=2)
-    """
-    n_users = np.count_nonzero(np.bincount(ratings.users, minlength=1))
-    n_items = np.count_nonzero(np.bincount(ratings.items, minlength=1))
-    return Counts(len(ratings), int(n_users), int(n_items))
+    kind: Literal["sample-users"] = "sample-users"
+    """Keep a sample of the users, drawn at random."""
+    n: Size
+    """Share (rounded up) or count of users that are kept."""
+    random_state: State | None = None
+    """Seed of the draw; null: from the run's seed."""
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        import pandas as pd
+
+        users = pd.unique(ratings.users)  # as they appear
+        n_kept = rounded_up(self.n, len(users))
+        if n_kept > len(users):
+            raise SplitError(
+                f"filters: a sample of {n_kept:,} users cannot be drawn from {len(users):,}; "
+                "lower n"
+            )
+        state = state if self.random_state is None else self.random_state
+        drawn = np.random.Generator(np.random.PCG64(state)).permutation(len(users))[:n_kept]
+        return np.isin(ratings.users, users[drawn])
+
+    def describe(self) -> str:
+        return f"sample of {written(self.n)}{' of the' if isinstance(self.n, float) else ''} users"
+
+
+class FirstUsers(FilterSection):
+    """The users that come first, with all their ratings."""
+
+    name = "first {0.n} users"
+    kind: Literal["first-users"] = "first-users"
+    """Keep the users that come first in the data set, counted before any filter."""
+    n: Count
+    """How many users are kept; all of them if there are fewer."""
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        # Codes are given by first appearance in the whole data set, whatever was filtered since.
+        return ratings.users < self.n
+
+
+class TopItems(FilterSection):
+    """The items with the most ratings, or the most of them in sum."""
+
+    name = "top {0.n} items by {0.by}"
+    kind: Literal["top-items"] = "top-items"
+    """Keep the most rated items, or the most played ones."""
+    n: Count
+    """How many items are kept; of equal ones, those that come first in the data."""
+    by: Literal["count", "sum"] = "count"
+    """Order of items: by the number of their ratings, or by their sum, for example of plays."""
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        weights = ratings.ratings if self.by == "sum" else None
+        totals = np.bincount(ratings.items, weights)
+        return np.isin(ratings.items, np.argsort(-totals, kind="stable")[: self.n])
+
+
+class MinRating(FilterSection):
+    """Ratings that are high enough."""
+
+    name = "ratings of at least {0.at_least:g}"
+    kind: Literal["min-rating"] = "min-rating"
+    """Remove low ratings, for example few plays of an artist."""
+    at_least: float = Field(allow_inf_nan=False)
+    """The lowest rating that is kept."""
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        return ratings.ratings >= self.at_least
 
 
 def filter(
@@ -123,7 +295,6 @@ def filter(
 
     Examples
     --------
-    >>> from harness.config.filtering import MinRatingsPerUser
     >>> r = Ratings.from_columns([1, 1, 2], [8, 9, 8], [3, 4, 5], scale=(1, 5))
     >>> left, reports = filter([MinRatingsPerUser(n=2)], r, seed=0)
     >>> len(left), reports[0].describe()
@@ -131,19 +302,19 @@ def filter(
     """
     reports = []
     for position, section in enumerate(sections):
-        before = count(ratings)
-        keep = _FILTERS[section.kind](section, ratings, seeds.derive(seed, "filter", position))
+        before = Counts.of(ratings)
+        keep = section.keep(ratings, seeds.derive(seed, "filter", position))
         if not keep.any():
             raise SplitError(
                 f"filters: {section.describe()} leaves none of {before.n_ratings:,} ratings; "
                 "relax it"
             )
         ratings = ratings.take(np.flatnonzero(keep))
-        reports.append(FilterReport(section.describe(), before, count(ratings)))
+        reports.append(FilterReport(section.describe(), before, Counts.of(ratings)))
     return ratings, reports
 
 
-def k_core(users: NDArray[np.int32], items: NDArray[np.int32], n: int) -> Mask:
+def k_core(users: Codes, items: Codes, n: int) -> Mask:
     """Mark the rows that remain without users and items with fewer than `n` rows.
 
     Parameters
@@ -161,86 +332,10 @@ def k_core(users: NDArray[np.int32], items: NDArray[np.int32], n: int) -> Mask:
     while True:
         enough = _enough(users[keep], n) & _enough(items[keep], n)
         if enough.all():
-            mask = np.zeros(len(users), bool)
-            mask[keep] = True
-            return mask
+            return np.bincount(keep, minlength=len(users)).astype(bool)
         keep = keep[enough]
 
 
-def _enough(codes: NDArray[np.int32], n: int) -> Mask:
+def _enough(codes: Codes, n: int) -> Mask:
     """Mark the rows whose user, or item, has at least `n` rows."""
-    enough: Mask = (np.bincount(codes) >= n)[codes]
-    return enough
-
-
-def _k_core(section: KCore, ratings: Ratings, state: int) -> Mask:
-    return k_core(ratings.users, ratings.items, section.n)
-
-
-def _min_per_user(section: MinRatingsPerUser, ratings: Ratings, state: int) -> Mask:
-    return _enough(ratings.users, section.n)
-
-
-def _min_per_item(section: MinRatingsPerItem, ratings: Ratings, state: int) -> Mask:
-    return _enough(ratings.items, section.n)
-
-
-def _time_window(section: TimeWindow, ratings: Ratings, state: int) -> Mask:
-    if ratings.timestamps is None:
-        raise SplitError(
-            f"filters: {section.describe()} needs timestamps, which {ratings.name} does not have; "
-            "remove the filter"
-        )
-    keep = np.ones(len(ratings), bool)
-    if section.start is not None:
-        keep &= ratings.timestamps >= seconds(section.start)
-    if section.end is not None:
-        keep &= ratings.timestamps < seconds(section.end)
-    return keep
-
-
-def _sample_users(section: SampleUsers, ratings: Ratings, state: int) -> Mask:
-    users = in_order_of_appearance(ratings.users, ratings.n_users)
-    n_kept = rounded_up(section.n, len(users))
-    if n_kept > len(users):
-        raise SplitError(
-            f"filters: a sample of {n_kept:,} users cannot be drawn from {len(users):,}; lower n"
-        )
-    state = state if section.random_state is None else section.random_state
-    drawn = np.random.Generator(np.random.PCG64(state)).permutation(len(users))[:n_kept]
-    chosen = np.zeros(ratings.n_users, bool)
-    chosen[users[drawn]] = True
-    keep: Mask = chosen[ratings.users]
-    return keep
-
-
-def _first_users(section: FirstUsers, ratings: Ratings, state: int) -> Mask:
-    # Codes are given by first appearance in the whole data set, whatever was filtered since.
-    keep: Mask = ratings.users < section.n
-    return keep
-
-
-def _top_items(section: TopItems, ratings: Ratings, state: int) -> Mask:
-    weights = ratings.ratings if section.by == "sum" else None
-    totals = np.bincount(ratings.items, weights, minlength=ratings.n_items)
-    chosen = np.zeros(ratings.n_items, bool)
-    chosen[np.argsort(-totals, kind="stable")[: section.n]] = True
-    keep: Mask = chosen[ratings.items]
-    return keep
-
-
-def _min_rating(section: MinRating, ratings: Ratings, state: int) -> Mask:
-    keep: Mask = ratings.ratings >= section.at_least
-    return keep
-
-
-_FILTERS: dict[str, Callable[[Any, Ratings, int], Mask]] = {
-    "k-core": _k_core,
-    "min-ratings-per-user": _min_per_user,
-    "min-ratings-per-item": _min_per_item,
-    "time-window": _time_window,
-    "sample-users": _sample_users,
-    "first-users": _first_users,
-    "top-items": _top_items,
-    "min-rating": _min_rating,
-}
+    return (np.bincount(codes) >= n)[codes]

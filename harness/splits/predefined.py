@@ -2,164 +2,177 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
 from harness import datasets
 from harness.config.data import DatasetSection
-from harness.config.splitting import Predefined
 from harness.datasets import Ratings
+from harness.datasets.cleaning import refuse_faults
+from harness.datasets.columns import Kind
+from harness.datasets.delimited import TextFormat
+from harness.datasets.headers import RATINGS
+from harness.datasets.reader import read_file
 from harness.errors import SplitError
-from harness.splits.fold_column import FoldColumn, read_fold_column
-from harness.splits.split import Drawn, Parts, Rows
+from harness.splits.split import Drawn, Parts, Rows, Split, SplitSection, assemble, file_name
 
-__all__ = ["predefined"]
+__all__ = ["Predefined"]
 
-
-def predefined(
-    section: Predefined, ratings: Ratings, within: Rows, base: Path | None = None
-) -> Drawn:
-    """Find the rows that files put into the training and the test part.
-
-    Parameters
-    ----------
-    section : Predefined
-        Which files. Rows keep the order of the files, which is that of
-        ``surprise.model_selection.PredefinedKFold``.
-    ratings : Ratings
-        What the files divide; matched by the ids of user and item.
-    within : ndarray of int64
-        Rows that may be divided, in the order of the data: all of them, or a training part.
-    base : Path, optional
-        Where relative paths start; the working directory when left out.
-
-    Raises
-    ------
-    SplitError
-        If a file holds a rating that is not in the data, gives another rating than the data, or if
-        training and test overlap.
-    DataError
-        If a file cannot be read as ratings.
-    """
-    finder = _Finder(ratings, within)
-    if section.file is not None:
-        return _from_column(section, finder, base)
-    names = [None] if section.folds is None else section.folds
-    return Drawn([_from_files(section, fold, finder, base) for fold in names])
+Ids = NDArray[Any]
 
 
-def _from_files(
-    section: Predefined, fold: int | str | None, finder: _Finder, base: Path | None
-) -> Parts:
-    def path_of(pattern: str) -> str:
-        return pattern.replace("{fold}", str(fold))
+class Predefined(SplitSection):
+    """Folds that were drawn elsewhere."""
 
-    test_path = path_of(str(section.test))  # a section without a column has one
-    test = finder.rows_of_file(test_path, base)
-    taken = np.zeros(len(finder.ratings), bool)
-    taken[test] = True
-    if section.train is None:
-        return finder.within[~taken[finder.within]], test
-    train = finder.rows_of_file(path_of(section.train), base)
-    n_both = np.count_nonzero(taken[train])
-    if n_both:
-        raise SplitError(
-            f"{path_of(section.train)}: {n_both:,} of its ratings "
-            f"{'are' if n_both > 1 else 'is'} also in {test_path}; "
-            "a rating is for training or for test"
+    kind: Literal["predefined"] = "predefined"
+    """Folds come from files: a pair for each fold, or one file with a column of folds."""
+    test: str | None = None
+    """Path of a fold's test ratings; `{fold}` stands for the fold, as in `ml-100k/u{fold}.test`."""
+    train: str | None = None
+    """Path of a fold's training ratings; null: all ratings that are not in its test file."""
+    folds: Annotated[list[int | str], Field(min_length=1)] | None = None
+    """What `{fold}` stands for in turn, as `[1, 2, 3, 4, 5]`."""
+    file: str | None = None
+    """Path of a file with columns for user, item and fold."""
+    column: str = "fold"
+    """Column of `file` that holds each rating's fold (tested in turn), or `train` and `test`."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.test is None) == (self.file is None):
+            raise ValueError("needs either `test` (a file for each fold) or `file` (with a column)")
+        if self.file is not None and (self.train is not None or self.folds is not None):
+            raise ValueError("`file` names the folds in a column; remove `train` and `folds`")
+        paths = [path for path in (self.test, self.train) if path is not None]
+        if self.folds is not None and not all("{fold}" in path for path in paths):
+            raise ValueError("`folds` without `{fold}` in the paths; write it as u{fold}.test")
+        if self.folds is None and any("{fold}" in path for path in paths):
+            raise ValueError("`{fold}` in a path without `folds`; add folds: [1, 2, 3, 4, 5]")
+        if self.folds is not None and len(set(map(str, self.folds))) < len(self.folds):
+            raise ValueError("a fold is named twice; remove one")
+        return self
+
+    def divide(
+        self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
+    ) -> list[Split]:
+        within = np.arange(len(ratings)) if rows is None else rows
+        if self.file is not None:
+            folds = self._from_column(self.file, ratings, within, base)
+        else:
+            names = self.folds or [""]
+            folds = [self._from_files(str(name), ratings, within, base) for name in names]
+        return assemble(self.describe(), ratings, Drawn(folds), rows)
+
+    def _from_files(self, fold: str, ratings: Ratings, within: Rows, base: Path | None) -> Parts:
+        """Return rows in the order of the files, as Surprise's ``PredefinedKFold`` does."""
+        test_path = str(self.test).replace("{fold}", fold)
+        test = _rows_of_file(test_path, ratings, within, base)
+        if self.train is None:
+            return within[~np.isin(within, test)], test
+        path = self.train.replace("{fold}", fold)
+        train = _rows_of_file(path, ratings, within, base)
+        n_both = np.isin(train, test).sum()
+        if n_both:
+            raise SplitError(
+                f"{path}: {n_both:,} of its ratings {'are' if n_both > 1 else 'is'} also in "
+                f"{test_path}; a rating is for training or for test"
+            )
+        return train, test
+
+    def _from_column(
+        self, path: str, ratings: Ratings, within: Rows, base: Path | None
+    ) -> list[Parts]:
+        """Return a fold for each label, or a single one where the labels are train and test."""
+        kinds: dict[str, Kind] = {"user": "id", "item": "id", "fold": "id"}
+        usual = RATINGS.usual | {"fold": ()}
+        roles = replace(RATINGS, kinds=kinds, usual=usual, optional=frozenset())
+        known = TextFormat(header=True, columns={"fold": self.column}, roles=roles)
+        table = read_file((base or Path()) / Path(path).expanduser(), known, path)
+        refuse_faults(table)
+        users, items, folds = (table.ids[role] for role in ("user", "item", "fold"))
+        rows = _rows(ratings, users.ids[users.codes], items.ids[items.codes])
+        _refuse_unknown(path, ratings, rows < 0, users.ids[users.codes], items.ids[items.codes])
+        inside = np.isin(rows, within)
+        rows, labels = rows[inside], folds.ids[folds.codes[inside]]
+        present = set(labels)
+        if set(folds.ids) <= {"train", "validation", "test"}:
+            # Of three words, the outer split tests on one and the inner one on another.
+            tested = [word for word in ("test", "validation") if word in present][:1]
+        else:  # 2 before 10, numbers before words
+            numbers = sorted((each for each in present if each.isdecimal()), key=Decimal)
+            tested = numbers + sorted(each for each in present if not each.isdecimal())
+        folds_of = [(rows[labels != word], rows[labels == word]) for word in tested]
+        return folds_of or [(rows, rows[:0])]
+
+    def describe(self) -> str:
+        if self.file is not None:
+            return f"predefined by column {self.column}"
+        return "predefined" if self.folds is None else f"predefined {len(self.folds)}-fold"
+
+    def sentence(self, part: str = "test part") -> str:
+        if self.file is not None:
+            return (
+                f"Training and {part} were split in advance and are read from the column "
+                f"{self.column} of {file_name(self.file)}."
+            )
+        rest = "all other ratings are training"
+        if self.train is not None:
+            rest = f"training is read from {file_name(self.train)}"
+        folds = f", for the folds {', '.join(map(str, self.folds))}" if self.folds else ""
+        return (
+            f"Training and {part} were split in advance: the {part} is read from "
+            f"{file_name(self.test or '')}, {rest}{folds}."
         )
-    return train, test
 
 
-def _from_column(section: Predefined, finder: _Finder, base: Path | None) -> Drawn:
-    """Return a fold for each label, or a single one where the labels are train and test."""
-    path = str(section.file)
-    listed = read_fold_column((base or Path()) / Path(path).expanduser(), section.column, path)
-    rows = finder.find(listed.user_ids, listed.users, listed.item_ids, listed.items)
-    finder.refuse_unknown(rows, path, listed)
-    inside = np.zeros(len(finder.ratings), bool)
-    inside[finder.within] = True
-    known = inside[rows]
-    rows, folds = rows[known], listed.folds[known]
-    words = {"train", "validation", "test"}
-    if set(listed.labels) <= words:
-        # Of three words, the outer split tests on one and the inner one on another.
-        asked = [word for word in ("test", "validation") if _has(listed, folds, word)][:1]
-    else:
-        asked = [word for word in _in_order(listed.labels) if _has(listed, folds, word)]
-    return Drawn(
-        [
-            (rows[folds != listed.labels.index(word)], rows[folds == listed.labels.index(word)])
-            for word in asked
-        ]
-        or [(rows, rows[:0])]
-    )
+def _rows_of_file(path: str, ratings: Ratings, within: Rows, base: Path | None) -> Rows:
+    """Return the rows of the ratings that a file holds, in its order."""
+    listed = datasets.load(DatasetSection(path=path, out_of_scale="keep"), base=base)
+    users, items = listed.user_ids[listed.users], listed.item_ids[listed.items]
+    rows = _rows(ratings, users, items)
+    _refuse_unknown(path, ratings, ~np.isin(rows, within), users, items)
+    other = np.flatnonzero(listed.ratings != ratings.ratings[rows])
+    if len(other):
+        row = other[0]
+        raise SplitError(
+            f"{path}: {_pair(users[row], items[row])} is rated {listed.ratings[row]:g}, in "
+            f"{ratings.name} {ratings.ratings[rows[row]]:g}; give the folds of exactly these data"
+        )
+    return rows
 
 
-def _has(listed: FoldColumn, folds: NDArray[np.int64], word: str) -> bool:
-    return word in listed.labels and bool((folds == listed.labels.index(word)).any())
+def _rows(ratings: Ratings, users: Ids, items: Ids) -> Rows:
+    """Return the row of each pair of ids, -1 where the data has no such rating."""
+    import pandas as pd
+
+    user = pd.Index(ratings.user_ids).get_indexer(users)
+    item = pd.Index(ratings.item_ids).get_indexer(items)
+    pairs = pd.Index(ratings.users.astype(np.int64) * ratings.n_items + ratings.items)
+    rows = pairs.get_indexer(user * ratings.n_items + item)
+    return np.where((user >= 0) & (item >= 0), rows, -1)
 
 
-def _in_order(labels: Sequence[str]) -> list[str]:
-    """Return labels in natural order: 2 before 10, numbers before words."""
-    numbers = sorted((label for label in labels if label.isdecimal()), key=Decimal)
-    return numbers + sorted(label for label in labels if not label.isdecimal())
+def _refuse_unknown(
+    path: str,
+    ratings: Ratings,
+    unknown: NDArray[np.bool_],
+    users: NDArray[Any],
+    items: NDArray[Any],
+) -> None:
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise SplitError(
+            f"{path}: {unknown.sum():,} of {len(unknown):,} ratings are not in {ratings.name} as "
+            f"it is divided (the first: {_pair(users[row], items[row])}); "
+            "give the folds of exactly these data, without filters"
+        )
 
 
-class _Finder:
-    """Rows of ratings by the raw ids of user and item."""
-
-    def __init__(self, ratings: Ratings, within: Rows) -> None:
-        self.ratings, self.within = ratings, within
-        pairs = ratings.users.astype(np.int64) * ratings.n_items + ratings.items
-        self.order = np.argsort(pairs)
-        self.pairs = pairs[self.order]
-        self.user_codes = {each: code for code, each in enumerate(ratings.user_ids)}
-        self.item_codes = {each: code for code, each in enumerate(ratings.item_ids)}
-
-    def find(
-        self, user_ids: ArrayLike, users: NDArray[Any], item_ids: ArrayLike, items: NDArray[Any]
-    ) -> Rows:
-        """Return the row of each pair, -1 where the data has no such rating."""
-        user = np.array([self.user_codes.get(each, -1) for each in np.asarray(user_ids)])
-        item = np.array([self.item_codes.get(each, -1) for each in np.asarray(item_ids)])
-        asked = user[users] * self.ratings.n_items + item[items]
-        place = np.minimum(np.searchsorted(self.pairs, asked), len(self.pairs) - 1)
-        found = (self.pairs[place] == asked) & (user[users] >= 0) & (item[items] >= 0)
-        return np.where(found, self.order[place], -1)
-
-    def refuse_unknown(self, rows: Rows, path: str, listed: Any) -> None:
-        """Raise if a row of a file is not in the data."""
-        unknown = np.flatnonzero(rows < 0)
-        if len(unknown):
-            raise SplitError(
-                f"{path}: {len(unknown):,} of {len(rows):,} ratings are not in "
-                f"{self.ratings.name} as it is divided (the first: {_pair(listed, unknown[0])}); "
-                "give the folds of exactly these data, without filters"
-            )
-
-    def rows_of_file(self, path: str, base: Path | None) -> Rows:
-        """Return the rows of the ratings that a file holds, in its order."""
-        listed = datasets.load(DatasetSection(path=path, out_of_scale="keep"), base=base)
-        rows = self.find(listed.user_ids, listed.users, listed.item_ids, listed.items)
-        inside = np.zeros(len(self.ratings) + 1, bool)
-        inside[self.within] = True
-        self.refuse_unknown(np.where(inside[rows], rows, -1), path, listed)
-        other = np.flatnonzero(listed.ratings != self.ratings.ratings[rows])
-        if len(other):
-            raise SplitError(
-                f"{path}: {_pair(listed, other[0])} is rated {listed.ratings[other[0]]:g}, in "
-                f"{self.ratings.name} {self.ratings.ratings[rows[other[0]]]:g}; "
-                "give the folds of exactly these data"
-            )
-        return rows
-
-
-def _pair(listed: Any, row: int) -> str:
-    user, item = listed.user_ids[listed.users[row]], listed.item_ids[listed.items[row]]
+def _pair(user: object, item: object) -> str:
     return f"user {str(user)!r}, item {str(item)!r}"

@@ -3,23 +3,58 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits.split import Drawn, Split, assemble
+from harness.files import write_whole
+from harness.splits.split import Drawn, Rows, Split, SplitSection, assemble, file_name
 
-__all__ = ["read", "save"]
+__all__ = ["SavedSplit", "read", "save"]
 
 VERSION = 1
 _KEY = b"harness.split"
+
+
+class SavedSplit(SplitSection):
+    """A saved split, checked against the data."""
+
+    kind: Literal["file"] = "file"
+    """Rows are read from a file that `harness split` wrote."""
+    path: Annotated[str, Field(min_length=1)]
+    """Where the split was saved."""
+
+    def divide(
+        self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
+    ) -> list[Split]:
+        splits = read((base or Path()) / Path(self.path).expanduser(), ratings)
+        if rows is None:
+            return splits
+        name = f"{self.describe()} of the training part"
+        for split in splits:
+            n_outside = len(np.setdiff1d([*split.train, *split.test], rows))
+            if n_outside:
+                raise SplitError(
+                    f"{name}: {n_outside:,} of its ratings are not in the training part; "
+                    "save a split of that part"
+                )
+        return [replace(split, name=name) for split in splits]
+
+    def describe(self) -> str:
+        return f"file {file_name(self.path)}"
+
+    def sentence(self, part: str = "test part") -> str:
+        return (
+            f"Training and {part} were split in advance and are read from {file_name(self.path)}."
+        )
 
 
 def save(splits: Split | Sequence[Split], path: Path | str) -> None:
@@ -59,25 +94,19 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
         "notes": [list(fold.notes) for fold in folds],
     }
     about["seal"] = _seal(about)
-    kind = pa.dictionary(pa.int8(), pa.string())
-    schema = pa.schema(
-        [("fold", pa.int32()), ("part", kind), ("row", pa.int64())],
-        metadata={_KEY: json.dumps(about).encode()},
-    )
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    parts = [rows for fold in folds for rows in (fold.train, fold.test)]
+    part = np.repeat(np.arange(len(parts)), [len(rows) for rows in parts])
+    columns = {
+        "fold": (part // 2).astype(np.int32),
+        "part": pa.DictionaryArray.from_arrays((part % 2).astype(np.int8), ["train", "test"]),
+        "row": np.concatenate(parts).astype(np.int64),
+    }
+    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about).encode()})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
     try:
-        try:
-            with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-                for number, fold in enumerate(folds):
-                    for code, rows in enumerate((fold.train, fold.test)):
-                        part = pa.DictionaryArray.from_arrays(
-                            pa.array(np.full(len(rows), code, np.int8)), ["train", "test"]
-                        )
-                        columns = [np.full(len(rows), number, np.int32), part, rows]
-                        writer.write_table(pa.table(columns, schema=schema))
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        path.parent.stat()  # a folder is not made: its name may be a mistake
+        write_whole(path, buffer.getvalue())
     except OSError as error:
         reason = error.strerror or error
         raise SplitError(f"{path}: cannot be written ({reason}); choose another place") from None
@@ -123,12 +152,19 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
                     f"{about['data'][:12]} there, {ratings.fingerprint[:12]} here); use the same "
                     "data and filters, or make the split again"
                 )
-            table = file.read()
-        if not pa.types.is_dictionary(table.schema.field("part").type):
-            raise ValueError("its column `part` is of another type")
-        folds = _folds(table, len(about["fingerprints"]), len(ratings), path)
+            table = file.read().to_pandas()
+        rows = table["row"].to_numpy()
+        if len(rows) and not (rows.min() >= 0 and rows.max() < len(ratings)):
+            raise SplitError(f"{path}: rows outside of the data; make it again")
+        folds = []
+        for fold in range(len(about["fingerprints"])):
+            parts = (
+                rows[(table["fold"] == fold) & (table["part"] == word)]
+                for word in ("train", "test")
+            )
+            folds.append((next(parts), next(parts)))
         try:
-            splits = assemble(ratings, Drawn(folds), about["name"])
+            splits = assemble(about["name"], ratings, Drawn(folds))
         except SplitError as error:
             raise SplitError(f"{path}: {error}") from None
         if [split.fingerprint for split in splits] != about["fingerprints"]:
@@ -147,21 +183,3 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
 def _seal(about: dict[str, Any]) -> str:
     """Return the hash of the folds' description; their rows have fingerprints."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
-
-
-def _folds(table: Any, n_folds: int, n_ratings: int, path: Path) -> list[Any]:
-    """Cut the table into parts; the fingerprint shows whether the rows are right."""
-    rows = table.column("row").to_numpy()
-    if len(rows) and not (rows.min() >= 0 and rows.max() < n_ratings):
-        raise SplitError(f"{path}: rows outside of the data; make it again")
-    part = table.column("part").unify_dictionaries().combine_chunks()
-    words = part.dictionary.to_pylist()
-    codes = part.indices.to_numpy()
-    fold = table.column("fold").to_numpy()
-    return [
-        tuple(
-            rows[(fold == number) & (codes == words.index(word))] if word in words else rows[:0]
-            for word in ("train", "test")
-        )
-        for number in range(n_folds)
-    ]

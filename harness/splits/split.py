@@ -1,38 +1,47 @@
-"""One split of the ratings, checked, named and hashed."""
+"""What all kinds of split have in common: their base, the split that they make, notes on it."""
 
 from __future__ import annotations
 
 import hashlib
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import model_validator
 
+from harness import seeds
 from harness.datasets import Ratings
-from harness.errors import SplitError
-from harness.splits.remarks import remarks
+from harness.errors import SplitError, counted
+from harness.sections import Kind
 
-__all__ = ["Drawn", "Parts", "Rows", "Split", "assemble"]
+__all__ = [
+    "Drawn",
+    "DrawnSplit",
+    "Parts",
+    "Rows",
+    "Split",
+    "SplitSection",
+    "assemble",
+    "file_name",
+    "later_share",
+    "make",
+    "rounded_down",
+    "rounded_up",
+    "seeded",
+    "validation",
+]
 
 Rows = NDArray[np.int64]
 Parts = tuple[Rows, Rows]
 """Rows of the training part, in training order, and of the test part."""
 
-
-class Drawn(NamedTuple):
-    """The result of a kind of split.
-
-    Parameters
-    ----------
-    folds : list of (train, test)
-        Rows of each fold.
-    notes : tuple of str
-        Notes that the rows do not show, a sentence each.
-    """
-
-    folds: list[Parts]
-    notes: tuple[str, ...] = ()
+# 0.07 * 100 is 7.000000000000001: a share is taken as it is written, to this many counts.
+_SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,35 +80,217 @@ class Split:
     notes: tuple[str, ...] = ()
 
 
-def assemble(
-    ratings: Ratings, drawn: Drawn, name: str, n_divided: int | None = None
+class SplitSection(Kind):
+    """A way to divide ratings into a training and a test part."""
+
+    validation: SplitSection | None = None
+    """A second split, of the training part, for tuning."""
+
+    @model_validator(mode="after")
+    def _validation_is_flat(self) -> Self:
+        if self.validation is not None and self.validation.validation is not None:
+            raise ValueError(
+                "a validation part with a validation part of its own; remove the inner one"
+            )
+        return self
+
+    @abstractmethod
+    def divide(
+        self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
+    ) -> list[Split]:
+        """Divide ratings, or the part of them in `rows`.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        rows : ndarray of int64, or None
+            Rows of the training part that is divided, in the order of the data; None for all.
+        seed : int
+            The run's seed.
+        base : Path or None
+            Where relative paths of a config start; the working directory when None.
+
+        Raises
+        ------
+        SplitError
+            If the ratings cannot be divided in this way.
+        """
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+
+    @abstractmethod
+    def sentence(self, part: str = "test part") -> str:
+        """Return a sentence on the split, for the methods text of a report.
+
+        Parameters
+        ----------
+        part : str
+            Name of the part on which models are scored.
+        """
+
+    def inner(self) -> SplitSection | None:
+        """Return how a training part of this kind is divided if no config says so.
+
+        None for a random split; a split in time is divided in time.
+        """
+        return None
+
+
+class Drawn(NamedTuple):
+    """The rows that a kind of split draws.
+
+    Parameters
+    ----------
+    folds : list of (train, test)
+        Rows of each fold.
+    notes : tuple of str
+        Notes that the rows do not show, a sentence each.
+    """
+
+    folds: list[Parts]
+    notes: tuple[str, ...] = ()
+
+
+class DrawnSplit(SplitSection):
+    """A split that is computed from the ratings and a seed."""
+
+    @abstractmethod
+    def draw(self, ratings: Ratings, state: int) -> Drawn:
+        """Divide the rows of ratings.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        state : int
+            The section's `random_state` or, where it has none, a seed derived from the run's.
+
+        Raises
+        ------
+        SplitError
+            If the ratings cannot be divided in this way.
+        """
+
+    def divide(
+        self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
+    ) -> list[Split]:
+        state = getattr(self, "random_state", None)
+        if state is None:
+            state = seeds.derive(seed, "split", self.kind)
+        if rows is None:
+            return assemble(self.describe(), ratings, self.draw(ratings, state))
+        folds, notes = self.draw(ratings.take(rows), state)
+        drawn = Drawn([(rows[train], rows[test]) for train, test in folds], notes)
+        return assemble(self.describe(), ratings, drawn, rows)
+
+
+def make(
+    section: SplitSection, ratings: Ratings, seed: int, base: Path | None = None
 ) -> list[Split]:
+    """Split ratings by a section of a config.
+
+    Parameters
+    ----------
+    section : SplitSection
+        Kind and options; its `validation` is left to `validation`.
+    ratings : Ratings
+        What to divide.
+    seed : int
+        The run's seed, for a section without a `random_state` of its own.
+    base : Path, optional
+        Where relative paths of a config start; the working directory when left out.
+
+    Returns
+    -------
+    list of Split
+        One, or one for each fold.
+
+    Raises
+    ------
+    SplitError
+        If the split cannot be made of these ratings.
+
+    Examples
+    --------
+    >>> from harness.splits import KFold
+    >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
+    >>> [split.test.tolist() for split in make(KFold(n_splits=2, shuffle=False), r, seed=0)]
+    [[0, 1], [2, 3]]
+    """
+    return section.divide(ratings, None, seed, base)
+
+
+def validation(split: Split, section: SplitSection, seed: int, base: Path | None = None) -> Split:
+    """Split the training part of a split again; its test part is never used.
+
+    Parameters
+    ----------
+    split : Split
+        What was divided first.
+    section : SplitSection
+        How to divide its training part, whose rows are taken in the order of the data.
+    seed : int
+        The run's seed.
+    base : Path, optional
+        Where relative paths of a config start.
+
+    Returns
+    -------
+    Split
+        Rows are those of the whole data, as in `split`; `test` is the part that tuning uses.
+
+    Raises
+    ------
+    SplitError
+        If the section makes several folds, or the training part cannot be split in this way.
+
+    Examples
+    --------
+    >>> from harness.splits import Holdout
+    >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
+    >>> outer = make(Holdout(test_size=1, shuffle=False), r, seed=0)[0]
+    >>> inner = validation(outer, Holdout(test_size=1, shuffle=False), seed=0)
+    >>> inner.train.tolist(), inner.test.tolist(), outer.test.tolist()
+    ([0, 1], [2], [3])
+    """
+    rows = np.sort(split.train)
+    made = section.divide(split.ratings, rows, seeds.derive(seed, "validation"), base)
+    if len(made) > 1:
+        raise SplitError(
+            f"{section.describe()}: {len(made)} validation parts where one is needed; "
+            "use a split with one, as holdout"
+        )
+    return made[0]
+
+
+def assemble(name: str, ratings: Ratings, drawn: Drawn, rows: Rows | None = None) -> list[Split]:
     """Check the parts of every fold, then name and hash them.
 
     Parameters
     ----------
-    ratings : Ratings
-        What was divided.
-    drawn : Drawn
-        Rows of each fold; its notes stand before what is found here.
     name : str
-        Short name for tables and messages.
-    n_divided : int, optional
-        How many ratings there were to divide; all of them when left out.
+        Short name of the kind for tables and messages.
+    ratings : Ratings
+    drawn : Drawn
+        Its notes stand before what is found here.
+    rows : ndarray of int64, optional
+        The training part that was divided, if it was not all ratings.
 
     Raises
     ------
     SplitError
         If a fold has no training or no test rating.
     """
-    n_folds = len(drawn.folds)
-    n_divided = len(ratings) if n_divided is None else n_divided
+    n_divided, n_folds = len(ratings), len(drawn.folds)
+    if rows is not None:
+        name, n_divided = f"{name} of the training part", len(rows)
     for fold, (train, test) in enumerate(drawn.folds):
         where = name if n_folds == 1 else f"{name}, fold {fold + 1} of {n_folds}"
-        for rows, part in ((train, "training"), (test, "test")):
-            if len(rows) == 0:
+        for part, word in ((train, "training"), (test, "test")):
+            if len(part) == 0:
                 raise SplitError(
-                    f"{where}: no {part} rating is left of {n_divided:,}; "
+                    f"{where}: no {word} rating is left of {n_divided:,}; "
                     "change the sizes of the split or use more data"
                 )
     return [
@@ -110,15 +301,110 @@ def assemble(
             name,
             fold,
             n_folds,
-            _fingerprint(ratings.fingerprint, train, test),
-            (*drawn.notes, *remarks(ratings, train, test, n_divided)),
+            _fingerprint(ratings, train, test),
+            (*drawn.notes, *_notes(ratings, train, test, n_divided)),
         )
         for fold, (train, test) in enumerate(drawn.folds)
     ]
 
 
-def _fingerprint(data: str, train: Rows, test: Rows) -> str:
-    digest = hashlib.sha256(f"{data} {len(train)} {len(test)}\n".encode())
+def _fingerprint(ratings: Ratings, train: Rows, test: Rows) -> str:
+    digest = hashlib.sha256(f"{ratings.fingerprint} {len(train)} {len(test)}\n".encode())
     for rows in (train, test):
         digest.update(np.ascontiguousarray(rows, dtype="<i8").data)
     return digest.hexdigest()
+
+
+def _notes(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> Iterator[str]:
+    """Yield notes on users and items without training ratings, on ratings left out, on leaks."""
+    for noun, codes in (("test user", ratings.users), ("test item", ratings.items)):
+        tested = np.flatnonzero(np.bincount(codes[test]))
+        n_new = int(np.isin(tested, codes[train], invert=True).sum())
+        if n_new:
+            yield (
+                f"{n_new:,} of {counted(len(tested), noun)} ({_percent(n_new / len(tested))}) "
+                f"{'has' if n_new == 1 else 'have'} no training rating"
+            )
+    n_left = n_divided - int(np.count_nonzero(np.bincount(np.concatenate([train, test]))))
+    if n_left:
+        part = _percent(n_left / n_divided)
+        yield f"{counted(n_left, 'rating')} ({part}) in neither part"
+    if ratings.timestamps is not None:
+        share = later_share(ratings.timestamps, train, test)
+        if share:
+            yield (
+                f"leaks the future: {_percent(share)} of the training ratings are later than the "
+                "median test rating; `kind: global-time` does not"
+            )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%" if share >= 0.0005 else "less than 0.1%"
+
+
+def later_share(timestamps: NDArray[np.int64], train: Rows, test: Rows) -> float:
+    """Return how much of the training part is from the future.
+
+    Parameters
+    ----------
+    timestamps : ndarray of int64, shape (n_ratings,)
+        Seconds.
+    train, test : ndarray of int64
+        Rows of the two parts.
+
+    Returns
+    -------
+    float
+        The share of training ratings that are later than the median test rating (the lower one of
+        two); about one half for a random split, 0 for a split in time. It is 0 only if no training
+        rating at all is later than the first test rating.
+
+    Notes
+    -----
+    Why it matters: Y. Ji, A. Sun, J. Zhang, C. Li, "A critical study on data leakage in recommender
+    system offline evaluation", ACM TOIS 41(3), 2023, doi:10.1145/3569930.
+
+    Examples
+    --------
+    >>> later_share(np.array([1, 2, 3, 4]), np.array([0, 3]), np.array([1, 2]))
+    0.5
+    """
+    before, after = timestamps[train], timestamps[test]
+    if before.max() <= after.min():
+        return 0.0
+    middle = (len(after) - 1) // 2
+    median = np.partition(after, middle)[middle]
+    share = float(np.count_nonzero(before > median)) / len(before)
+    return max(share, 1.0 / len(before))
+
+
+def rounded_up(size: float, n: int) -> int:
+    """Return a share of `n` rounded up, or a count as it is.
+
+    Examples
+    --------
+    >>> rounded_up(0.07, 100), rounded_up(0.071, 100), rounded_up(7, 100)
+    (7, 8, 7)
+    """
+    return math.ceil(size * n - _SLACK) if isinstance(size, float) else size
+
+
+def rounded_down(size: float, n: int) -> int:
+    """Return a share of `n` rounded down, or a count as it is.
+
+    Examples
+    --------
+    >>> rounded_down(0.29, 100), rounded_down(0.299, 100), rounded_down(29, 100)
+    (29, 29, 29)
+    """
+    return math.floor(size * n + _SLACK) if isinstance(size, float) else size
+
+
+def seeded(state: int | None) -> str:
+    """Return the part of a sentence that names a seed of a config."""
+    return "" if state is None else f" (random_state {state})"
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path of any system, which is all of it that a report shows."""
+    return path.replace("\\", "/").rsplit("/", 1)[-1]

@@ -12,10 +12,10 @@ import pytest
 from cluster_processes import Cluster, config_here, config_on, table_text
 
 from harness import datasets, splits
-from harness.config.splitting import Holdout
 from harness.datasets import Ratings
 from harness.experiment import run
 from harness.experiment.events import CellFinished, CellStarted, Event, Note
+from harness.splits import Holdout
 
 pytestmark = [
     pytest.mark.dask,

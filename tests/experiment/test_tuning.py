@@ -8,12 +8,12 @@ from surprise import KNNBasic
 
 import harness
 from harness.config.spaces import Range
-from harness.config.splitting import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
 from harness.config.tuning import Tuning, validation_of
 from harness.experiment.outline import outline
 from harness.experiment.studies import make_study
 from harness.report.methods import methods
 from harness.report.procedures import split_sentence
+from harness.splits import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},

@@ -7,14 +7,11 @@ import pytest
 
 from harness.candidates import Catalogue, Rated, Sampled
 from harness.config.experiment import Experiment
-from harness.config.splitting import OwnTraining
 from harness.datasets.catalogue import CATALOGUE
 from harness.metrics.definitions import DEFINITIONS
 from harness.report.methods import methods
-from harness.report.procedures import split_sentence
 from harness.report.sources import SOURCES, all_sources, cited_in, source
 
-KINDS = OwnTraining.__base__.__subclasses__()
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
 
 
@@ -69,82 +66,6 @@ def test_every_kind_of_split_has_its_sentence(plain_run, split, sentence):
     assert sentence in told(plain_run, split=split)[0]["Split"]
 
 
-# Each option of each kind with another value than the default, and what it needs beside it.
-OPTIONS = {
-    "holdout": [
-        {"test_size": 0.3},
-        {"train_size": 0.6},
-        {"test_size": None, "train_size": 0.6},
-        {"random_state": 3},
-        {"shuffle": False},
-        {"shuffle": False, "train_size": 0.6},
-        {"shuffle": False, "test_size": None, "train_size": 0.6},
-        {"like": "sklearn"},
-    ],
-    "kfold": [{"n_splits": 3}, {"random_state": 3}, {"shuffle": False}],
-    "repeated-kfold": [{"n_splits": 3}, {"n_repeats": 3}, {"random_state": 3}],
-    "leave-n-out": [
-        {"n": 3},
-        {"choose": "latest"},
-        {"min_train": 3},
-        {"too_few": "train"},
-        {"too_few": "drop"},
-        {"n_splits": 3},
-        {"random_state": 3},
-        {"like": "surprise"},
-    ],
-    "user-fraction": [
-        {"fraction": 0.3},
-        {"choose": "latest"},
-        {"too_few": "train"},
-        {"too_few": "drop"},
-        {"random_state": 3},
-    ],
-    "global-time": [{"quantile": 0.7}, {"date": "1998-01-01"}],
-    "user-holdout": [
-        {"users": 0.3},
-        {"given": 3},
-        {"choose": "latest"},
-        {"too_few": "train"},
-        {"too_few": "drop"},
-        {"random_state": 3},
-    ],
-    "own-training": [],
-    "predefined": [
-        {"test": "v.test"},
-        {"train": "u.base"},
-        {"test": "{fold}.test", "folds": [1, 2]},
-        {"test": None, "file": "folds.csv"},
-        {"test": None, "file": "folds.csv", "column": "part"},
-    ],
-    "file": [{"path": "other.parquet"}],
-}
-NEEDED = {"predefined": {"test": "u.test"}, "file": {"path": "kept.parquet"}}
-
-
-@pytest.mark.parametrize("kind", [each.model_fields["kind"].default for each in KINDS])
-def test_every_option_of_every_kind_of_split_changes_its_sentence(kind):
-    [section] = [each for each in KINDS if each.model_fields["kind"].default == kind]
-    assert set().union(*OPTIONS[kind]) == set(section.model_fields) - {"kind", "validation"}
-    base = {"kind": kind} | NEEDED.get(kind, {})
-    sentences = [split_sentence(base), *(split_sentence(base | each) for each in OPTIONS[kind])]
-    assert len(set(sentences)) == len(sentences)
-    for sentence, options in zip(sentences[1:], OPTIONS[kind], strict=True):
-        words = re.findall(r"[\w.{}-]+", sentence.replace("%", ""))
-        words = {word.strip(".") for word in words}
-        for value in options.values():
-            if isinstance(value, float):
-                assert f"{100 * value:g}" in words
-            elif isinstance(value, str) and value not in ("train", "drop", "surprise", "sklearn"):
-                assert value in words
-        assert ("drawn at random" in sentence or "divided at random" in sentence) == (
-            section.model_validate(base | options).model_dump().get("shuffle", True)
-            and kind not in ("own-training", "predefined", "file", "global-time")
-            and (kind == "user-holdout" or options.get("choose") != "latest")
-        )
-    assert "validation part" in split_sentence(base, "validation part")
-
-
 @pytest.mark.parametrize("section", [Rated, Catalogue, Sampled])
 def test_every_option_of_every_kind_of_candidates_changes_its_sentence(section):
     base = section()
@@ -152,11 +73,6 @@ def test_every_option_of_every_kind_of_candidates_changes_its_sentence(section):
     options = {key: others[key] for key in section.model_fields if key != "kind"}
     changed = [section(**{key: value}).sentence() for key, value in options.items()]
     assert len({base.sentence(), *changed}) == len(options) + 1
-
-
-def test_a_kind_of_split_without_a_sentence_is_refused():
-    with pytest.raises(TypeError, match="Mute: write `sentence`"):
-        type("Mute", (OwnTraining.__base__,), {})
 
 
 @pytest.mark.parametrize(

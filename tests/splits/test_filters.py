@@ -7,16 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.config.filtering import (
+from harness.datasets import Ratings
+from harness.errors import SplitError
+from harness.splits import (
+    Counts,
     KCore,
     MinRatingsPerItem,
     MinRatingsPerUser,
     SampleUsers,
     TimeWindow,
+    filter,
 )
-from harness.datasets import Ratings
-from harness.errors import SplitError
-from harness.splits import Counts, filter
 
 pairs = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 7)), unique=True, min_size=1, max_size=50

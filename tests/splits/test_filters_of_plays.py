@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.config.filtering import FirstUsers, MinRating, TopItems
-from harness.config.splitting import OwnTraining
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import filter, make
+from harness.splits import FirstUsers, MinRating, OwnTraining, TopItems, filter, make
 
 PLAYS = Ratings.from_columns(
     ["cat", "ann", "ann", "bob", "bob", "cat"],

@@ -5,10 +5,9 @@ import pytest
 from surprise import Dataset, Reader
 from surprise.model_selection import PredefinedKFold
 
-from harness.config.splitting import Predefined
 from harness.datasets import Ratings
 from harness.errors import DataError, SplitError
-from harness.splits import make
+from harness.splits import Predefined, make
 
 ROWS = [(u, i, (u * i) % 5 + 1, 100 * u + i) for u in range(1, 5) for i in range(1, 7)]
 

@@ -8,10 +8,9 @@ from sklearn.model_selection import train_test_split as sklearn_split
 from surprise import Dataset
 from surprise import model_selection as surprise_selection
 
-from harness.config.splitting import Holdout, KFold, RepeatedKFold
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import make
+from harness.splits import Holdout, KFold, RepeatedKFold, make
 
 
 class RowDataset(Dataset):

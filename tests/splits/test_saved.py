@@ -7,10 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness.config.splitting import Holdout, KFold, SavedSplit
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import make, read, save
+from harness.splits import Holdout, KFold, SavedSplit, make, read, save
 
 
 def ratings_of(n=30, name="made"):

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from harness.config.splitting import Holdout, KFold, LeaveNOut
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import make
-from harness.splits.remarks import later_share
+from harness.splits import Holdout, KFold, LeaveNOut, make
+from harness.splits.split import later_share
 
 
 def ratings_of(n, times=None, shift=0):

@@ -1,10 +1,13 @@
 """The keys of splits and filters: what they take, what they refuse, how they are named."""
 
+import re
+from typing import Literal
+
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from harness.config.filtering import FilterSection
-from harness.config.splitting import SplitSection
+from harness.splits import FilterSection, OwnTraining, SplitSection
+from harness.splits.split import DrawnSplit
 
 SPLITS = TypeAdapter(SplitSection)
 FILTERS = TypeAdapter(FilterSection)
@@ -133,3 +136,89 @@ def test_every_key_is_described_in_the_schema():
         if "description" not in field
     ]
     assert undescribed == []
+
+
+# Each option of each kind with another value than the default, and what it needs beside it.
+OPTIONS = {
+    "holdout": [
+        {"test_size": 0.3},
+        {"train_size": 0.6},
+        {"test_size": None, "train_size": 0.6},
+        {"random_state": 3},
+        {"shuffle": False},
+        {"shuffle": False, "train_size": 0.6},
+        {"shuffle": False, "test_size": None, "train_size": 0.6},
+        {"like": "sklearn"},
+    ],
+    "kfold": [{"n_splits": 3}, {"random_state": 3}, {"shuffle": False}],
+    "repeated-kfold": [{"n_splits": 3}, {"n_repeats": 3}, {"random_state": 3}],
+    "leave-n-out": [
+        {"n": 3},
+        {"choose": "latest"},
+        {"min_train": 3},
+        {"too_few": "train"},
+        {"too_few": "drop"},
+        {"n_splits": 3},
+        {"random_state": 3},
+        {"like": "surprise"},
+    ],
+    "user-fraction": [
+        {"fraction": 0.3},
+        {"choose": "latest"},
+        {"too_few": "train"},
+        {"too_few": "drop"},
+        {"random_state": 3},
+    ],
+    "global-time": [{"quantile": 0.7}, {"date": "1998-01-01"}],
+    "user-holdout": [
+        {"users": 0.3},
+        {"given": 3},
+        {"choose": "latest"},
+        {"too_few": "train"},
+        {"too_few": "drop"},
+        {"random_state": 3},
+    ],
+    "own-training": [],
+    "predefined": [
+        {"test": "v.test"},
+        {"train": "u.base"},
+        {"test": "{fold}.test", "folds": [1, 2]},
+        {"test": None, "file": "folds.csv"},
+        {"test": None, "file": "folds.csv", "column": "part"},
+    ],
+    "file": [{"path": "other.parquet"}],
+}
+NEEDED = {"predefined": {"test": "u.test"}, "file": {"path": "kept.parquet"}}
+
+
+@pytest.mark.parametrize("section", SplitSection.kinds)
+def test_every_option_of_every_kind_of_split_changes_its_sentence(section):
+    kind = section.model_fields["kind"].default
+    assert set().union(*OPTIONS[kind]) == set(section.model_fields) - {"kind", "validation"}
+    base = {"kind": kind} | NEEDED.get(kind, {})
+    changed = [section.model_validate(base | options) for options in OPTIONS[kind]]
+    sentences = [section.model_validate(base).sentence(), *(each.sentence() for each in changed)]
+    assert len(set(sentences)) == len(sentences)
+    for sentence, options in zip(sentences[1:], OPTIONS[kind], strict=True):
+        words = re.findall(r"[\w.{}-]+", sentence.replace("%", ""))
+        words = {word.strip(".") for word in words}
+        for value in options.values():
+            if isinstance(value, float):
+                assert f"{100 * value:g}" in words
+            elif isinstance(value, str) and value not in ("train", "drop", "surprise", "sklearn"):
+                assert value in words
+        assert ("drawn at random" in sentence or "divided at random" in sentence) == (
+            section.model_validate(base | options).model_dump().get("shuffle", True)
+            and kind not in ("own-training", "predefined", "file", "global-time")
+            and (kind == "user-holdout" or options.get("choose") != "latest")
+        )
+    assert "validation part" in section.model_validate(base).sentence("validation part")
+
+
+@pytest.mark.parametrize("missing", ["draw", "describe", "sentence"])
+def test_a_kind_that_lacks_a_method_is_refused(missing):
+    present = {"draw", "describe", "sentence"} - {missing}
+    body = {name: getattr(OwnTraining, name) for name in present}
+    body |= {"kind": "mute", "__annotations__": {"kind": Literal["mute"]}}
+    with pytest.raises(TypeError, match=f"Mute: write `{missing}`, as the other kinds have it"):
+        type(DrawnSplit)("Mute", (DrawnSplit,), body)

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import TimeSeriesSplit, train_test_split
 
-from harness.config.splitting import GlobalTime
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import make
+from harness.splits import GlobalTime, make
 
 
 def ratings_at(times):

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from surprise import Dataset
 from surprise.model_selection import LeaveOneOut
 
-from harness.config.splitting import LeaveNOut, UserFraction, UserHoldout
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import make
+from harness.splits import LeaveNOut, UserFraction, UserHoldout, make
 
 
 class PairDataset(Dataset):
