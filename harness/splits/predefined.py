@@ -16,9 +16,8 @@ from harness.config.data import DatasetSection
 from harness.datasets import Ratings
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import Kind
-from harness.datasets.delimited import TextFormat
-from harness.datasets.headers import RATINGS
-from harness.datasets.reader import read_file
+from harness.datasets.layout import RATINGS, TextFormat
+from harness.datasets.reading import read_file
 from harness.errors import SplitError
 from harness.splits.split import Drawn, Parts, Rows, Split, SplitSection, assemble, file_name
 
@@ -151,8 +150,8 @@ def _rows(ratings: Ratings, users: Ids, items: Ids) -> Rows:
     """Return the row of each pair of ids, -1 where the data has no such rating."""
     import pandas as pd
 
-    user = pd.Index(ratings.user_ids).get_indexer(users)
-    item = pd.Index(ratings.item_ids).get_indexer(items)
+    user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users))
+    item = pd.Index(ratings.item_ids).get_indexer(pd.Index(items))
     pairs = pd.Index(ratings.users.astype(np.int64) * ratings.n_items + ratings.items)
     rows = pairs.get_indexer(user * ratings.n_items + item)
     return np.where((user >= 0) & (item >= 0), rows, -1)
