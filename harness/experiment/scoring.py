@@ -15,7 +15,7 @@ from harness.algorithms import models
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
 from harness.metrics import Exposure, Metric, Pairs, Rankings
-from harness.rankings.tie_order import TieKeys, order_keys, tie_keys
+from harness.rankings.blocks import TieKeys, order_keys, tie_keys
 
 __all__ = ["Progress", "compile_scoring", "rank", "score_pairs"]
 

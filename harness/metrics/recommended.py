@@ -1,7 +1,7 @@
 """Metrics of which items are recommended, whether they are relevant or not.
 
 The lists are those of ``top_items``, in which a run puts items of equal estimate in an order that
-depends on the ids of user and item alone (`harness.rankings.tie_order`). The examples share two
+depends on the ids of user and item alone (`harness.rankings.blocks`). The examples share two
 lists, items 0, 1 and items 1, 2, of which item 1 is relevant to both users:
 
 >>> lists = Rankings([0, 1, 2], [1, 1], [2, 1], [2, 1], [2, 1], [2, 2], top_items=[[0, 1], [1, 2]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.rankings.catalogue import rank_block
+from harness.rankings.blocks import rank_block
 from harness.rankings.columns import from_grouped, from_pairs, group_pairs
 from harness.rankings.files import Evidence, read
 from harness.rankings.predictions import from_predictions, ndcg, pairs_of

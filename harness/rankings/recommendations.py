@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from harness.errors import MetricError, suggestion
 from harness.metrics import Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
+from harness.rankings.blocks import order_keys, tie_keys
 from harness.rankings.columns import as_floats, encode, from_grouped
-from harness.rankings.tie_order import order_keys, tie_keys
 
 __all__ = ["Lists", "check_ranks", "from_lists", "from_matrix", "from_recommendations", "match"]
 

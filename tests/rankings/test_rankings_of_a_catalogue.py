@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from harness import rankings
 from harness.errors import MetricError
-from harness.rankings.tie_order import order_keys, tie_keys
+from harness.rankings.blocks import order_keys, tie_keys
 
 
 @st.composite
