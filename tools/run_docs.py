@@ -10,7 +10,8 @@ Three things in a page are live; every page has a temporary folder of its own to
 - a ``text`` block after ``<!-- output -->``: what the Python block before it prints;
 - a block after ``<!-- file: NAME -->`` is written to that file first.
 
-Seconds and megabytes differ from machine to machine and are not compared.
+Seconds and megabytes differ from day to day and from machine to machine; they are not compared, nor
+is the note that names day and machine.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ VARYING = (
     (re.compile(r"(?:\| \d+\.\d\d ){3}\| \d+ "), "| <seconds and megabytes> "),
     (re.compile(r"\d+\.\d\d(?: s\b|$)", re.MULTILINE), "<seconds>"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d"), "<moment>"),
+    (re.compile(r"(?<= measured on )\d{4}-\d\d-\d\d, .* cores?(?=, )"), "<day and machine>"),
     (re.compile(r"[ \t]+"), " "),
     (re.compile(r"-+"), "-"),
 )

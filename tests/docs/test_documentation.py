@@ -98,6 +98,10 @@ def test_seconds_and_megabytes_are_not_compared_but_scores_are():
     assert comparable(row) != comparable(row.replace("0.7851", "0.7852"))
     assert comparable(row) != comparable(row.replace("670", "671"))
     assert comparable("[1/7] ✓ SVD: 1.39 s") == comparable("[1/7] ✓ SVD: 0.11 s")
+    note = "note: fit s were measured on 2026-11-21, Intel CPU, 2 cores, 1 cell at a time"
+    another = note.replace("2026-11-21, Intel CPU, 2 cores", "2027-01-02, AMD CPU, 64 cores")
+    assert comparable(note) == comparable(another)
+    assert comparable(note) != comparable(another.replace("1 cell", "2 cells"))
 
 
 def test_every_page_is_in_the_navigation():
