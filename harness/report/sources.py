@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ __all__ = ["SOURCES", "Source", "all_sources", "cited_in", "source"]
 
 SOURCES = Path(__file__).with_name("assets") / "sources.bib"
 
-_ACCENTS = {r"\"": "\u0308", r"\'": "\u0301", r"\v": "\u030c", r"\`": "\u0300"}
+_ACCENTS = {'"': "\u0308", "'": "\u0301", "v": "\u030c", "`": "\u0300"}
 
 
 @dataclass(frozen=True)
@@ -24,19 +25,39 @@ class Source:
     key : str
     bibtex : str
         As it stands in the file.
-    authors : tuple of str
-    year, title, venue : str
-    link : str
-        Of the DOI, or where there is none any other; may be empty.
+    fields : dict of str to str
+        By the name in BibTeX, as text without TeX.
     """
 
     key: str
     bibtex: str
-    authors: tuple[str, ...]
-    year: str
-    title: str
-    venue: str
-    link: str
+    fields: dict[str, str]
+
+    @property
+    def authors(self) -> list[str]:
+        """The authors, given name first."""
+        return self.fields["author"].split(" and ")
+
+    @property
+    def surnames(self) -> list[str]:
+        """The authors' surnames, with what belongs to them, as ``van``."""
+        return [re.sub(r"^.*?(?=(\b[a-z]\S* )|\S+$)", "", author) for author in self.authors]
+
+    @property
+    def link(self) -> str:
+        """Address of the DOI, or where there is none any other; may be empty."""
+        doi = self.fields.get("doi")
+        return f"https://doi.org/{doi}" if doi else self.fields.get("url", "")
+
+    @property
+    def venue(self) -> str:
+        """Journal, proceedings or publisher, with volume and pages."""
+        known = (self.fields.get(name) for name in ("journal", "booktitle", "publisher"))
+        number = f"({self.fields['number']})" if "number" in self.fields else ""
+        volume = self.fields.get("volume", "") + number
+        where = " ".join(part for part in (next(filter(None, known)), volume) if part)
+        pages = self.fields.get("pages", "").replace("--", "–")
+        return f"{where}, {pages}" if pages else where
 
     @property
     def cite(self) -> str:
@@ -47,9 +68,9 @@ class Source:
         >>> source("harper2015movielens").cite, source("burges2005learning").cite
         ('Harper and Konstan 2015', 'Burges et al. 2005')
         """
-        surnames = [_surname(author) for author in self.authors]
-        shown = " and ".join(surnames) if len(surnames) < 3 else f"{surnames[0]} et al."
-        return f"{shown} {self.year}"
+        first, *others = self.surnames
+        shown = f"{first} et al." if len(others) > 1 else " and ".join([first, *others])
+        return f"{shown} {self.fields['year']}"
 
     @property
     def reference(self) -> str:
@@ -60,17 +81,22 @@ class Source:
         >>> source("hug2020surprise").reference
         'Nicolas Hug. 2020. Surprise: A Python library for recommender systems. Journal of ...'
         """
-        authors = ", ".join(self.authors[:-1]) + (" and " if self.authors[1:] else "")
-        title = self.title if self.title.endswith("?") else f"{self.title}."
-        return f"{authors}{self.authors[-1]}. {self.year}. {title} {self.venue}."
+        *others, last = self.authors
+        authors = f"{', '.join(others)} and {last}" if others else last
+        title = self.fields["title"]
+        stop = "" if title.endswith("?") else "."
+        return f"{authors}. {self.fields['year']}. {title}{stop} {self.venue}."
 
 
 @cache
 def all_sources() -> dict[str, Source]:
     """Return every entry by its key."""
-    text = SOURCES.read_text(encoding="utf-8")
-    entries = [_read("@" + entry.strip()) for entry in text.split("\n@")]
-    return {entry.key: entry for entry in entries}
+    found = {}
+    for text in re.findall(r"^@.*?^\}", SOURCES.read_text(encoding="utf-8"), re.M | re.S):
+        key = text[text.index("{") + 1 : text.index(",")]
+        fields = re.findall(r"^  (\w+) = \{(.*)\},?$", text, re.M)
+        found[key] = Source(key, text, {name: _plain(value) for name, value in fields})
+    return found
 
 
 def source(key: str) -> Source:
@@ -90,50 +116,15 @@ def cited_in(texts: Iterable[str]) -> list[Source]:
     for text in texts:
         places = []
         for entry in all_sources().values():
-            doi = entry.link.partition("doi.org/")[2]
-            named = rf"\b{re.escape(_surname(entry.authors[0]))}\b[^;.]{{0,40}}?\b{entry.year}\b"
-            match = (re.search(re.escape(doi) + r"(?![\w/])", text) if doi else None) or re.search(
-                named, text
-            )
-            if match:
+            named = rf"\b{re.escape(entry.surnames[0])}\b[^;.]{{0,40}}?\b{entry.fields['year']}\b"
+            doi = re.escape(entry.fields.get("doi", "doi:")) + r"(?![\w/])"
+            if match := re.search(doi, text) or re.search(named, text):
                 places.append((match.start(), entry))
         found |= {entry.key: entry for _, entry in sorted(places, key=lambda each: each[0])}
     return list(found.values())
 
 
-def _read(entry: str) -> Source:
-    key = entry[entry.index("{") + 1 : entry.index(",")]
-    fields = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", entry, re.MULTILINE))
-    volume = fields.get("volume", "")
-    number = f"({fields['number']})" if "number" in fields else ""
-    where = fields.get("journal") or fields.get("booktitle") or fields.get("publisher", "")
-    pages = fields.get("pages", "").replace("--", "–")
-    venue = " ".join(part for part in (where, volume + number) if part)
-    link = f"https://doi.org/{fields['doi']}" if "doi" in fields else fields.get("url", "")
-    return Source(
-        key,
-        entry.strip(),
-        tuple(_plain(author) for author in fields["author"].split(" and ")),
-        fields["year"],
-        _plain(fields["title"]),
-        _plain(f"{venue}, {pages}" if pages else venue),
-        link,
-    )
-
-
-def _surname(author: str) -> str:
-    words = author.split()
-    start = next((i for i, word in enumerate(words) if word[0].islower()), len(words) - 1)
-    start = min(start, words.index("Ó") if "Ó" in words else start)
-    return " ".join(words[start:])
-
-
 def _plain(text: str) -> str:
     """Return TeX as text: accents composed, braces gone."""
-    import unicodedata
-
-    def accented(found: re.Match[str]) -> str:
-        return unicodedata.normalize("NFC", found[2] + _ACCENTS[found[1]])
-
-    text = re.sub(r"\{(\\[\"'`v])\{?(\w)\}?\}", accented, text)
-    return text.replace("{", "").replace("}", "")
+    accented = re.sub(r"\{\\([\"'`v])\{?(\w)\}?\}", lambda m: m[2] + _ACCENTS[m[1]], text)
+    return unicodedata.normalize("NFC", accented).replace("{", "").replace("}", "")

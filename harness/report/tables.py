@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from harness.results.run import Run
 from harness.results.table import row_name
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pandas.io.formats.style import Styler
 
 __all__ = ["escape_latex", "latex", "style"]
@@ -50,7 +48,7 @@ _LATEX = {
     "“": "``",
     "”": "''",
 }
-SECONDS = (("fit_seconds", "fit s"), ("score_seconds", "score s"))
+SECONDS = {"fit_seconds": "fit s", "score_seconds": "score s"}
 
 
 def latex(run: Run | Digest, *, place: int | None = None) -> str:
@@ -70,9 +68,9 @@ def latex(run: Run | Digest, *, place: int | None = None) -> str:
         A ``table`` environment for each: best values in bold, letters raised; two algorithms
         share a letter if they are not significantly different, and only then.
     """
-    told = digest(run)
-    places = told.places if place is None else [told.place(place)]
-    return "\n".join(_latex_table(told, each, number) for number, each in enumerate(places, 1))
+    summary = digest(run)
+    tables = summary.places if place is None else [summary.place(place)]
+    return "\n".join(_latex_table(summary, each, number) for number, each in enumerate(tables, 1))
 
 
 def style(run: Run | Digest, *, place: int = 1) -> Styler:
@@ -89,41 +87,24 @@ def style(run: Run | Digest, *, place: int = 1) -> Styler:
     pandas Styler
         Rounded by uncertainty, best values in bold, intervals and letters on hover, names escaped.
     """
-    told = digest(run)
-    where = told.place(place)
-    columns = ["algorithm", *told.labels, *(column for column, _ in SECONDS)]
-    frame = where.rows[columns].rename(columns=dict(SECONDS)).set_index("algorithm")
-    styler = frame.style.format_index(escape="html").format_index(escape="html", axis="columns")
-    styler = styler.format("{:.2f}", subset=[name for _, name in SECONDS], na_rep="")
-    for label in told.labels:
-        styler = styler.format(_rounding(where.decimals[label]), subset=[label])
-        styler = styler.apply(_bold(set(where.best(label))), subset=[label])
-    hints = frame.astype(object)
-    for column in frame.columns:
-        hints[column] = [_hint(told, where, column, str(name)) for name in frame.index]
-    styler = styler.set_tooltips(hints, css_class="interval")
-    return styler.set_uuid(f"{_identifier(told.run.name)}-{place}").set_caption(
-        escape(plain(where.title))
+    summary = digest(run)
+    table = summary.place(place)
+    columns = ["algorithm", *summary.labels, *SECONDS]
+    frame = table.rows[columns].rename(columns=SECONDS).set_index("algorithm")
+    digits = table.decimals | dict.fromkeys(SECONDS.values(), 2)
+    best = {label: table.best(label) for label in summary.labels}
+    hints = frame.astype(object).assign(
+        **{label: [_hint(table, label, name) for name in frame.index] for label in summary.labels},
+        **dict.fromkeys(SECONDS.values(), ""),
     )
-
-
-def _rounding(digits: int) -> Callable[[Any], str]:
-    return lambda value: rounded(value, digits)
-
-
-def _bold(names: set[str]) -> Callable[[pd.Series[Any]], list[str]]:
-    return lambda column: ["font-weight: bold" if name in names else "" for name in column.index]
-
-
-def _hint(told: Digest, place: Place, column: str, algorithm: str) -> str:
-    """Return interval and letters of a cell, shown on hover."""
-    evidence = place.evidence.get(column)
-    standing = evidence.standing(algorithm) if evidence else None
-    if standing is None:
-        return ""
-    digits = place.decimals[column]
-    return (
-        f"{rounded(standing.low, digits)} to {rounded(standing.high, digits)}, {standing.letters}"
+    styler = frame.style.format_index(escape="html").format_index(escape="html", axis="columns")
+    styler = styler.format({name: partial(rounded, places=digits[name]) for name in frame.columns})
+    for label in summary.labels:
+        bold = ["font-weight: bold" if name in best[label] else "" for name in frame.index]
+        styler = styler.apply(lambda _, bold=bold: bold, subset=[label])
+    styler = styler.set_tooltips(hints, css_class="interval")
+    return styler.set_uuid(f"{_identifier(summary.run.name)}-{place}").set_caption(
+        escape(plain(table.title))
     )
 
 
@@ -137,73 +118,69 @@ def escape_latex(text: object) -> str:
     >>> print(escape_latex("é 🙂"))
     é [U+1F642]
     """
-    return "".join(_escape_character(c) for c in unicodedata.normalize("NFC", plain(text)))
+    return "".join(
+        _LATEX.get(c, c if c.isascii() or "À" <= c <= "ž" else f"[U+{ord(c):04X}]")
+        for c in unicodedata.normalize("NFC", plain(text))
+    )
 
 
-def _latex_table(told: Digest, place: Place, number: int) -> str:
+def _hint(table: Place, label: str, algorithm: str) -> str:
+    """Return interval and letters of a cell, shown on hover."""
+    evidence = table.evidence.get(label)
+    standing = evidence.standing(algorithm) if evidence else None
+    if standing is None:
+        return ""
+    low, high = (rounded(end, table.decimals[label]) for end in (standing.low, standing.high))
+    return f"{low} to {high}, {standing.letters}"
+
+
+def _latex_table(summary: Digest, table: Place, number: int) -> str:
     """Return one table with its caption."""
-    labels = [label for label in told.labels if place.rows[label].notna().any()]
-    best = {label: place.best(label) for label in labels}
-    titles = ["algorithm", *(escape_latex(label) for label in labels), *(t for _, t in SECONDS)]
-    lines = [
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{{escape_latex(_caption(told, place))}}}",
-        rf"  \label{{tab:{_identifier(told.run.name)}-{number}}}",
-        rf"  \begin{{tabular}}{{l{'r' * (len(titles) - 1)}}}",
-        r"    \toprule",
-        f"    {' & '.join(titles)} \\\\",
-        r"    \midrule",
-    ]
-    for row in place.rows.to_dict(orient="records"):
-        name = str(row["algorithm"])
-        cells = [escape_latex(row_name(row))]
-        cells += [
-            _latex_number(told, place, label, row, bold=name in best[label]) for label in labels
-        ]
-        cells += [_seconds(row[column]) for column, _ in SECONDS]
-        lines.append(f"    {' & '.join(cells)} \\\\")
-    lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""]
-    return "\n".join(lines)
+    import pandas as pd
+
+    rows = table.rows.to_dict(orient="records")
+    columns = {"algorithm": [escape_latex(row_name(row)) for row in rows]}
+    for label in summary.labels:
+        if table.rows[label].notna().any():
+            best = table.best(label)
+            columns[escape_latex(label)] = [
+                _latex_number(table, label, row, bold=row["algorithm"] in best) for row in rows
+            ]
+    for name, title in SECONDS.items():
+        columns[title] = [rounded(value, 2) or "--" for value in table.rows[name]]
+    several = "folds and seeds averaged" if summary.several else "one split"
+    letters = (
+        "; algorithms that share a letter are not significantly different"
+        if any(table.evidence.values())
+        else ""
+    )
+    conditions = measured(summary.info.cells)
+    mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
+    data, split, candidates = table.names
+    caption = f"{data}, {split}, candidates: {candidates}; {several}{letters}.{mixed}"
+    text: str = (
+        pd.DataFrame(columns)
+        .style.hide(axis="index")
+        .to_latex(
+            caption=escape_latex(caption),
+            label=f"tab:{_identifier(summary.run.name)}-{number}",
+            column_format="l" + "r" * (len(columns) - 1),
+            position_float="centering",
+            hrules=True,
+        )
+    )
+    return text
 
 
-def _latex_number(
-    told: Digest, place: Place, label: str, row: dict[Any, Any], *, bold: bool
-) -> str:
-    text = rounded(row[label], place.decimals[label])
+def _latex_number(table: Place, label: str, row: dict[Any, Any], *, bold: bool) -> str:
+    text = rounded(row[label], table.decimals[label])
     if not text:
         return "--"
-    if bold:
-        text = rf"\textbf{{{text}}}"
-    evidence = place.evidence.get(label)
+    text = rf"\textbf{{{text}}}" if bold else text
+    evidence = table.evidence.get(label)
     standing = evidence.standing(str(row["algorithm"])) if evidence else None
     return f"{text}$^{{\\mathrm{{{standing.letters}}}}}$" if standing else text
 
 
-def _caption(told: Digest, place: Place) -> str:
-    data, split, candidates = place.names
-    several = "folds and seeds averaged" if told.several else "one split"
-    letters = (
-        "; algorithms that share a letter are not significantly different"
-        if any(place.evidence.values())
-        else ""
-    )
-    conditions = measured(told.info.cells)
-    mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
-    return f"{data}, {split}, candidates: {candidates}; {several}{letters}.{mixed}"
-
-
-def _seconds(value: float) -> str:
-    return "--" if math.isnan(value) else f"{value:.2f}"
-
-
 def _identifier(name: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
-
-
-def _escape_character(character: str) -> str:
-    if character in _LATEX:
-        return _LATEX[character]
-    if character.isascii() or "À" <= character <= "ž":
-        return character
-    return f"[U+{ord(character):04X}]"

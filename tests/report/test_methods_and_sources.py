@@ -188,13 +188,14 @@ def test_the_bibliography_is_whole_and_each_key_is_there_once():
     text = SOURCES.read_text(encoding="utf-8")
     keys = re.findall(r"^@\w+\{([^,]+),$", text, re.MULTILINE)
     assert keys == list(all_sources())
+    assert "".join(f"{each.bibtex}\n\n" for each in all_sources().values()) == text + "\n"
     assert len(set(keys)) == len(keys)
     for entry in all_sources().values():
         assert entry.bibtex.count("{") == entry.bibtex.count("}")
         assert entry.authors
-        assert entry.title
+        assert entry.fields["title"]
         assert entry.venue
-        assert re.fullmatch(r"(19|20)\d\d", entry.year)
+        assert re.fullmatch(r"(19|20)\d\d", entry.fields["year"])
         assert entry.bibtex.isascii()
         assert "{" not in entry.reference + entry.cite
         assert "\\" not in entry.reference + entry.cite
