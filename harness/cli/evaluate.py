@@ -43,11 +43,12 @@ def evaluate_command(
     user, item and rank or estimate, or a TREC run, and the truth a table of user, item and rating
     or TREC qrels. Several files give a row each.
     """
+    import numpy as np
     import pandas as pd
 
     from harness import metrics, rankings
     from harness.cli.screen import say, show_table
-    from harness.errors import ResultsError
+    from harness.errors import ResultsError, counted
     from harness.files import write_output
     from harness.results.frames import to_csv
 
@@ -55,7 +56,7 @@ def evaluate_command(
     columns = ["file", *(str(metric) for metric in wanted), "users", "seconds"]
     rows: list[list[str]] = []
     frames: list[pd.DataFrame] = []
-    undefined: dict[tuple[str, str], int] = {}
+    notes: list[str] = []
     for path in files:
         begun = time.perf_counter()
         evidence = rankings.read(path, truth, training)
@@ -63,9 +64,17 @@ def evaluate_command(
         seconds = time.perf_counter() - begun
         values = ["" if s.mean != s.mean else f"{s.mean:.6f}" for s in scores.values()]
         rows.append([path.name, *values, str(evidence.rankings.n_users), f"{seconds:.2f}"])
-        undefined |= {
-            (path.name, str(metric)): s.n_undefined for metric, s in scores.items() if s.n_undefined
-        }
+        for metric, s in scores.items():
+            if s.n_undefined:
+                users = counted(s.n_undefined, "user")
+                notes.append(
+                    f"{path.name}: {metric} is undefined for {users}; its mean is over the others"
+                )
+            elif metric.per_user and len(s.per_user) > 1 and np.ptp(s.per_user) == 0:
+                notes.append(
+                    f"{path.name}: {metric} is {s.mean:g} for every user, so it cannot tell lists "
+                    "apart here; a `threshold=` says which ratings are relevant"
+                )
         frames.append(
             pd.DataFrame(
                 {"file": path.name, "user": evidence.rankings.users}
@@ -73,8 +82,8 @@ def evaluate_command(
             )
         )
     show_table(columns, rows, ["file"])
-    for (name, label), count in undefined.items():
-        say(f"note: {name}: {label} is undefined for {count:,} users, who are left out")
+    for note in notes:
+        say(f"note: {note}")
     if per_user is not None:
         try:
             write_output(per_user, to_csv(pd.concat(frames)).encode("utf-8", "replace"))

@@ -92,6 +92,8 @@ def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
             say()
         found = outline(config, overrides=overrides)
         show_outline(found)
+        if found.faults:
+            say()
         for fault in found.faults:
             say(fault, err=True)
         n_faults += len(found.faults)

@@ -107,3 +107,11 @@ def test_a_repeated_pair_and_all_other_faults_come_at_once(call, tmp_path):
         "p.csv:5: no user",
         "p.csv: 3 faults (1 unreadable row, 1 incomplete row, 1 repeated pair); fix the data",
     ]
+
+
+def test_a_metric_that_is_the_same_for_every_user_gets_a_note(call, tmp_path):
+    rows = "1,1,3,5\n1,2,2,1\n2,1,1,4\n2,2,2,2\n3,1,1,5\n"
+    (tmp_path / "p.csv").write_text("user,item,estimate,rating\n" + rows)
+    _, out, _ = call("evaluate", "p.csv", "--metrics", "hit@1,hit(threshold=4)@1")
+    assert out.count("note:") == 1
+    assert "note: p.csv: hit@1 is 1 for every user, so it cannot tell lists apart" in out
