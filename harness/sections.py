@@ -20,6 +20,7 @@ __all__ = [
     "MOST_SECONDS",
     "Count",
     "Folds",
+    "KeyPath",
     "Kind",
     "Moment",
     "Section",
@@ -27,10 +28,13 @@ __all__ = [
     "Size",
     "SizeOrZero",
     "State",
+    "dotted",
     "seconds",
     "written",
 ]
 
+KeyPath = tuple[str | int, ...]
+"""Keys and list positions from the top of a config to a value."""
 MOST_SECONDS = 31_536_000.0
 """A year: the longest time limit."""
 MOST_RATINGS = 2**40
@@ -93,6 +97,20 @@ class Kind(Section):
 
 def _from_name(value: Any) -> Any:
     return {"kind": value} if isinstance(value, str) else value
+
+
+def dotted(path: KeyPath) -> str:
+    """Return a key path as a person writes it.
+
+    Examples
+    --------
+    >>> dotted(("algorithms", 1, "params", "k"))
+    'algorithms[1].params.k'
+    """
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
 
 
 def seconds(moment: int | str) -> int:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.algorithms import registry
 from harness.algorithms.spark_session import find_java
 from harness.cli import _COMMANDS
 from harness.config.document import parse
@@ -49,7 +48,7 @@ def test_a_python_block_runs(code, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("code", blocks("yaml"))
 def test_a_yaml_block_is_a_config(code):
-    load(parse(code).data, check_algorithm=registry.check)
+    load(parse(code).data)
 
 
 def test_every_command_it_names_is_there_and_every_command_is_named():

@@ -258,14 +258,13 @@ def write_config(path: Path, answers: dict[str, Any]) -> list[Path]:
     ResultsError
         If the folder cannot be written.
     """
-    from harness.algorithms import registry
     from harness.cli.schema import make_schema
     from harness.config.load import load
     from harness.errors import ResultsError
     from harness.files import write_whole
 
     given = {key: value for key, value in answers.items() if value != ""}
-    load({"name": "new", **given}, check_algorithm=registry.check)
+    load({"name": "new", **given})
     schema = make_schema()
     beside = path.with_name(SCHEMA_FILE)
     files = {path: _text(given)}

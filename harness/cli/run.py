@@ -37,7 +37,6 @@ def run_command(
 
     Finished cells are kept: a second run computes only what is missing.
     """
-    from harness.algorithms import registry
     from harness.cli.progress import display
     from harness.cli.screen import say, show_run
     from harness.config.load import load
@@ -48,7 +47,7 @@ def run_command(
     # Every config is checked before the first is run.
     names: dict[str, str] = {}
     for config in configs:
-        experiment, document = load(config, overrides=overrides, check_algorithm=registry.check)
+        experiment, document = load(config, overrides=overrides)
         if experiment.name in names:
             message = (
                 f"{experiment.name!r} is also the name of {names[experiment.name]}, whose results "

@@ -6,17 +6,18 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from harness.errors import ConfigError, Fault, suggestion
 from harness.files import read_regular
+from harness.sections import KeyPath, dotted
 
-if TYPE_CHECKING:
-    from ruamel.yaml.composer import Composer
-
-__all__ = ["Document", "KeyPath", "bundled", "find", "parse", "read"]
-
-KeyPath = tuple[str | int, ...]
+__all__ = ["Document", "bundled", "find", "parse", "read", "refusal"]
 
 RUN_FILE = "run.json"
 MAX_RECORD_BYTES = 64_000_000
@@ -66,6 +67,11 @@ class Document:
         return 0
 
 
+def refusal(source: str, message: str, line: int = 0, path: KeyPath = ()) -> ConfigError:
+    """Return the error of a single fault."""
+    return ConfigError(source, [Fault(line, dotted(path), message)])
+
+
 def bundled() -> dict[str, Path]:
     """Return the configs that come with the package, by name.
 
@@ -98,26 +104,6 @@ def find(path: Path) -> Path:
     return path
 
 
-def _recorded(path: Path) -> Document:
-    """Return the config of a run from its ``run.json``."""
-    source = str(path)
-    try:
-        info = json.loads(read_regular(path, MAX_RECORD_BYTES))
-        data, given = info["config"], info.get("config_file") or ""
-        if not isinstance(data, dict) or not isinstance(given, str):
-            raise TypeError
-    except OSError as error:
-        reason = (error.strerror or "cannot be read").lower()
-        raise ConfigError(source, [Fault(0, "", f"{reason}; check the path")]) from None
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise ConfigError(
-            source, [Fault(0, "", "not the record of a run; give a config")]
-        ) from None
-    if "floors" in data:  # their name in version 0.1
-        data["baselines"] = data.pop("floors")
-    return Document(source, data, folder=Path(given).parent)
-
-
 def read(path: Path) -> Document:
     """Read a config file.
 
@@ -132,35 +118,54 @@ def read(path: Path) -> Document:
         If the file is missing, too large, not UTF-8, not YAML or not a mapping.
     """
     path = find(path)
-    if path.name == RUN_FILE:
-        return _recorded(path)
-    source = str(path)
+    source, recorded = str(path), path.name == RUN_FILE
+    most = MAX_RECORD_BYTES if recorded else MAX_BYTES + 1
+    # Standard input and `<(command)` are pipes with a writer; of others nothing may come.
+    streamed = path.parts[:2] in (("/", "dev"), ("/", "proc"))
     try:
-        # Standard input and `<(command)` are pipes with a writer; of others nothing may come.
-        streamed = path.parts[:2] in (("/", "dev"), ("/", "proc"))
         if streamed:
             with path.open("rb") as file:  # which may be a device without end
-                raw = file.read(MAX_BYTES + 1)
+                raw = file.read(most)
         else:
-            raw = read_regular(path, MAX_BYTES + 1)
+            raw = read_regular(path, most)
     except OSError as error:
         reason = (error.strerror or "cannot be read").lower()
-        near = f"{path}.yaml"  # `harness report NAME` goes without
-        hint = suggestion(path.stem, bundled())
-        with suppress(OSError):
-            hint = f"did you mean {near!r}?" if Path(near).is_file() else hint
-        hint += "" if hint.endswith("?") else ", or the path of a config"
-        raise ConfigError(source, [Fault(0, "", f"{reason}; {hint}")]) from None
+        raise refusal(source, f"{reason}; {_hint(path)}") from None
+    if recorded:
+        return _recorded(raw, source)
     if len(raw) > MAX_BYTES:
-        fault = Fault(0, "", f"larger than {MAX_BYTES:,} bytes; a config is short")
-        raise ConfigError(source, [fault])
+        raise refusal(source, f"larger than {MAX_BYTES:,} bytes; a config is short")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        fault = Fault(line, "", "not UTF-8 text; save the file as UTF-8")
-        raise ConfigError(source, [fault]) from None
+        raise refusal(source, "not UTF-8 text; save the file as UTF-8", line) from None
     return parse(text, source, Path() if streamed else path.parent)
+
+
+def _hint(path: Path) -> str:
+    """Return what to do about a config that cannot be read."""
+    if path.name == RUN_FILE:
+        return "check the path"
+    near = f"{path}.yaml"  # `harness report NAME` goes without
+    hint = suggestion(path.stem, bundled())
+    with suppress(OSError):
+        hint = f"did you mean {near!r}?" if Path(near).is_file() else hint
+    return hint if hint.endswith("?") else f"{hint}, or the path of a config"
+
+
+def _recorded(raw: bytes, source: str) -> Document:
+    """Return the config of a run from its ``run.json``."""
+    try:
+        info = json.loads(raw)
+        data, given = info["config"], info.get("config_file") or ""
+        if not isinstance(data, dict) or not isinstance(given, str):
+            raise TypeError
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise refusal(source, "not the record of a run; give a config") from None
+    if "floors" in data:  # their name in version 0.1
+        data["baselines"] = data.pop("floors")
+    return Document(source, data, folder=Path(given).parent)
 
 
 def parse(text: str, source: str = "config", folder: Path | None = None) -> Document:
@@ -180,56 +185,49 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
     >>> document.line(("split", "kind"))
     3
     """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
     yaml = YAML(typ="safe", pure=True)
-    yaml.Composer = _bounded_composer(source)
+    yaml.Composer = _Composer
+    yaml.composer.source = source
+    reader = _Reader(source, yaml.constructor)
     try:
         node = yaml.compose(text)
         if node is None:
-            raise ConfigError(source, [Fault(0, "", "empty; name a dataset and algorithms")])
-        reader = _Reader(source, yaml.constructor)
-        data = reader.value(node, (), 0)
+            raise refusal(source, "empty; name a dataset and algorithms")
+        data = reader.value(node, ())
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark is not None else 0
         found = str(error.problem or error.context or "not YAML").split("\n")[0]
-        fault = Fault(line, "", f"not valid YAML: {found}; fix the line")
-        raise ConfigError(source, [fault]) from None
+        line = mark.line + 1 if mark is not None else 0
+        raise refusal(source, f"not valid YAML: {found}; fix the line", line) from None
     except (YAMLError, ValueError, OverflowError) as error:
         found = str(error).split("\n")[0]
-        raise ConfigError(source, [Fault(0, "", f"not valid YAML: {found}; fix it")]) from None
+        raise refusal(source, f"not valid YAML: {found}; fix it") from None
     if not isinstance(data, dict):
-        fault = Fault(1, "", "not a mapping of keys to values; start with `dataset: ...`")
-        raise ConfigError(source, [fault])
+        message = "not a mapping of keys to values; start with `dataset: ...`"
+        raise refusal(source, message, 1)
     return Document(source, data, reader.lines, folder)
 
 
-def _bounded_composer(source: str) -> type[Composer]:
-    """Return a YAML composer with limits, so that a large file fails fast."""
-    from ruamel.yaml.composer import Composer
+class _Composer(Composer):
+    """Composes nodes within limits, so that a large file fails fast."""
 
-    class Bounded(Composer):
-        depth = n_nodes = 0
+    source = ""
+    level = n_nodes = 0
 
-        def compose_node(self, parent: Any, index: Any) -> Any:
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self.n_nodes += 1
+        too_deep = self.level > MAX_DEPTH
+        if too_deep or self.n_nodes > 2 * MAX_NODES:
             line = self.parser.peek_event().start_mark.line + 1
-            self.n_nodes += 1
-            if self.depth > MAX_DEPTH:
-                raise ConfigError(source, [Fault(line, "", _TOO_DEEP)])
-            if self.n_nodes > 2 * MAX_NODES:
-                raise ConfigError(source, [Fault(line, "", _TOO_MANY)])
-            self.depth += 1
-            node = super().compose_node(parent, index)
-            self.depth -= 1
-            return node
-
-    return Bounded
+            raise refusal(self.source, _TOO_DEEP if too_deep else _TOO_MANY, line)
+        self.level += 1
+        node = super().compose_node(parent, index)
+        self.level -= 1
+        return node
 
 
 class _Reader:
-    """Walk a node graph into plain data, counting what aliases would expand to."""
+    """Walks a node graph into plain data, counting what aliases would expand to."""
 
     def __init__(self, source: str, constructor: Any) -> None:
         self.source = source
@@ -237,21 +235,20 @@ class _Reader:
         self.lines: dict[KeyPath, int] = {}
         self.n_nodes = 0
 
-    def refuse(self, node: Any, path: KeyPath, message: str) -> ConfigError:
-        key = ".".join(str(part) for part in path)
-        return ConfigError(self.source, [Fault(node.start_mark.line + 1, key, message)])
+    def refuse(self, node: Node, path: KeyPath, message: str) -> ConfigError:
+        return refusal(self.source, message, node.start_mark.line + 1, path)
 
-    def value(self, node: Any, path: KeyPath, depth: int) -> Any:
+    def value(self, node: Node, path: KeyPath) -> Any:
         self.n_nodes += 1
-        if depth > MAX_DEPTH:
+        if len(path) > MAX_DEPTH:
             raise self.refuse(node, (), _TOO_DEEP)
         if self.n_nodes > MAX_NODES:
             raise self.refuse(node, (), _TOO_MANY)
         self.lines.setdefault(path, node.start_mark.line + 1)
-        if node.id == "mapping":
-            return self.mapping(node, path, depth)
-        if node.id == "sequence":
-            return [self.value(item, (*path, i), depth + 1) for i, item in enumerate(node.value)]
+        if isinstance(node, MappingNode):
+            return self.mapping(node, path)
+        if isinstance(node, SequenceNode):
+            return [self.value(item, (*path, i)) for i, item in enumerate(node.value)]
         tag = str(node.tag)
         if tag not in _SCALARS:
             raise self.refuse(node, path, f"tag {tag!r} is not allowed; write a plain value")
@@ -265,10 +262,10 @@ class _Reader:
             message = f"{found} is no {kind}; write one, or leave the tag out"
             raise self.refuse(node, path, message) from None
 
-    def mapping(self, node: Any, path: KeyPath, depth: int) -> dict[str, Any]:
+    def mapping(self, node: MappingNode, path: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            if key_node.id != "scalar":
+            if isinstance(key_node, MappingNode | SequenceNode):
                 raise self.refuse(key_node, path, "a key is not a plain word; write `key: value`")
             key = str(key_node.value)
             if key == "<<":
@@ -276,5 +273,5 @@ class _Reader:
             if key in result:
                 raise self.refuse(key_node, (*path, key), "given twice; remove one")
             self.lines[(*path, key)] = key_node.start_mark.line + 1
-            result[key] = self.value(value_node, (*path, key), depth + 1)
+            result[key] = self.value(value_node, (*path, key))
         return result

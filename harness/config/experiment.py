@@ -2,30 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
+from harness import metrics
 from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithm import AlgorithmSection
 from harness.config.data import DatasetSection
-from harness.config.inference import Inference
 from harness.config.tuning import Tuning
-from harness.errors import suggestion
-from harness.sections import MOST_SECONDS, Section
+from harness.errors import MetricError, suggestion
+from harness.sections import MOST_SECONDS, Section, State
 from harness.splits import FilterSection, Holdout, SplitSection
 
-__all__ = ["Execution", "Experiment"]
+__all__ = ["GIVEN", "NAME", "Execution", "Experiment", "Inference"]
 
-T = TypeVar("T")
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
+GIVEN = "given from Python: "
+"""How the record of a run names ratings that were given from Python."""
+
+
+class _OneOrMore:
+    """Lets a list of one be written without brackets."""
+
+    @staticmethod
+    def __get_pydantic_core_schema__(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        either = get_args(source)[0] | source
+        read = BeforeValidator(_as_list, json_schema_input_type=either)
+        return handler.generate_schema(Annotated[source, Field(min_length=1), read])
 
 
 def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
-Seed = Annotated[int, Field(ge=0, lt=2**32)]
+def _check_label(label: str) -> str:
+    try:
+        metrics.parse_many(label)
+    except MetricError as error:
+        raise ValueError(str(error)) from None
+    return label
+
+
+T = TypeVar("T")
+OneOrMore = Annotated[list[T], _OneOrMore]
+Label = Annotated[str, AfterValidator(_check_label)]
+
+
+class Inference(Section):
+    """Intervals and tests over users, for every metric that is a mean of users' scores.
+
+    A user's scores in several folds or seeds are averaged first: they are not independent.
+    """
+
+    baseline: str | None = None
+    """Label of the algorithm that the others are compared with, in addition to all pairs."""
+    test: Literal["randomisation", "t", "wilcoxon"] = "randomisation"
+    """Paired test: sign-flip randomisation, Student's t or Wilcoxon's signed ranks."""
+    correction: Literal["holm", "benjamini-hochberg", "none"] = "holm"
+    """For the number of comparisons."""
+    interval: Literal["bca", "percentile"] = "bca"
+    """How bootstrap intervals are drawn from the resamples."""
+    resamples: int | None = Field(default=None, ge=100, le=1_000_000)
+    """Of the randomisation test and of the bootstrap; null: 10,000, and as many as the number of
+    comparisons needs where none of these is as extreme as the scores."""
+    confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
+    """Of the intervals; a difference is significant at one minus this."""
 
 
 class Execution(Section):
@@ -65,67 +114,42 @@ class Experiment(Section):
     """Name of the run and of its folder in `runs/`; the file's name when left out."""
     description: str = ""
     """A sentence for the report: the question of the experiment."""
-    dataset: Annotated[
-        list[DatasetSection],
-        Field(min_length=1),
-        BeforeValidator(_as_list, json_schema_input_type=DatasetSection | list[DatasetSection]),
-    ]
+    dataset: OneOrMore[DatasetSection]
     """Where the ratings come from: a name from `harness list datasets`, or a file of your own."""
-    filters: list[FilterSection] = Field(default_factory=list)
+    filters: list[FilterSection] = Field(default=[])
     """Filters before the split, in this order; each reports its counts."""
-    split: Annotated[
-        list[SplitSection],
-        Field(min_length=1),
-        BeforeValidator(_as_list, json_schema_input_type=SplitSection | list[SplitSection]),
-    ] = Field(default=[Holdout()])
+    split: OneOrMore[SplitSection] = Field(default=[Holdout()])
     """How ratings are split into training and test."""
-    candidates: Annotated[
-        list[CandidatesSection],
-        Field(min_length=1),
-        BeforeValidator(
-            _as_list, json_schema_input_type=CandidatesSection | list[CandidatesSection]
-        ),
-    ] = Field(default=[Rated()])
+    candidates: OneOrMore[CandidatesSection] = Field(default=[Rated()])
     """Which items are ranked for each test user."""
     algorithms: list[AlgorithmSection] = Field(min_length=1)
     """The rows of the table."""
-    metrics: list[str] = Field(min_length=1)
+    metrics: list[Label] = Field(min_length=1)
     """Labels as `ndcg@10`, `ndcg(gain=linear)@5,10` or `rmse`; see `harness list metrics`."""
-    seed: Annotated[
-        list[Seed],
-        Field(min_length=1),
-        BeforeValidator(_as_list, json_schema_input_type=Seed | list[Seed]),
-    ] = Field(default_factory=lambda: [0])
+    seed: OneOrMore[State] = Field(default=[0])
     """The run's seed, or several; all random numbers are derived from it by name."""
-    tuning: Tuning = Field(default_factory=lambda: Tuning(trials=20))
+    tuning: Tuning = Tuning(trials=20)
     """How algorithms with a `search` are tuned: the same budget for each."""
     baselines: bool = True
     """Whether `Random` and `Popularity` are added if they are not among the algorithms."""
-    statistics: Inference | None = Field(default=Inference())
+    statistics: Inference | None = Inference()
     """Intervals and tests over users; null for none."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True
     """Whether compiled fitting and scoring replace Surprise's where the results are the same."""
-    execution: Execution = Field(default_factory=Execution)
+    execution: Execution = Execution()
     """How the run is executed: workers and time limits."""
 
     @model_validator(mode="before")
     @classmethod
     def _add_baselines(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or data.get("baselines", True) is not True:
-            return data
-        rows = data.get("algorithms")
-        if not isinstance(rows, list) or not rows:
+        rows = data.get("algorithms") if isinstance(data, dict) else None
+        if not isinstance(rows, list) or not rows or data.get("baselines", True) is not True:
             return data
         named = [row.get("name") if isinstance(row, dict) else row for row in rows]
-        return {
-            **data,
-            "algorithms": [
-                *rows,
-                *(each for each in ("Random", "Popularity") if each not in named),
-            ],
-        }
+        added = [each for each in ("Random", "Popularity") if each not in named]
+        return {**data, "algorithms": [*rows, *added]}
 
     @model_validator(mode="after")
     def _baseline_is_there(self) -> Self:
@@ -139,12 +163,10 @@ class Experiment(Section):
 
     @model_validator(mode="after")
     def _labels_differ(self) -> Self:
-        seen: set[str] = set()
-        for algorithm in self.algorithms:
-            if algorithm.title in seen:
+        titles = [algorithm.title for algorithm in self.algorithms]
+        for position, title in enumerate(titles):
+            if title in titles[:position]:
                 raise ValueError(
-                    f"two algorithms are labelled {algorithm.title!r}; "
-                    "give one a `label` of its own"
+                    f"two algorithms are labelled {title!r}; give one a `label` of its own"
                 )
-            seen.add(algorithm.title)
         return self

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import types
-import typing
-from typing import Any
+import re
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from harness.config.document import Document, KeyPath
+from harness.config.document import Document
 from harness.errors import Fault, suggestion
-from harness.sections import Kind
+from harness.sections import KeyPath, Kind, dotted
 
-__all__ = ["dotted", "explain"]
+__all__ = ["explain"]
 
 RENAMED = {"floors": "baselines"}
 """Keys of earlier versions, and their new names."""
-
-
-def dotted(path: KeyPath) -> str:
-    """Return a key path as a person writes it.
-
-    Examples
-    --------
-    >>> dotted(("algorithms", 1, "params", "k"))
-    'algorithms[1].params.k'
-    """
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
 
 
 def explain(error: Any, document: Document, model: type[BaseModel]) -> Fault:
@@ -70,17 +55,19 @@ def _message(error: Any, model: type[BaseModel], path: KeyPath) -> str:
         case "extra_forbidden":
             if renamed := RENAMED.get(str(error["loc"][-1])):
                 return f"this key is now called `{renamed}`; rename it"
-            keys = _keys_beside(model, error["loc"][:-1])
+            beside = _sections_at(model, error["loc"][:-1])
+            keys = sorted({key for section in beside for key in section.model_fields})
             return f"unknown key; {suggestion(error['loc'][-1], keys)}"
         case "missing":
             return "missing; add it"
         case "union_tag_not_found":
-            return f"no `kind` given; {suggestion('', _tags(context))}"
+            kinds = [_kind(section) for section in _sections_at(model, error["loc"])]
+            return f"no `kind` given; {suggestion('', kinds)}"
         case "union_tag_invalid":
-            return f"unknown kind {context['tag']!r}; {suggestion(context['tag'], _tags(context))}"
+            known = _choices(context["expected_tags"])
+            return f"unknown kind {context['tag']!r}; {suggestion(context['tag'], known)}"
         case "literal_error":
-            choices = [part.strip("' ") for part in _split_expected(context["expected"])]
-            return f"found {shown}; {suggestion(found, choices)}"
+            return f"found {shown}; {suggestion(found, _choices(context['expected']))}"
         case "value_error":
             return str(context["error"])
         case "string_pattern_mismatch":
@@ -107,45 +94,29 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _tags(context: dict[str, Any]) -> list[str]:
-    return [part.strip("' ") for part in str(context.get("expected_tags", "")).split(",") if part]
+def _choices(text: str) -> list[str]:
+    """Return the words that a message of Pydantic lists in quotation marks."""
+    return re.findall(r"'([^']*)'", text)
 
 
-def _split_expected(text: str) -> list[str]:
-    return text.replace(" or ", ", ").split(", ")
-
-
-def _keys_beside(model: type[BaseModel], location: tuple[Any, ...]) -> list[str]:
-    """Return the keys that are legal where an unknown one was found."""
-    candidates: list[Any] = [model]
+def _sections_at(model: type[BaseModel], location: tuple[Any, ...]) -> list[type[BaseModel]]:
+    """Return the sections that may stand at a location, or around it if none does."""
+    sections = [model]
     for part in location:
-        stepped: list[Any] = []
-        for candidate in candidates:
-            if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-                if part in candidate.model_fields:
-                    stepped += _sections(candidate.model_fields[part].annotation)
-                elif _tag(candidate) == part:
-                    stepped.append(candidate)
-        candidates = stepped or candidates
-    return sorted({key for candidate in candidates for key in candidate.model_fields})
+        fields = [each.model_fields[part] for each in sections if part in each.model_fields]
+        inner = [each for field in fields for each in _sections(field.annotation)]
+        sections = inner or [each for each in sections if _kind(each) == part] or sections
+    return sections
 
 
-def _tag(model: type[BaseModel]) -> str | None:
-    kind = model.model_fields.get("kind")
-    if kind is None:
-        return None
-    values = typing.get_args(kind.annotation)
-    return str(values[0]) if values else None
+def _kind(section: type[BaseModel]) -> Any:
+    return section.model_fields["kind"].default if "kind" in section.model_fields else None
 
 
 def _sections(annotation: Any) -> list[type[BaseModel]]:
     """Return every section that an annotation may hold, through lists, unions and Annotated."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        if issubclass(annotation, Kind) and "kind" not in annotation.model_fields:
+        if issubclass(annotation, Kind) and _kind(annotation) is None:
             return [*annotation.kinds]
         return [annotation]
-    if typing.get_origin(annotation) is typing.Annotated:
-        return _sections(typing.get_args(annotation)[0])
-    if typing.get_origin(annotation) in (list, typing.Union, types.UnionType, tuple):
-        return [found for part in typing.get_args(annotation) for found in _sections(part)]
-    return []
+    return [found for part in get_args(annotation) for found in _sections(part)]

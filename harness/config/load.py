@@ -4,40 +4,32 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from harness import metrics
+from harness.algorithms import registry
 from harness.config.algorithm import AlgorithmConfig
-from harness.config.document import Document, KeyPath, parse, read
-from harness.config.experiment import Experiment
-from harness.config.faults import dotted, explain
-from harness.errors import ConfigError, Fault, MetricError
-from harness.sections import Section
+from harness.config.document import Document, parse, read, refusal
+from harness.config.experiment import GIVEN, Experiment
+from harness.config.faults import explain
+from harness.errors import ConfigError, Fault
+from harness.sections import KeyPath, Section, dotted
 
-__all__ = ["GIVEN", "AlgorithmCheck", "load", "repeated"]
-
-GIVEN = "given from Python: "
-"""How the record of a run names ratings that were given from Python."""
+__all__ = ["load", "repeated"]
 
 MOST_BITS = 1_024
 """Of a whole number; a larger one is more than any floating-point number."""
 LONGEST_KEY = 100
 
-AlgorithmCheck = Callable[[AlgorithmConfig], Iterable[tuple[KeyPath, str]]]
-"""Given an algorithm of a config, yields what is wrong: the key inside it, and the message."""
-
 
 def load(
-    config: str | Path | Mapping[str, Any] | Experiment,
-    *,
-    overrides: Iterable[str] = (),
-    check_algorithm: AlgorithmCheck | None = None,
+    config: str | Path | Mapping[str, Any] | Experiment, *, overrides: Iterable[str] = ()
 ) -> tuple[Experiment, Document]:
     """Read and validate a config.
 
@@ -49,8 +41,6 @@ def load(
     overrides : iterable of str
         ``key.path=value`` each, the value written as in YAML: ``split.test_size=0.1``,
         ``algorithms[0].params.k=20``.
-    check_algorithm : callable, optional
-        Checks each algorithm's name and parameters.
 
     Returns
     -------
@@ -64,45 +54,44 @@ def load(
         With all faults of the config.
     """
     try:
-        return _load(config, overrides, check_algorithm)
+        document = _document(config)
+        for override in overrides:
+            _apply(document.data, override)
+        return _checked(document), document
     except RecursionError:
         source = str(config) if isinstance(config, str | Path) else "config"
-        raise ConfigError(source, [Fault(0, "", "nested too deeply; flatten it")]) from None
+        raise refusal(source, "nested too deeply; flatten it") from None
 
 
-def _load(
-    config: str | Path | Mapping[str, Any] | Experiment,
-    overrides: Iterable[str],
-    check_algorithm: AlgorithmCheck | None,
-) -> tuple[Experiment, Document]:
+def _document(config: str | Path | Mapping[str, Any] | Experiment) -> Document:
+    name = "run"
     if isinstance(config, Experiment):
         document = Document("config", config.model_dump(mode="json", exclude_unset=True))
     elif isinstance(config, Mapping):
         document = Document("config", copy.deepcopy(dict(config)))
     else:
         document = read(Path(config))
-        document.data.setdefault("name", _safe_name(Path(config).stem))
-    if not isinstance(config, str | Path):
-        document.data.setdefault("name", "run")
-    for override in overrides:
-        _apply(document.data, override)
+        name = re.sub(r"[^\w.-]", "-", Path(config).stem)[:80]
+    document.data.setdefault("name", name)
+    return document
+
+
+def _checked(document: Document) -> Experiment:
+    """Return the experiment of a document without faults."""
     if unprintable := list(_unprintable(document, document.data)):
         raise ConfigError(document.source, unprintable)
-    _let_import(document)
     faults = list(_ratings_of_a_session(document))
     experiment: Experiment | None = None
     try:
         experiment = Experiment.model_validate(document.data)
     except ValidationError as error:
         faults += [explain(entry, document, Experiment) for entry in error.errors()]
-    faults += _metric_faults(document)
-    if check_algorithm is not None:
-        faults += _algorithm_faults(document, check_algorithm)
+    faults += _algorithm_faults(document)
     if experiment is not None:
         faults += _repeated_entries(experiment, document)
     if faults or experiment is None:
         raise ConfigError(document.source, dict.fromkeys(faults))
-    return experiment, document
+    return experiment
 
 
 def _unprintable(document: Document, value: Any, path: KeyPath = ()) -> Iterator[Fault]:
@@ -151,21 +140,6 @@ def repeated(document: Document, key: str, first: int, second: int, how: str) ->
     return Fault(document.line((key, second)), dotted((key, second)), message)
 
 
-def _safe_name(stem: str) -> str:
-    return "".join(c if c.isalnum() or c in "._-" else "-" for c in stem)[:80]
-
-
-def _let_import(document: Document) -> None:
-    """Let algorithms be imported from the folder of the config and from the current folder."""
-    rows = document.data.get("algorithms")
-    rows = rows if isinstance(rows, list) else []
-    names = [row.get("name") if isinstance(row, dict) else row for row in rows]
-    if any(":" in str(name) for name in names):
-        for folder in (document.folder or Path(), Path()):
-            if (place := str(folder.resolve())) not in sys.path:
-                sys.path.append(place)
-
-
 def _ratings_of_a_session(document: Document) -> Iterator[Fault]:
     """Yield a fault where the record of a run does not hold where its ratings came from."""
     named = document.data.get("dataset")
@@ -180,38 +154,25 @@ def _ratings_of_a_session(document: Document) -> Iterator[Fault]:
         )
 
 
-def _metric_faults(document: Document) -> list[Fault]:
-    labels = document.data.get("metrics")
-    faults = []
-    for position, label in enumerate(labels if isinstance(labels, list) else []):
-        if isinstance(label, str):
-            try:
-                metrics.parse_many(label)
-            except MetricError as error:
-                path = ("metrics", position)
-                faults.append(Fault(document.line(path), dotted(path), str(error)))
-    return faults
-
-
-def _algorithm_faults(document: Document, check: AlgorithmCheck) -> list[Fault]:
+def _algorithm_faults(document: Document) -> Iterator[Fault]:
     """Check each algorithm that is well formed in itself, whatever else is wrong in the file."""
-    rows = document.data.get("algorithms")
-    faults = []
-    for position, row in enumerate(rows if isinstance(rows, list) else []):
+    given: Any = document.data.get("algorithms")
+    rows = {}
+    for position, row in enumerate(given if isinstance(given, list) else []):
         try:
-            algorithm = AlgorithmConfig.model_validate(
-                {"name": row} if isinstance(row, str) else row
-            )
+            written = {"name": row} if isinstance(row, str) else row
+            rows[position] = AlgorithmConfig.model_validate(written)
         except ValidationError:
             continue
-        for key, message in check(algorithm):
-            path = (
-                ("algorithms", position, *key)
-                if isinstance(row, dict)
-                else ("algorithms", position)
-            )
-            faults.append(Fault(document.line(path), dotted(path), message))
-    return faults
+    if any(":" in row.name for row in rows.values()):  # a class in the config's folder, or here
+        for folder in (document.folder or Path(), Path()):
+            if (place := str(folder.resolve())) not in sys.path:
+                sys.path.append(place)
+    for position, row in rows.items():
+        for key, message in registry.check(row):
+            inside = key if isinstance(given[position], dict) else ()
+            path: KeyPath = ("algorithms", position, *inside)
+            yield Fault(document.line(path), dotted(path), message)
 
 
 def _apply(data: dict[str, Any], override: str) -> None:
@@ -219,48 +180,36 @@ def _apply(data: dict[str, Any], override: str) -> None:
     where = f"--set {override}"
     key, separator, text = override.partition("=")
     if not separator or not key:
-        raise ConfigError(where, [Fault(0, "", "no '='; write --set split.test_size=0.1")])
+        raise refusal(where, "no '='; write --set split.test_size=0.1")
     value = parse(f"value: {text}", where).data["value"]
     path = _key_path(key, where)
     target: Any = data
-    for part, following in pairwise(path):
+    named = ""
+    for part, following in pairwise([*path, None]):
+        named = part if isinstance(part, str) else named
         if isinstance(target, dict) and isinstance(part, str):
-            if isinstance(target.get(part), str) and isinstance(following, str):
-                target[part] = {"kind" if part in ("split", "candidates") else "name": target[part]}
-            target = target.setdefault(part, {})
-        else:
-            target = _item(target, part, where)
-    last = path[-1]
-    in_mapping = isinstance(last, str) and isinstance(target, dict)
-    if in_mapping or (isinstance(last, int) and isinstance(target, list) and last < len(target)):
-        target[last] = value
-    else:
-        fault = Fault(0, dotted(path), "no such place in the config; check the path")
-        raise ConfigError(where, [fault])
-
-
-def _item(target: Any, part: str | int, where: str) -> Any:
-    if isinstance(target, list) and isinstance(part, int) and part < len(target):
-        if isinstance(target[part], str):
-            target[part] = {"name": target[part]}
-        return target[part]
-    raise ConfigError(where, [Fault(0, str(part), "no such place in the config; check the path")])
+            target.setdefault(part, {})
+        elif not (isinstance(target, list) and isinstance(part, int) and part < len(target)):
+            raise refusal(where, "no such place in the config; check the path", path=path)
+        if following is None:
+            target[part] = value
+        elif isinstance(target[part], str) and isinstance(following, str):  # a name alone
+            by = "kind" if named in ("split", "candidates", "validation") else "name"
+            target[part] = {by: target[part]}
+        target = target[part]
 
 
 def _key_path(key: str, where: str) -> KeyPath:
     """Return ``a.b[1].c`` as ``("a", "b", 1, "c")``."""
     path: list[str | int] = []
-    for piece in key.split("."):
-        name, *indices = piece.split("[")
+    for name, index in re.findall(r"([^.\[]+)|\[([^.\[]*)", key):
+        digits = index.removesuffix("]")
         if name:
             path.append(name)
-        for index in indices:
-            digits = index.removesuffix("]")
-            if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
-                fault = Fault(0, key, f"{index!r} is no list index; write algorithms[0]")
-                raise ConfigError(where, [fault])
+        elif digits.isascii() and digits.isdigit() and len(digits) < 10:
             path.append(int(digits))
+        else:
+            raise refusal(where, f"{index!r} is no list index; write algorithms[0]", path=(key,))
     if not path:
-        fault = Fault(0, key, "no key; write --set split.test_size=0.1")
-        raise ConfigError(where, [fault])
+        raise refusal(where, "no key; write --set split.test_size=0.1", path=(key,))
     return tuple(path)

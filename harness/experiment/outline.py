@@ -73,7 +73,7 @@ def outline(config: str | Path | dict[str, Any], *, overrides: Iterable[str] = (
     >>> plan.rows[0][:3], plan.faults
     (('SVD', '1', '0'), ())
     """
-    experiment, document = load(config, overrides=overrides, check_algorithm=registry.check)
+    experiment, document = load(config, overrides=overrides)
     faults = list(_missing_extras(experiment))
     workspace, notes = _loaded(experiment, document, faults)
     here = workspace.experiment

@@ -11,8 +11,8 @@ from typing import Any
 from harness import datasets
 from harness.algorithms import registry
 from harness.config.document import Document
-from harness.config.experiment import Experiment
-from harness.config.load import GIVEN, load
+from harness.config.experiment import GIVEN, Experiment
+from harness.config.load import load
 from harness.config.tuning import validation_of
 from harness.experiment.cell import Outcome
 from harness.experiment.checks import check_relevance, check_tables
@@ -99,7 +99,7 @@ def run(
     given = None if ratings is None else datasets.load(ratings)
     if given is not None:
         overrides = [*overrides, "dataset=bundled"]
-    experiment, document = load(config, overrides=overrides, check_algorithm=registry.check)
+    experiment, document = load(config, overrides=overrides)
     if results is not None:
         check_replaceable(Path(results) / experiment.name)
     workspace = Workspace(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from harness import splits
-from harness.algorithms import registry
 from harness.config.load import load
 from harness.errors import SplitError
 from harness.experiment.workspace import Workspace
@@ -60,7 +59,7 @@ def keep_splits(
     HarnessError
         If the config or the data have faults, or a file cannot be written.
     """
-    experiment, document = load(config, overrides=overrides, check_algorithm=registry.check)
+    experiment, document = load(config, overrides=overrides)
     workspace = Workspace(experiment, document.folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

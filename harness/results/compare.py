@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harness.config.inference import Inference
+from harness.config.experiment import Inference
 from harness.errors import ComparisonError, ResultsError, suggestion
 from harness.results.cells import short_key
 from harness.results.inference import infer

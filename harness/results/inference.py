@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness import metrics, seeds, statistics
-from harness.config.inference import Inference
+from harness.config.experiment import Inference
 from harness.results.record import CellResult, FailedCell, MetricComparison, TableName
 from harness.results.values import is_mean_of_users
 

@@ -23,10 +23,9 @@ from pydantic import (
 from pydantic_core import from_json
 
 from harness import metrics
-from harness.config.experiment import NAME, Experiment
-from harness.config.faults import dotted
-from harness.config.load import GIVEN
+from harness.config.experiment import GIVEN, NAME, Experiment
 from harness.errors import MetricError, ResultsError
+from harness.sections import dotted
 
 __all__ = [
     "SCHEMA_VERSION",

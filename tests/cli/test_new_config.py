@@ -52,7 +52,7 @@ def test_a_new_config_loads_and_names_its_schema(call, tmp_path):
     path = tmp_path / "mine" / "first.yaml"
     assert path.read_text().splitlines()[0] == FIRST_LINE
     assert json.loads((tmp_path / "mine" / "schema.json").read_text()) == make_schema()
-    experiment, _ = load(path, check_algorithm=registry.check)
+    experiment, _ = load(path)
     assert experiment.name == "first"
 
 
@@ -62,7 +62,7 @@ def test_a_new_config_holds_what_was_asked_for(call, tmp_path):
         *("--algorithms", "SVD++, slope one", "--metrics", "ndcg@5,10,rmse", "--seed", "7"),
         *("--description", "What: is 'best'? # really"),
     )
-    experiment, _ = load(tmp_path / "a.yaml", check_algorithm=registry.check)
+    experiment, _ = load(tmp_path / "a.yaml")
     assert experiment.description == "What: is 'best'? # really"
     assert experiment.dataset[0].name == "ml-100k"
     assert experiment.split[0].describe() == "5-fold"
@@ -74,7 +74,7 @@ def test_a_new_config_holds_what_was_asked_for(call, tmp_path):
 
 def test_all_takes_every_algorithm_of_surprise(call, tmp_path):
     call("new", "a.yaml", "--algorithms", "all")
-    experiment, _ = load(tmp_path / "a.yaml", check_algorithm=registry.check)
+    experiment, _ = load(tmp_path / "a.yaml")
     assert set(registry.SURPRISE) <= {each.name for each in experiment.algorithms}
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.algorithms import registry
 from harness.config.load import load
 from harness.errors import ConfigError
 
@@ -14,13 +13,13 @@ CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 
 def faults(config, **options):
     with pytest.raises(ConfigError, match=r"config: ") as caught:
-        load(config, check_algorithm=registry.check, **options)
+        load(config, **options)
     return {fault.key: fault.message for fault in caught.value.faults}
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_every_config_of_the_project_loads(path):
-    experiment, _ = load(path, check_algorithm=registry.check)
+    experiment, _ = load(path)
     assert experiment.name == path.stem
 
 
@@ -45,7 +44,7 @@ def test_all_faults_come_at_once_each_with_line_key_and_suggestion(tmp_path):
         "seed: -1\n"
     )
     with pytest.raises(ConfigError, match=r"bad\.yaml") as caught:
-        load(path, check_algorithm=registry.check)
+        load(path)
     lines = str(caught.value).split("\n")
     for start, end in [
         ("bad.yaml:1: dataset", "'ml-100k'?"),
@@ -93,7 +92,7 @@ def test_two_rows_may_not_share_a_label():
 
 def test_one_algorithm_may_stand_twice_under_two_labels():
     rows = ["SVD", {"name": "SVD", "label": "small", "params": {"n_factors": 5}}]
-    experiment, _ = load(SMALL | {"algorithms": rows}, check_algorithm=registry.check)
+    experiment, _ = load(SMALL | {"algorithms": rows})
     assert [row.title for row in experiment.algorithms] == ["SVD", "small"]
 
 
@@ -179,7 +178,7 @@ def test_an_entry_that_an_earlier_one_equals_is_refused_with_both_places(tmp_pat
     text = "".join(f"{name}: {value}\n" for name, value in lists.items())
     path.write_text(text + "algorithms: [SVD]\nmetrics: [rmse]\n")
     with pytest.raises(ConfigError) as caught:
-        load(path, check_algorithm=registry.check)
+        load(path)
     (fault,) = caught.value.faults
     line = text[: text.index(f"{key}:")].count("\n") + 1
     assert (fault.key, fault.message) == (

@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-from harness.algorithms import registry
 from harness.config.document import parse
 from harness.config.load import load
 from harness.errors import ConfigError
@@ -97,7 +96,7 @@ DATA = parse(FULL).data
 
 def faults(config):
     try:
-        load(config, check_algorithm=registry.check)
+        load(config)
     except ConfigError as error:
         return str(error)
     return ""

@@ -12,7 +12,7 @@ INF = float("inf")
 
 def faults(change, *overrides):
     with pytest.raises(ConfigError) as caught:
-        load(BASE | change, overrides=overrides, check_algorithm=registry.check)
+        load(BASE | change, overrides=overrides)
     return str(caught.value)
 
 
@@ -63,7 +63,7 @@ def test_a_search_is_checked_as_parameters_are(name, space, fault):
 )
 def test_a_search_that_is_right_passes(name, space):
     row = {"name": name, "search": space}
-    load(BASE | {"algorithms": [row]}, check_algorithm=registry.check)
+    load(BASE | {"algorithms": [row]})
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_search_that_is_right_passes(name, space):
     ],
 )
 def test_what_surprise_takes_passes_and_can_be_built(name, params):
-    load(BASE | {"algorithms": [{"name": name, "params": params}]}, check_algorithm=registry.check)
+    load(BASE | {"algorithms": [{"name": name, "params": params}]})
     registry.create(name, params, seed=0)
 
 

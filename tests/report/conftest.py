@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.config.experiment import Experiment
-from harness.config.inference import Inference
+from harness.config.experiment import Experiment, Inference
 from harness.report import build_page
 from harness.results.cells import key_of, short_key
 from harness.results.inference import infer

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.config.inference import Inference
+from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
 from harness.report.digest import digest
 from harness.report.sentences import headline
