@@ -10,7 +10,7 @@ from harness.kernels import each_block, kernel
 from harness.metrics import Rankings
 from harness.metrics.arrays import Floats, Ints, Ranks
 
-__all__ = ["TieKeys", "order_keys", "rank_block", "tie_keys"]
+__all__ = ["TieKeys", "offsets_of", "order_keys", "rank_block", "tie_keys"]
 
 TieKeys = NDArray[np.uint64]
 
@@ -119,7 +119,7 @@ def rank_block(
             f"row {row}, column {column}: estimate {estimates[row, column]} is not finite; "
             "give the item a value or exclude it"
         )
-    pool_offsets, pool = _offsets(users, n_users), ratings[np.lexsort((-ratings, users))]
+    pool_offsets, pool = offsets_of(users, n_users), ratings[np.lexsort((-ratings, users))]
     listed = (columns >= 0) & allowed[users, columns] if n_items else columns >= 0
     users, columns, ratings = users[listed], columns[listed], ratings[listed]
     cells, n_times = np.unique(users * n_items + columns, return_counts=True)
@@ -131,7 +131,7 @@ def rank_block(
     # A column that is no candidate stands below all others.
     candidates = np.where(allowed, estimates, -np.inf)
     above, equal, before = np.empty((3, len(columns)), dtype=np.int32)
-    offsets = _offsets(users, n_users)
+    offsets = offsets_of(users, n_users)
     each_block(
         lambda a, b: _count(candidates, offsets, columns, a, b, above, equal, before),
         n_users,
@@ -170,7 +170,8 @@ def _columns(
     return np.repeat(np.arange(n_users), np.diff(offsets)), items
 
 
-def _offsets(users: Ints, n_users: int) -> Ints:
+def offsets_of(users: Ints, n_users: int) -> Ints:
+    """Return where the entries of each user start, once they are in the order of the users."""
     return np.concatenate(([0], np.cumsum(np.bincount(users, minlength=n_users))))
 
 

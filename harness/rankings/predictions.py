@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.errors import MetricError
 from harness.metrics import Pairs, Rankings, parse, score
-from harness.rankings.columns import from_grouped, group_pairs
+from harness.rankings.pairs import from_grouped, group_pairs
 
 __all__ = ["from_predictions", "ndcg", "pairs_of"]
 

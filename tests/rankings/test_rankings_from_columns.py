@@ -13,7 +13,7 @@ from surprise.prediction_algorithms.predictions import Prediction
 from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics import Pairs
-from harness.rankings.columns import FEW
+from harness.rankings.pairs import FEW
 
 IDS = {
     "codes": lambda n: n,

@@ -16,11 +16,12 @@ from harness.datasets.reading import read_file
 from harness.errors import MetricError
 from harness.metrics import Exposure, Pairs, Rankings
 from harness.metrics.arrays import Ints
-from harness.rankings.columns import from_grouped, group_pairs
-from harness.rankings.recommendations import check_ranks, match
+from harness.rankings.lists import Rows, match
+from harness.rankings.pairs import from_grouped, group_pairs
 
 __all__ = ["Evidence", "read"]
 
+ROLES = ("user", "item", "estimate", "rating")
 KINDS: dict[str, Kind] = {
     "user": "id", "item": "id", "estimate": "number", "rating": "number", "rank": "number",
 }  # fmt: skip
@@ -96,55 +97,42 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     >>> evidence.rankings.users.tolist(), evidence.pairs.n_users
     (['1', '2'], 2)
     """
-    with_items = ("item",) if training is not None or truth is not None else ()
     if truth is None:
-        rows = _read(path, ("user", *with_items, "estimate", "rating"), ("item",))
-        known, n_files = rows, 1
+        needed = ("user", "estimate", "rating") if training is None else ROLES
+        tables = [_read(path, needed, ("item",))]
     else:
-        rows = _read(path, ("user", "item"), ("estimate", "rank"))
-        known, n_files = _read(truth, ("user", "item"), ("rating",), form=QRELS), 2
-        if not rows.numbers:
+        tables = [_read(path, ("user", "item"), ("estimate", "rank"))]
+        tables.append(_read(truth, ("user", "item"), ("rating",), form=QRELS))
+        if not tables[0].numbers:
             raise MetricError(
                 f"{path}: no column of rank or estimate; add one that orders each list"
             )
-    seen = [] if training is None else [_read(training, ("user", "item"))]
-    tables = [rows, known, *seen] if n_files == 2 else [rows, *seen]
-    (users, *more), user_ids = _united([table.ids["user"] for table in tables])
-    if truth is None and training is None:
-        pairs, order = group_pairs(users, rows.numbers["estimate"], rows.numbers["rating"])
-        return Evidence(from_grouped(pairs, user_ids[order]), pairs)
-    (items, *more_items), item_ids = _united([table.ids["item"] for table in tables])
-    judged = (more[0], more_items[0]) if n_files == 2 else (users, items)
-    grades = known.numbers.get("rating", np.ones(len(judged[0])))
-    if truth is not None and "rank" in rows.numbers:
-        check_ranks(user_ids[users], rows.numbers["rank"])
-        keys = -rows.numbers["rank"]
-    else:
-        keys = rows.numbers["estimate"]
-    names: tuple[NDArray[Any], NDArray[Any]] | None = (user_ids, item_ids)
-    if path.suffix.casefold() in TREC:  # equal scores stand by falling document id
-        order = np.argsort(items, kind="stable")[::-1]
-        users, items, keys = users[order], items[order], keys[order]
-        names = None
-    lists = match((users, items, keys), (*judged, grades), names=names)
-    codes = np.asarray(lists.rankings.users)
-    rankings = replace(lists.rankings, users=user_ids[codes])
-    pairs_of_rows = None
+    seen = None if training is None else _read(training, ("user", "item"))
+    by_rank = truth is not None and "rank" in tables[0].numbers
+    keys = -tables[0].numbers["rank"] if by_rank else tables[0].numbers["estimate"]
+    users, user_ids = _united([table.ids["user"] for table in tables])
+    grades = tables[-1].numbers.get("rating", np.ones(len(users[-1])))
+    pairs = None
     if truth is None:
-        pairs_of_rows, _ = group_pairs(users, keys, grades)
-    if training is None:
-        return Evidence(rankings, pairs_of_rows)
-    item_codes, n_items = _extend(lists.items, more_items[-1])
-    user_codes, _ = _extend(codes, more[-1])
-    known_items = np.searchsorted(lists.items, judged[1])
-    exposure = Exposure(
-        user_codes,
-        item_codes,
-        np.arange(len(codes)),
-        n_items,
-        judged=(np.searchsorted(codes, judged[0]), known_items, grades),
+        pairs, _ = group_pairs(users[0], keys, grades)
+        if training is None:
+            return Evidence(from_grouped(pairs, user_ids), pairs)
+    items, item_ids = _united([table.ids["item"] for table in tables])
+    recommended = Rows(users[0], items[0], keys)
+    judged = Rows(users[-1], items[-1], grades)
+    trec = path.suffix.casefold() in TREC
+    if trec:  # equal scores stand by falling document id
+        order = np.argsort(items[0], kind="stable")[::-1]
+        recommended = Rows(users[0][order], items[0][order], keys[order])
+    rankings = match(recommended, judged, user_ids, item_ids, by_rank=by_rank, by_name=not trec)
+    if seen is None:
+        return Evidence(rankings, pairs)
+    user_codes, _ = _extended(user_ids, seen.ids["user"])
+    item_codes, n_items = _extended(item_ids, seen.ids["item"])
+    lists = np.arange(len(user_ids))
+    return Evidence(
+        rankings, pairs, Exposure(user_codes, item_codes, lists, n_items, judged=judged)
     )
-    return Evidence(rankings, pairs_of_rows, exposure)
 
 
 def _read(
@@ -183,9 +171,9 @@ def _united(columns: list[Coded]) -> tuple[list[Ints], NDArray[Any]]:
     return [part[each.codes] for part, each in zip(parts, columns, strict=True)], ids
 
 
-def _extend(ids: NDArray[Any], values: NDArray[Any]) -> tuple[Ints, int]:
-    """Return the positions of values among ids, new ones numbered on, and how many there are."""
+def _extended(ids: NDArray[Any], column: Coded) -> tuple[Ints, int]:
+    """Return codes of a column among ids, new ones numbered on, and how many ids there are."""
     import pandas as pd
 
-    codes, every = pd.factorize(np.concatenate([ids, values]))
-    return codes[len(ids) :], len(every)
+    codes, every = pd.factorize(np.concatenate([ids, column.ids]))
+    return codes[len(ids) :][column.codes], len(every)
