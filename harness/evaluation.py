@@ -220,7 +220,7 @@ def _extreme_scores(metric: Metric, rankings: Rankings) -> tuple[Scores, Scores 
     """Return the scores of the best order and the mean over all orders, None where not known."""
     high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
     tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
-    best = resolve_ties(tied, metric.params | {"ties": Value("best")})
+    best = resolve_ties(tied, Value("best"), metric.neutral)
     averaged = random_order(metric)
     return metrics.score([metric], best)[metric], (
         None if isinstance(averaged, str) else metrics.score([averaged], tied)[averaged]

@@ -21,7 +21,7 @@ from harness import datasets, metrics
 from harness.algorithms import registry
 from harness.cli import _harness
 from harness.config.spaces import Range
-from harness.metrics.definitions import Definition
+from harness.metrics import Definition
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
 MARKED = re.compile(r"(?<=<!-- begin: )([a-z-]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)

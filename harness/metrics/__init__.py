@@ -1,7 +1,8 @@
 """Metrics: compute one score per user from arrays.
 
-A metric is its label. `parse` reads one, `score` computes any number of them, at all their ranks,
-from `Rankings` and `Pairs`. Reading a label compiles nothing.
+A metric is one decorated function, `Definition`, in the module of its family; its label is its
+identity. `parse` reads a label, `score` computes any number of metrics, at all their ranks, from
+`Rankings` and `Pairs`. Reading a label compiles nothing.
 
 >>> from harness import metrics
 >>> lists = metrics.Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 2], [1, 2], [2])
@@ -18,14 +19,22 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.metrics.arrays import Pairs, Rankings, Scores
+from harness.metrics import (  # noqa: F401  (each declares the metrics of its family)
+    average_precision,
+    beyond_accuracy,
+    binary,
+    cascade,
+    dcg,
+    rating_error,
+)
+from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
 from harness.metrics.conventions import Convention, conventions
-from harness.metrics.exposure import Exposure
-from harness.metrics.grammar import Value, number
+from harness.metrics.definitions import Definition, Value, number
 from harness.metrics.labels import Metric, describe, parse, parse_many
 
 __all__ = [
     "Convention",
+    "Definition",
     "Exposure",
     "Metric",
     "Pairs",
@@ -70,9 +79,16 @@ def score(
     MetricError
         If what a metric needs is missing, or holds values that it does not define.
     """
-    from harness.metrics.scoring import score as compute
-
-    return compute(wanted, rankings, pairs, exposure)
+    metrics = list(dict.fromkeys(wanted))
+    alike: dict[tuple[object, ...], list[Metric]] = {}  # that differ only in k
+    for metric in metrics:
+        alike.setdefault((metric.name, metric.chosen), []).append(metric)
+    found: dict[Metric, Scores] = {}
+    for group in alike.values():
+        first, ks = group[0], [metric.k for metric in group]
+        scores = first.definition.scores(dict(first.chosen), ks, rankings, pairs, exposure)
+        found |= zip(group, scores, strict=True)
+    return {metric: found[metric] for metric in metrics}
 
 
 def check_relevance(metric: Metric, relevance: ArrayLike) -> None:
@@ -96,12 +112,5 @@ def check_relevance(metric: Metric, relevance: ArrayLike) -> None:
     harness.errors.MetricError: ndcg: a relevance of -2; add negative=zero, or move the scale with \
 offset=-2
     """
-    from harness.metrics.cascade import err_worth
-    from harness.metrics.worth import make_worth
-
     grades = np.asarray(relevance, np.float64)
-    label = str(Metric(metric.name, metric.chosen))
-    if metric.name == "err":
-        err_worth(metric.params, grades, label)
-    elif "gain" in metric.params:
-        make_worth(metric.params, grades, label)
+    metric.definition.check_relevance(dict(metric.chosen), grades)

@@ -1,4 +1,4 @@
-"""Input of metrics: ragged arrays, one segment for each user."""
+"""Input of metrics, ragged arrays with one segment for each user, and their scores."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from harness.errors import MetricError
 
-__all__ = ["Floats", "Ints", "Pairs", "Rankings", "Ranks", "Scores"]
+__all__ = ["Exposure", "Floats", "Ints", "Pairs", "Rankings", "Ranks", "Scores", "sum_per_user"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -85,26 +85,11 @@ class Rankings:
         top_items: ArrayLike | None = None,
         users: NDArray[Any] | None = None,
     ) -> None:
-        given = {
-            "offsets": (offsets, np.int64),
-            "relevance": (relevance, np.float64),
-            "rank": (rank, np.int32),
-            "tie_low": (tie_low, np.int32),
-            "tie_high": (tie_high, np.int32),
-            "n_ranked": (n_ranked, np.int64),
-            "pool_offsets": (offsets if pool_offsets is None else pool_offsets, np.int64),
-        }
-        for name, (value, kind) in given.items():
-            object.__setattr__(self, name, np.ascontiguousarray(value, dtype=kind))
-        named = None if top_items is None else np.ascontiguousarray(top_items, dtype=np.int32)
-        object.__setattr__(self, "top_items", named)
+        _store(self, np.int64, offsets=offsets, n_ranked=n_ranked)
+        _store(self, np.int64, pool_offsets=offsets if pool_offsets is None else pool_offsets)
+        _store(self, np.int32, rank=rank, tie_low=tie_low, tie_high=tie_high, top_items=top_items)
+        _store(self, np.float64, relevance=relevance)
         object.__setattr__(self, "users", users)
-        self._check_entries()
-        pool = _falling(self.offsets, self.relevance) if pool is None else pool
-        object.__setattr__(self, "pool", np.ascontiguousarray(pool, dtype=np.float64))
-        _check_division("pool_offsets", self.pool_offsets, len(self.pool), self.n_users)
-
-    def _check_entries(self) -> None:
         n_entries = len(self.relevance)
         for name in ("rank", "tie_low", "tie_high"):
             if len(getattr(self, name)) != n_entries:
@@ -112,7 +97,22 @@ class Rankings:
                     f"rankings: {name} has length {len(getattr(self, name))}, not {n_entries}; "
                     "all arrays must describe the same entries"
                 )
-        _check_division("offsets", self.offsets, n_entries, self.n_users)
+        self._check_division("offsets", n_entries)
+        if pool is None:
+            owners = np.repeat(np.arange(self.n_users), np.diff(self.offsets))
+            pool = self.relevance[np.lexsort((-self.relevance, owners))]
+        _store(self, np.float64, pool=pool)
+        self._check_division("pool_offsets", len(self.pool))
+
+    def _check_division(self, name: str, n_entries: int) -> None:
+        """Refuse offsets that do not split entries by user."""
+        offsets = getattr(self, name)
+        fits = len(offsets) == self.n_users + 1 and offsets[0] == 0 and offsets[-1] == n_entries
+        if not fits or (np.diff(offsets) < 0).any():
+            raise MetricError(
+                f"rankings: {name} do not divide {n_entries} entries among {self.n_users} users; "
+                "they must rise from 0 to the number of entries"
+            )
 
     @property
     def n_users(self) -> int:
@@ -177,9 +177,8 @@ class Pairs:
     ratings: Floats
 
     def __init__(self, offsets: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> None:
-        object.__setattr__(self, "offsets", np.ascontiguousarray(offsets, dtype=np.int64))
-        object.__setattr__(self, "estimates", np.ascontiguousarray(estimates, dtype=np.float64))
-        object.__setattr__(self, "ratings", np.ascontiguousarray(ratings, dtype=np.float64))
+        _store(self, np.int64, offsets=offsets)
+        _store(self, np.float64, estimates=estimates, ratings=ratings)
         n = len(self.estimates)
         if len(self.ratings) != n or self.offsets[0] != 0 or self.offsets[-1] != n:
             raise MetricError(
@@ -214,17 +213,84 @@ class Scores:
     n_undefined: int
 
 
-def _check_division(name: str, offsets: Ints, n_entries: int, n_users: int) -> None:
-    """Refuse offsets that do not split entries by user."""
-    fits = len(offsets) == n_users + 1 and offsets[0] == 0 and offsets[-1] == n_entries
-    if not fits or (np.diff(offsets) < 0).any():
-        raise MetricError(
-            f"rankings: {name} do not divide {n_entries} entries among {n_users} users; "
-            "they must rise from 0 to the number of entries"
-        )
+@dataclass(frozen=True, eq=False, init=False)
+class Exposure:
+    """The training ratings in the form that metrics beyond accuracy need.
+
+    Parameters
+    ----------
+    users, items : array_like of int, shape (n_ratings,)
+        Codes of the training ratings.
+    list_users : array_like of int, shape (n_lists,)
+        Code of the user of each ranked list; -1 for a user without training ratings.
+    n_items : int, optional
+        Number of item codes; by default one more than the greatest.
+    judged : (list positions, items, relevances), optional
+        Columns of the known relevances of items that can be in the lists. Left out, the ranks of
+        the judged items say which of the items shown they are.
+
+    Raises
+    ------
+    MetricError
+        If the lengths differ, a code is out of range, or there is no rating.
+
+    Examples
+    --------
+    >>> exposure = Exposure([0, 0, 1], [0, 2, 2], [0, 1])
+    >>> exposure.popularity.tolist(), exposure.n_users, exposure.n_catalogue
+    ([1, 0, 2], 2, 2)
+    """
+
+    users: Ranks
+    items: Ranks
+    list_users: Ranks
+    popularity: Ints
+    judged: tuple[Ints, Ints, Floats] | None
+
+    def __init__(
+        self,
+        users: ArrayLike,
+        items: ArrayLike,
+        list_users: ArrayLike,
+        n_items: int | None = None,
+        judged: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        _store(self, np.int32, users=users, items=items, list_users=list_users)
+        if len(self.users) != len(self.items) or not len(self.items):
+            raise MetricError(
+                f"exposure: {len(self.users)} users and {len(self.items)} items; "
+                "give one of each for every training rating"
+            )
+        n_items = int(self.items.max()) + 1 if n_items is None else n_items
+        if min(self.users.min(), self.items.min()) < 0 or self.items.max() >= n_items:
+            raise MetricError(
+                f"exposure: item codes from {self.items.min()} to {self.items.max()}; "
+                f"use codes from 0 to {n_items - 1}"
+            )
+        _store(self, np.int64, popularity=np.bincount(self.items, minlength=n_items))
+        kinds = (np.int64, np.int64, np.float64)
+        known = None if judged is None else tuple(map(np.asarray, judged, kinds))
+        object.__setattr__(self, "judged", known)
+
+    @property
+    def n_users(self) -> int:
+        """How many users gave a training rating."""
+        return len(np.unique(self.users))
+
+    @property
+    def n_catalogue(self) -> int:
+        """How many items have a training rating and can be recommended."""
+        return int((self.popularity > 0).sum())
 
 
-def _falling(offsets: Ints, grades: Floats) -> Floats:
-    users = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    falling: Floats = grades[np.lexsort((-grades, users))]
-    return falling
+def sum_per_user(values: NDArray[Any], offsets: Ints) -> Floats:
+    """Sum each user's values; without rounding for whole numbers."""
+    before = np.concatenate(([0.0], np.cumsum(values)))
+    return np.diff(before[offsets])
+
+
+def _store(owner: object, kind: DTypeLike, **arrays: ArrayLike | None) -> None:
+    """Set fields of a frozen object to arrays of one type; None stays None."""
+    for name, value in arrays.items():
+        array = None if value is None else np.ascontiguousarray(value, dtype=kind)
+        object.__setattr__(owner, name, array)

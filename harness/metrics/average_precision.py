@@ -5,39 +5,44 @@ from __future__ import annotations
 import numpy as np
 
 from harness.kernels import each_block, kernel
-from harness.metrics.arrays import Floats, Ints, Rankings
-from harness.metrics.grammar import Value
-from harness.metrics.hits import count_relevant
-from harness.metrics.ties import (
-    AVERAGE,
-    BEST,
-    SMALLEST_BLOCK,
-    Settled,
-    hypergeometric,
-    settle,
-    settle_by_value,
+from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
+from harness.metrics.binary import needs_a_rank
+from harness.metrics.definitions import Parameter, Params, Value, metric, words
+from harness.metrics.gain import THRESHOLD, count_relevant, relevant_from
+from harness.metrics.ties import AP_TIES, AVERAGE, BEST, LISTS, cut_rule, hypergeometric
+
+__all__ = ["ap"]
+
+SMALLEST_BLOCK = 2048
+
+DENOMINATOR = Parameter(
+    "denominator",
+    "what the sum of precisions is divided by: number relevant; hits in the first k; min(k, length "
+    "of the list); min(k, number relevant); min(length of the cut list, number relevant); or k",
+    Value("relevant"),
+    words("relevant", "hits", "list", "achievable", "retrievable", "k"),
 )
-from harness.metrics.worth import relevant_from
-
-__all__ = ["score_ap"]
 
 
-def score_ap(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
-    """Return the sum of the precisions at the relevant ranks up to k, divided by `denominator`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_users, n_k)
+@metric(
+    "sum over relevant ranks i <= k of precision@i, divided by |R|",
+    "Buckley and Voorhees 2000, doi:10.1145/345508.345543; average ties from McSherry and "
+    "Najork 2008, doi:10.1007/978-3-540-78646-7_38",
+    parameters=(THRESHOLD, DENOMINATOR, AP_TIES, *LISTS[1:]),
+    synonyms=("map", "average_precision"),
+    fault=needs_a_rank,
+)
+def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Average precision: mean of the precisions at the ranks of relevant items; its mean over
+    users is MAP.
 
     Examples
     --------
     Relevant at ranks 1 and 2 of three, out of six relevant items:
 
-    >>> from harness.metrics.labels import parse
     >>> lists = Rankings([0, 2], [1, 1], [1, 2], [1, 2], [1, 2], [3], [0, 6], [1] * 6)
-    >>> for by in ("relevant", "hits", "list", "achievable", "retrievable", "k"):
-    ...     params = parse(f"ap(denominator={by})@5").params
-    ...     print(by, *score_ap(params, np.array([5]), lists, "ap")[0].round(4))
+    >>> for by in DENOMINATOR.words:
+    ...     print(by, round(ap(lists, 5, denominator=by).mean, 4))
     relevant 0.3333
     hits 1.0
     list 0.6667
@@ -45,37 +50,36 @@ def score_ap(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str)
     retrievable 0.6667
     k 0.4
     """
-    threshold = relevant_from(params)
-    cuts = np.minimum(ks, rankings.longest)
-    relevant = count_relevant(rankings, threshold)[:, np.newaxis]
-    by_hits = params["denominator"].word == "hits"
-    # Divided by the hits in the first k, a list may gain by having fewer of them.
-    settled, rule = settle_by_value(rankings, params) if by_hits else (settle(rankings, params), 0)
-    together = params["ties"].word == "together"
-    sums = np.empty((rankings.n_users, len(ks)))
+    cuts, threshold = np.minimum(ks, lists.longest), relevant_from(params)
+    relevant = count_relevant(lists, params)
+    by_hits, together = params["denominator"] == "hits", params["ties"] == "together"
+    entries = (lists.offsets, lists.relevance, lists.tie_low, lists.tie_high)
+    rule = cut_rule(params)
+    sums = np.empty((lists.n_users, len(ks)))
     each_block(
-        lambda a, b: _precisions(settled, threshold, cuts, by_hits, together, rule, a, b, sums),
-        rankings.n_users,
+        lambda a, b: _precisions(*entries, threshold, cuts, by_hits, together, rule, a, b, sums),
+        lists.n_users,
         SMALLEST_BLOCK,
     )
-    if by_hits:
-        sums[np.isnan(relevant[:, 0])] = np.nan
-        return sums
-    listed = np.minimum(ks, np.maximum(rankings.n_ranked, 1)[:, np.newaxis])
-    divisors: dict[str, Floats] = {
+    listed = np.minimum(ks, np.maximum(lists.n_ranked, 1)[:, np.newaxis])
+    divisors: dict[str, Floats | float] = {
         "relevant": relevant,
-        "list": listed + 0.0 * relevant,
+        "hits": 1.0,  # divided already
+        "list": listed,
         "achievable": np.minimum(ks, relevant),
         "retrievable": np.minimum(listed, relevant),
-        "k": ks + 0.0 * relevant,
+        "k": ks.astype(np.float64),
     }
-    sums /= divisors[params["denominator"].word]
-    return sums
+    sums /= divisors[params["denominator"]]
+    return np.where(np.isnan(relevant), np.nan, sums)
 
 
 @kernel
 def _precisions(
-    settled: Settled,
+    offsets: Ints,
+    relevance: Floats,
+    lows: Ranks,
+    highs: Ranks,
     threshold: float,
     ks: Ints,
     by_hits: bool,
@@ -92,7 +96,6 @@ def _precisions(
     expected to be relevant too. The best and the worst order of a group that crosses k depend on
     how many of its relevant items are above k, so every possible number is tried.
     """
-    offsets, relevance, lows, highs = settled
     for user in range(start, stop):
         for cut in range(len(ks)):
             k = ks[cut]

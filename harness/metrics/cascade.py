@@ -6,163 +6,151 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.errors import MetricError
 from harness.kernels import each_block, kernel
-from harness.metrics.arrays import Floats, Ints, Rankings
-from harness.metrics.grammar import Value, number
-from harness.metrics.hits import count_relevant
-from harness.metrics.ties import SMALLEST_BLOCK, Settled, settle
-from harness.metrics.worth import Worth, binary_worth, make_worth, relevant_from, worth_of
+from harness.metrics.arrays import Floats, Ints, Rankings, Ranks, sum_per_user
+from harness.metrics.dcg import rank_weights
+from harness.metrics.definitions import Parameter, Params, Value, metric, number, words
+from harness.metrics.gain import (
+    GRADES,
+    OFFSET,
+    THRESHOLD,
+    count_relevant,
+    gains,
+    relevant_from,
+    without_gain,
+)
+from harness.metrics.ties import LISTS
 
-__all__ = ["err_worth", "score_err", "score_hit", "score_hitrate_ndcg", "score_rr"]
+__all__ = ["err", "hit", "hitrate_ndcg", "rr"]
+
+SMALLEST_BLOCK = 2048
+
+NEGATIVE = Parameter(
+    "negative",
+    "what a negative relevance is: an error, or zero",
+    Value("error"),
+    words("error", "zero"),
+)
+MAX = Parameter("max", "highest relevance that can be given", Value("5"), above=0.0, numeric=True)
 
 
-def score_rr(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
-    """Return 1 / rank of the first relevant item, 0 if it is not among the first k.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_users, n_k)
+@metric(
+    "1 / min{i <= k: rel_i > 0}, 0 where there is none",
+    "Voorhees 1999, TREC-8 question answering track report, NIST SP 500-246",
+    parameters=(THRESHOLD, *LISTS),
+    synonyms=("mrr", "reciprocal_rank"),
+)
+def rr(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Reciprocal rank of the first relevant item; its mean over users is MRR.
 
     Examples
     --------
-    >>> from harness.metrics.labels import parse
     >>> lists = Rankings([0, 2], [1, 1], [2, 3], [2, 3], [2, 3], [3])
-    >>> score_rr(parse("rr").params, np.array([1, 3]), lists, "rr")
-    array([[0. , 0.5]])
+    >>> rr(lists, 1).mean, rr(lists, 3).mean
+    (0.0, 0.5)
 
     The same two relevant items tied with a third: first is one of them with probability 2/3.
 
     >>> lists = Rankings([0, 2], [1, 1], [2, 3], [1, 1], [3, 3], [3])
-    >>> score_rr(parse("rr").params, np.array([3]), lists, "rr").round(4)   # 2/3 + 1/3 * 1/2
-    array([[0.8333]])
+    >>> round(rr(lists).mean, 4)   # 2/3 + 1/3 * 1/2
+    0.8333
     """
-    return _first_relevant(params, ks, rankings, lambda ranks: 1.0 / ranks)
+    return _first_relevant(lists, ks, params, lambda ranks: 1.0 / ranks)
 
 
-def score_hit(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
-    """Return 1 if any of the first k is relevant, else 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_users, n_k)
+@metric(
+    "1 if hits@k > 0 else 0",
+    "Deshpande and Karypis 2004, doi:10.1145/963770.963776",
+    parameters=(THRESHOLD, *LISTS),
+    synonyms=("hit_rate", "hitrate", "hr", "success"),
+)
+def hit(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Hit rate: whether anything relevant is among the first k.
 
     Examples
     --------
-    >>> from harness.metrics.labels import parse
     >>> lists = Rankings([0, 1], [1], [2], [2], [2], [3])
-    >>> score_hit(parse("hit").params, np.array([1, 2]), lists, "hit")
-    array([[0., 1.]])
+    >>> hit(lists, 1).mean, hit(lists, 2).mean
+    (0.0, 1.0)
     """
-    return _first_relevant(params, ks, rankings, np.ones_like)
+    return _first_relevant(lists, ks, params, np.ones_like)
 
 
-def score_hitrate_ndcg(
-    params: dict[str, Value], ks: Ints, rankings: Rankings, label: str
-) -> Floats:
-    """Return 1 / log2(rank + 1) of the first relevant item, 0 if it is not among the first k.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_users, n_k)
+@metric(
+    "1 / log2(min{i <= k: rel_i > 0} + 1), 0 where there is none",
+    "He et al. 2017, doi:10.1145/3038912.3052569",
+    parameters=(THRESHOLD, *LISTS),
+)
+def hitrate_ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Hit-rate NDCG: a blend of hit and rank for one held-out item, 1/log2(rank + 1) if it is
+    among the first k. Of several relevant items the first counts.
 
     Examples
     --------
-    The held-out item at rank 3:
-
-    >>> from harness.metrics.labels import parse
     >>> lists = Rankings([0, 1], [1], [3], [3], [3], [5])
-    >>> score_hitrate_ndcg(parse("hitrate_ndcg").params, np.array([2, 5]), lists, "hitrate_ndcg")
-    array([[0. , 0.5]])
+    >>> hitrate_ndcg(lists, 2).mean, hitrate_ndcg(lists, 5).mean
+    (0.0, 0.5)
     """
-    return _first_relevant(params, ks, rankings, lambda ranks: 1.0 / np.log2(ranks + 1.0))
+    return _first_relevant(lists, ks, params, lambda ranks: 1.0 / np.log2(ranks + 1.0))
 
 
-def score_err(params: dict[str, Value], ks: Ints, rankings: Rankings, label: str) -> Floats:
-    """Return the expected reciprocal rank at which the reader stops.
+def _beyond_max(params: Params, relevance: Floats) -> str:
+    """Return which relevance has no probability, and what to do."""
+    most, offset = float(params["max"]), float(params["offset"])
+    highest = max(0.0, float(relevance.max()) - offset)
+    beyond = f"a relevance of {number(highest)} is above max={number(most)}; set max to the top "
+    return without_gain(params, relevance) or (highest > most) * f"{beyond}of the rating scale"
 
-    ``sum over i <= k of (1/i) R_i prod over j < i of (1 - R_j)``, where the probability that an
-    item of a relevance satisfies is ``R = (2**rel - 1) / 2**max``.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_users, n_k)
-
-    Raises
-    ------
-    MetricError
-        If a relevance is above ``max``.
+@metric(
+    "sum over i <= k of (1/i) R_i prod over j < i of (1 - R_j), R = (2**rel - 1) / 2**max",
+    "Chapelle et al. 2009, doi:10.1145/1645953.1646033",
+    parameters=(MAX, OFFSET, NEGATIVE, GRADES, *LISTS),
+    fault_of_relevance=_beyond_max,
+)
+def err(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Expected reciprocal rank of the item at which a reader stops, satisfied.
 
     Examples
     --------
-    >>> from harness.metrics.labels import parse
     >>> lists = Rankings([0, 2], [1, 2], [1, 2], [1, 2], [1, 2], [2])
-    >>> score_err(parse("err(max=2)").params, np.array([2]), lists, "err")   # 1/4 + 1/2 * 3/4 * 3/4
-    array([[0.53125]])
+    >>> err(lists, 2, max=2).mean   # 1/4 + 1/2 * 3/4 * 3/4
+    0.53125
     """
-    worth = err_worth(params, rankings.pool, label)
-    cuts = np.minimum(ks, rankings.longest)
-    weights = _weights(cuts, lambda ranks: 1.0 / ranks)
-    scores = _walk(settle(rankings, params), worth, 2.0 ** -_most(params), weights, cuts)
-    satisfying = worth.offset + 1.0 if worth.whole else float(np.nextafter(worth.offset, np.inf))
-    scores[np.isnan(count_relevant(rankings, satisfying))] = np.nan
+    satisfied = 2.0 ** -float(params["max"]) * gains(params, lists.relevance)
+    scores = _walk(lists, satisfied, lambda ranks: 1.0 / ranks, ks)
+    n_relevant = sum_per_user(gains(params, lists.pool) > 0.0, lists.pool_offsets)
+    scores[n_relevant == 0] = np.nan
     return scores
-
-
-def err_worth(params: dict[str, Value], relevance: Floats, label: str) -> Worth:
-    """Return the gain that err scales to probabilities, after a check of the relevances.
-
-    Raises
-    ------
-    MetricError
-        If a relevance is negative, or above ``max``.
-    """
-    worth = make_worth(params | {"gain": Value("exp2")}, relevance, label)
-    highest = float(relevance.max(initial=worth.offset)) - worth.offset
-    if highest > _most(params):
-        raise MetricError(
-            f"{label}: a relevance of {number(highest)} is above max={number(_most(params))}; "
-            "set max to the top of the rating scale"
-        )
-    return worth
-
-
-def _most(params: dict[str, Value]) -> float:
-    return params["max"].as_number or 0.0
 
 
 def _first_relevant(
-    params: dict[str, Value], ks: Ints, rankings: Rankings, form: Callable[[Floats], Floats]
+    lists: Rankings, ks: Ints, params: Params, form: Callable[[Floats], Floats]
 ) -> Floats:
     """Score the rank of the first relevant item; nan where nothing is relevant."""
-    threshold = relevant_from(params)
-    cuts = np.minimum(ks, rankings.longest)
-    settled = settle(rankings, params)
-    scores = _walk(settled, binary_worth(threshold), 1.0, _weights(cuts, form), cuts)
-    scores[np.isnan(count_relevant(rankings, threshold))] = np.nan
-    return scores
+    satisfied = (lists.relevance >= relevant_from(params)).astype(np.float64)
+    scores = _walk(lists, satisfied, form, ks)
+    return np.where(np.isnan(count_relevant(lists, params)), np.nan, scores)
 
 
-def _weights(cuts: Ints, form: Callable[[Floats], Floats]) -> Floats:
-    return np.concatenate(([0.0], form(np.arange(1.0, int(cuts.max()) + 1))))
-
-
-def _walk(settled: Settled, worth: Worth, scale: float, weights: Floats, ks: Ints) -> Floats:
+def _walk(lists: Rankings, satisfied: Floats, form: Callable[[Floats], Floats], ks: Ints) -> Floats:
     """Return the expected weight of the rank at which the reader stops, if it is within k."""
-    out = np.zeros((len(settled.offsets) - 1, len(ks)))
+    cuts = np.minimum(ks, lists.longest)
+    weights = rank_weights(cuts, form)
+    entries = (lists.offsets, satisfied, lists.tie_low, lists.tie_high)
+    out = np.zeros((lists.n_users, len(ks)))
     each_block(
-        lambda a, b: _cascade(settled, worth, scale, weights, ks, a, b, out),
-        len(out),
-        SMALLEST_BLOCK,
+        lambda a, b: _cascade(*entries, weights, cuts, a, b, out), lists.n_users, SMALLEST_BLOCK
     )
     return out
 
 
 @kernel
 def _cascade(
-    settled: Settled,
-    worth: Worth,
-    scale: float,
+    offsets: Ints,
+    satisfied: Floats,
+    lows: Ranks,
+    highs: Ranks,
     weights: Floats,
     ks: Ints,
     start: int,
@@ -175,7 +163,6 @@ def _cascade(
     Adding an n-th item of stopping probability R to a group turns it into
     ``(n - t)/n * p[t] + t/n * (1 - R) * p[t - 1]``: the item is among the t or it is not.
     """
-    offsets, relevance, lows, highs = settled
     n_k = len(ks)
     last = ks[n_k - 1]
     going_on = np.empty(last + 1)
@@ -190,11 +177,11 @@ def _cascade(
             going_on[: n_seen + 1] = 1.0
             beyond, stopping, first = 1.0, 0, entry
             while entry < end and lows[entry] == low:
-                stopping += worth_of(relevance[entry], worth) > 0.0
+                stopping += satisfied[entry] > 0.0
                 entry += 1
             size = n_tied - stopping  # those at which nobody stops
             for i in range(first, entry):
-                chance = worth_of(relevance[i], worth) * scale
+                chance = satisfied[i]
                 if chance > 0.0:
                     size += 1
                     beyond *= 1.0 - chance

@@ -1,38 +1,260 @@
-"""Every metric: its meaning, formula, range and source."""
+"""What a metric declares: one decorated function with its parameters, range, formula and source.
+
+Labels, lists, documentation and scoring read the declaration; a new metric is one such function in
+the module of its family.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import update_wrapper
+from itertools import pairwise
+from typing import Any, Literal, TypeVar
 
-from harness.metrics import parameters as p
-from harness.metrics.parameters import Parameter
+import numpy as np
 
-__all__ = ["DEFINITIONS", "SYNONYMS", "Definition"]
+from harness.errors import MetricError, suggestion
+from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
 
-_INF = math.inf
+__all__ = [
+    "DEFINITIONS",
+    "Definition",
+    "Parameter",
+    "Params",
+    "Value",
+    "label_of",
+    "metric",
+    "number",
+    "words",
+]
+
+T = TypeVar("T")
+GREATEST_K = 10_000_000
+
+
+def number(value: float) -> str:
+    """Write a number as a label does: whole numbers without a point.
+
+    Examples
+    --------
+    >>> number(2.0), number(0.8)
+    ('2', '0.8')
+    """
+    return (
+        str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+    )
+
+
+class Value(str):
+    """The canonical text of a parameter's value: a word, a number, or a word with numbers.
+
+    Examples
+    --------
+    >>> value = Value("table(0, 1, 4)")
+    >>> value.word, value.numbers, value.as_number
+    ('table', (0.0, 1.0, 4.0), None)
+    """
+
+    __slots__ = ()
+
+    @property
+    def word(self) -> str:
+        """What stands before the brackets; a number too."""
+        return self.partition("(")[0].strip()
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The numbers in brackets."""
+        inside = self.partition("(")[2].removesuffix(")")
+        return tuple(float(each) for each in inside.split(",")) if inside else ()
+
+    @property
+    def as_number(self) -> float | None:
+        """The whole text as a number, or None if it is not one."""
+        try:
+            return float(self)
+        except ValueError:
+            return None
+
+
+Params = Mapping[str, Value]
+"""Parameters of a metric with their values."""
+
+
+def label_of(name: str, params: Params, k: int | None) -> str:
+    """Write a label.
+
+    Examples
+    --------
+    >>> label_of("ndcg", {"gain": Value("linear")}, 10)
+    'ndcg(gain=linear)@10'
+    """
+    inside = ", ".join(f"{parameter}={value}" for parameter, value in params.items())
+    return name + (f"({inside})" if inside else "") + ("" if k is None else f"@{k}")
 
 
 @dataclass(frozen=True)
-class Definition:
-    """The definition of one metric.
+class Parameter:
+    """One parameter of a label.
 
     Parameters
     ----------
     name : str
-        Its name in labels.
-    summary, formula, source : str
+    summary : str
+        One line for lists and messages.
+    default : Value
+        The value if the label has none; left out when a label is printed.
+    words : dict of str to (int, int or None)
+        Words that may be written, each with the fewest and the most numbers behind it.
+    above, below : float
+        A number may be written when it lies strictly between them, if ``numeric``.
+    numeric : bool
+        Whether a plain number may be written.
+    apply : callable, optional
+        What a value other than the default does to rankings before they are scored.
+    """
+
+    name: str
+    summary: str
+    default: Value
+    words: Mapping[str, tuple[int, int | None]] = field(default_factory=dict, hash=False)
+    above: float = -math.inf
+    below: float = math.inf
+    numeric: bool = False
+    apply: Callable[[Rankings, Params], Rankings] | None = None
+
+    @property
+    def choices(self) -> str:
+        """The values that may be written, for lists and messages.
+
+        Examples
+        --------
+        >>> UNDEFINED.choices
+        'nan, 0, 1'
+        >>> Parameter("beta", "a weight", Value("1"), above=0.0, numeric=True).choices
+        'a number above 0'
+        """
+        written = [word + _brackets(*counts) for word, counts in self.words.items()]
+        if self.numeric:
+            limits = [
+                f"{side} {number(limit)}"
+                for side, limit in (("above", self.above), ("below", self.below))
+                if math.isfinite(limit)
+            ]
+            written.append(" ".join(["a number", " and ".join(limits)]).strip())
+        return ", ".join(written)
+
+    def check(self, label: str, value: Value) -> Value:
+        """Return a value in its canonical form.
+
+        Raises
+        ------
+        MetricError
+            If this parameter does not take the value; `label` starts the message.
+
+        Examples
+        --------
+        >>> OFFSET = Parameter("offset", "a shift", Value("0"), numeric=True)
+        >>> OFFSET.check("ndcg(offset=2.0)", Value("2.0"))
+        '2'
+        """
+        plain = value.as_number
+        word = value.word if plain is None or not math.isfinite(plain) else number(plain)
+        if word in self.words:
+            fewest, most = self.words[word]
+            if not fewest <= len(value.numbers) <= (math.inf if most is None else most):
+                raise MetricError(
+                    f"{label}: {self.name}={value} has {len(value.numbers)} numbers in brackets; "
+                    f"write {word}{_brackets(fewest, most)}"
+                )
+            return self._canonical(label, word, value)
+        if self.numeric and plain is not None and self.above < plain < self.below:
+            return Value(number(plain))
+        meant = suggestion(word, self.words) if self.words and plain is None else ""
+        raise MetricError(
+            f"{label}: {self.name} cannot be {value}; "
+            + (meant if meant.startswith("did") else f"use {self.choices}")
+        )
+
+    def _canonical(self, label: str, word: str, value: Value) -> Value:
+        """Write a word and its numbers in one way, after a check of the numbers."""
+        numbers = value.numbers
+        if not all(map(math.isfinite, numbers)):
+            raise MetricError(f"{label}: {self.name}={value} is not finite; write plain numbers")
+        if word == "table" and (min(numbers) < 0 or any(b < a for a, b in pairwise(numbers))):
+            raise MetricError(
+                f"{label}: the gains of {value} are negative or fall; write the gain of "
+                "relevance 0, 1, 2, ... from the least to the most"
+            )
+        if word == "random":
+            seed = numbers[0] if numbers else 0.0
+            if not seed.is_integer() or not 0 <= seed < 2**32:
+                raise MetricError(
+                    f"{label}: the seed of {value} is not one; use a whole number from 0"
+                )
+            numbers = (seed,) if seed else ()
+        return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
+
+
+def _brackets(fewest: int, most: int | None) -> str:
+    if most is None:
+        return "(number, ...)"
+    if most == 0:
+        return ""
+    return "(number)" if fewest else " or with (number)"
+
+
+def words(*plain: str) -> dict[str, tuple[int, int | None]]:
+    """Return words that have no numbers behind them, as `Parameter` takes them."""
+    return dict.fromkeys(plain, (0, 0))
+
+
+UNDEFINED = Parameter(
+    "undefined",
+    "score of a user without a relevant item; nan leaves the user out of the mean",
+    Value("nan"),
+    words("nan", "0", "1"),
+)
+EMPTY = Parameter(
+    "empty",
+    "score of a user with relevant items but nothing recommended; nan also without such items",
+    Value("0"),
+    words("nan", "0", "1"),
+)
+SHORT = Parameter(
+    "short",
+    "lists shorter than k: kept, cut at their length, or skipped",
+    Value("kept"),
+    words("kept", "skipped"),
+)
+
+
+@dataclass(eq=False)
+class Definition:
+    """The definition of one metric, in place of the function that computes it.
+
+    A call scores rankings: ``ndcg(lists, 10, ties="first")``.
+
+    Parameters
+    ----------
+    compute : callable
+        By `needs`: from rankings, ranks and parameters, the scores of shape (n_users, n_k), nan
+        where nothing is relevant; from pairs and parameters, the scores of users and the pooled
+        value; or from rankings, ranks, parameters and exposure, the scores of users at each rank,
+        or one value at each rank. Its name is the metric's; its docstring begins with a summary.
+    formula, source : str
         One line each; the source with a DOI where there is one. In formulas ``i`` is a rank from
         1, ``rel_i`` the relevance found there, ``R`` the user's relevant items.
+    parameters : tuple of Parameter
+        In the order in which labels print them.
     range : (float, float)
         Least and greatest value.
     higher_is_better : bool
     needs : {"rankings", "pairs", "items"}
         Its input: ranked lists, pairs of estimate and rating, or the items at the top of each list
         together with the training ratings.
-    parameters : tuple of Parameter
-        In the order in which labels print them.
     cut : {"optional", "required", "none"}
         Whether a label has ``@k``; without it the whole list counts.
     pooled : bool
@@ -40,302 +262,203 @@ class Definition:
         scores.
     per_user : bool
         Whether it has scores per user at all.
+    synonyms : tuple of str
+        Other names, for messages only: a label has one spelling.
+    fault : callable, optional
+        Takes parameters and the rank; returns what is wrong with them together, or "".
+    fault_of_relevance : callable, optional
+        Takes parameters and relevances; returns why one of them has no gain, or "".
     """
 
-    name: str
-    summary: str
+    compute: Callable[..., Any]
     formula: str
     source: str
+    parameters: tuple[Parameter, ...] = ()
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     needs: Literal["rankings", "pairs", "items"] = "rankings"
-    parameters: tuple[Parameter, ...] = ()
     cut: Literal["optional", "required", "none"] = "optional"
     pooled: bool = False
     per_user: bool = True
+    synonyms: tuple[str, ...] = ()
+    fault: Callable[[Params, int | None], str] | None = None
+    fault_of_relevance: Callable[[Params, Floats], str] | None = None
+
+    def __post_init__(self) -> None:
+        update_wrapper(self, self.compute)
+
+    @property
+    def name(self) -> str:
+        """Its name in labels."""
+        return self.compute.__name__
+
+    @property
+    def summary(self) -> str:
+        """What it measures, in a sentence or two."""
+        return " ".join((self.compute.__doc__ or "").partition("\n\n")[0].split())
 
     @property
     def parameter(self) -> dict[str, Parameter]:
         """The parameters by name."""
         return {each.name: each for each in self.parameters}
 
+    def __call__(
+        self,
+        evidence: Rankings | Pairs,
+        k: int | None = None,
+        *,
+        exposure: Exposure | None = None,
+        **params: object,
+    ) -> Scores:
+        """Score rankings, or pairs, at one rank or as a whole.
 
-_GRADED = (p.GAIN, p.LEAST, p.OFFSET, p.NEGATIVE, p.GRADES)
-_DISCOUNTED = (*_GRADED, p.BASE, p.DISCOUNT)
-_LISTS = (p.TIES, p.UNDEFINED, p.EMPTY, p.SHORT)
+        Parameters
+        ----------
+        evidence : Rankings or Pairs
+        k : int or None
+        exposure : Exposure, optional
+        **params
+            As in a label: ``ties="first"``, ``gain="binary(4)"``, ...
 
-_JARVELIN = "Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418"
-_MANNING = "Manning, Raghavan and Schütze 2008, doi:10.1017/CBO9780511809071"
+        Raises
+        ------
+        MetricError
+            If a parameter has no such value, or a relevance has no gain.
+        """
+        given = {name: Value(value) for name, value in params.items()}
+        chosen = self.choose(label_of(self.name, given, k), given, None if k is None else str(k))[0]
+        rankings, pairs = (None, evidence) if isinstance(evidence, Pairs) else (evidence, None)
+        return self.scores(chosen, [k], rankings, pairs, exposure)[0]
 
-_RANKING = (
-    Definition(
-        "ndcg",
-        "Normalised discounted cumulative gain: the discounted gain as a share of that "
-        "of the best order.",
-        "dcg@k / idcg@k",
-        f"{_JARVELIN}; gain 2**rel - 1 and discount log2(i + 1) from Burges et al. 2005, "
-        "doi:10.1145/1102351.1102363; "
-        "average ties from McSherry and Najork 2008, doi:10.1007/978-3-540-78646-7_38",
-        parameters=(*_DISCOUNTED, p.IDEAL, *_LISTS),
-    ),
-    Definition(
-        "dcg",
-        "Discounted cumulative gain: the sum of the gains, each discounted by its rank.",
-        "sum over i <= k of (2**rel_i - 1) / log2(i + 1)",
-        f"{_JARVELIN}; Burges et al. 2005, doi:10.1145/1102351.1102363",
-        (0.0, _INF),
-        parameters=(*_DISCOUNTED, p.TIES, p.EMPTY, p.SHORT),
-    ),
-    Definition(
-        "idcg",
-        "Ideal discounted cumulative gain: the dcg of the user's items in the best order.",
-        "sum over i <= k of (2**rel_(i) - 1) / log2(i + 1), rel_(1) >= rel_(2) >= ...",
-        _JARVELIN,
-        (0.0, _INF),
-        parameters=(*_DISCOUNTED, p.IDEAL, p.TIES),
-    ),
-    Definition(
-        "precision",
-        "Share of the first k that is relevant.",
-        "hits@k / k",
-        _MANNING,
-        parameters=(p.THRESHOLD, p.PRECISION_DENOMINATOR, *_LISTS),
-    ),
-    Definition(
-        "recall",
-        "Share of the relevant items that is among the first k.",
-        "hits@k / |R|",
-        _MANNING,
-        parameters=(p.THRESHOLD, p.RECALL_DENOMINATOR, *_LISTS),
-    ),
-    Definition(
-        "fbeta",
-        "Weighted harmonic mean of precision and recall; F1 unless beta says otherwise.",
-        "(1 + beta**2) * precision * recall / (beta**2 * precision + recall)",
-        "van Rijsbergen 1979, Information Retrieval, chapter 7; " + _MANNING,
-        parameters=(p.BETA, p.THRESHOLD, p.PRECISION_DENOMINATOR, *_LISTS),
-    ),
-    Definition(
-        "ap",
-        "Average precision: mean of the precisions at the ranks of relevant items; its mean over "
-        "users is MAP.",
-        "sum over relevant ranks i <= k of precision@i, divided by |R|",
-        "Buckley and Voorhees 2000, doi:10.1145/345508.345543; average ties from McSherry and "
-        "Najork 2008, doi:10.1007/978-3-540-78646-7_38",
-        parameters=(p.THRESHOLD, p.AP_DENOMINATOR, p.AP_TIES, *_LISTS[1:]),
-    ),
-    Definition(
-        "rr",
-        "Reciprocal rank of the first relevant item; its mean over users is MRR.",
-        "1 / min{i <= k: rel_i > 0}, 0 where there is none",
-        "Voorhees 1999, TREC-8 question answering track report, NIST SP 500-246",
-        parameters=(p.THRESHOLD, *_LISTS),
-    ),
-    Definition(
-        "hit",
-        "Hit rate: whether anything relevant is among the first k.",
-        "1 if hits@k > 0 else 0",
-        "Deshpande and Karypis 2004, doi:10.1145/963770.963776",
-        parameters=(p.THRESHOLD, *_LISTS),
-    ),
-    Definition(
-        "hitrate_ndcg",
-        "Hit-rate NDCG: a blend of hit and rank for one held-out item, 1/log2(rank + 1) if it is "
-        "among the first k. Of several relevant items the first counts.",
-        "1 / log2(min{i <= k: rel_i > 0} + 1), 0 where there is none",
-        "He et al. 2017, doi:10.1145/3038912.3052569",
-        parameters=(p.THRESHOLD, *_LISTS),
-    ),
-    Definition(
-        "err",
-        "Expected reciprocal rank of the item at which a reader stops, satisfied.",
-        "sum over i <= k of (1/i) R_i prod over j < i of (1 - R_j), R = (2**rel - 1) / 2**max",
-        "Chapelle et al. 2009, doi:10.1145/1645953.1646033",
-        parameters=(p.MAX, p.OFFSET, p.NEGATIVE_OR_ZERO, p.GRADES, *_LISTS),
-    ),
-    Definition(
-        "rbp",
-        "Rank-biased precision: relevant items weighted by the probability that a "
-        "reader who continues with probability p reaches them.",
-        "(1 - p) * sum over relevant ranks i <= k of p**(i - 1)",
-        "Moffat and Zobel 2008, doi:10.1145/1416950.1416952",
-        parameters=(p.PERSISTENCE, p.THRESHOLD, *_LISTS),
-    ),
-    Definition(
-        "auc",
-        "Area under the ROC curve: share of relevant items above irrelevant ones, pair by pair.",
-        "P(a relevant item is above one that is not) + P(equal estimates) / 2",
-        "Hanley and McNeil 1982, doi:10.1148/radiology.143.1.7063747",
-        parameters=(p.THRESHOLD, p.TIES, p.UNDEFINED),
-        cut="none",
-    ),
-)
+    def choose(
+        self, label: str, given: Mapping[str, Value], k: str | None
+    ) -> tuple[dict[str, Value], int | None]:
+        """Check values and the rank; return those that are not defaults, in order, and the rank.
 
-_HERLOCKER = "Herlocker et al. 2004, doi:10.1145/963770.963772"
+        Raises
+        ------
+        MetricError
+            `label` starts the message.
+        """
+        own = self.parameter
+        for name in given:
+            if name not in own:
+                raise MetricError(
+                    f"{label}: {self.name} has no parameter {name!r}; {suggestion(name, own)}"
+                )
+        values = {name: own[name].check(label, given[name]) for name in own if name in given}
+        chosen = {name: value for name, value in values.items() if value != own[name].default}
+        cut = self._cut(label, k)
+        if self.fault is not None and (fault := self.fault(self.complete(chosen), cut)):
+            raise MetricError(f"{label}: {fault.format(label=label)}")
+        return chosen, cut
 
+    def complete(self, chosen: Mapping[str, Value]) -> Params:
+        """Return every parameter with its value, defaults included."""
+        return {each.name: each.default for each in self.parameters} | dict(chosen)
 
-def _of_estimates(
-    name: str, summary: str, formula: str, source: str, better: bool, *parameters: Parameter
-) -> Definition:
-    return Definition(
-        name,
-        summary,
-        formula,
-        source,
-        ((-_INF, 1.0) if better and not parameters else (0.0, 1.0 if better else _INF)),
-        better,
-        "pairs",
-        parameters,
-        cut="none",
-        pooled=True,
-    )
+    def _cut(self, label: str, written: str | None) -> int | None:
+        if written is None:
+            if self.cut == "required":
+                raise MetricError(f"{label}: {self.name} needs a rank; write {label}@10")
+            return None
+        if self.cut == "none":
+            raise MetricError(f"{label}: {self.name} has no rank; leave @{written} out")
+        sound = written.isascii() and written.isdigit() and len(written) <= len(str(GREATEST_K))
+        if not (sound and 0 < int(written) <= GREATEST_K):
+            raise MetricError(f"{label}: k is {written!r}; use a whole number from 1")
+        return int(written)
+
+    def check_relevance(self, chosen: Params, relevance: Floats) -> None:
+        """Refuse relevances without a gain."""
+        if self.fault_of_relevance is None or not len(relevance):
+            return
+        if fault := self.fault_of_relevance(self.complete(chosen), relevance):
+            raise MetricError(f"{label_of(self.name, chosen, None)}: {fault}")
+
+    def scores(
+        self,
+        chosen: Params,
+        ks: Sequence[int | None],
+        rankings: Rankings | None = None,
+        pairs: Pairs | None = None,
+        exposure: Exposure | None = None,
+    ) -> list[Scores]:
+        """Score at each rank; None is the whole list.
+
+        Raises
+        ------
+        MetricError
+            If what the metric needs is missing, or holds values that it does not define.
+        """
+        params = self.complete(chosen)
+        label = label_of(self.name, chosen, ks[0])
+        if self.needs == "pairs":
+            pairs = _there(pairs, "pairs of estimate and rating", label)
+            per_user, pooled = self.compute(pairs, params)
+            return [Scores(per_user, pooled, int(np.isnan(per_user).sum()))]
+        rankings = _there(rankings, "rankings", label)
+        self.check_relevance(chosen, rankings.pool)
+        for parameter in self.parameters:
+            if parameter.apply is not None and parameter.name in chosen:
+                rankings = parameter.apply(rankings, params)
+        cuts = np.array([rankings.longest if k is None else k for k in ks], dtype=np.int64)
+        cuts, column = np.unique(cuts, return_inverse=True)
+        if self.needs == "items":
+            exposure = _there(exposure, "exposure", label)
+            try:
+                values = self.compute(rankings, cuts, params, exposure)
+            except MetricError as error:
+                raise MetricError(f"{self.name}@{cuts.max()}: {error}") from None
+            if not self.per_user:
+                nobody = np.full(rankings.n_users, np.nan)
+                return [Scores(nobody, float(value), 0) for value in values[column]]
+        else:
+            values = self.compute(rankings, cuts, params)
+        return [
+            _average(_apply_rules(params, k, values[:, at], rankings))
+            for k, at in zip(ks, column, strict=True)
+        ]
 
 
-_ESTIMATES = (
-    _of_estimates(
-        "rmse",
-        "Root mean squared error of the estimates.",
-        "sqrt(mean((estimate - rating)**2))",
-        _HERLOCKER,
-        False,
-    ),
-    _of_estimates(
-        "mae",
-        "Mean absolute error of the estimates.",
-        "mean(abs(estimate - rating))",
-        _HERLOCKER,
-        False,
-    ),
-    _of_estimates(
-        "mse",
-        "Mean squared error of the estimates.",
-        "mean((estimate - rating)**2)",
-        _HERLOCKER,
-        False,
-    ),
-    _of_estimates(
-        "r2",
-        "Coefficient of determination: share of the ratings' variance that the estimates explain.",
-        "1 - sum((rating - estimate)**2) / sum((rating - mean(rating))**2)",
-        "Draper and Smith 1998, doi:10.1002/9781118625590",
-        True,
-    ),
-    _of_estimates(
-        "explained_variance",
-        "As r2, but a constant error has no effect.",
-        "1 - var(rating - estimate) / var(rating)",
-        "Draper and Smith 1998, doi:10.1002/9781118625590",
-        True,
-    ),
-    _of_estimates(
-        "fcp",
-        "Fraction of concordant pairs: how often the better rated of two items of a user has the "
-        "greater estimate.",
-        "c / (c + d), c the mean number of concordant pairs of the users who have any, d that of "
-        "discordant or tied pairs; with pooling=pairs, sums instead of means",
-        "as Surprise computes it, Hug 2020, doi:10.21105/joss.02174; pooling=pairs from Koren and "
-        "Sill 2013, Collaborative filtering on ordinal user feedback, IJCAI",
-        True,
-        p.POOLING,
-    ),
-)
+def _there(evidence: T | None, what: str, label: str) -> T:
+    if evidence is None:
+        raise MetricError(f"{label}: it needs {what}, but there are none; leave the metric out")
+    return evidence
 
 
-def _of_items(name: str, summary: str, formula: str, source: str, **more: Any) -> Definition:
-    return Definition(name, summary, formula, source, needs="items", cut="required", **more)
+def _apply_rules(params: Params, k: int | None, values: Floats, rankings: Rankings) -> Floats:
+    """Fill in the scores of users without relevant items, lists or enough items."""
+    undefined = np.isnan(values)
+    values = values.copy()
+    if params.get("undefined", "nan") != "nan":
+        values[undefined] = float(params["undefined"])
+    if "empty" in params:
+        nothing = rankings.n_ranked == 0
+        kept = nothing if params["empty"] == "nan" else nothing & ~undefined
+        values[kept] = float(params["empty"])
+    if params.get("short") == "skipped" and k is not None:
+        values[rankings.n_ranked < k] = np.nan
+    return values
 
 
-_VARGAS = "Vargas and Castells 2011, doi:10.1145/2043932.2043955"
+def _average(values: Floats) -> Scores:
+    """Average defined scores and count undefined ones."""
+    defined = values[~np.isnan(values)]
+    mean = float(defined.mean()) if len(defined) else math.nan
+    return Scores(values, mean, len(values) - len(defined))
 
-_RECOMMENDED = (
-    Definition(
-        "user_coverage",
-        "Share of the users whose list has at least k items.",
-        "1 if the list has at least k items else 0",
-        "user space coverage of Shani and Gunawardana 2011, doi:10.1007/978-0-387-85820-3_8",
-        cut="required",
-    ),
-    _of_items(
-        "item_coverage",
-        "Share of the items with a training rating that are in the first k of some list.",
-        "|union of the first k of all lists| / |catalogue|",
-        "Ge, Delgado-Battenfeld and Jannach 2010, doi:10.1145/1864708.1864761",
-        pooled=True,
-        per_user=False,
-    ),
-    _of_items(
-        "gini",
-        "Gini index of how often items are shown: 0 if all equally often, near 1 if only a few.",
-        "sum over j of (2 j - n - 1) x_j / (n sum x), counts x rising",
-        "Fleder and Hosanagar 2009, doi:10.1287/mnsc.1080.0974",
-        higher_is_better=False,
-        pooled=True,
-        per_user=False,
-    ),
-    _of_items(
-        "entropy",
-        "Shannon entropy, in bits, of which items are shown.",
-        "-sum p log2 p, p an item's share of all that is shown",
-        "Shannon 1948, doi:10.1002/j.1538-7305.1948.tb01338.x",
-        range=(0.0, _INF),
-        pooled=True,
-        per_user=False,
-    ),
-    _of_items(
-        "popularity",
-        "Average recommended popularity: mean number of training ratings of the first k.",
-        "mean over i <= k of n_i",
-        "Yin et al. 2012, doi:10.14778/2311906.2311916",
-        range=(0.0, _INF),
-        higher_is_better=False,
-    ),
-    _of_items(
-        "novelty",
-        "Mean self-information of the first k, in bits: rarely rated items have more.",
-        "mean over i <= k of -log2(max(n_i, 1) / n_users)",
-        f"Zhou et al. 2010, doi:10.1073/pnas.1000488107; {_VARGAS}",
-        range=(0.0, _INF),
-        parameters=(p.OF,),
-    ),
-    _of_items(
-        "diversity",
-        "Intra-list diversity: mean dissimilarity of pairs of the first k, by the training "
-        "users who rated both.",
-        "1 - mean over pairs of n_ij / sqrt(n_i n_j)",
-        "Ziegler et al. 2005, doi:10.1145/1060745.1060754; cosine of co-ratings from Zhang et al. "
-        "2012, doi:10.1145/2124295.2124300",
-    ),
-    _of_items(
-        "serendipity",
-        "Relevant items among the first k that are unlike what the user rated in training.",
-        "mean over i <= k of [rel_i > 0] * (1 - mean over the user's training items j of "
-        "n_ij / sqrt(n_i n_j))",
-        "relevance times unexpectedness as user_serendipity of Microsoft's recommenders has it, "
-        "where the mean cosine is the unserendipity of Zhang et al. 2012, "
-        "doi:10.1145/2124295.2124300, who leave relevance out",
-        parameters=(p.THRESHOLD,),
-    ),
-)
 
-DEFINITIONS: dict[str, Definition] = {
-    each.name: each for each in (*_RANKING, *_ESTIMATES, *_RECOMMENDED)
-}
+DEFINITIONS: dict[str, Definition] = {}
 """The metrics by name, in the order in which lists show them."""
 
-SYNONYMS = {
-    "map": "ap",
-    "average_precision": "ap",
-    "mrr": "rr",
-    "reciprocal_rank": "rr",
-    "hit_rate": "hit",
-    "hitrate": "hit",
-    "hr": "hit",
-    "success": "hit",
-    "f1": "fbeta",
-    "f": "fbeta",
-    "p": "precision",
-    "r": "recall",
-    "coverage": "item_coverage",
-    "ild": "diversity",
-}
-"""Other names of a metric, for messages only: a label has one spelling."""
+
+def metric(formula: str, source: str, **more: Any) -> Callable[[Callable[..., Any]], Definition]:
+    """Declare the decorated function as a metric, with what `Definition` takes."""
+
+    def declare(compute: Callable[..., Any]) -> Definition:
+        definition = Definition(compute, formula, source, **more)
+        DEFINITIONS[definition.name] = definition
+        return definition
+
+    return declare

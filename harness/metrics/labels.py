@@ -1,5 +1,8 @@
 """Labels: a metric has the same string in a config, a column, a plot and a test.
 
+A label is ``name(parameter=value, ...)@k``; a value is a number, a word, or a word with numbers
+behind it, as ``binary(4)``.
+
 >>> str(parse("ndcg( ties = first, gain=exp2 ) @ 10"))
 'ndcg(ties=first)@10'
 """
@@ -7,17 +10,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.errors import MetricError, suggestion
-from harness.metrics.definitions import DEFINITIONS, SYNONYMS, Definition
-from harness.metrics.grammar import Value, Written, read, split
-from harness.metrics.worth import neutral
+from harness.metrics.definitions import DEFINITIONS, Definition, Params, Value, label_of
+from harness.metrics.gain import neutral
 
 __all__ = ["Metric", "describe", "parse", "parse_many"]
 
-GREATEST_K = 10_000_000
+_LABEL = re.compile(
+    r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<k>[^@()]*))?\s*", re.DOTALL
+)
+_VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,7 @@ class Metric:
     k: int | None = None
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={value}" for name, value in self.chosen)
-        cut = "" if self.k is None else f"@{self.k}"
-        return self.name + (f"({inside})" if inside else "") + cut
+        return label_of(self.name, dict(self.chosen), self.k)
 
     @property
     def definition(self) -> Definition:
@@ -58,9 +62,9 @@ class Metric:
         return DEFINITIONS[self.name]
 
     @property
-    def params(self) -> dict[str, Value]:
+    def params(self) -> Params:
         """Every parameter with its value, defaults included."""
-        return {each.name: each.default for each in self.definition.parameters} | dict(self.chosen)
+        return self.definition.complete(dict(self.chosen))
 
     @property
     def higher_is_better(self) -> bool:
@@ -70,8 +74,8 @@ class Metric:
     @property
     def range(self) -> tuple[float, float]:
         """Least and greatest value that these parameters allow."""
-        negative = self.params.get("negative")
-        return (-math.inf, math.inf) if str(negative) == "keep" else self.definition.range
+        keeps = self.params.get("negative") == "keep"
+        return (-math.inf, math.inf) if keeps else self.definition.range
 
     @property
     def pooled(self) -> bool:
@@ -106,7 +110,7 @@ class Metric:
         >>> str(parse("ndcg@5").at(20))
         'ndcg@20'
         """
-        return _checked(str(self), Written(self.name, self.chosen, None if k is None else str(k)))
+        return _checked(str(self), self.name, dict(self.chosen), None if k is None else str(k))
 
 
 def parse(label: str) -> Metric:
@@ -137,9 +141,21 @@ def parse(label: str) -> Metric:
     Traceback (most recent call last):
     harness.errors.MetricError: ndcg@0: k is '0'; use a whole number from 1
     """
-    if not isinstance(label, str):
-        raise MetricError(f"{label!r}: a metric label is text; write it as 'ndcg@10'")
-    return _checked(label.strip(), read(label))
+    _check_text(label)
+    found = _LABEL.fullmatch(label)
+    if not found or label.count("(") != label.count(")"):
+        raise MetricError(
+            f"{label}: not a metric label; write name@k or name(parameter=value, ...)@k, "
+            "as ndcg(gain=linear)@10"
+        )
+    given: dict[str, Value] = {}
+    for part in _split(found["params"]) if found["params"] else ():
+        name, value = _parameter(label, part)
+        if name in given:
+            raise MetricError(f"{label}: {name} is given twice; keep one")
+        given[name] = value
+    k = found["k"]
+    return _checked(label.strip(), found["name"], given, k if k is None else k.strip())
 
 
 def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
@@ -167,10 +183,9 @@ def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
     """
     found: list[Metric] = []
     for text in [labels] if isinstance(labels, str) else labels:
-        if not isinstance(text, str):
-            raise MetricError(f"{text!r}: a metric label is text; write it as 'ndcg@10'")
+        _check_text(text)
         previous = ""
-        for part in split(text):
+        for part in _split(text):
             if part.isdigit() and "@" in previous:
                 part = f"{previous.rpartition('@')[0]}@{part}"
             found.append(parse(part))
@@ -188,86 +203,48 @@ def describe() -> list[Definition]:
     >>> describe()[0].name
     'ndcg'
     """
-    return list(DEFINITIONS.values())
+    order = ("rankings", "pairs", "items")
+    return sorted(DEFINITIONS.values(), key=lambda each: order.index(each.needs))
 
 
-def _checked(label: str, written: Written) -> Metric:
-    definition = DEFINITIONS.get(written.name) or DEFINITIONS.get(written.name.casefold())
+def _check_text(label: object) -> None:
+    if not isinstance(label, str):
+        raise MetricError(f"{label!r}: a metric label is text; write it as 'ndcg@10'")
+
+
+def _split(text: str) -> Iterator[str]:
+    """Split at the commas outside brackets."""
+    depth, start = 0, 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            yield text[start:position].strip()
+            start = position + 1
+    yield text[start:].strip()
+
+
+def _parameter(label: str, text: str) -> tuple[str, Value]:
+    name, equals, written = text.partition("=")
+    found = _VALUE.fullmatch(written.strip())
+    if not equals or not name.strip() or not found:
+        raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
+    value = Value(found[0])
+    try:
+        _ = value.numbers
+    except ValueError:
+        raise MetricError(
+            f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
+            f"write them as {found['word']}(1, 2)"
+        ) from None
+    return name.strip(), value
+
+
+def _checked(label: str, name: str, given: Params, k: str | None) -> Metric:
+    definition = DEFINITIONS.get(name) or DEFINITIONS.get(name.casefold())
     if definition is None:
-        meant = SYNONYMS.get(written.name.casefold())
-        hint = f"did you mean {meant!r}?" if meant else suggestion(written.name, DEFINITIONS)
-        raise MetricError(f"{label}: unknown metric {written.name!r}; {hint}")
-    given = {}
-    for name, value in written.params:
-        parameter = definition.parameter.get(name)
-        if parameter is None:
-            raise MetricError(
-                f"{label}: {definition.name} has no parameter {name!r}; "
-                f"{suggestion(name, definition.parameter)}"
-            )
-        given[name] = parameter.check(label, value)
-    chosen = tuple(
-        (each.name, given[each.name])
-        for each in definition.parameters
-        if each.name in given and given[each.name] != each.default
-    )
-    metric = Metric(definition.name, chosen, _cut(label, definition, written.k))
-    _check_together(label, metric)
-    return metric
-
-
-def _cut(label: str, definition: Definition, written: str | None) -> int | None:
-    if written is None:
-        if definition.cut == "required":
-            raise MetricError(f"{label}: {definition.name} needs a rank; write {label}@10")
-        return None
-    if definition.cut == "none":
-        raise MetricError(f"{label}: {definition.name} has no rank; leave @{written} out")
-    sound = written.isascii() and written.isdigit() and len(written) <= len(str(GREATEST_K))
-    if not (sound and 0 < int(written) <= GREATEST_K):
-        raise MetricError(f"{label}: k is {written!r}; use a whole number from 1")
-    return int(written)
-
-
-def _check_together(label: str, metric: Metric) -> None:
-    """Refuse values that exclude each other."""
-    params = metric.params
-    if metric.k is None and str(params.get("denominator")) == "k":
-        raise MetricError(
-            f"{label}: there is no rank to divide by; write {label}@10 or another denominator"
-        )
-    if metric.k is None and str(params.get("ideal")) == "full":
-        raise MetricError(f"{label}: ideal=full fills k ranks; write {label}@10")
-    ideal, gain = str(params.get("ideal", "")), params.get("gain")
-    binary = gain is not None and gain.word == "binary"
-    if binary and params["threshold"].word != "none":
-        raise MetricError(
-            f"{label}: a binary gain has its own threshold; "
-            f"write gain=binary({params['threshold']})"
-        )
-    threshold, negative = str(params.get("threshold")), str(params.get("negative"))
-    if negative == "keep" and threshold not in ("None", "none"):
-        raise MetricError(
-            f"{label}: threshold={threshold} takes the gain of negative relevances away, which "
-            "negative=keep keeps; leave one out"
-        )
-    if ideal == "full" and not binary:
-        raise MetricError(
-            f"{label}: ideal=full means k relevant items, which a gain of {gain} does not define; "
-            "add gain=binary"
-        )
-    if ideal == "retrieved" and not binary and params["ties"].word == "average":
-        raise MetricError(
-            f"{label}: ideal=retrieved with a gain of {gain} has no average over ties; "
-            "add gain=binary, or ties=first"
-        )
-    if (
-        metric.name == "ndcg"
-        and ideal == "retrieved"
-        and not binary
-        and params["ties"].word in ("best", "worst")
-    ):
-        raise MetricError(
-            f"{label}: the {params['ties']} order of ties is not known for ideal=retrieved with a "
-            f"gain of {gain}; add gain=binary, or ties=first"
-        )
+        synonyms = {other: each.name for each in describe() for other in each.synonyms}
+        meant = synonyms.get(name.casefold())
+        hint = f"did you mean {meant!r}?" if meant else suggestion(name, DEFINITIONS)
+        raise MetricError(f"{label}: unknown metric {name!r}; {hint}")
+    chosen, cut = definition.choose(label, given, k)
+    return Metric(definition.name, tuple(chosen.items()), cut)

@@ -3,67 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
-from harness.metrics.grammar import Value
-from harness.metrics.worth import neutral
+from harness.metrics.definitions import EMPTY, SHORT, UNDEFINED, Parameter, Params, Value, words
+from harness.metrics.gain import neutral
 
-__all__ = ["Settled", "hypergeometric", "resolve_ties", "settle", "settle_by_value"]
-
-SMALLEST_BLOCK = 2048
+__all__ = [
+    "AP_TIES",
+    "AVERAGE",
+    "BEST",
+    "LISTS",
+    "TIES",
+    "WORST",
+    "cut_rule",
+    "hypergeometric",
+    "resolve_ties",
+]
 
 AVERAGE, BEST, WORST = 0, 1, -1
+SMALLEST_BLOCK = 2048
 
 
-class Settled(NamedTuple):
-    """Entries whose rank is anywhere from `low` to `high` with equal probability.
-
-    A rule that orders ties leaves ``low == high`` and the entries in rank order. Groups that share
-    their ranks stand together in either case.
-    """
-
-    offsets: Ints
-    relevance: Floats
-    low: Ranks
-    high: Ranks
-
-
-def resolve_ties(rankings: Rankings, params: dict[str, Value]) -> Rankings:
-    """Apply a tie rule.
+def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Rankings:
+    """Order the items of each group of equal estimates.
 
     Parameters
     ----------
     rankings : Rankings
-    params : dict of str to Value
-        With ``ties``: ``average`` (and ``together``) keeps the groups, every other word orders
-        them; and what decides the gain, for the best and the worst order.
+    rule : Value
+        ``average`` and ``together`` keep the groups.
+    neutral : float
+        The relevance that counts as much as an unjudged item, for the best and the worst order.
 
     Returns
     -------
     Rankings
-        Entries whose rank is anywhere from `tie_low` to `tie_high` with equal probability. A rule
-        that orders ties leaves both equal to `rank`, and the entries in rank order.
+        Without ties, unless the rule keeps them; entries in rank order.
 
     Examples
     --------
     >>> lists = Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 1], [3, 3], [3])
-    >>> worst = resolve_ties(lists, {"ties": Value("worst")})   # the unjudged item comes first
+    >>> worst = resolve_ties(lists, Value("worst"))   # the unjudged item comes first
     >>> worst.relevance.tolist(), worst.rank.tolist(), worst.tie_high.tolist()
     ([1.0, 3.0], [2, 3], [2, 3])
     """
-    r, ties, zero = rankings, params["ties"], neutral(params)
-    if ties.word in ("average", "together"):
+    r = rankings
+    if rule in ("average", "together"):
         return r
-    if ties.word == "first":
+    if rule == "first":
         return replace(r, tie_low=r.rank, tie_high=r.rank)
-    if ties.word == "random":
+    if rule.word == "random":
         relevance, rank = np.empty_like(r.relevance), np.empty_like(r.rank)
         lists = (r.offsets, r.relevance, r.tie_low, r.tie_high)
-        seed = np.uint64(ties.numbers[0] if ties.numbers else 0)
+        seed = np.uint64(rule.numbers[0] if rule.numbers else 0)
         each_block(
             lambda a, b: _draw(*lists, seed, a, b, relevance, rank), r.n_users, SMALLEST_BLOCK
         )
@@ -77,39 +72,54 @@ def resolve_ties(rankings: Rankings, params: dict[str, Value]) -> Rankings:
     start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
     place = np.arange(len(first)) - start
     mirrored = start + size - 1 - place
-    if ties.word == "last":
+    if rule == "last":
         order, ranks = mirrored, r.tie_low + r.tie_high - r.rank[mirrored]
     else:
         # What counts less than an unjudged item goes to one end of its group, the rest to the
         # other.
         order = np.lexsort((r.relevance, start))
-        negative = np.concatenate(([0], np.cumsum(r.relevance < zero)))
+        negative = np.concatenate(([0], np.cumsum(r.relevance < neutral)))
         head = negative[start + size] - negative[start]
-        if ties.word == "best":
+        if rule == "best":
             order, head = order[mirrored], size - head
         ranks = np.where(place < head, r.tie_low + place, r.tie_high - size + 1 + place)
     rank = ranks.astype(np.int32)
     return replace(r, relevance=r.relevance[order], rank=rank, tie_low=rank, tie_high=rank)
 
 
-def settle(rankings: Rankings, params: dict[str, Value]) -> Settled:
-    """Return what `resolve_ties` does in the form that kernels take."""
-    r = resolve_ties(rankings, params)
-    return Settled(r.offsets, r.relevance, r.tie_low, r.tie_high)
+def cut_rule(params: Params) -> int:
+    """Return `BEST` or `WORST` if the metric has to find that order itself, else `AVERAGE`.
 
-
-def settle_by_value(rankings: Rankings, params: dict[str, Value]) -> tuple[Settled, int]:
-    """Apply a tie rule for a metric whose best and worst order depend on where the list is cut.
-
-    Returns
-    -------
-    Settled
-        With unchanged tied groups for the rules ``best`` and ``worst``.
-    int
-        `BEST` or `WORST` if the metric itself has to find that order, else `AVERAGE`.
+    Divided by what is among the first k, a list may gain by having fewer relevant items there, so
+    that the best order depends on where it is cut.
     """
-    rule = {"best": BEST, "worst": WORST}.get(params["ties"].word, AVERAGE)
-    return settle(rankings, params | {"ties": Value("average")} if rule else params), rule
+    retrieved = params.get("ideal") == "retrieved" and params["gain"].word == "binary"
+    if retrieved or params.get("denominator") == "hits":
+        return {"best": BEST, "worst": WORST}.get(params["ties"], AVERAGE)
+    return AVERAGE
+
+
+def _resolve(rankings: Rankings, params: Params) -> Rankings:
+    if cut_rule(params) != AVERAGE:
+        return rankings
+    return resolve_ties(rankings, params["ties"], neutral(params))
+
+
+TIES = Parameter(
+    "ties",
+    "order of equal estimates: expected value over all orders, input order, reversed input order, "
+    "best or worst possible, or drawn with a seed",
+    Value("average"),
+    {**words("average", "first", "last", "best", "worst"), "random": (0, 1)},
+    apply=_resolve,
+)
+AP_TIES = replace(
+    TIES,
+    summary=TIES.summary + "; or counted together, each group at its last rank",
+    words={**TIES.words, **words("together")},
+)
+LISTS = (TIES, UNDEFINED, EMPTY, SHORT)
+"""What a metric of ranked lists needs besides."""
 
 
 @kernel

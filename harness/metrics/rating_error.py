@@ -1,0 +1,219 @@
+"""Metrics of estimates against ratings: errors, explained variance, order of pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from harness.kernels import each_block, kernel
+from harness.metrics.arrays import Floats, Ints, Pairs
+from harness.metrics.definitions import Definition, Parameter, Params, Value, metric, words
+
+__all__ = ["explained_variance", "fcp", "mae", "mse", "r2", "rmse"]
+
+SMALLEST_BLOCK = 512
+
+UserScores = tuple[Floats, float]
+"""Scores per user and the value over all pairs."""
+
+POOLING = Parameter(
+    "pooling",
+    "how users are combined into the table value: mean counts, each over the users who have any, "
+    "as Surprise; or all pairs alike",
+    Value("surprise"),
+    words("surprise", "pairs"),
+)
+HERLOCKER = "Herlocker et al. 2004, doi:10.1145/963770.963772"
+DRAPER = "Draper and Smith 1998, doi:10.1002/9781118625590"
+
+
+def _error(formula: str) -> Callable[[Callable[..., Any]], Definition]:
+    return metric(
+        formula,
+        HERLOCKER,
+        range=(0.0, math.inf),
+        higher_is_better=False,
+        needs="pairs",
+        cut="none",
+        pooled=True,
+    )
+
+
+def _explained(formula: str) -> Callable[[Callable[..., Any]], Definition]:
+    limits = (-math.inf, 1.0)
+    return metric(formula, DRAPER, range=limits, needs="pairs", cut="none", pooled=True)
+
+
+@_error("sqrt(mean((estimate - rating)**2))")
+def rmse(pairs: Pairs, params: Params) -> UserScores:
+    """Root mean squared error of the estimates.
+
+    Examples
+    --------
+    >>> scores = rmse(Pairs([0, 1, 2], [1.0, 4.0], [2.0, 4.0]))
+    >>> scores.per_user.tolist(), round(scores.mean, 6)
+    ([1.0, 0.0], 0.707107)
+    """
+    per_user, pooled = mse.compute(pairs, params)
+    return np.sqrt(per_user), math.sqrt(pooled)
+
+
+@_error("mean(abs(estimate - rating))")
+def mae(pairs: Pairs, params: Params) -> UserScores:
+    """Mean absolute error of the estimates.
+
+    Examples
+    --------
+    >>> scores = mae(Pairs([0, 2, 3], [1.0, 4.0, 3.0], [2.0, 4.0, 5.0]))
+    >>> scores.per_user.tolist(), scores.mean
+    ([0.5, 2.0], 1.0)
+    """
+    return _means(pairs, np.abs(pairs.estimates - pairs.ratings))
+
+
+@_error("mean((estimate - rating)**2)")
+def mse(pairs: Pairs, params: Params) -> UserScores:
+    """Mean squared error of the estimates.
+
+    Examples
+    --------
+    >>> scores = mse(Pairs([0, 2, 3], [1.0, 4.0, 3.0], [2.0, 4.0, 5.0]))
+    >>> scores.per_user.tolist(), round(scores.mean, 6)
+    ([0.5, 4.0], 1.666667)
+    """
+    return _means(pairs, np.square(pairs.estimates - pairs.ratings))
+
+
+@_explained("1 - sum((rating - estimate)**2) / sum((rating - mean(rating))**2)")
+def r2(pairs: Pairs, params: Params) -> UserScores:
+    """Coefficient of determination: share of the ratings' variance that the estimates explain.
+
+    nan where all ratings are equal.
+
+    Examples
+    --------
+    >>> scores = r2(Pairs([0, 2, 3], [1.0, 4.0, 3.0], [2.0, 4.0, 3.0]))
+    >>> scores.per_user.tolist(), scores.mean
+    ([0.5, nan], 0.5)
+    """
+    return _unexplained(pairs, *mse.compute(pairs, params))
+
+
+@_explained("1 - var(rating - estimate) / var(rating)")
+def explained_variance(pairs: Pairs, params: Params) -> UserScores:
+    """As r2, but a constant error has no effect.
+
+    Examples
+    --------
+    >>> explained_variance(Pairs([0, 2], [2.0, 3.0], [3.0, 4.0])).mean
+    1.0
+    """
+    return _unexplained(pairs, *_variances(pairs, pairs.ratings - pairs.estimates))
+
+
+@metric(
+    "c / (c + d), c the mean number of concordant pairs of the users who have any, d that of "
+    "discordant or tied pairs; with pooling=pairs, sums instead of means",
+    "as Surprise computes it, Hug 2020, doi:10.21105/joss.02174; pooling=pairs from Koren and "
+    "Sill 2013, Collaborative filtering on ordinal user feedback, IJCAI",
+    parameters=(POOLING,),
+    needs="pairs",
+    cut="none",
+    pooled=True,
+)
+def fcp(pairs: Pairs, params: Params) -> UserScores:
+    """Fraction of concordant pairs: how often the better rated of two items of a user has the
+    greater estimate.
+
+    Of two items with different ratings, the pair is concordant if the better one has the greater
+    estimate, else discordant; equal estimates are discordant.
+
+    Examples
+    --------
+    The first user has two concordant pairs of three, the second one of one:
+
+    >>> pairs = Pairs([0, 3, 5], [1.0, 3.0, 2.0, 1.0, 2.0], [1.0, 2.0, 3.0, 1.0, 5.0])
+    >>> fcp(pairs, pooling="pairs").per_user.round(4).tolist()
+    [0.6667, 1.0]
+    >>> fcp(pairs, pooling="pairs").mean, fcp(pairs).mean   # 3 / 4; 1.5 / (1.5 + 1)
+    (0.75, 0.6)
+    """
+    concordant, discordant = np.zeros((2, pairs.n_users), dtype=np.int64)
+    columns = (pairs.offsets, pairs.estimates, pairs.ratings)
+    each_block(
+        lambda a, b: _count_order(*columns, a, b, concordant, discordant),
+        pairs.n_users,
+        SMALLEST_BLOCK,
+    )
+    both = concordant + discordant
+    per_user = np.full(pairs.n_users, np.nan)
+    np.divide(concordant, both, out=per_user, where=both > 0)
+    in_order, out_of_order = float(concordant.sum()), float(discordant.sum())
+    if params["pooling"] == "surprise":
+        in_order /= max(1, int((concordant > 0).sum()))
+        out_of_order /= max(1, int((discordant > 0).sum()))
+    whole = in_order + out_of_order
+    return per_user, in_order / whole if whole else math.nan
+
+
+def _means(pairs: Pairs, values: Floats) -> UserScores:
+    """Average values within each user, and over all pairs; nan where there is none."""
+    counts = np.diff(pairs.offsets)
+    users = np.repeat(np.arange(pairs.n_users), counts)
+    means: Floats = np.full(pairs.n_users, np.nan)
+    sums = np.bincount(users, weights=values, minlength=pairs.n_users)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means, float(values.mean()) if len(values) else math.nan
+
+
+def _variances(pairs: Pairs, values: Floats) -> UserScores:
+    centres = np.repeat(_means(pairs, values)[0], np.diff(pairs.offsets))
+    whole = float(values.var()) if len(values) else math.nan
+    return _means(pairs, np.square(values - centres))[0], whole
+
+
+def _unexplained(pairs: Pairs, left: Floats, left_pooled: float) -> UserScores:
+    """Return 1 - the remaining share of the ratings' variance, nan if they have none."""
+    spread, pooled = _variances(pairs, pairs.ratings)
+    share = np.full(pairs.n_users, np.nan)
+    np.divide(left, spread, out=share, where=spread > 0)
+    return 1.0 - share, 1.0 - left_pooled / pooled if pooled > 0 else math.nan
+
+
+@kernel
+def _count_order(
+    offsets: Ints,
+    estimates: Floats,
+    ratings: Floats,
+    start: int,
+    stop: int,
+    concordant: Ints,
+    discordant: Ints,
+) -> None:
+    """Count each user's pairs in rising order of rating with a tree of counts by estimate."""
+    for user in range(start, stop):
+        a, b = offsets[user], offsets[user + 1]
+        levels = np.unique(estimates[a:b])
+        place = np.searchsorted(levels, estimates[a:b])
+        order = np.argsort(ratings[a:b])
+        tree = np.zeros(len(levels) + 1, dtype=np.int64)
+        first = 0
+        while first < b - a:
+            last = first
+            while last < b - a and ratings[a + order[last]] == ratings[a + order[first]]:
+                below, i = 0, place[order[last]]  # of lower rating, and lower estimate
+                while i > 0:
+                    below += tree[i]
+                    i -= i & -i
+                concordant[user] += below
+                discordant[user] += first - below
+                last += 1
+            for j in range(first, last):
+                i = place[order[j]] + 1
+                while i <= len(levels):
+                    tree[i] += 1
+                    i += i & -i
+            first = last
