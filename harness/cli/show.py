@@ -110,7 +110,7 @@ def _datasets() -> Listing:
             f"{each.n_users:,}" if each.n_users else "",
             f"{each.n_items:,}" if each.n_items else "",
             "{:g} to {:g}".format(*each.scale) if each.scale else "",
-            "yes" if each.present else "no",
+            "yes" if each.is_here() else "no",
             each.licence,
         ]
         for each in datasets.available()

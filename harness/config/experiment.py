@@ -16,8 +16,8 @@ from pydantic_core import CoreSchema
 from harness import metrics
 from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithm import AlgorithmSection
-from harness.config.data import DatasetSection
 from harness.config.tuning import Tuning
+from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
 from harness.sections import MOST_SECONDS, Section, State
 from harness.splits import FilterSection, Holdout, SplitSection

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from harness.errors import DataError
 
 __all__ = [
-    "NO_TIME", "SHOWN", "Coded", "Flaw", "Kind", "Table", "TableBuilder", "combined",
+    "NO_TIME", "SHOWN", "Coded", "Flaw", "Kind", "Table", "TableBuilder", "coded",
     "in_order_of_appearance", "is_number", "shown", "to_arrow",
 ]  # fmt: skip
 
@@ -217,7 +217,7 @@ class TableBuilder:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        encoded = combined(column.dictionary_encode())
+        encoded = _combined(column.dictionary_encode())
         codes = encoded.indices.fill_null(-1).to_numpy()
         texts = pc.utf8_trim(encoded.dictionary, " \t")
         given = pc.invert(pc.is_in(pc.utf8_lower(texts), pa.array(_MISSING)))
@@ -278,7 +278,7 @@ class TableBuilder:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        whole = combined(pa.chunked_array(parts))
+        whole = _combined(pa.chunked_array(parts))
         codes = whole.indices.fill_null(-1).to_numpy().astype(np.int32, copy=False)
         trimmed = pc.utf8_trim(whole.dictionary, " \t")
         odd = pc.match_substring_regex(trimmed, _CONTROL).to_numpy(zero_copy_only=False)
@@ -332,6 +332,12 @@ class TableBuilder:
             ),
         )
         return values
+
+
+def coded(column: Any) -> Coded:
+    """Return an Arrow column of ids, each stored once, exactly as they are."""
+    whole = _combined(column)
+    return Coded(whole.indices.to_numpy(), whole.dictionary.to_numpy(zero_copy_only=False))
 
 
 def in_order_of_appearance(column: Coded) -> Coded:
@@ -410,7 +416,7 @@ def _encoded(column: Any, role: str) -> Any:
     import pyarrow.compute as pc
 
     if column.type == pa.dictionary(pa.int32(), pa.string()) and not column.null_count:
-        whole = combined(column)
+        whole = _combined(column)
         if not whole.dictionary.null_count:
             return whole  # as the reader of text makes them
     column = _plain(column)
@@ -419,7 +425,7 @@ def _encoded(column: Any, role: str) -> Any:
     refused = f"{role} ids of type {column.type}; turn the column into text, as .astype(str)"
     if not (_is_numeric(column.type) or _is_text(column.type)):
         raise DataError(refused)
-    whole = combined(column.dictionary_encode())
+    whole = _combined(column.dictionary_encode())
     ids = whole.dictionary
     if pa.types.is_floating(ids.type):
         values = np.asarray(ids.to_numpy(zero_copy_only=False))
@@ -431,7 +437,7 @@ def _encoded(column: Any, role: str) -> Any:
     return pa.DictionaryArray.from_arrays(whole.indices, pc.cast(ids, pa.string()))
 
 
-def combined(column: Any) -> Any:
+def _combined(column: Any) -> Any:
     """Return a dictionary column as one array."""
     import pyarrow as pa
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.datasets.cleaning import pairs_of
-from harness.datasets.columns import Coded, Table, combined
+from harness.datasets.columns import Coded, Table, coded
 from harness.datasets.reading import read_columns
 from harness.errors import DataError, counted
 
@@ -29,7 +29,7 @@ ROWS_AT_ONCE = 1 << 19
 def read_plays(stream: IO[bytes], where: str) -> Table:
     r"""Read every line that holds a user, an artist and a count of plays.
 
-    Quotation marks are part of a name.
+    Quotation marks are part of a name, and so are blanks around it.
 
     Parameters
     ----------
@@ -84,8 +84,7 @@ def read_plays(stream: IO[bytes], where: str) -> Table:
     if not sum(map(len, parts)):
         raise DataError(f"{where}: no plays; give a file that has some")
     whole = pa.Table.from_batches(parts)
-    users, artists = (combined(whole.column(name)) for name in ("user", "artist"))
-    ids = {"user": _coded(users), "item": _coded(artists)}  # with the blanks that they have
+    ids = {"user": coded(whole.column("user")), "item": coded(whole.column("artist"))}
     notes = [f"{counted(n, 'line')} {what} left out" for what, n in odd.items() if n]
     return _added_up(ids, whole.column("plays").to_numpy(), where, notes)
 
@@ -163,10 +162,6 @@ def _sound_lines(batch: Any, odd: Counter[str]) -> Any:
         sound &= is_sound
     kept = batch.filter(pa.array(sound))
     return kept.set_column(2, "plays", kept.column("plays").cast(pa.float64()))
-
-
-def _coded(column: Any) -> Coded:
-    return Coded(column.indices.to_numpy(), column.dictionary.to_numpy(zero_copy_only=False))
 
 
 def _added_up(

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.config.data import SyntheticSection
 from harness.datasets.columns import Coded, in_order_of_appearance
 from harness.datasets.ratings import Ratings
+from harness.datasets.section import SyntheticSection
 from harness.kernels import each_block, kernel
 from harness.seeds import generator
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from harness import datasets, splits
 from harness.algorithms import registry
-from harness.config.data import DatasetSection
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.config.tuning import validation_of
+from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError, HarnessError
 from harness.experiment.checks import check_relevance, check_tables, notes_before_fit
 from harness.experiment.memory import available_bytes
@@ -92,7 +92,7 @@ def outline(config: str | Path | dict[str, Any], *, overrides: Iterable[str] = (
     n_cells = n_tables * sum(fold or 1 for fold in folds)
     sizes = [
         *map(_size, map(workspace.ratings, range(len(here.dataset)))),
-        *filter(None, (datasets.expected_size(each) for each in experiment.dataset)),
+        *filter(None, (each.expected_size() for each in experiment.dataset)),
     ]
     rows = _rows(experiment, n_cells, max(sizes, key=lambda size: size[2], default=None), notes)
     facts = tuple(_facts(experiment, workspace, divided, rows))
@@ -106,11 +106,11 @@ def _loaded(
     notes: list[str] = []
     kept: list[tuple[DatasetSection, tuple[datasets.Ratings, list[FilterReport]]]] = []
     for section in experiment.dataset:
-        size = datasets.expected_size(section)
+        size = section.expected_size()
         own = section.path is not None
         if size is not None and size[2] > LARGE:
             notes.append(f"{section.describe()}: not read by a check, as it is large")
-        elif not own and not datasets.is_here(section, document.folder):
+        elif not own and section.data_set and not section.data_set.is_here(base=document.folder):
             notes.append(f"{section.describe()}: not on this machine; a run downloads it")
         else:
             alone = experiment.model_copy(update={"dataset": [section]})
@@ -252,7 +252,7 @@ def _facts(
         [section.model_dump(mode="json", exclude_defaults=True) for section in experiment.dataset],
     )
     for section, name in zip(experiment.dataset, names, strict=True):
-        size = datasets.expected_size(section)
+        size = section.expected_size()
         text = name
         if id(section) in read:
             ratings, _ = workspace.ratings(read[id(section)])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness import datasets
+from harness.datasets.catalogue import CATALOGUE
 from harness.errors import DataError
 from harness.experiment import run
 from harness.experiment.events import Watch, ignore
@@ -107,8 +107,7 @@ def _if_there(reproduce: Reproduction) -> Reproduction:
     """Return the function for a value of Last.fm 360K, if its archive is already here."""
 
     def reproduce_if_there(quantity: Quantity) -> Any:
-        copies = (each.present for each in datasets.available() if each.name == "lastfm-360k")
-        if next(copies, None):
+        if CATALOGUE["lastfm-360k"].is_here():
             return reproduce(quantity)
         return NotRun(
             "needs Last.fm 360K (569 MB) and trains in Spark; download it first, for example with "

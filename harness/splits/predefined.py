@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from harness import datasets
-from harness.config.data import DatasetSection
 from harness.datasets import Ratings
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import Kind
 from harness.datasets.layout import RATINGS, TextFormat
 from harness.datasets.reading import read_file
+from harness.datasets.section import DatasetSection
 from harness.errors import SplitError
 from harness.splits.split import Drawn, Parts, Rows, Split, SplitSection, assemble, file_name
 

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from harness.config.data import DatasetSection
+from harness.datasets.section import DatasetSection
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import tarfile
 import threading
 import time
 import zipfile
@@ -11,16 +12,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from harness.datasets import sources
-from harness.datasets.catalogue import CATALOGUE, Description
-from harness.datasets.transfer import Transfer
+from harness import datasets
+from harness.datasets import download
+from harness.datasets.catalogue import CATALOGUE, DataSet
+
+Manner = Callable[[BaseHTTPRequestHandler, bytes], None]
 
 
 def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
-    """Return an archive with these members."""
+    """Return a zip archive with these members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
         for name, data in members.items():
@@ -28,117 +33,106 @@ def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes
     return buffer.getvalue()
 
 
+def tarred(members: dict[str, bytes]) -> bytes:
+    """Return a gzipped tar archive with these members."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def rows_of(ratings: datasets.Ratings) -> list[tuple[str, str, float, int]]:
+    """Return user, item, rating and time (0 for none) of each row."""
+    times = [0] * len(ratings) if ratings.timestamps is None else ratings.timestamps.tolist()
+    users, items = ratings.user_ids[ratings.users], ratings.item_ids[ratings.items]
+    return list(zip(users.tolist(), items.tolist(), ratings.ratings.tolist(), times, strict=True))
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., datasets.Ratings]:
+    """Return a function that writes a file of one's own and loads it."""
+
+    def write_and_load(name: str, content: str | bytes, **keys: object) -> datasets.Ratings:
+        data = content.encode() if isinstance(content, str) else content
+        (tmp_path / name).write_bytes(data)
+        return datasets.load({"path": name, **keys}, base=tmp_path)
+
+    return write_and_load
+
+
 @dataclass
 class Server:
-    """Serves one body under any path, in the manner set; keeps the requests."""
+    """Serves one body under any path, in the manner set; counts the requests."""
 
     body: bytes
     url: str = ""
-    manners: list[Callable[[BaseHTTPRequestHandler, bytes], None]] = field(default_factory=list)
-    ranges: list[str | None] = field(default_factory=list)
+    manners: list[Manner] = field(default_factory=list)
+    n_requests: int = 0
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer in the next manner; the last is kept."""
-        self.ranges.append(handler.headers.get("Range"))
+        self.n_requests += 1
         manner = self.manners.pop(0) if len(self.manners) > 1 else self.manners[0]
         manner(handler, self.body)
 
 
+def send(
+    handler: BaseHTTPRequestHandler, data: bytes, length: int | str | None, code: int = 200,
+    **headers: str,
+) -> None:  # fmt: skip
+    """Send a head and a body, and hang up."""
+    handler.send_response(code)
+    for name, value in headers.items():
+        handler.send_header(name, value)
+    if length is not None:
+        handler.send_header("Content-Length", str(length))
+    handler.end_headers()
+    handler.wfile.write(data)
+    handler.wfile.flush()
+    handler.close_connection = True
+
+
 def whole(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-    """Answer as one should, ranges included."""
-    wanted = handler.headers.get("Range")
-    start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-    if wanted and start >= len(body):
-        handler.send_response(416)
-        handler.send_header("Content-Range", f"bytes */{len(body)}")
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-        return
-    handler.send_response(206 if wanted else 200)
-    if wanted:
-        handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-    handler.send_header("Content-Length", str(len(body) - start))
-    handler.end_headers()
-    handler.wfile.write(body[start:])
+    """Answer as one should."""
+    send(handler, body, len(body))
 
 
-def without_ranges(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-    """Send everything, whatever was asked for."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
-
-
-def cut(n_bytes: int) -> Callable[[BaseHTTPRequestHandler, bytes], None]:
+def cut(n_bytes: int) -> Manner:
     """Announce everything, send `n_bytes` of it and hang up."""
-
-    def manner(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-        wanted = handler.headers.get("Range")
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-        handler.send_response(206 if wanted else 200)
-        handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-        handler.send_header("Content-Length", str(len(body) - start))
-        handler.end_headers()
-        handler.wfile.write(body[start : start + n_bytes])
-        handler.close_connection = True
-
-    return manner
+    return lambda handler, body: send(handler, body[:n_bytes], len(body))
 
 
-def status(code: int, **headers: str) -> Callable[[BaseHTTPRequestHandler, bytes], None]:
+def status(code: int, **headers: str) -> Manner:
     """Answer with nothing but a status."""
-
-    def manner(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-        handler.send_response(code)
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    return manner
+    return lambda handler, body: send(handler, b"", 0, code, **headers)
 
 
-def other(
-    data: bytes, length: int | None = None
-) -> Callable[[BaseHTTPRequestHandler, bytes], None]:
-    """Send other bytes, perhaps with another length than theirs; no length for a negative one."""
-
-    def manner(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-        handler.send_response(200)
-        if length is None or length >= 0:
-            handler.send_header("Content-Length", str(len(data) if length is None else length))
-        handler.end_headers()
-        handler.wfile.write(data)
-        handler.close_connection = True
-
-    return manner
+def other(data: bytes, length: int | str | None = None) -> Manner:
+    """Send other bytes, perhaps with a length that is not theirs."""
+    return lambda handler, body: send(handler, data, length)
 
 
 def dripping(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-    """Send a byte now and then, for ever."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
+    """Send little now and then, for long."""
+    send(handler, b"", len(body))
     for _ in range(200):
-        handler.wfile.write(b"x")
+        handler.wfile.write(b"x" * 512)
         handler.wfile.flush()
         time.sleep(0.05)
 
 
 def silent(handler: BaseHTTPRequestHandler, body: bytes) -> None:
     """Announce much, then say nothing for a while."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.flush()
-    time.sleep(3)
+    send(handler, b"", len(body))
+    time.sleep(2)
 
 
 def endless(handler: BaseHTTPRequestHandler, body: bytes) -> None:
     """Send more and more without saying how much."""
-    handler.send_response(200)
-    handler.end_headers()
+    send(handler, b"", None)
     for _ in range(10_000):
         handler.wfile.write(b"x" * 65_536)
 
@@ -148,7 +142,7 @@ def serve() -> Iterator[Callable[..., Server]]:
     """Return a function that starts a server on this machine for a body and some manners."""
     running = []
 
-    def start(body: bytes, *manners: Callable[[BaseHTTPRequestHandler, bytes], None]) -> Server:
+    def start(body: bytes, *manners: Manner) -> Server:
         server = Server(body, manners=list(manners) or [whole])
 
         class Handler(BaseHTTPRequestHandler):
@@ -174,45 +168,31 @@ def serve() -> Iterator[Callable[..., Server]]:
         http.server_close()
 
 
-RATINGS = b"".join(
+RATINGS = b"userId,movieId,rating,timestamp\n" + b"".join(
     b"%d,%d,%s,%d\n" % (n // 40 + 1, n % 40 + 1, [b"0.5", b"3.0", b"5.0"][n % 3], 10**9 + n)
     for n in range(20_000)
 )
-RATINGS = b"userId,movieId,rating,timestamp\n" + RATINGS
-
-
-@dataclass
-class Small:
-    """A data set of 20,000 ratings, and its archive."""
-
-    what: Description
-    archive: bytes
-    ratings: bytes = RATINGS
+ARCHIVE = zipped({"ml-25m/README.txt": b"read me", "ml-25m/ratings.csv": RATINGS})
+NOWHERE = "http://127.0.0.1:9"
 
 
 @pytest.fixture
-def small() -> Small:
-    """Return a small data set in the manner of the big ones."""
-    archive = zipped({"ml-25m/README.txt": b"read me", "ml-25m/ratings.csv": RATINGS})
-    what = replace(
-        CATALOGUE["ml-25m"],
-        n_ratings=20_000,
-        n_users=500,
-        n_items=40,
-        archive_bytes=len(archive),
-        md5=hashlib.md5(archive).hexdigest(),
-        member_bytes=len(RATINGS),
-    )
-    return Small(what, archive)
+def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., DataSet]:
+    """Return a function that puts a small ml-25m into the catalogue, or changes another entry."""
 
-
-@pytest.fixture
-def known(small: Small, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Description]:
-    """Return a function that puts the small data set into the catalogue, from some address."""
-
-    def put(url: str, **changes: object) -> Description:
-        what = replace(small.what, url=f"{url}/ml-25m.zip", **changes)  # type: ignore[arg-type]
-        monkeypatch.setitem(CATALOGUE, "ml-25m", what)
+    def put(url: str = NOWHERE, name: str = "ml-25m", **changes: object) -> DataSet:
+        small = {
+            "n_ratings": 20_000,
+            "n_users": 500,
+            "n_items": 40,
+            "archive_bytes": len(ARCHIVE),
+            "md5": hashlib.md5(ARCHIVE).hexdigest(),
+            "member_bytes": len(RATINGS),
+        }
+        changes = (small if name == "ml-25m" else {}) | changes
+        what = CATALOGUE[name]
+        what = replace(what, url=f"{url}/{what.archive}", **changes)  # type: ignore[arg-type]
+        monkeypatch.setitem(CATALOGUE, name, what)
         return what
 
     return put
@@ -221,4 +201,12 @@ def known(small: Small, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Descri
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make downloads give up after fractions of a second."""
-    monkeypatch.setattr(sources, "Transfer", partial(Transfer, patience=0.4, pause=0.01))
+    hasty = partial(download.Transfer, patience=0.4, slowest=100_000)
+    monkeypatch.setattr(download, "Transfer", hasty)
+    monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """Return an empty cache folder."""
+    return tmp_path / "cache"

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
-import tarfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.config.data import DatasetSection
-from harness.datasets.archives import open_member
-from harness.datasets.catalogue import CATALOGUE, Description
+from harness.datasets.catalogue import DataSet
 from harness.datasets.columns import Table
 from harness.datasets.lastfm import read_plays, read_plays_as_pandas
+from harness.datasets.section import DatasetSection
 from harness.errors import DataError, DownloadError
 
-from .conftest import Server, other, status, zipped
+from .conftest import Server, other, rows_of, status, tarred, zipped
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -46,21 +42,6 @@ def text_of(lines: list[tuple[str, ...]]) -> bytes:
     return "".join("\t".join(line) + "\n" for line in lines).encode()
 
 
-def tar_of(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-    return buffer.getvalue()
-
-
-def triples(ratings: datasets.Ratings) -> list[tuple[str, str, float]]:
-    users, items = ratings.user_ids[ratings.users], ratings.item_ids[ratings.items]
-    return list(zip(users, items, ratings.ratings.tolist(), strict=True))
-
-
 def columns_of(table: Table) -> list[list[object]]:
     users, items = (table.ids[role] for role in ("user", "item"))
     return [
@@ -70,60 +51,53 @@ def columns_of(table: Table) -> list[list[object]]:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def plays(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Description]:
+def plays(known) -> Callable[..., None]:
     """Return a function that puts a small Last.fm 360K into the catalogue."""
 
-    def put(archive: bytes, *urls: str) -> Description:
-        what = replace(
-            CATALOGUE["lastfm-360k"],
-            url=f"{urls[0]}/lastfm-dataset-360K.tar.gz",
+    def put(archive: bytes, *urls: str) -> None:
+        known(
+            urls[0],
+            "lastfm-360k",
             other_urls=tuple(f"{url}/lastfm-dataset-360K.tar.gz" for url in urls[1:]),
             archive_bytes=len(archive),
             member_bytes=1000,
             md5=hashlib.md5(archive).hexdigest(),
             member_md5=None,
         )
-        monkeypatch.setitem(CATALOGUE, "lastfm-360k", what)
-        return what
 
     return put
 
 
 class TestLastfm360K:
     def test_is_fetched_checked_and_read_with_names_as_they_stand(
-        self, serve: Callable[..., Server], plays: Callable[..., Description], cache: Path
+        self, serve: Callable[..., Server], plays: Callable[..., None], cache: Path
     ) -> None:
-        archive = tar_of({"lastfm-dataset-360K/README.txt": b"read me", MEMBER: text_of(SOUND)})
+        archive = tarred({"lastfm-dataset-360K/README.txt": b"read me", MEMBER: text_of(SOUND)})
         server = serve(archive)
         plays(archive, server.url)
         ratings = datasets.load("lastfm-360k", cache=cache)
-        assert triples(ratings) == [(u, artist, float(n)) for u, _, artist, n in SOUND]
+        assert rows_of(ratings) == [(u, artist, float(n), 0) for u, _, artist, n in SOUND]
         assert ratings.notes == ("scale 1 to 2137, the lowest and highest rating found",)
         assert datasets.load("lastfm-360k", cache=cache).fingerprint == ratings.fingerprint
-        assert len(server.ranges) == 1
+        assert server.n_requests == 1
         kept = {path.name for path in (cache / "datasets" / "lastfm-360k").iterdir()}
         assert [name for name in kept if name.endswith((".tsv", ".tar"))] == []
 
     def test_comes_from_the_second_address_where_the_first_fails_or_lies(
-        self, serve: Callable[..., Server], plays: Callable[..., Description], tmp_path: Path
+        self, serve: Callable[..., Server], plays: Callable[..., None], tmp_path: Path
     ) -> None:
-        archive = tar_of({MEMBER: text_of(SOUND)})
+        archive = tarred({MEMBER: text_of(SOUND)})
         good = serve(archive)
         for place, manner in enumerate([status(404), other(b"x" * len(archive))]):
             plays(archive, serve(archive, manner).url, good.url)
             ratings = datasets.load("lastfm-360k", cache=tmp_path / str(place))
             assert len(ratings) == len(SOUND)
-        assert len(good.ranges) == 2
+        assert good.n_requests == 2
 
     def test_what_was_tried_is_told_where_no_address_has_it(
-        self, serve: Callable[..., Server], plays: Callable[..., Description], cache: Path
+        self, serve: Callable[..., Server], plays: Callable[..., None], cache: Path
     ) -> None:
-        archive = tar_of({MEMBER: text_of(SOUND)})
+        archive = tarred({MEMBER: text_of(SOUND)})
         first, second = serve(archive, status(404)), serve(archive, status(410))
         plays(archive, first.url, second.url)
         expected = rf"(?s){first.url}.*status 404.*{second.url}.*status 410.*by hand, put lastfm-"
@@ -189,9 +163,9 @@ class TestAsPandas:
         )
 
     def test_a_config_asks_for_it_and_its_columns_are_kept_apart(
-        self, serve: Callable[..., Server], plays: Callable[..., Description], cache: Path
+        self, serve: Callable[..., Server], plays: Callable[..., None], cache: Path
     ) -> None:
-        archive = tar_of({MEMBER: text_of([*SOUND, *QUOTED])})
+        archive = tarred({MEMBER: text_of([*SOUND, *QUOTED])})
         plays(archive, serve(archive).url)
         all_lines = datasets.load("lastfm-360k", cache=cache)
         as_pandas = datasets.load({"name": "lastfm-360k", "like": "pandas"}, cache=cache)
@@ -213,36 +187,27 @@ class TestAsPandas:
 class TestLastfm2K:
     TEXT = b"userID\tartistID\tweight\r\n2\t51\t13883\r\n2\t52\t11690\r\n7\t51\t1\r\n"
 
-    @pytest.fixture
-    def known(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Description]:
-        def put(archive: bytes, url: str) -> Description:
-            what = replace(
-                CATALOGUE["lastfm-2k"],
-                url=f"{url}/hetrec2011-lastfm-2k.zip",
-                n_ratings=3,
-                n_users=2,
-                archive_bytes=len(archive),
-                sha256=hashlib.sha256(archive).hexdigest(),
-            )
-            monkeypatch.setitem(CATALOGUE, "lastfm-2k", what)
-            return what
-
-        return put
-
     def test_is_read_in_its_own_format(
-        self, serve: Callable[..., Server], known: Callable[..., Description], cache: Path
+        self, serve: Callable[..., Server], known: Callable[..., DataSet], cache: Path
     ) -> None:
         archive = zipped({"artists.dat": b"x", "user_artists.dat": self.TEXT})
-        known(archive, serve(archive).url)
+        known(
+            serve(archive).url,
+            "lastfm-2k",
+            archive_bytes=len(archive),
+            sha256=hashlib.sha256(archive).hexdigest(),
+        )
         ratings = datasets.load("lastfm-2k", cache=cache)
-        assert triples(ratings) == [("2", "51", 13883), ("2", "52", 11690), ("7", "51", 1)]
+        assert [row[:3] for row in rows_of(ratings)] == [
+            ("2", "51", 13883), ("2", "52", 11690), ("7", "51", 1)
+        ]  # fmt: skip
         assert ratings.timestamps is None
         assert ratings.scale == (1, 352_698)
 
     def test_a_copy_without_header_is_the_same(
-        self, known: Callable[..., Description], cache: Path, tmp_path: Path
+        self, known: Callable[..., DataSet], cache: Path, tmp_path: Path
     ) -> None:
-        known(b"", "http://127.0.0.1:9")
+        known(name="lastfm-2k", n_ratings=3, n_users=2)
         found = []
         for name, text in [("a.tsv", self.TEXT), ("b.tsv", self.TEXT.split(b"\r\n", 1)[1])]:
             (tmp_path / name).write_bytes(text)
@@ -252,72 +217,17 @@ class TestLastfm2K:
 
     @pytest.mark.parametrize("line", [b"9\t51\t0\r\n", b"9\t51\t-3\r\n"])
     def test_plays_below_one_are_refused_by_line(
-        self, known: Callable[..., Description], cache: Path, tmp_path: Path, line: bytes
+        self, known: Callable[..., DataSet], cache: Path, tmp_path: Path, line: bytes
     ) -> None:
-        known(b"", "http://127.0.0.1:9")
+        known(name="lastfm-2k", n_ratings=3, n_users=2)
         (tmp_path / "a.tsv").write_bytes(self.TEXT + line)
         with pytest.raises(DataError, match=r"a\.tsv:5: the rating -?\d is outside the scale 1 to"):
             datasets.load({"name": "lastfm-2k", "path": str(tmp_path / "a.tsv")}, cache=cache)
 
     def test_text_where_plays_belong_is_refused_by_line(
-        self, known: Callable[..., Description], cache: Path, tmp_path: Path
+        self, known: Callable[..., DataSet], cache: Path, tmp_path: Path
     ) -> None:
-        known(b"", "http://127.0.0.1:9")
+        known(name="lastfm-2k", n_ratings=3, n_users=2)
         (tmp_path / "a.tsv").write_bytes(self.TEXT + b"9\t51\toften\r\n")
         with pytest.raises(DataError, match=r"a\.tsv:5: the rating 'often' is not a number"):
             datasets.load({"name": "lastfm-2k", "path": str(tmp_path / "a.tsv")}, cache=cache)
-
-
-class TestTar:
-    @pytest.fixture
-    def archive(self, tmp_path: Path) -> Path:
-        return tmp_path / "a.tar.gz"
-
-    def read(self, archive: Path, most: int = 1000) -> bytes:
-        with open_member(archive, "a/r.tsv", most) as stream:
-            return b"".join(iter(lambda: stream.read(64), b""))
-
-    def test_a_member_is_read_where_it_lies(self, archive: Path) -> None:
-        archive.write_bytes(tar_of({"../../evil": b"x", "a/r.tsv": b"1\t2\n" * 99}))
-        assert self.read(archive) == b"1\t2\n" * 99
-        assert [path.name for path in archive.parent.iterdir()] == ["a.tar.gz"]
-
-    def test_a_member_that_is_not_there_is_named_with_what_is(self, archive: Path) -> None:
-        archive.write_bytes(tar_of({"b/r.tsv": b""}))
-        with pytest.raises(DataError, match=r"holds no a/r\.tsv \(but b/r\.tsv\); fetch it again"):
-            self.read(archive)
-
-    @pytest.mark.parametrize("large", ["a/r.tsv", "before"])
-    def test_what_is_larger_than_announced_is_refused(self, archive: Path, large: str) -> None:
-        members = {"before": b"", "a/r.tsv": b""}
-        archive.write_bytes(tar_of(members | {large: b"x" * 1001}))
-        with pytest.raises(DataError, match=rf"!{large}: unpacks to more than 1,000 bytes"):
-            self.read(archive)
-
-    @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE])
-    def test_a_link_or_a_folder_is_refused(self, archive: Path, kind: bytes) -> None:
-        with tarfile.open(archive, "w:gz") as opened:
-            info = tarfile.TarInfo("a/r.tsv")
-            info.type, info.linkname = kind, "/etc/passwd"
-            opened.addfile(info)
-        with pytest.raises(DataError, match="a link or a folder, not a file"):
-            self.read(archive)
-
-    def test_one_cut_off_is_broken(self, archive: Path) -> None:
-        noise = hashlib.shake_256(b"x").digest(50_000)
-        whole = tar_of({"a/r.tsv": noise})
-        archive.write_bytes(whole[: len(whole) - 300])
-        with pytest.raises(DataError, match=r"a/r\.tsv: broken \(.*\); fetch the archive again"):
-            self.read(archive, most=100_000)
-
-    @pytest.mark.parametrize(
-        "data", [b"", b"no archive", gzip.compress(b"no tar" * 200)], ids=["empty", "text", "gzip"]
-    )
-    def test_what_is_no_tar_is_refused(self, archive: Path, data: bytes) -> None:
-        archive.write_bytes(data)
-        with pytest.raises(DataError, match=r"a\.tar\.gz: (not a gzipped tar archive|holds no)"):
-            self.read(archive)
-
-    def test_one_that_is_missing_is_refused(self, archive: Path) -> None:
-        with pytest.raises(DataError, match=r"a\.tar\.gz: no such file"):
-            self.read(archive)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import datasets
-from harness.config.data import SyntheticSection
+from harness.datasets.section import SyntheticSection
 from harness.datasets.synthetic import make_up
 
 

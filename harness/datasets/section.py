@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator, model_validator
 from pydantic_core import CoreSchema
 
+from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet
 from harness.sections import Section
 
 __all__ = [
@@ -18,22 +19,10 @@ __all__ = [
     "SyntheticSection",
 ]
 
-DatasetName = Literal[
-    "bundled",
-    "jester",
-    "lastfm-2k",
-    "lastfm-360k",
-    "ml-100k",
-    "ml-10m",
-    "ml-1m",
-    "ml-20m",
-    "ml-25m",
-    "ml-32m",
-    "ml-latest-small",
-    "ml-latest-small-2016",
-    "synthetic",
-]
-"""Every data set that a config can name; `harness.datasets.catalogue` describes each."""
+if TYPE_CHECKING:
+    DatasetName = str
+else:
+    DatasetName = Literal[tuple(sorted({*CATALOGUE, *ALIASES}))]
 
 DuplicatePolicy = Literal["error", "first", "last", "mean"]
 """Policy for a pair of user and item that is rated more than once."""
@@ -261,6 +250,29 @@ class DatasetSection(Section):
         if self.path is not None and self.name in ("synthetic", "bundled", "ml-latest-small-2016"):
             raise ValueError(f"{self.name} is not read from a path; leave out name or path")
         return self
+
+    @property
+    def data_set(self) -> DataSet | None:
+        """The data set of the catalogue; None for a file of one's own."""
+        if self.synthetic is not None:
+            return CATALOGUE["synthetic"]
+        return None if self.name is None else CATALOGUE[ALIASES.get(self.name, self.name)]
+
+    def expected_size(self) -> tuple[int, int, int] | None:
+        """Return how many users, items and ratings there are, without loading them.
+
+        Returns
+        -------
+        (int, int, int) or None
+            Users, items and ratings; None for a file of one's own.
+
+        Examples
+        --------
+        >>> DatasetSection(name="ml-100k").expected_size()
+        (943, 1682, 100000)
+        """
+        size = self.synthetic or self.data_set
+        return None if size is None else (size.n_users, size.n_items, size.n_ratings)
 
     def describe(self) -> str:
         """Return the short name that plans use.

