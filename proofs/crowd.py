@@ -16,7 +16,7 @@ from pathlib import Path
 from common import N_CELLS, Proof, Setting
 
 from harness.results import read_run
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 SIZES = (2, 8, 2, 8, 2, 8)
 

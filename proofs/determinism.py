@@ -21,7 +21,7 @@ import pandas as pd
 from common import Proof, Setting
 
 from harness.results import read_run
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 ALGORITHMS = (
     *("SVD", "SVDpp", "NMF", "KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline"),

@@ -25,7 +25,7 @@ import psutil
 from common import N_CELLS, Proof, Setting
 
 from harness.results import read_run
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 VICTIMS = ("main", "worker", "all")
 PATIENCE = 10.0

@@ -23,7 +23,7 @@ from pathlib import Path
 from common import Proof, table_without_measures
 from files import call
 
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 PAGE = 4096
 CONFIG = """\

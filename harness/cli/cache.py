@@ -16,7 +16,7 @@ def cache_command() -> None:
 def _list() -> int:
     """List finished cells: key, megabytes, when."""
     from harness.cli.screen import show_table
-    from harness.results.cells import CellStore
+    from harness.results.store import CellStore
 
     rows = [
         [entry.key[:16], f"{entry.n_bytes / 1e6:.2f}", entry.written.isoformat(" ", "minutes")]
@@ -31,7 +31,7 @@ def _size() -> int:
     """Print the number of cells and their size."""
     from harness.cli.screen import say
     from harness.errors import counted
-    from harness.results.cells import CellStore
+    from harness.results.store import CellStore
 
     entries = list(CellStore.default().entries())
     total = sum(entry.n_bytes for entry in entries)
@@ -44,7 +44,7 @@ def _verify() -> int:
     """Read every cell against its checksum; broken ones are named and removed."""
     from harness.cli.screen import say
     from harness.errors import counted
-    from harness.results.cells import CellStore
+    from harness.results.store import CellStore
 
     store = CellStore.default()
     broken = 0
@@ -70,7 +70,7 @@ def _prune(older_than: float) -> int:
     """Remove old cells; a run that needs them again computes them again."""
     from harness.cli.screen import say
     from harness.errors import counted
-    from harness.results.cells import CellStore
+    from harness.results.store import CellStore
 
     store = CellStore.default()
     say(f"{counted(store.prune(older_than), 'cell')} removed")

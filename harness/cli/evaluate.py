@@ -110,9 +110,9 @@ def conventions_command(run: str, results: Path, role: str, k: int, threshold: f
     All rows score the same lists and ratings; only the definition differs.
     """
     from harness.cli.screen import say, show_table
-    from harness.results.cells import CellStore
     from harness.results.compare import open_run
     from harness.results.conventions import under_conventions
+    from harness.results.store import CellStore
 
     table = under_conventions(
         open_run(run, results), CellStore.default(), role=role, k=k, threshold=threshold

@@ -37,8 +37,8 @@ def report_command(
     """
     from harness.cli.screen import say
     from harness.report import write_index, write_page
-    from harness.results.cells import CellStore
     from harness.results.conventions import with_redefinitions
+    from harness.results.store import CellStore
 
     opened = [with_redefinitions(run, CellStore.default()) for run in options.opened(runs, results)]
     path = output

@@ -48,8 +48,8 @@ def compare_command(runs: tuple[str, ...], results: Path, anyway: bool, output: 
     """
     from harness.cli.screen import say, show_run
     from harness.report import join, write_page
-    from harness.results.cells import CellStore
     from harness.results.conventions import with_redefinitions
+    from harness.results.store import CellStore
 
     store = CellStore.default()
     opened = [with_redefinitions(run, store) for run in options.opened(runs, results)]

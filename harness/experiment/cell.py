@@ -24,8 +24,8 @@ from harness.experiment.scoring import compile_scoring, rank, score_pairs
 from harness.experiment.workspace import Workspace
 from harness.kernels import n_threads
 from harness.results import provenance
-from harness.results.cells import CellRecord, CellStore, key_of
 from harness.results.record import CellFacts, Conditions
+from harness.results.store import CellRecord, CellStore, key_of
 
 __all__ = [
     "BEFORE",

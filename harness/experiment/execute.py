@@ -9,7 +9,7 @@ from harness.experiment.events import CellFinished, CellStarted, Stage, Watch
 from harness.experiment.plan import Cell
 from harness.experiment.workers import Crew
 from harness.experiment.workspace import Workspace
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 __all__ = ["execute"]
 

@@ -8,7 +8,7 @@ from harness.errors import ResultsError
 from harness.experiment.cell import Outcome
 from harness.experiment.events import Note, Watch
 from harness.experiment.plan import Cell
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 __all__ = ["Ledger"]
 

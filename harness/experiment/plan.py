@@ -17,12 +17,12 @@ from harness.config.experiment import Experiment
 from harness.config.tuning import validation_of
 from harness.experiment.workspace import Workspace
 from harness.metrics import Metric
-from harness.results.cells import key_of, short_key
+from harness.results.store import key_of, short_key
 from harness.splits import Split
 
 __all__ = ["Cell", "make_cells", "rekeyed", "requested_metrics", "row_key"]
 
-NUMBERS_VERSION = 3
+NUMBERS_VERSION = 4
 """Raised whenever a change of the code changes what a cell computes."""
 
 

@@ -25,7 +25,6 @@ from harness.experiment.scores import Scored, score_cells
 from harness.experiment.tuning import n_planned, trials_frame, tune
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
-from harness.results.cells import CellStore
 from harness.results.folders import check_replaceable
 from harness.results.inference import infer
 from harness.results.record import (
@@ -36,6 +35,7 @@ from harness.results.record import (
     RunInfo,
 )
 from harness.results.run import Run
+from harness.results.store import CellStore
 
 __all__ = ["run"]
 

@@ -18,7 +18,6 @@ from harness.experiment.plan import Cell, depth_of, requested_metrics, row_key
 from harness.experiment.scoring import compile_scoring
 from harness.experiment.workspace import Workspace
 from harness.metrics import Exposure, Metric, Scores
-from harness.results.cells import CellRecord, CellStore
 from harness.results.conventions import Redefinitions
 from harness.results.record import (
     BoundResult,
@@ -31,6 +30,7 @@ from harness.results.record import (
     TableName,
     TieScores,
 )
+from harness.results.store import CellRecord, CellStore
 from harness.results.table import BOUNDS, ROW
 from harness.results.values import RowValue
 from harness.splits import Split

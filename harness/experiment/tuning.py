@@ -22,8 +22,8 @@ from harness.experiment.ledger import Ledger
 from harness.experiment.plan import Cell, rekeyed
 from harness.experiment.studies import Setting, Study, grid_size, make_study
 from harness.experiment.workspace import Workspace
-from harness.results.cells import CellStore, key_of
 from harness.results.record import CellResult, FailedCell
+from harness.results.store import CellStore, key_of
 from harness.results.table import ROW
 
 __all__ = ["Search", "Trial", "cut_grids", "n_planned", "space_of", "trials_frame", "tune"]

@@ -28,7 +28,7 @@ from harness.experiment.cell import BEFORE, Outcome, Report, finish
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
 from harness.kernels import n_threads
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 __all__ = ["Crew"]
 

@@ -14,8 +14,8 @@ from harness.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.config.tuning import validation_of
 from harness.datasets import Ratings
-from harness.results.cells import short_key
 from harness.results.naming import distinct_names
+from harness.results.store import short_key
 from harness.sections import Section
 from harness.splits import FilterReport, Predefined, SavedSplit, Split
 

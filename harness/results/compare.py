@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.config.experiment import Inference
 from harness.errors import ComparisonError, ResultsError, suggestion
-from harness.results.cells import short_key
 from harness.results.inference import infer
 from harness.results.naming import distinct_names
 from harness.results.provenance import listed, measured
@@ -24,6 +23,7 @@ from harness.results.record import (
     TieScores,
 )
 from harness.results.run import RUN_FILE, Run, find_runs, read_run
+from harness.results.store import short_key
 from harness.results.table import TABLE, grouped
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from harness import metrics
 from harness.errors import MetricError, ResultsError
 from harness.metrics import Convention, Value, conventions
-from harness.results.cells import CellRecord, CellStore
 from harness.results.record import (
     ConventionRow,
     ConventionScores,
@@ -19,6 +18,7 @@ from harness.results.record import (
     TieScores,
 )
 from harness.results.run import Run
+from harness.results.store import CellRecord, CellStore
 from harness.results.table import GROUP, grouped, primary_metric
 from harness.results.values import RowValue, mean_or_none
 

@@ -214,7 +214,7 @@ class _Failed(Record):
 class CellResult(_Search, _Scored, CellName):
     """A finished cell."""
 
-    error: ClassVar[str] = ""
+    error: ClassVar[None] = None
 
 
 class FailedCell(_Search, _Failed, CellName):

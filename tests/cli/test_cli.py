@@ -228,7 +228,7 @@ def test_the_cache_is_listed_verified_and_pruned(call, tmp_path):
 def test_a_broken_cell_is_computed_again_and_said_to_be(call, tmp_path):
     _, first, _ = call("run", "small.yaml", "-q")
     cell = next((tmp_path / "cache" / "cells").glob("*/*.cell"))
-    cell.write_bytes(b"harness-cell-1\n" + b"\0" * 500)
+    cell.write_bytes(b"harness-cell-2\n" + b"\0" * 500)
     code, second, err = call("run", "small.yaml")
     assert code == 0
     assert "do not match their checksum; it is computed again" in err

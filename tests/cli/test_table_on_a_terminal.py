@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import harness
 from harness.cli import main, screen
+from harness.results.record import CellName, FailedCell
 
 TOP = Path(__file__).parents[2]
 WIDTHS = (40, 80, 100, 120)
@@ -240,11 +241,11 @@ def test_of_a_run_the_best_algorithm_stands_out_and_never_a_bound(made, terminal
 @pytest.fixture(scope="module")
 def failed(made):
     """A run in which one algorithm failed in both folds."""
-    info = json.loads((made / "runs" / "one" / "run.json").read_text())
-    for cell in info["cells"]:
-        if cell["algorithm"] == "BaselineOnly":
-            cell |= {"error": ERROR}
-            del cell["scores"]
+    info = harness.read_run(made / "runs" / "one").info
+    for number, cell in enumerate(info.cells):
+        if cell.algorithm == "BaselineOnly":
+            names = {key: cell[key] for key in CellName.model_fields}
+            info.cells[number] = FailedCell(**names, error=ERROR)
     return info
 
 

@@ -16,7 +16,7 @@ from harness.errors import HarnessError
 from harness.experiment.cell import compute
 from harness.experiment.plan import make_cells
 from harness.experiment.workspace import Workspace
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 OWN = """
 import surprise

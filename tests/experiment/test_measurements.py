@@ -15,7 +15,7 @@ from harness.experiment.workers import Crew
 from harness.experiment.workspace import Workspace
 from harness.report.methods import methods
 from harness.report.provenance import describe_run
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 FIRST_CELLS = """
 import gc, sys

@@ -8,8 +8,7 @@ import pytest
 
 from harness import evaluation, metrics
 from harness.experiment import run
-from harness.results.cells import CellStore
-from harness.results.record import CellRecord
+from harness.results.store import CellRecord, CellStore
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 900}},

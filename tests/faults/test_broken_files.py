@@ -13,7 +13,7 @@ from harness import datasets
 from harness.datasets.loading import read_kept, write_kept
 from harness.errors import DataError, ResultsError
 from harness.results import find_runs, read_run
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 
 def cut(path):

@@ -11,7 +11,7 @@ import harness
 from harness import files
 from harness.errors import ResultsError
 from harness.results import read_run
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 CALLS = ("open", "fsync", "replace")
 """What `write_whole` asks of the system, one after the other."""

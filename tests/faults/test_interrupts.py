@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 

@@ -3,7 +3,7 @@
 import pytest
 
 import harness
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 TUNED = {
     "algorithms": [

@@ -6,10 +6,10 @@ import pytest
 
 from harness.config.experiment import Experiment, Inference
 from harness.report import build_page
-from harness.results.cells import key_of, short_key
 from harness.results.inference import infer
 from harness.results.record import RunInfo
 from harness.results.run import Run
+from harness.results.store import key_of, short_key
 
 HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"
 NASTY_ERROR = 'ValueError: <img src=x onerror=alert(1)> & "quoted" `code` 50% a_b\n\x1b[31mred 💥'

@@ -11,8 +11,8 @@ from harness.cli import main
 from harness.errors import MetricError, ResultsError
 from harness.metrics.conventions import conventions
 from harness.results import Run, read_run
-from harness.results.cells import CellStore
 from harness.results.conventions import Redefinitions, under_conventions, with_redefinitions
+from harness.results.store import CellStore
 
 CONFIG = {
     "name": "small",

@@ -22,7 +22,7 @@ from harness.experiment.cell import Outcome, Report
 from harness.experiment.events import Watch
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
-from harness.results.cells import CellStore
+from harness.results.store import CellStore
 
 __all__ = ["on_cluster"]
 

@@ -26,7 +26,7 @@ from harness.experiment.interrupts import interrupts_kept
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
 from harness.files import read_regular
-from harness.results.cells import CellRecord, CellStore
+from harness.results.store import CellRecord, CellStore
 from harness.splits import Split
 
 if TYPE_CHECKING:

@@ -1,24 +1,24 @@
 """Finished cells on disk: each is one complete file, found by its key.
 
-A file is a checksum, a header in JSON, and plain arrays. It contains no code, and everything is
-checked: a file from another source either holds what a cell holds, in the sizes that it announces,
-or is refused before anything is computed from it.
+A file is a checksum and NumPy's own archive of plain arrays, one of which is a header in JSON. It
+contains no code, and everything is checked: a file from another source either holds what a cell
+holds or is refused before anything is computed from it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import math
 import re
-import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,31 +32,29 @@ from harness.results.record import CellFacts, Record
 
 __all__ = ["CellRecord", "CellStore", "Entry", "key_of", "short_key"]
 
-MAGIC = b"harness-cell-1\n"
-DIGEST_BYTES = 32
-START = len(MAGIC) + DIGEST_BYTES
-LENGTH = struct.Struct("<Q")
+MAGIC = b"harness-cell-2\n"
+START = len(MAGIC) + hashlib.sha256().digest_size
 MOST_HEADER = 1_000_000
 
 ARRAYS = {
-    "users": "<i4",
-    "kept": "|b1",
-    "rankings.offsets": "<i8",
-    "rankings.relevance": "<f8",
-    "rankings.rank": "<i4",
-    "rankings.tie_low": "<i4",
-    "rankings.tie_high": "<i4",
-    "rankings.n_ranked": "<i8",
-    "rankings.pool_offsets": "<i8",
-    "rankings.pool": "<f8",
-    "rankings.top_items": "<i4",
-    "pairs.offsets": "<i8",
-    "pairs.estimates": "<f8",
-    "pairs.ratings": "<f8",
+    "users": ("<i4", 1),
+    "kept": ("|b1", 1),
+    "rankings.offsets": ("<i8", 1),
+    "rankings.relevance": ("<f8", 1),
+    "rankings.rank": ("<i4", 1),
+    "rankings.tie_low": ("<i4", 1),
+    "rankings.tie_high": ("<i4", 1),
+    "rankings.n_ranked": ("<i8", 1),
+    "rankings.pool_offsets": ("<i8", 1),
+    "rankings.pool": ("<f8", 1),
+    "rankings.top_items": ("<i4", 2),
+    "pairs.offsets": ("<i8", 1),
+    "pairs.estimates": ("<f8", 1),
+    "pairs.ratings": ("<f8", 1),
 }
-"""Every array of a file and its type."""
-MATRIX = "rankings.top_items"
-"""The one array of two axes; missing where no metric asks which items were shown."""
+"""Type and number of axes of every array of a cell; a trial has none."""
+OPTIONAL = {"rankings.top_items"}
+"""Missing where no metric asks which items were shown."""
 
 
 def key_of(inputs: dict[str, Any]) -> str:
@@ -70,14 +68,18 @@ def key_of(inputs: dict[str, Any]) -> str:
     return hashlib.sha256(_canonical(inputs).encode()).hexdigest()
 
 
+def short_key(inputs: dict[str, Any]) -> str:
+    """Return the first 16 digits of a key: the identity of a table or a row."""
+    return key_of(inputs)[:16]
+
+
 def _canonical(inputs: dict[str, Any]) -> str:
     return json.dumps(inputs, sort_keys=True, separators=(",", ":"), default=str)
 
 
 class _Header(Record):
     key: str
-    meta: CellFacts
-    shapes: dict[str, list[Annotated[int, Field(ge=0, lt=2**40)]]]
+    facts: CellFacts
     inputs: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -108,44 +110,26 @@ class CellRecord:
     inputs: dict[str, Any] = field(default_factory=dict)
 
     def judged(self, means: dict[str, float | None]) -> CellRecord:
-        """Return the record of a trial: a few numbers in place of every user's lists.
+        """Return the record of a trial: what it scored, by label, in place of every user's lists.
 
         Parameters
         ----------
         means : dict of str to float or None
-            By label, what it scored.
         """
-        return replace(
-            self,
-            facts=self.facts.model_copy(update={"judged": means}),
-            users=self.users[:0],
-            kept=self.kept[:0],
-            rankings=Rankings([0], [], [], [], [], []),
-            pairs=Pairs([0], [], []),
-        )
+        return _trial(self.facts.model_copy(update={"judged": means}), self.inputs)
 
     def to_bytes(self, key: str) -> bytes:
         """Return the record as one file's bytes, checksum and key included."""
-        arrays: dict[str, NDArray[Any]] = {}
-        for name, kind in ARRAYS.items():
-            part, _, field = name.rpartition(".")
-            value = getattr(getattr(self, part) if part else self, field)
-            if value is not None:
+        inputs = json.loads(_canonical(self.inputs))
+        header = _Header(key=key, facts=self.facts, inputs=inputs).model_dump_json()
+        arrays: dict[str, NDArray[Any]] = {"header": np.frombuffer(header.encode(), np.uint8)}
+        for name, (kind, _) in ARRAYS.items() if not self.facts.judged else ():
+            if (value := attrgetter(name)(self)) is not None:
                 arrays[name] = np.ascontiguousarray(value, dtype=kind)
-        shapes = {name: list(array.shape) for name, array in arrays.items()}
-        header = _Header(
-            key=key, meta=self.facts, shapes=shapes, inputs=json.loads(_canonical(self.inputs))
-        )
-        described = header.model_dump_json(exclude_defaults=True).encode()
-        body = [
-            LENGTH.pack(len(described)),
-            described,
-            *(array.tobytes() for array in arrays.values()),
-        ]
-        digest = hashlib.sha256()
-        for piece in body:
-            digest.update(piece)
-        return b"".join([MAGIC, digest.digest(), *body])
+        file = io.BytesIO()
+        np.savez(file, allow_pickle=False, **arrays)
+        content = file.getvalue()
+        return MAGIC + hashlib.sha256(content).digest() + content
 
     @classmethod
     def from_bytes(cls, data: bytes, key: str) -> CellRecord:
@@ -162,25 +146,38 @@ class CellRecord:
         ResultsError
             If the bytes are not that cell, whole.
         """
-        if not data.startswith(MAGIC) or len(data) < START + LENGTH.size:
+        if not data.startswith(MAGIC):
             raise ResultsError("not a finished cell, or written by another version")
-        content = memoryview(data)[START:]
+        content = data[START:]
         if hashlib.sha256(content).digest() != data[len(MAGIC) : START]:
             raise ResultsError("the bytes do not match their checksum")
-        header, arrays = _divide(content)
+        arrays = _unpacked(content)
+        try:
+            header = _Header.model_validate_json(arrays.pop("header").tobytes())
+        except ValidationError as error:
+            where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "its header"
+            raise ResultsError(f"not a finished cell ({where} is not right)") from None
         if header.key != key:
             raise ResultsError("the cell of another key")
-        parts: dict[str, dict[str, Any]] = {"": {}, "rankings": {}, "pairs": {}}
+        if header.facts.judged and not arrays:
+            return _trial(header.facts, header.inputs)
+        if not arrays.keys() - OPTIONAL <= ARRAYS.keys() <= arrays.keys() | OPTIONAL:
+            raise ResultsError("not a finished cell: arrays are missing or too many")
+        for name, (kind, n_axes) in ARRAYS.items():
+            if name in arrays and (arrays[name].dtype.str, arrays[name].ndim) != (kind, n_axes):
+                raise ResultsError(f"not a finished cell: {name} is of another type")
+        parts: dict[str, dict[str, NDArray[Any]]] = {"": {}, "rankings": {}, "pairs": {}}
         for name, array in arrays.items():
-            part, _, field = name.rpartition(".")
-            parts[part][field] = array
+            part, _, own = name.rpartition(".")
+            parts[part][own] = array
         try:
             record = cls(
-                facts=header.meta,
-                **parts[""],
-                rankings=Rankings(**parts["rankings"]),
-                pairs=Pairs(**parts["pairs"]),
-                inputs=header.inputs,
+                header.facts,
+                parts[""]["users"],
+                parts[""]["kept"],
+                Rankings(**parts["rankings"]),
+                Pairs(**parts["pairs"]),
+                header.inputs,
             )
         except (MetricError, IndexError, TypeError) as error:
             raise ResultsError(f"not a finished cell ({error})") from None
@@ -221,43 +218,25 @@ class CellRecord:
         )
 
 
-def _divide(content: memoryview) -> tuple[_Header, dict[str, NDArray[Any]]]:
-    """Return the header and the arrays of a file, if they fill it exactly."""
-    (n_header,) = LENGTH.unpack_from(content)
-    place = LENGTH.size + n_header
-    if n_header > MOST_HEADER or place > len(content):
-        raise ResultsError("not a finished cell: its header does not fit")
+def _trial(facts: CellFacts, inputs: dict[str, Any]) -> CellRecord:
+    nobody = np.empty(0, np.int32)
+    lists = Rankings([0], [], [], [], [], [])
+    return CellRecord(facts, nobody, nobody.astype(bool), lists, Pairs([0], [], []), inputs)
+
+
+def _unpacked(content: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file, a header among them."""
     try:
-        header = _Header.model_validate_json(bytes(content[LENGTH.size : place]))
-    except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors()[0]["loc"])
-        raise ResultsError(f"not a finished cell ({where or 'its header'} is not right)") from None
-    shapes = header.shapes
-    if not set(ARRAYS) - {MATRIX} <= set(shapes) <= set(ARRAYS):
-        raise ResultsError("not a finished cell: arrays are missing or too many")
-    if any(len(shape) != (2 if name == MATRIX else 1) for name, shape in shapes.items()):
-        raise ResultsError("not a finished cell: an array has too few or too many axes")
-    counts = {name: math.prod(shapes[name]) for name in ARRAYS if name in shapes}
-    sizes = {name: count * np.dtype(ARRAYS[name]).itemsize for name, count in counts.items()}
-    if place + sum(sizes.values()) != len(content):
-        raise ResultsError("not a finished cell: its arrays do not fill the file")
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, count in counts.items():
-        flat = np.frombuffer(content, ARRAYS[name], count, place)
-        arrays[name] = flat.reshape(shapes[name]).copy()
-        place += sizes[name]
-    return header, arrays
-
-
-def short_key(description: dict[str, Any]) -> str:
-    """Return the first 16 digits of a key: the identity of a table or a row.
-
-    Examples
-    --------
-    >>> len(short_key({"a": 1}))
-    16
-    """
-    return key_of(description)[:16]
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            members = file.zip.infolist()
+            if len(members) > len(ARRAYS) + 1 or sum(m.file_size for m in members) > len(content):
+                raise ValueError("too many arrays, or too large ones")
+            arrays = {name: np.ascontiguousarray(file[name]) for name in file.files}
+        if arrays["header"].nbytes > MOST_HEADER:
+            raise ValueError("its header is too long")
+    except Exception as error:  # of bytes that are no archive, NumPy and zipfile raise anything
+        raise ResultsError(f"not a finished cell ({error})") from None
+    return arrays
 
 
 @dataclass(frozen=True)
