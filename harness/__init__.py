@@ -35,7 +35,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
     if name == "metrics":
         return import_module("harness.metrics")
     raise AttributeError(f"module 'harness' has no attribute {name!r}")

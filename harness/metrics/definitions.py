@@ -7,6 +7,7 @@ the module of its family.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import update_wrapper
@@ -27,10 +28,14 @@ __all__ = [
     "label_of",
     "metric",
     "number",
+    "read_parameter",
     "words",
 ]
 
 T = TypeVar("T")
+
+_VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
+
 GREATEST_K = 10_000_000
 
 
@@ -79,11 +84,28 @@ class Value(str):
             return None
 
 
+def read_parameter(label: str, text: str) -> tuple[str, Value]:
+    """Read ``parameter=value``; what the parameter takes is for `Parameter.check`."""
+    name, equals, written = text.partition("=")
+    found = _VALUE.fullmatch(written.strip())
+    if not equals or not name.strip() or not found:
+        raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
+    value = Value(found[0])
+    try:
+        _ = value.numbers
+    except ValueError:
+        raise MetricError(
+            f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
+            f"write them as {found['word']}(1, 2)"
+        ) from None
+    return name.strip(), value
+
+
 Params = Mapping[str, Value]
 """Parameters of a metric with their values."""
 
 
-def label_of(name: str, params: Params, k: int | None) -> str:
+def label_of(name: str, params: Mapping[str, object], k: int | None) -> str:
     """Write a label.
 
     Examples
@@ -325,8 +347,9 @@ class Definition:
         MetricError
             If a parameter has no such value, or a relevance has no gain.
         """
-        given = {name: Value(value) for name, value in params.items()}
-        chosen = self.choose(label_of(self.name, given, k), given, None if k is None else str(k))[0]
+        label = label_of(self.name, params, k)
+        given = dict(read_parameter(label, f"{name}={value}") for name, value in params.items())
+        chosen, _ = self.choose(label, given, None if k is None else str(k))
         rankings, pairs = (None, evidence) if isinstance(evidence, Pairs) else (evidence, None)
         return self.scores(chosen, [k], rankings, pairs, exposure)[0]
 

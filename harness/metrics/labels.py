@@ -15,7 +15,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.errors import MetricError, suggestion
-from harness.metrics.definitions import DEFINITIONS, Definition, Params, Value, label_of
+from harness.metrics.definitions import (
+    DEFINITIONS,
+    Definition,
+    Params,
+    Value,
+    label_of,
+    read_parameter,
+)
 from harness.metrics.gain import neutral
 
 __all__ = ["Metric", "describe", "parse", "parse_many"]
@@ -23,7 +30,6 @@ __all__ = ["Metric", "describe", "parse", "parse_many"]
 _LABEL = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<k>[^@()]*))?\s*", re.DOTALL
 )
-_VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,7 @@ def parse(label: str) -> Metric:
         )
     given: dict[str, Value] = {}
     for part in _split(found["params"]) if found["params"] else ():
-        name, value = _parameter(label, part)
+        name, value = read_parameter(label, part)
         if name in given:
             raise MetricError(f"{label}: {name} is given twice; keep one")
         given[name] = value
@@ -221,22 +227,6 @@ def _split(text: str) -> Iterator[str]:
             yield text[start:position].strip()
             start = position + 1
     yield text[start:].strip()
-
-
-def _parameter(label: str, text: str) -> tuple[str, Value]:
-    name, equals, written = text.partition("=")
-    found = _VALUE.fullmatch(written.strip())
-    if not equals or not name.strip() or not found:
-        raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
-    value = Value(found[0])
-    try:
-        _ = value.numbers
-    except ValueError:
-        raise MetricError(
-            f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
-            f"write them as {found['word']}(1, 2)"
-        ) from None
-    return name.strip(), value
 
 
 def _checked(label: str, name: str, given: Params, k: str | None) -> Metric:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from harness.rankings.blocks import rank_block
 from harness.rankings.lists import from_lists, from_matrix, from_recommendations
-from harness.rankings.pairs import from_grouped, from_pairs, group_pairs
+from harness.rankings.pairs import (
+    from_grouped,
+    from_pairs,
+    from_predictions,
+    group_pairs,
+    ndcg,
+    pairs_of,
+)
 from harness.rankings.prediction_files import Evidence, read
-from harness.rankings.predictions import from_predictions, ndcg, pairs_of
 
 __all__ = [
     "Evidence",

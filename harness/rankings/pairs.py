@@ -1,7 +1,8 @@
-"""Rankings from columns of users, estimates and ratings in no order."""
+"""Rankings from columns of users, estimates and ratings in no order, or from predictions."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import MetricError
 from harness.kernels import each_block, group_rows, kernel
-from harness.metrics import Pairs, Rankings
+from harness.metrics import Pairs, Rankings, dcg
 from harness.metrics.arrays import Floats, Ints, Ranks
 
-__all__ = ["as_floats", "encode", "from_grouped", "from_pairs", "group_pairs"]
+__all__ = [
+    "as_floats",
+    "encode",
+    "from_grouped",
+    "from_pairs",
+    "from_predictions",
+    "group_pairs",
+    "ndcg",
+    "pairs_of",
+]
 
 SMALLEST_BLOCK = 512
 FEW = 512
@@ -81,6 +91,117 @@ def group_pairs(
     for column, out in zip(columns[1:], grouped, strict=True):
         np.take(column, rows, out=out, mode="clip")  # without checks of bounds, twice as fast
     return Pairs(offsets, *grouped), ids
+
+
+def pairs_of(predictions: Iterable[Any]) -> tuple[Pairs, Any]:
+    """Group predictions by user.
+
+    Parameters
+    ----------
+    predictions : iterable
+        ``surprise.Prediction`` (or anything with ``uid``, ``r_ui`` and ``est``), triples of user,
+        estimate and rating, or pairs of estimate and rating that all belong to one user.
+
+    Returns
+    -------
+    pairs : Pairs
+    users : ndarray, shape (n_users,)
+
+    Raises
+    ------
+    MetricError
+        If a prediction is none of these, has no true rating, or there is none.
+
+    Examples
+    --------
+    >>> pairs, users = pairs_of([("u", 3.0, 4), ("v", 2.0, 5), ("u", 1.0, 2)])
+    >>> users.tolist(), pairs.offsets.tolist()
+    (['u', 'v'], [0, 2, 3])
+    """
+    users: list[Any] = []
+    estimates: list[float] = []
+    ratings: list[float] = []
+    for position, prediction in enumerate(predictions):
+        user, estimate, rating = _row(position, prediction)
+        if rating is None:
+            raise MetricError(
+                f"predictions[{position}]: there is no true rating; score a test set, "
+                "not an anti-test set"
+            )
+        users.append(user)
+        estimates.append(estimate)
+        ratings.append(rating)
+    if not users:
+        raise MetricError("predictions: empty; give at least one")
+    column = np.empty(len(users), dtype=object)
+    column[:] = users
+    return group_pairs(column, estimates, ratings)
+
+
+def from_predictions(predictions: Iterable[Any]) -> Rankings:
+    """Rank each user's predictions by estimate; every item is judged.
+
+    Parameters
+    ----------
+    predictions : iterable
+        As `pairs_of` takes them.
+
+    Examples
+    --------
+    >>> from_predictions([(2.5, 3), (4.5, 4), (4.0, 5)]).relevance.tolist()
+    [4.0, 5.0, 3.0]
+    """
+    return from_grouped(*pairs_of(predictions))
+
+
+def ndcg(predictions: Iterable[Any], k: int | None = 10, **params: Any) -> float:
+    """Return the mean NDCG@k of predictions over their users.
+
+    Parameters
+    ----------
+    predictions : iterable
+        As `pairs_of` takes them: ``algo.test(testset)`` of Surprise, or tuples.
+    k : int or None
+        Cut-off rank; None for whole lists.
+    **params
+        As in a label: ``ties="first"``, ``gain="linear"``, ``gain="binary(4)"``, ...
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan if no user has an item of positive gain.
+
+    Raises
+    ------
+    MetricError
+        If a parameter or a prediction cannot be used.
+
+    Examples
+    --------
+    The worked example with ten ratings and their estimates, ties in input order:
+
+    >>> estimates = [2.5, 4.5, 4.5, 1.5, 1.5, 3.5, 3.5, 5.5, 4.5, 4.5]
+    >>> ratings = [3, 4, 5, 1, 2, 3, 4, 5, 5, 4]
+    >>> round(ndcg(zip(estimates, ratings), k=10, ties="first"), 12)
+    0.961845355481
+    >>> round(ndcg(zip(estimates, ratings), k=5, ties="first"), 12)
+    0.959091177065
+    """
+    return dcg.ndcg(from_predictions(predictions), k, **params).mean
+
+
+def _row(position: int, prediction: Any) -> tuple[Any, float, float | None]:
+    if hasattr(prediction, "est") and hasattr(prediction, "r_ui"):
+        return prediction.uid, prediction.est, prediction.r_ui
+    if isinstance(prediction, (Sequence, np.ndarray)) and not isinstance(prediction, str):
+        if len(prediction) == 2:
+            return 0, prediction[0], prediction[1]
+        if len(prediction) == 3:
+            return prediction[0], prediction[1], prediction[2]
+    raise MetricError(
+        f"predictions[{position}]: {prediction!r} is no prediction; give surprise.Prediction, "
+        "(estimate, rating) or (user, estimate, rating)"
+    )
 
 
 def as_floats(name: str, values: ArrayLike) -> Floats:
