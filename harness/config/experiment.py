@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     GetCoreSchemaHandler,
+    field_validator,
     model_validator,
 )
 from pydantic_core import CoreSchema
@@ -16,13 +17,12 @@ from pydantic_core import CoreSchema
 from harness import metrics
 from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithm import AlgorithmSection
-from harness.config.tuning import Tuning
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
 from harness.sections import MOST_SECONDS, Section, State
 from harness.splits import FilterSection, Holdout, SplitSection
 
-__all__ = ["GIVEN", "NAME", "Execution", "Experiment", "Inference"]
+__all__ = ["GIVEN", "NAME", "Execution", "Experiment", "Inference", "Tuning"]
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 GIVEN = "given from Python: "
@@ -75,6 +75,60 @@ class Inference(Section):
     comparisons needs where none of these is as extreme as the scores."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
     """Of the intervals; a difference is significant at one minus this."""
+
+
+class Tuning(Section):
+    """A search for parameters on a validation part of the training data.
+
+    Every algorithm that has a `search` gets the same budget. The setting of the config is tried too
+    and does not count. The best setting is fitted to the whole training part and tested once.
+    """
+
+    method: Literal["random", "grid", "tpe"] = "random"
+    """Independent draws, every combination, or tree-structured Parzen estimators (Optuna)."""
+    trials: int | None = Field(default=None, ge=1, le=100_000)
+    """Settings tried for each algorithm on each fold, no setting twice; 20 when neither budget is
+    given. From a larger grid, that number is drawn at random."""
+    seconds: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
+    """Seconds of fitting and scoring, of failed trials too, after which no further setting is
+    tried."""
+    metric: str = "ndcg@10"
+    """The metric that selects the setting, on the validation part."""
+    validation: SplitSection | None = None
+    """How the training part is split again; a `validation` of the split itself takes precedence. By
+    default by time if the split is by time (`global-time`, `choose: latest`), else a random 20% of
+    the ratings."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_budget(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("trials") is None and data.get("seconds") is None:
+            return {**data, "trials": 20}
+        return data
+
+    @field_validator("metric")
+    @classmethod
+    def _can_decide(cls, label: str) -> str:
+        try:
+            metric = metrics.parse(label)
+        except MetricError as error:
+            raise ValueError(str(error)) from None
+        if metric.needs_items:
+            raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
+        return label
+
+    def validation_of(self, split: SplitSection) -> SplitSection:
+        """Return how the training part of a split is split again.
+
+        Examples
+        --------
+        >>> from harness.splits import GlobalTime
+        >>> Tuning().validation_of(GlobalTime()).describe()
+        'global time 0.8'
+        >>> Tuning().validation_of(Holdout()).describe()
+        'holdout 20%'
+        """
+        return split.validation or self.validation or split.inner() or Holdout(test_size=0.2)
 
 
 class Execution(Section):

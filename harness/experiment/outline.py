@@ -13,7 +13,6 @@ from harness.algorithms import registry
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.load import load
-from harness.config.tuning import validation_of
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError, HarnessError
 from harness.experiment.checks import check_relevance, check_tables, notes_before_fit
@@ -21,7 +20,7 @@ from harness.experiment.memory import available_bytes
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.experiment.workspace import Workspace
 from harness.results.naming import distinct_names
-from harness.splits import FilterReport, Split
+from harness.splits import Split
 
 __all__ = ["Outline", "outline"]
 
@@ -104,7 +103,7 @@ def _loaded(
 ) -> tuple[Workspace, list[str]]:
     """Return the data sets that can be read here, as an experiment of their own, and notes."""
     notes: list[str] = []
-    kept: list[tuple[DatasetSection, tuple[datasets.Ratings, list[FilterReport]]]] = []
+    kept: list[tuple[DatasetSection, tuple[datasets.Ratings, list[str]]]] = []
     for section in experiment.dataset:
         size = section.expected_size()
         own = section.path is not None
@@ -122,7 +121,7 @@ def _loaded(
     loaded = {number: ratings for number, (_, ratings) in enumerate(kept)}
     for ratings, reports in loaded.values():
         notes += (f"{ratings.name}: {note}" for note in ratings.notes)
-        notes += (f"{ratings.name}: {report.describe()}" for report in reports)
+        notes += (f"{ratings.name}: {report}" for report in reports)
     return Workspace(here, document.folder, _ratings=loaded), notes
 
 
@@ -136,7 +135,7 @@ def _divide(workspace: Workspace, number: int, faults: list[str]) -> list[Split]
             made = workspace.splits(dataset, number, seed)
             folds = folds or made
             if any(algorithm.search is not None for algorithm in experiment.algorithms):
-                inner = validation_of(section, experiment.tuning)
+                inner = experiment.tuning.validation_of(section)
                 splits.validation(made[0], inner, seed, workspace.base)
         except HarnessError as error:
             faults.append(str(error))
@@ -235,7 +234,7 @@ class _CellOf:
     algorithm: int
 
 
-def _size(loaded: tuple[datasets.Ratings, list[FilterReport]]) -> tuple[int, int, int]:
+def _size(loaded: tuple[datasets.Ratings, list[str]]) -> tuple[int, int, int]:
     ratings, _ = loaded
     return ratings.n_users, ratings.n_items, len(ratings)
 

@@ -14,7 +14,6 @@ from harness.algorithms.own_code import code_digest
 from harness.candidates import Sampled
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.experiment import Experiment
-from harness.config.tuning import validation_of
 from harness.experiment.workspace import Workspace
 from harness.metrics import Metric
 from harness.results.store import key_of, short_key
@@ -193,7 +192,7 @@ def row_key(experiment: Experiment, table: str, cell: Cell) -> str:
     earlier = experiment.algorithms[: cell.algorithm]
     tuning = None
     if own["search"] is not None:
-        section = validation_of(experiment.split[cell.split], experiment.tuning)
+        section = experiment.tuning.validation_of(experiment.split[cell.split])
         tuning = experiment.tuning.model_dump(mode="json") | {
             "validation": section.model_dump(mode="json")
         }

@@ -13,7 +13,6 @@ from harness.algorithms import registry
 from harness.config.document import Document
 from harness.config.experiment import GIVEN, Experiment
 from harness.config.load import load
-from harness.config.tuning import validation_of
 from harness.experiment.cell import Outcome
 from harness.experiment.checks import check_relevance, check_tables
 from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch, ignore
@@ -198,7 +197,7 @@ def _explicit(experiment: Experiment) -> dict[str, Any]:
     config = experiment.model_dump(mode="json")
     if any(algorithm.search is not None for algorithm in experiment.algorithms):
         for section, written in zip(experiment.split, config["split"], strict=True):
-            chosen = validation_of(section, experiment.tuning)
+            chosen = experiment.tuning.validation_of(section)
             written["validation"] = chosen.model_dump(mode="json")
     return config
 

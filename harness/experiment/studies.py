@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness import seeds
+from harness.config.experiment import Tuning
 from harness.config.spaces import Range, SearchSpace
-from harness.config.tuning import Tuning
 from harness.errors import AlgorithmError
 
 __all__ = ["Setting", "Study", "grid_size", "make_study"]

@@ -13,9 +13,8 @@ from harness import metrics
 from harness.algorithms import registry
 from harness.algorithms.parameters import with_params
 from harness.config.algorithm import AlgorithmConfig
-from harness.config.experiment import Experiment
+from harness.config.experiment import Experiment, Tuning
 from harness.config.spaces import SearchSpace
-from harness.config.tuning import Tuning
 from harness.experiment.cell import Outcome
 from harness.experiment.events import CellFinished
 from harness.experiment.ledger import Ledger

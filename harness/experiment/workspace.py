@@ -12,12 +12,11 @@ from harness import datasets, splits
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Sampled
 from harness.config.experiment import Experiment
-from harness.config.tuning import validation_of
 from harness.datasets import Ratings
 from harness.results.naming import distinct_names
 from harness.results.store import short_key
 from harness.sections import Section
-from harness.splits import FilterReport, Predefined, SavedSplit, Split
+from harness.splits import Predefined, SavedSplit, Split
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Cell
@@ -53,12 +52,12 @@ class Workspace:
     base: Path | None = None
     given: Ratings | None = None
     progress: Callable[[int, int], object] | None = None
-    _ratings: dict[int, tuple[Ratings, list[FilterReport]]] = field(default_factory=dict)
+    _ratings: dict[int, tuple[Ratings, list[str]]] = field(default_factory=dict)
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
     _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
     _trainset: tuple[str, ColumnTrainset] | None = None
 
-    def ratings(self, dataset: int) -> tuple[Ratings, list[FilterReport]]:
+    def ratings(self, dataset: int) -> tuple[Ratings, list[str]]:
         """Return the ratings of the config's data set number `dataset`, filtered, and the steps."""
         if dataset not in self._ratings:
             loaded = self.given
@@ -89,7 +88,7 @@ class Workspace:
             return outer
         place = (cell.split, cell.seed, outer.fingerprint)
         if place not in self._inner:
-            section = validation_of(self.experiment.split[cell.split], self.experiment.tuning)
+            section = self.experiment.tuning.validation_of(self.experiment.split[cell.split])
             self._inner[place] = splits.validation(outer, section, cell.seed, self.base)
         return self._inner[place]
 
@@ -176,7 +175,7 @@ class Workspace:
                     "n_items": ratings.n_items,
                     "n_ratings": len(ratings),
                     "scale": list(ratings.scale),
-                    "filters": [report.describe() for report in reports],
+                    "filters": reports,
                     "notes": list(ratings.notes),
                 }
             )
@@ -208,7 +207,7 @@ class Workspace:
         names = self.names
         for position, (ratings, reports) in sorted(self._ratings.items()):
             yield from (f"{names.datasets[position]}: {note}" for note in ratings.notes)
-            yield from (f"{names.datasets[position]}: {each.describe()}" for each in reports)
+            yield from (f"{names.datasets[position]}: {each}" for each in reports)
         seeds = self.experiment.seed
         for (dataset, split, seed), folds in self._splits.items():
             if seed != seeds[0]:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from harness import metrics
 from harness.candidates import CandidatesSection
-from harness.config.tuning import Tuning, validation_of
+from harness.config.experiment import Tuning
 from harness.report.sentences import joined
 from harness.report.styles import plain
 from harness.splits import SplitSection
@@ -55,7 +55,7 @@ def validation_sentence(split: dict[str, Any], tuning: dict[str, Any]) -> str:
     '20% of the ratings, drawn at random as by Surprise, are the validation part.'
     """
     outer = TypeAdapter[Any](SplitSection).validate_python(split)
-    inner = validation_of(outer, Tuning.model_validate(tuning))
+    inner = Tuning.model_validate(tuning).validation_of(outer)
     return plain(inner.sentence("validation part"))
 
 

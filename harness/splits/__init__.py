@@ -7,43 +7,20 @@ from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.temporal import GlobalTime
 from harness.splits.predefined import Predefined
 from harness.splits.saved import SavedSplit, read, save
-from harness.splits.filters import (
-    Counts,
-    FilterReport,
-    FilterSection,
-    FirstUsers,
-    KCore,
-    MinRating,
-    MinRatingsPerItem,
-    MinRatingsPerUser,
-    SampleUsers,
-    TimeWindow,
-    TopItems,
-    filter,
-)
+from harness.splits.filters import FilterSection, filter
 
 __all__ = [
-    "Counts",
-    "FilterReport",
     "FilterSection",
-    "FirstUsers",
     "GlobalTime",
     "Holdout",
-    "KCore",
     "KFold",
     "LeaveNOut",
-    "MinRating",
-    "MinRatingsPerItem",
-    "MinRatingsPerUser",
     "OwnTraining",
     "Predefined",
     "RepeatedKFold",
-    "SampleUsers",
     "SavedSplit",
     "Split",
     "SplitSection",
-    "TimeWindow",
-    "TopItems",
     "UserFraction",
     "UserHoldout",
     "filter",

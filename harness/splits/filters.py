@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,6 @@ from harness.sections import Count, Kind, Moment, Size, State, seconds, written
 from harness.splits.split import rounded_up
 
 __all__ = [
-    "Counts",
-    "FilterReport",
     "FilterSection",
     "FirstUsers",
     "KCore",
@@ -35,61 +32,6 @@ __all__ = [
 
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.int32]
-
-
-class Counts(NamedTuple):
-    """How many ratings there are, and how many users and items with at least one.
-
-    Parameters
-    ----------
-    n_ratings, n_users, n_items : int
-    """
-
-    n_ratings: int
-    n_users: int
-    n_items: int
-
-    @classmethod
-    def of(cls, ratings: Ratings) -> Self:
-        """Count ratings.
-
-        Examples
-        --------
-        >>> Counts.of(Ratings.from_columns([1, 1], [8, 9], [3, 4], scale=(1, 5)))
-        Counts(n_ratings=2, n_users=1, n_items=2)
-        """
-        users, items = (np.count_nonzero(np.bincount(c)) for c in (ratings.users, ratings.items))
-        return cls(len(ratings), int(users), int(items))
-
-
-@dataclass(frozen=True)
-class FilterReport:
-    """The effect of one filter.
-
-    Parameters
-    ----------
-    name : str
-        The filter as tables name it.
-    before, after : Counts
-        Counts before and after the filter.
-    """
-
-    name: str
-    before: Counts
-    after: Counts
-
-    def describe(self) -> str:
-        """Return the report as one line.
-
-        Examples
-        --------
-        >>> FilterReport("5-core", Counts(1200, 30, 50), Counts(1100, 28, 40)).describe()
-        '5-core: ratings 1,200 -> 1,100, users 30 -> 28, items 50 -> 40'
-        """
-        words = ("ratings", "users", "items")
-        counts = zip(words, self.before, self.after, strict=True)
-        changes = ", ".join(f"{word} {before:,} -> {after:,}" for word, before, after in counts)
-        return f"{self.name}: {changes}"
 
 
 class FilterSection(Kind):
@@ -269,7 +211,7 @@ class MinRating(FilterSection):
 
 def filter(
     sections: Sequence[FilterSection], ratings: Ratings, seed: int
-) -> tuple[Ratings, list[FilterReport]]:
+) -> tuple[Ratings, list[str]]:
     """Apply filters one after the other.
 
     Parameters
@@ -285,8 +227,8 @@ def filter(
     -------
     Ratings
         The rows that stay, in their order.
-    list of FilterReport
-        One for each filter.
+    list of str
+        For each filter its name, and the counts before and after it.
 
     Raises
     ------
@@ -296,22 +238,30 @@ def filter(
     Examples
     --------
     >>> r = Ratings.from_columns([1, 1, 2], [8, 9, 8], [3, 4, 5], scale=(1, 5))
-    >>> left, reports = filter([MinRatingsPerUser(n=2)], r, seed=0)
-    >>> len(left), reports[0].describe()
-    (2, 'at least 2 per user: ratings 3 -> 2, users 2 -> 1, items 2 -> 2')
+    >>> filter([MinRatingsPerUser(n=2)], r, seed=0)
+    (<Ratings columns: 2 ratings of 2 items by 2 users, 1 to 5>,
+     ['at least 2 per user: ratings 3 -> 2, users 2 -> 1, items 2 -> 2'])
     """
     reports = []
     for position, section in enumerate(sections):
-        before = Counts.of(ratings)
+        before = _counts(ratings)
         keep = section.keep(ratings, seeds.derive(seed, "filter", position))
         if not keep.any():
             raise SplitError(
-                f"filters: {section.describe()} leaves none of {before.n_ratings:,} ratings; "
-                "relax it"
+                f"filters: {section.describe()} leaves none of {len(ratings):,} ratings; relax it"
             )
         ratings = ratings.take(np.flatnonzero(keep))
-        reports.append(FilterReport(section.describe(), before, Counts.of(ratings)))
+        after = _counts(ratings)
+        changes = (f"{noun} {n:,} -> {after[noun]:,}" for noun, n in before.items())
+        reports.append(f"{section.describe()}: {', '.join(changes)}")
     return ratings, reports
+
+
+def _counts(ratings: Ratings) -> dict[str, int]:
+    """Count the ratings, and the users and items that have one."""
+    sides = {"users": ratings.users, "items": ratings.items}
+    found = {noun: int(np.count_nonzero(np.bincount(codes))) for noun, codes in sides.items()}
+    return {"ratings": len(ratings)} | found
 
 
 def k_core(users: Codes, items: Codes, n: int) -> Mask:

@@ -7,8 +7,8 @@ import pytest
 from surprise import KNNBasic
 
 import harness
+from harness.config.experiment import Tuning
 from harness.config.spaces import Range
-from harness.config.tuning import Tuning, validation_of
 from harness.experiment.outline import outline
 from harness.experiment.studies import make_study
 from harness.report.methods import methods
@@ -181,9 +181,9 @@ def test_failed_trials_use_up_a_budget_of_seconds():
     ],
 )
 def test_the_validation_part_follows_the_split(split, validation):
-    assert validation_of(split, Tuning()) == validation
+    assert Tuning().validation_of(split) == validation
     chosen = Tuning(validation={"kind": "holdout", "test_size": 0.4})
-    assert validation_of(split, chosen) == (split.validation or chosen.validation)
+    assert chosen.validation_of(split) == (split.validation or chosen.validation)
 
 
 def test_no_setting_is_fitted_on_ratings_later_than_its_validation_part():

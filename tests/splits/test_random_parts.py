@@ -10,7 +10,7 @@ from surprise import model_selection as surprise_selection
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import Holdout, KFold, RepeatedKFold, make
+from harness.splits import Holdout, KFold, OwnTraining, RepeatedKFold, make
 
 
 class RowDataset(Dataset):
@@ -127,3 +127,12 @@ def test_without_a_random_state_the_rows_follow_the_seed_of_the_run():
 def test_more_folds_than_ratings_are_refused():
     with pytest.raises(SplitError, match="3 ratings cannot fill 4 folds; lower n_splits"):
         make(KFold(n_splits=4), ratings_of(3), seed=0)
+
+
+def test_own_training_data_are_both_parts_and_a_note_says_so():
+    (split,) = make(OwnTraining(), ratings_of(6), seed=0)
+    assert split.train.tolist() == split.test.tolist() == list(range(6))
+    assert split.notes == (
+        "evaluated on its own training data: scores show what a model remembers, not what it "
+        "predicts",
+    )

@@ -17,7 +17,7 @@ from harness.experiment.interrupts import interrupts_kept
 from harness.experiment.plan import Cell
 from harness.experiment.workspace import Workspace
 from harness.kernels import n_threads
-from harness.splits import FilterReport, Split
+from harness.splits import Split
 
 __all__ = ["Delivered", "Office"]
 
@@ -63,7 +63,7 @@ class Delivered(Workspace):
         self.data = data
         self.folds = folds
 
-    def ratings(self, dataset: int) -> tuple[Ratings, list[FilterReport]]:
+    def ratings(self, dataset: int) -> tuple[Ratings, list[str]]:
         """Return the driver's ratings; equal data sets are read once."""
         if dataset not in self._ratings:
             alike = self.data.index(self.data[dataset])

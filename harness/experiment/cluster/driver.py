@@ -16,7 +16,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.config.tuning import validation_of
 from harness.errors import ClusterError, HarnessError
 from harness.experiment.cell import Outcome, Report
 from harness.experiment.cluster import parcels, shelf
@@ -235,7 +234,7 @@ class Cluster:
         experiment, named = self.workspace.experiment, {}
         for cell in cells:
             section = experiment.split[cell.split]
-            inner = validation_of(section, experiment.tuning)
+            inner = experiment.tuning.validation_of(section)
             place = f"{cell.dataset},{cell.split},{cell.seed}"
             if section.kind in FROM_FILES and place not in named:
                 folds = self.workspace.splits(cell.dataset, cell.split, cell.seed)
