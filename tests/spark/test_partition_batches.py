@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness import metrics, rankings
 from harness.errors import MetricError
-from harness.spark.batches import score_batches
+from harness.spark import score_batches
 
 NAMES = ["user", "ndcg@3", "rmse", "n"]
 

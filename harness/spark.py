@@ -1,30 +1,40 @@
-"""Metrics per user of a Spark data frame, computed by the same code as local ones.
+"""Rankings larger than memory: the harness's metrics over Spark data frames.
 
 Spark brings each user's rows together and sorts them, spilling to disk as it must; a Python worker
 then reads them as Arrow batches, cuts them between users and scores some hundred thousand rows at a
 time. Such a block and the rows of its largest user must fit into a worker's memory.
+
+Needs the extra ``spark`` (``pip install 'surprise-harness[spark]'``) and a Java runtime, on the
+driver and on every executor. Importing this module needs neither.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from harness.errors import MetricError, suggestion
-from harness.metrics import Metric, parse_many
+from harness.metrics import Metric, Pairs, parse_many, score
+from harness.rankings import from_grouped
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
 
-__all__ = ["Mean", "evaluate", "mean"]
+__all__ = ["Mean", "evaluate", "mean", "score_batches"]
 
 POSITION, N_ROWS = "__position", "__rows"
-POOLED = {"rmse": 2, "mse": 1, "mae": 1}
-"""Metrics over all pairs that follow from the users' values: the power in which they are added."""
+FROM_USERS = ("rmse", "mse", "mae")
+"""Metrics over all pairs that follow from the users' values and numbers of pairs."""
+BLOCK_ROWS = 500_000
+"""Rows that are scored together, those of the last user completed."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,7 @@ def mean(
 ) -> dict[str, Mean]:
     """Compute the table values of metrics: means over users, pooled ones over all rows.
 
-    Runs the plan of `evaluate`; what comes to the driver is a few sums for each Arrow batch.
+    Runs the plan of `evaluate`; what comes to the driver is a few sums for each partition.
 
     Parameters
     ----------
@@ -125,26 +135,39 @@ def mean(
     """
     wanted = _wanted(metrics)
     for metric in wanted:
-        if metric.pooled and metric.name not in POOLED:
+        if metric.pooled and metric.name not in FROM_USERS:
             raise MetricError(
                 f"{metric}: its value over all rows does not follow from the users'; "
                 "use evaluate for the users' values, or leave it out"
             )
     scored = _scored(df, wanted, user, estimate, rating, partitions)
-    labels = [str(metric) for metric in wanted]
-    powers = [POOLED[metric.name] if metric.pooled else 0 for metric in wanted]
+    from pyspark.sql import functions as f
 
-    def add(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return (_sums(batch, labels, powers) for batch in batches if batch.num_rows)
-
-    schema = "position int, total double, weight double, n_users long, n_undefined long"
-    rows = _collected(scored.mapInArrow(add, schema))
+    sums = [f.count("*").alias("n_users")]
+    for position, metric in enumerate(wanted):
+        value = _named(str(metric))
+        weight = f.col(N_ROWS).cast("double") if metric.pooled else f.lit(1.0)
+        total = weight * (value * value if metric.name == "rmse" else value)
+        sums.append(f.sum(total).alias(f"total_{position}"))
+        sums.append(f.sum(f.when(value.isNotNull(), weight)).alias(f"weight_{position}"))
+        sums.append(f.count(value).alias(f"n_{position}"))
+    # Sums within a partition are made in one order, and sums of these without rounding: the same
+    # frame always gives the same bits.
+    rows = _collected(scored.groupBy(f.spark_partition_id()).agg(*sums))
     if not rows:
         raise MetricError("spark: there is no row; give at least one pair of estimate and rating")
-    return {
-        label: _joined([row for row in rows if row.position == position], powers[position])
-        for position, label in enumerate(labels)
-    }
+    n_users = sum(row.n_users for row in rows)
+    means = {}
+    for position, metric in enumerate(wanted):
+        total, weight, n_defined = (
+            math.fsum(row[f"{what}_{position}"] or 0.0 for row in rows)
+            for what in ("total", "weight", "n")
+        )
+        value = total / weight if weight else math.nan
+        means[str(metric)] = Mean(
+            math.sqrt(value) if metric.name == "rmse" else value, n_users, n_users - int(n_defined)
+        )
+    return means
 
 
 def _wanted(metrics: str | Iterable[str | Metric]) -> tuple[Metric, ...]:
@@ -193,29 +216,21 @@ def _scored(
     )
     n_threads = int(df.sparkSession.conf.get("spark.task.cpus", "1") or 1)
 
-    def score(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def score_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         os.environ.setdefault("HARNESS_THREADS", str(n_threads))
-        from harness.spark.batches import score_batches
-
         return score_batches(batches, labels, [*schema.names])
 
-    return grouped.select("user", "estimate", "rating").mapInArrow(score, schema)
+    return grouped.select("user", "estimate", "rating").mapInArrow(score_partition, schema)
 
 
-def _named(column: str) -> Any:
+def _named(column: str) -> Column:
     from pyspark.sql import functions as f
 
     return f.col("`" + column.replace("`", "``") + "`")
 
 
-def _check_columns(df: Any, user: str, estimate: str, rating: str) -> Any:
-    """Return the type of the user's column.
-
-    Raises
-    ------
-    MetricError
-        If `df` is not a Spark data frame, lacks a column, or a column is not numeric.
-    """
+def _check_columns(df: DataFrame, user: str, estimate: str, rating: str) -> DataType:
+    """Return the type of the user's column; refuse a frame that lacks a column of its type."""
     if not hasattr(df, "mapInArrow"):
         raise MetricError(
             f"spark: found {type(df).__name__}, not a Spark data frame; "
@@ -245,41 +260,6 @@ def _check_columns(df: Any, user: str, estimate: str, rating: str) -> Any:
     return fields[user]
 
 
-def _sums(batch: pa.RecordBatch, labels: list[str], powers: list[int]) -> pa.RecordBatch:
-    """Add up one batch of users; a pooled metric in proportion to the users' rows."""
-    import numpy as np
-    import pyarrow as pa
-
-    weights = batch.column(N_ROWS).to_numpy().astype(float)
-    totals, shares, undefined = [], [], []
-    for label, power in zip(labels, powers, strict=True):
-        values = batch.column(label).to_numpy(zero_copy_only=False).astype(float)
-        defined = ~np.isnan(values)
-        share = weights[defined] if power else np.ones(int(defined.sum()))
-        totals.append(float((values[defined] ** (power or 1) * share).sum()))
-        shares.append(float(share.sum()))
-        undefined.append(int((~defined).sum()))
-    return pa.RecordBatch.from_pydict(
-        {
-            "position": pa.array(range(len(labels)), pa.int32()),
-            "total": pa.array(totals, pa.float64()),
-            "weight": pa.array(shares, pa.float64()),
-            "n_users": pa.array([batch.num_rows] * len(labels), pa.int64()),
-            "n_undefined": pa.array(undefined, pa.int64()),
-        }
-    )
-
-
-def _joined(rows: list[Any], power: int) -> Mean:
-    weight = math.fsum(row.weight for row in rows)
-    value = math.fsum(row.total for row in rows) / weight if weight else math.nan
-    return Mean(
-        value ** (1 / power) if power > 1 else value,
-        sum(row.n_users for row in rows),
-        sum(row.n_undefined for row in rows),
-    )
-
-
 def _collected(frame: DataFrame) -> list[Any]:
     """Run a plan; an error of a worker is raised here again."""
     from pyspark.errors import PythonException
@@ -292,3 +272,88 @@ def _collected(frame: DataFrame) -> list[Any]:
             if line.strip().startswith(name):
                 raise MetricError(line.strip().removeprefix(name)) from None
         raise
+
+
+def score_batches(
+    batches: Iterable[pa.RecordBatch],
+    labels: Sequence[str],
+    names: Sequence[str],
+    block_rows: int = BLOCK_ROWS,
+) -> Iterator[pa.RecordBatch]:
+    """Score users whose rows are consecutive, cut anywhere into batches.
+
+    Parameters
+    ----------
+    batches : iterable of RecordBatch
+        Columns user, estimate and rating; each user's rows follow each other.
+    labels : sequence of str
+        Metrics that need only estimates and ratings.
+    names : sequence of str
+        What to call the columns of the result: user, each metric, number of rows.
+    block_rows : int
+        Fewest rows to score at once.
+
+    Yields
+    ------
+    RecordBatch
+        A row for each user, null where a metric is undefined.
+
+    Raises
+    ------
+    MetricError
+        If a value is missing or not finite.
+
+    Examples
+    --------
+    >>> columns = {"user": ["a", "a", "b"], "estimate": [1.0, 2.0, 1.0], "rating": [4.0, 5.0, 0.0]}
+    >>> halves = pa.RecordBatch.from_pydict(columns)
+    >>> for part in score_batches([halves[:1], halves[1:]], ["ndcg@2"], ["user", "ndcg@2", "n"]):
+    ...     part.to_pydict()
+    {'user': ['a', 'b'], 'ndcg@2': [1.0, None], 'n': [2, 1]}
+    """
+    wanted = parse_many(labels)
+    for block in _blocks(batches, block_rows):
+        yield _score(block, wanted, names)
+
+
+def _blocks(batches: Iterable[pa.RecordBatch], block_rows: int) -> Iterator[pa.Table]:
+    """Join batches into blocks of whole users."""
+    pending: list[pa.RecordBatch] = []
+    n_rows = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        if n_rows >= block_rows:
+            cut = _end_of_user(batch, pending[-1])
+            if cut is not None:
+                yield pa.Table.from_batches([*pending, batch.slice(0, cut)])
+                pending, n_rows, batch = [], 0, batch.slice(cut)
+        pending.append(batch)
+        n_rows += batch.num_rows
+    if n_rows:
+        yield pa.Table.from_batches(pending)
+
+
+def _end_of_user(batch: pa.RecordBatch, before: pa.RecordBatch) -> int | None:
+    """Return where the rows of the user end with whom the batch before ended, None if nowhere."""
+    user = before.column("user")[before.num_rows - 1]
+    if user.as_py() is None:
+        return 0
+    same = pc.fill_null(pc.equal(batch.column("user"), user), False)
+    end = pc.index(same, False).as_py()
+    return None if end < 0 else int(end)
+
+
+def _score(block: pa.Table, wanted: Sequence[Metric], names: Sequence[str]) -> pa.RecordBatch:
+    users = block.column("user").combine_chunks()
+    if users.null_count:
+        raise MetricError("spark: a row has no user; drop such rows or name their users")
+    codes = pc.dictionary_encode(users).indices.to_numpy()
+    offsets = np.concatenate(([0], np.flatnonzero(np.diff(codes)) + 1, [block.num_rows]))
+    ids = users.take(pa.array(offsets[:-1]))
+    # A null becomes nan, which the rankings refuse by name of the user.
+    pairs = Pairs(offsets, block.column("estimate").to_numpy(), block.column("rating").to_numpy())
+    rankings = from_grouped(pairs, ids.to_numpy(zero_copy_only=False))
+    found = score(wanted, rankings, pairs)
+    scores = [pa.array(found[metric].per_user, from_pandas=True) for metric in wanted]
+    return pa.RecordBatch.from_arrays([ids, *scores, pa.array(np.diff(offsets))], list(names))
