@@ -13,7 +13,7 @@ from pathlib import Path
 import speed_tables
 
 from harness.results import read_run
-from harness.results.table import to_frame_for_people, to_markdown
+from harness.results.table import display_table, to_markdown
 
 TOP = Path(__file__).parents[1]
 PAGES = (
@@ -37,7 +37,7 @@ def table(run: str) -> str:
 
 def grid(run: str, label: str, split: str = "") -> str:
     """Return one metric of a run: a row for each algorithm, a column for each table of a split."""
-    frame = to_frame_for_people(read_run(TOP / run).info)
+    frame = display_table(read_run(TOP / run).info).frame
     frame = frame[frame["split"] == split] if split else frame
     places = list(dict.fromkeys(zip(frame["split"], frame["candidates"], strict=True)))
     values = frame.set_index(["algorithm", "split", "candidates"])[label]

@@ -50,7 +50,7 @@ def evaluate_command(
     from harness.cli.screen import say, show_table
     from harness.errors import ResultsError, counted
     from harness.files import write_output
-    from harness.results.frames import to_csv
+    from harness.results.table import frame_to_csv
 
     wanted = metrics.parse_many(labels)
     columns = ["file", *(str(metric) for metric in wanted), "users", "seconds"]
@@ -86,7 +86,7 @@ def evaluate_command(
         say(f"note: {note}")
     if per_user is not None:
         try:
-            write_output(per_user, to_csv(pd.concat(frames)).encode("utf-8", "replace"))
+            write_output(per_user, frame_to_csv(pd.concat(frames)).encode("utf-8", "replace"))
         except OSError as error:
             raise ResultsError(
                 f"{per_user}: cannot be written ({error.strerror}); use --per-user FILE"

@@ -296,15 +296,17 @@ def _lines(
 
 def show_run(run: Run) -> None:
     """Print a run's table, its notes and where it was written."""
-    from harness.results.table import GROUP, bound_rows, headline, to_frame_for_people
+    from harness.results.table import GROUP, display_table, headline
 
-    frame = to_frame_for_people(run.info)
+    table = display_table(run.info)
+    frame = table.frame
     say(f"\n{_plain(run.name)} · {_plain(headline(run.info))}\n")
     failed = [] if _has_room(frame) else _taken_out(frame)
     rows = list(frame.itertuples(index=False))
-    bounds = bound_rows(run.info)
-    lines = [i for i in range(1, len(rows)) if (i in bounds) != (i - 1 in bounds)]
-    show_table(list(frame.columns), rows, ("algorithm", "error", *GROUP), _best(run), lines)
+    lines = [i for i in range(1, len(rows)) if (i in table.bounds) != (i - 1 in table.bounds)]
+    columns = list(frame.columns)
+    best = [(row, columns.index(label)) for label, own in table.best.items() for row in own]
+    show_table(columns, rows, ("algorithm", "error", *GROUP), best, lines)
     if failed or run.info.notes:
         say()
     for name, error in failed:
@@ -345,18 +347,6 @@ def show_outline(outline: Outline) -> None:
         say()
     for note in outline.notes:
         say(f"note: {_plain(note)}")
-
-
-def _best(run: Run) -> list[tuple[int, int]]:
-    """Return the places of the best algorithms by each metric, in each table."""
-    from harness.results.table import best_rows, to_frame_for_people
-
-    shown = list(to_frame_for_people(run.info).columns)
-    return [
-        (row, shown.index(label))
-        for label in run.info.metrics
-        for row in best_rows(run.info, label)
-    ]
 
 
 def _plain(value: object) -> str:

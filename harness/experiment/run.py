@@ -24,7 +24,6 @@ from harness.experiment.scores import Scored, score_cells
 from harness.experiment.tuning import n_planned, trials_frame, tune
 from harness.experiment.workspace import Workspace
 from harness.results import provenance
-from harness.results.folders import check_replaceable
 from harness.results.inference import infer
 from harness.results.record import (
     SCHEMA_VERSION,
@@ -33,7 +32,7 @@ from harness.results.record import (
     MetricComparison,
     RunInfo,
 )
-from harness.results.run import Run
+from harness.results.run import Run, check_replaceable
 from harness.results.store import CellStore
 
 __all__ = ["run"]

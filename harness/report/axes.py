@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.report.styles import INK, MUTED, RULE, AlgorithmStyle, plain
-from harness.results.rounding import decimals
+from harness.results.values import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

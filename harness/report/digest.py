@@ -12,9 +12,9 @@ from harness.errors import ResultsError, suggestion
 from harness.report.evidence import Evidence, gather
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.record import CellResult, RunInfo
-from harness.results.rounding import DEFAULT_DECIMALS, column_decimals
 from harness.results.run import Run
 from harness.results.table import best_of, primary_metric
+from harness.results.values import DEFAULT_DECIMALS, column_decimals
 
 if TYPE_CHECKING:
     import pandas as pd

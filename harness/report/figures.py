@@ -14,7 +14,7 @@ from harness.files import write_output
 from harness.report.digest import Digest
 from harness.report.plots import KINDS, Plot, View
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, plot_style
-from harness.results.frames import to_csv
+from harness.results.table import frame_to_csv
 
 __all__ = ["Figure", "draw", "render", "write_plot"]
 
@@ -72,7 +72,7 @@ def draw(summary: Digest, kind: str, label: str, place: int, number: int) -> Fig
     plot, name = KINDS[kind], f"plot{number}"
     view = plot.view(summary, label, place)
     svg = _for_page(_render(plot, view, "svg", svg_fonttype="none").decode(), name)
-    csv = to_csv(view.data, float_format="%.8g")
+    csv = frame_to_csv(view.data, float_format="%.8g")
     return Figure(name, label, place, svg, plot.describe(view), csv)
 
 

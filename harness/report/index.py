@@ -10,8 +10,8 @@ from harness.files import write_output
 from harness.report.digest import digest
 from harness.report.page import environment, style_sheet
 from harness.report.styles import plain
-from harness.results.rounding import rounded
 from harness.results.run import find_runs, read_run
+from harness.results.values import rounded
 
 __all__ = ["build_index", "write_index"]
 

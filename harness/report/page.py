@@ -25,9 +25,9 @@ from harness.report.styles import COLOURS, plain, symbol
 from harness.report.tables import latex
 from harness.results.compare import join
 from harness.results.provenance import took
-from harness.results.rounding import rounded
 from harness.results.run import Run
 from harness.results.table import TIMES, row_name, to_csv, to_markdown
+from harness.results.values import rounded
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -31,9 +31,9 @@ from harness.report.digest import Digest, Place, digest
 from harness.report.evidence import user_scores
 from harness.report.sentences import counted, joined, seconds_text
 from harness.report.styles import FAINT, INK, plain, plot_style, shortened
-from harness.results.rounding import DEFAULT_DECIMALS, rounded
 from harness.results.run import Run
 from harness.results.table import TIMES
+from harness.results.values import DEFAULT_DECIMALS, rounded
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ from harness import metrics
 from harness.report.digest import Digest, Place
 from harness.report.sentences import joined
 from harness.report.styles import plain
-from harness.results.frames import as_text
 from harness.results.record import ConventionRow
-from harness.results.rounding import rounded
+from harness.results.table import as_text
+from harness.results.values import rounded
 
 __all__ = ["WordedTable", "convention_table", "redefined_tables", "tie_table"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.report.styles import plain
-from harness.results.rounding import decimals, rounded
 from harness.results.table import TIMES
+from harness.results.values import decimals, rounded
 
 if TYPE_CHECKING:
     from harness.report.digest import Digest, Place

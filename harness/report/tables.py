@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from harness.report.digest import Digest, Place, digest
 from harness.report.styles import plain
 from harness.results.provenance import listed, measured
-from harness.results.rounding import rounded
 from harness.results.run import Run
 from harness.results.table import row_name
+from harness.results.values import rounded
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler

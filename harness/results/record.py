@@ -30,8 +30,8 @@ from harness.sections import dotted
 __all__ = [
     "SCHEMA_VERSION",
     "AlgorithmMean",
+    "AnyCell",
     "BoundResult",
-    "Cell",
     "CellFacts",
     "CellName",
     "CellResult",
@@ -226,7 +226,7 @@ def _kind(cell: object) -> str:
     return "failed" if failed else "finished"
 
 
-Cell = Annotated[
+AnyCell = Annotated[
     Annotated[FailedCell, Tag("failed")] | Annotated[CellResult, Tag("finished")],
     Discriminator(_kind),
 ]
@@ -369,7 +369,7 @@ class RunInfo(Record):
     datasets: Some[DataInfo]
     splits: Some[SplitInfo]
     notes: Rows[Text]
-    cells: Some[Cell]
+    cells: Some[AnyCell]
     rows: Some[RowResult]
     bounds: Rows[BoundResult]
     conventions: Rows[ConventionScores] = []

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
-from harness.results.frames import as_text
-from harness.results.record import Bound, CellResult, FailedCell, RunInfo
-from harness.results.rounding import DEFAULT_DECIMALS, column_decimals, rounded
-from harness.results.values import deviation, mean_or_none
+from harness.results.record import AnyCell, Bound, CellResult, RunInfo
+from harness.results.values import (
+    DEFAULT_DECIMALS,
+    column_decimals,
+    deviation,
+    mean_or_none,
+    or_nan,
+    rounded,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "BOUNDS",
     "GROUP",
     "ROW",
     "TABLE",
     "TIMES",
+    "DisplayTable",
+    "as_text",
     "best_of",
-    "best_rows",
-    "bound_rows",
     "bounds_to_csv",
+    "display_table",
+    "frame_to_csv",
     "grouped",
     "headline",
     "primary_metric",
@@ -34,7 +42,6 @@ __all__ = [
     "tabulate",
     "tabulate_bounds",
     "to_csv",
-    "to_frame_for_people",
     "to_markdown",
 ]
 
@@ -78,7 +85,7 @@ def tabulate(info: RunInfo) -> pd.DataFrame:
     several = _several(info)
     searched = any(cell.n_trials is not None for cell in info.cells)
     compared = {
-        (each.table, each.metric): {row.row: row for row in each.algorithms}
+        (each.table, each.metric): {mean.row: mean for mean in each.algorithms}
         for each in info.statistics
     }
     rows = []
@@ -87,19 +94,22 @@ def tabulate(info: RunInfo) -> pd.DataFrame:
         good = [cell for cell in cells if isinstance(cell, CellResult)]
         row: dict[str, Any] = {key: entry[key] for key in ("algorithm", *GROUP)}
         for label in info.metrics:
-            row[label] = _number(entry.scores[label])
+            row[label] = or_nan(entry.scores[label])
             if several:
-                means = [_number(cell.scores[label].mean) for cell in good]
-                row[f"{label}_sd"] = _number(deviation(means))
+                means = [or_nan(cell.scores[label].mean) for cell in good]
+                row[f"{label}_sd"] = or_nan(deviation(means))
             if (entry.table, label) in compared:
                 found = compared[entry.table, label].get(entry.row)
-                row[f"{label}_low"] = _number(found.low if found else None)
-                row[f"{label}_high"] = _number(found.high if found else None)
+                row[f"{label}_low"] = or_nan(found.low if found else None)
+                row[f"{label}_high"] = or_nan(found.high if found else None)
                 row[f"{label}_letters"] = found.letters if found else ""
         if searched:
-            row |= _searched(good)
+            settings = [_settings(cell) for cell in good if cell.n_trials is not None]
+            row["tuned"] = "; ".join(dict.fromkeys(settings))
+            row["n_trials"] = sum(cell.n_trials or 0 for cell in good)
+            row["search_seconds"] = math.fsum(cell.search_seconds or 0.0 for cell in good)
         for column in TIMES:
-            row[column] = _number(mean_or_none([cell[column] for cell in good]))
+            row[column] = or_nan(mean_or_none([cell[column] for cell in good]))
         row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
         row["n_users"] = max((cell.n_users for cell in good), default=0)
         row["n_cells"], row["n_failed"] = len(good), len(cells) - len(good)
@@ -132,38 +142,43 @@ def tabulate_bounds(info: RunInfo) -> pd.DataFrame:
         row: dict[str, Any] = {"bound": BOUNDS[entry.bound]}
         row |= {key: entry[key] for key in GROUP}
         for label in info.metrics:
-            row[label] = _number(entry.scores.get(label))
+            row[label] = or_nan(entry.scores.get(label))
             if several:
-                row[f"{label}_sd"] = _number(entry.deviations.get(label))
+                row[f"{label}_sd"] = or_nan(entry.deviations.get(label))
         rows.append(row | {"table": entry.table})
     return pd.DataFrame(rows, columns=None if rows else ["bound", *GROUP, *info.metrics, "table"])
 
 
-def _several(info: RunInfo) -> bool:
-    """Return whether a row has several cells."""
-    return any(len(cells) > 1 for cells in grouped(info).values())
-
-
-def _searched(cells: Sequence[CellResult]) -> dict[str, Any]:
-    """Return what a search found in the cells of a row, and its cost."""
-    settings = [
-        json.dumps({k: v for k, v in cell.params.items() if k != "random_state"}, sort_keys=True)
-        for cell in cells
-        if cell.n_trials is not None
-    ]
-    return {
-        "tuned": "; ".join(dict.fromkeys(settings)),
-        "n_trials": sum(cell.n_trials or 0 for cell in cells),
-        "search_seconds": math.fsum(cell.search_seconds or 0.0 for cell in cells),
-    }
-
-
-def grouped(info: RunInfo) -> dict[str, list[CellResult | FailedCell]]:
+def grouped(info: RunInfo) -> dict[str, list[AnyCell]]:
     """Return the cells of each row, by its identity, in the order of the tables."""
-    rows: dict[str, list[CellResult | FailedCell]] = {entry.row: [] for entry in info.rows}
+    rows: dict[str, list[AnyCell]] = {entry.row: [] for entry in info.rows}
     for cell in info.cells:
         rows[cell.row].append(cell)
     return rows
+
+
+def _several(info: RunInfo) -> bool:
+    return any(len(cells) > 1 for cells in grouped(info).values())
+
+
+def _settings(cell: CellResult) -> str:
+    params = {key: value for key, value in cell.params.items() if key != "random_state"}
+    return json.dumps(params, sort_keys=True)
+
+
+def _errors(cells: Sequence[AnyCell]) -> str:
+    """Return why cells failed, as ``fold 1: out of memory; folds 2, 3: no``."""
+    folds: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.error:
+            folds.setdefault(cell.error, []).append(str(cell.fold + 1))
+    if not any(cell.n_folds > 1 for cell in cells):
+        return "; ".join(folds)
+    reasons = []
+    for error, numbers in folds.items():
+        shown = list(dict.fromkeys(numbers))
+        reasons.append(f"fold{'s' if len(shown) > 1 else ''} {', '.join(shown)}: {error}")
+    return "; ".join(reasons)
 
 
 def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
@@ -188,25 +203,6 @@ def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
     return [i for i, value in values.items() if value == best]
 
 
-def best_rows(info: RunInfo, label: str) -> list[int]:
-    """Return which rows of `to_frame_for_people` hold the best value of a metric in their table.
-
-    Bounds and rows with failed cells are left out, and tables of a single algorithm.
-    """
-    records = _records(info)
-    found = []
-    for table in dict.fromkeys(record["table"] for record in records):
-        places = [i for i, each in enumerate(records) if each["table"] == table and "row" in each]
-        if len(places) > 1:
-            found += [places[i] for i in best_of([records[i] for i in places], label)]
-    return found
-
-
-def bound_rows(info: RunInfo) -> list[int]:
-    """Return which rows of `to_frame_for_people` are bounds; they stand below each table."""
-    return [i for i, record in enumerate(_records(info)) if "row" not in record]
-
-
 def row_name(row: Mapping[Any, Any]) -> str:
     """Return the name of a row of `tabulate`: its algorithm, and how many cells finished.
 
@@ -218,18 +214,6 @@ def row_name(row: Mapping[Any, Any]) -> str:
     if not (row["n_cells"] and row["n_failed"]):
         return str(row["algorithm"])
     return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
-
-
-def _records(info: RunInfo) -> list[dict[str, Any]]:
-    """Return the rows of each table, then its bounds, which have no ``row``."""
-    rows: list[dict[Any, Any]] = tabulate(info).to_dict(orient="records")
-    bounds: list[dict[Any, Any]] = tabulate_bounds(info).to_dict(orient="records")
-    return [
-        record
-        for table in dict.fromkeys(row["table"] for row in rows)
-        for record in (*rows, *bounds)
-        if record["table"] == table
-    ]
 
 
 def primary_metric(labels: Sequence[str]) -> str:
@@ -250,36 +234,44 @@ def primary_metric(labels: Sequence[str]) -> str:
     return str(wanted[0])
 
 
-def to_csv(info: RunInfo) -> str:
-    """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
-    return _csv(tabulate(info))
+@dataclass(frozen=True, eq=False)
+class DisplayTable:
+    """The results table as text.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of strings, bounds below each table, without empty columns.
+    bounds : list of int
+        Which rows are bounds.
+    best : dict of str to list of int
+        By metric, the rows that hold the best value of their table: no bounds, no algorithm with a
+        failed cell, and none that is alone in its table.
+    """
+
+    frame: pd.DataFrame
+    bounds: list[int]
+    best: dict[str, list[int]]
 
 
-def bounds_to_csv(info: RunInfo) -> str:
-    """Return ``bounds.csv``: what the best and a random order would score."""
-    return _csv(tabulate_bounds(info))
-
-
-def _csv(table: pd.DataFrame) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(as_text, table.columns))
-    for row in table.itertuples(index=False):
-        writer.writerow(
-            _cell(column, value) for column, value in zip(table.columns, row, strict=True)
-        )
-    return text.getvalue()
-
-
-def to_frame_for_people(info: RunInfo) -> pd.DataFrame:
-    """Return the table as strings, bounds below each table, without empty columns.
+def display_table(info: RunInfo) -> DisplayTable:
+    """Return the results table as text.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
-    allows; see `harness.results.rounding`.
+    allows; see `harness.results.values`.
     """
     import pandas as pd
 
-    rows, digits = _records(info), column_decimals(info)
+    results: list[dict[Any, Any]] = tabulate(info).to_dict(orient="records")
+    bounds: list[dict[Any, Any]] = tabulate_bounds(info).to_dict(orient="records")
+    rows: list[dict[Any, Any]] = []
+    best: dict[str, list[int]] = {label: [] for label in info.metrics}
+    for table in info.tables:
+        own = [row for row in results if row["table"] == table]
+        for label, found in best.items():
+            found += [len(rows) + i for i in best_of(own, label) if len(own) > 1]
+        rows += [*own, *(bound for bound in bounds if bound["table"] == table)]
+    digits = column_decimals(info)
     shown: dict[str, Sequence[str]] = {
         "algorithm": [row_name(row) if "row" in row else row["bound"] for row in rows]
     }
@@ -287,10 +279,10 @@ def to_frame_for_people(info: RunInfo) -> pd.DataFrame:
         if len({row[column] for row in rows}) > 1:
             shown[column] = [row[column] for row in rows]
     for label in info.metrics:
-        decimals = [digits.get((row["table"], label), DEFAULT_DECIMALS) for row in rows]
+        places = [digits.get((row["table"], label), DEFAULT_DECIMALS) for row in rows]
         numbers = [
-            _with_spread(row[label], row.get(f"{label}_sd", math.nan), own, max(decimals))
-            for row, own in zip(rows, decimals, strict=True)
+            _with_spread(row[label], row.get(f"{label}_sd"), own, max(places))
+            for row, own in zip(rows, places, strict=True)
         ]
         if any(f"{label}_letters" in row for row in rows):
             letters = [row.get(f"{label}_letters", "") for row in rows]
@@ -304,13 +296,14 @@ def to_frame_for_people(info: RunInfo) -> pd.DataFrame:
     if "n_trials" in rows[0]:
         shown["trials"] = [_filled(row.get("n_trials"), "d") for row in rows]
         shown["search s"] = [_filled(row.get("search_seconds"), ".1f") for row in rows]
-    for column, name in zip(TIMES, ("fit s", "score s", "metric s"), strict=True):
-        shown[name] = [rounded(row.get(column), 2) for row in rows]
+    for column in TIMES:
+        shown[column.replace("_seconds", " s")] = [rounded(row.get(column), 2) for row in rows]
     shown["peak MB"] = [rounded(row.get("peak_mb"), 0) for row in rows]
     shown["users"] = [_filled(row.get("n_users"), "d") for row in rows]
     if any(row.get("error") for row in rows):
         shown["error"] = [row.get("error", "") for row in rows]
-    return pd.DataFrame(shown)
+    which = [i for i, row in enumerate(rows) if "row" not in row]
+    return DisplayTable(pd.DataFrame(shown), which, best)
 
 
 def _filled(value: float | None, form: str) -> str:
@@ -318,25 +311,32 @@ def _filled(value: float | None, form: str) -> str:
     return f"{value:{form}}" if value else ""
 
 
+def _with_spread(value: float, spread: float | None, places: int, widest: int) -> str:
+    """Return a number, padded to align decimal points, and its spread."""
+    missing = widest - places + (places == 0 < widest)
+    padded = [text + " " * missing for each in (value, spread) if (text := rounded(each, places))]
+    return " ± ".join(padded)
+
+
 def to_markdown(info: RunInfo) -> str:
     """Return ``table.md``: what was run, the table, and the notes under it."""
-    frame = to_frame_for_people(info)
+    frame = display_table(info).frame
     left = {"algorithm", "error", *GROUP}
+    rows = [
+        list(frame.columns),
+        ["---" if column in left else "---:" for column in frame.columns],
+        *frame.itertuples(index=False),
+    ]
     lines = [
         f"# {_escaped(info.name)}",
         "",
         *([_escaped(info.description), ""] if info.description else []),
         _escaped(headline(info)),
         "",
-        "| " + " | ".join(_escaped(c) for c in frame.columns) + " |",
-        "| " + " | ".join("---" if c in left else "---:" for c in frame.columns) + " |",
+        *("| " + " | ".join(map(_escaped, row)) + " |" for row in rows),
+        *([""] if info.notes else []),
+        *(f"- {_escaped(note)}" for note in info.notes),
     ]
-    lines += [
-        "| " + " | ".join(_escaped(value) for value in row) + " |"
-        for row in frame.itertuples(index=False)
-    ]
-    if info.notes:
-        lines += ["", *(f"- {_escaped(note)}" for note in info.notes)]
     return "\n".join(lines) + "\n"
 
 
@@ -355,40 +355,57 @@ def _escaped(text: object) -> str:
     return shown.replace("&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+def to_csv(info: RunInfo) -> str:
+    """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
+    return _csv(tabulate(info))
 
 
-def _cell(column: str, value: Any) -> str:
-    if isinstance(value, float):
-        if math.isnan(value):
-            return ""
-        if column in (*TIMES, "search_seconds"):
-            return f"{value:.3f}"
-        return f"{value:.0f}" if column == "peak_mb" else f"{value:.8f}"
-    return str(as_text(value))
+def bounds_to_csv(info: RunInfo) -> str:
+    """Return ``bounds.csv``: what the best and a random order would score."""
+    return _csv(tabulate_bounds(info))
 
 
-def _with_spread(value: float, spread: float, decimals: int, widest: int) -> str:
-    """Return a number, padded to align decimal points, and its spread."""
-    missing = widest - decimals + (decimals == 0 < widest)
-    padded = [text + " " * missing for each in (value, spread) if (text := rounded(each, decimals))]
-    return " ± ".join(padded)
+def _csv(table: pd.DataFrame) -> str:
+    import pandas as pd
+
+    forms = dict.fromkeys((*TIMES, "search_seconds"), ".3f") | {"peak_mb": ".0f"}
+
+    def text(column: str, value: object) -> object:
+        if not isinstance(value, float):
+            return value
+        return "" if math.isnan(value) else format(value, forms.get(column, ".8f"))
+
+    columns = {str(name): [text(str(name), value) for value in own] for name, own in table.items()}
+    return frame_to_csv(pd.DataFrame(columns))
 
 
-def _errors(cells: Sequence[CellResult | FailedCell]) -> str:
-    """Return why cells of a row failed, each reason once, with the folds where there are several.
+def as_text(value: Any) -> Any:
+    """Return a cell of a CSV file so that a spreadsheet takes text for text, not for a formula.
 
-    As ``fold 1: out of memory; folds 2, 3: no``.
+    Text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an apostrophe
+    in front, unless it is a number. Everything else stays as it is.
+
+    Examples
+    --------
+    >>> as_text("=1+1"), as_text("-1.5"), as_text(-1.5), as_text("SVD")
+    ("'=1+1", '-1.5', -1.5, 'SVD')
     """
-    folds: dict[str, list[str]] = {}
-    for cell in cells:
-        if cell.error:
-            folds.setdefault(cell.error, []).append(str(cell.fold + 1))
-    reasons = []
-    for error, where in folds.items():
-        numbers = list(dict.fromkeys(where))
-        word = "fold" if len(numbers) == 1 else "folds"
-        several = any(cell.n_folds > 1 for cell in cells)
-        reasons.append(f"{word} {', '.join(numbers)}: {error}" if several else error)
-    return "; ".join(reasons)
+    if not isinstance(value, str) or value[:1] not in tuple("=+-@\t\r"):
+        return value
+    return value if re.fullmatch(r"[+-]\d*\.?\d+(e[+-]?\d+)?", value) else f"'{value}"
+
+
+def frame_to_csv(frame: pd.DataFrame, **options: Any) -> str:
+    r"""Return a table as CSV, text as `as_text` has it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_to_csv(pd.DataFrame({"user": ["@u"], "rmse": [-0.5]}))
+    "user,rmse\n'@u,-0.5\n"
+    """
+    words = {
+        str(name): column.map(as_text) for name, column in frame.items() if column.dtype.kind == "O"
+    }
+    text: str = frame.assign(**words).to_csv(index=False, lineterminator="\n", **options)
+    return text

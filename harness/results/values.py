@@ -1,15 +1,34 @@
-"""The value of a metric in a row of the table: a mean over cells and users."""
+"""Values of metrics in a table: means over cells and users, and how many decimals they get."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.metrics import Metric, Scores
+from harness.results.record import RunInfo
 
-__all__ = ["RowValue", "deviation", "is_mean_of_users", "mean_or_none"]
+__all__ = [
+    "DEFAULT_DECIMALS",
+    "RowValue",
+    "column_decimals",
+    "decimals",
+    "deviation",
+    "is_mean_of_users",
+    "mean_or_none",
+    "or_nan",
+    "rounded",
+]
+
+DEFAULT_DECIMALS = 4
+"""If the uncertainty of a number is unknown."""
+MOST_DECIMALS = 7
+ERRORS_IN_INTERVAL = 2 * 1.96
+"""Standard errors between the ends of a 95% interval."""
 
 
 def is_mean_of_users(metric: Metric) -> bool:
@@ -39,7 +58,7 @@ class RowValue:
 
     def __init__(self, metric: Metric) -> None:
         self.metric = metric
-        self.means: list[float] = []
+        self._means: list[float] = []
         self._users: list[NDArray[np.int32]] = []
         self._scores: list[NDArray[np.float64]] = []
 
@@ -53,7 +72,7 @@ class RowValue:
         scores : Scores
             ``per_user`` has an entry for each of them.
         """
-        self.means.append(float(scores.mean))
+        self._means.append(float(scores.mean))
         if is_mean_of_users(self.metric):
             self._users.append(users)
             self._scores.append(scores.per_user)
@@ -62,7 +81,7 @@ class RowValue:
     def value(self) -> float | None:
         """The value; None where no cell, or no user, has a score."""
         if not is_mean_of_users(self.metric):
-            return mean_or_none(self.means)
+            return mean_or_none(self._means)
         scores = np.concatenate(self._scores) if self._scores else np.empty(0)
         known = ~np.isnan(scores)
         if not known.any():
@@ -75,7 +94,7 @@ class RowValue:
     @property
     def deviation(self) -> float | None:
         """Standard deviation of the cells' means; None for a single cell."""
-        return deviation(self.means)
+        return deviation(self._means)
 
 
 def mean_or_none(values: list[float]) -> float | None:
@@ -96,3 +115,58 @@ def deviation(values: list[float]) -> float | None:
     if mean is None or len(values) < 2:
         return None
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def or_nan(value: float | None) -> float:
+    """Return a number, NaN where there is none."""
+    return math.nan if value is None else value
+
+
+def decimals(errors: Iterable[float]) -> int:
+    """Return the decimals that show the median standard error with two digits, from 0 to 7.
+
+    Parameters
+    ----------
+    errors : iterable of float
+        Of the numbers of a column; 0 and NaN are ignored. Without any, the default is 4 decimals.
+
+    Examples
+    --------
+    >>> decimals([0.0043, 0.02]), decimals([0.3]), decimals([12.0]), decimals([])
+    (3, 2, 0, 4)
+    """
+    known = [each for each in errors if math.isfinite(each) and each > 0]
+    if not known:
+        return DEFAULT_DECIMALS
+    # The error as it is written with two digits decides: 0.0996 becomes 0.10, not 0.100.
+    exponent = int(f"{median(known):.1e}".partition("e")[2])
+    return min(max(1 - exponent, 0), MOST_DECIMALS)
+
+
+def column_decimals(info: RunInfo) -> dict[tuple[str, str], int]:
+    """Return the decimals of metrics by table and label, from the intervals over users.
+
+    A metric without intervals is missing; it gets `DEFAULT_DECIMALS`.
+    """
+    return {
+        (entry.table, entry.metric): decimals(
+            (row.high - row.low) / ERRORS_IN_INTERVAL
+            for row in entry.algorithms
+            if row.low is not None and row.high is not None
+        )
+        for entry in info.statistics
+    }
+
+
+def rounded(value: float | None, places: int) -> str:
+    """Return a number as text, nothing where there is none.
+
+    Examples
+    --------
+    >>> rounded(0.91249, 3), rounded(-0.0001, 2), rounded(None, 2)
+    ('0.912', '0.00', '')
+    """
+    if value is None or math.isnan(value):
+        return ""
+    text = f"{value:.{places}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")

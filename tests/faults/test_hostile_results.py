@@ -20,7 +20,7 @@ from harness.errors import HarnessError, ResultsError
 from harness.report.digest import digest
 from harness.results import Run, find_runs, read_run
 from harness.results.compare import join, open_run
-from harness.results.table import to_csv, to_frame_for_people, to_markdown
+from harness.results.table import display_table, to_csv, to_markdown
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +257,7 @@ def show_everything(folder):
     run = read_run(folder)
     to_csv(run.info)
     to_markdown(run.info)
-    to_frame_for_people(run.info)
+    display_table(run.info)
     join([run, Run(run.info, run.users)])
     run._repr_html_()
     digest(run)

@@ -13,7 +13,7 @@ import harness
 from harness.errors import ResultsError
 from harness.files import hold, write_whole
 from harness.results import read_run
-from harness.results.folders import DERIVED, WRITTEN, replace_folder, restore_folder
+from harness.results.run import DERIVED, WRITTEN, replace_folder, restore_folder
 from harness.results.store import CellStore
 
 SIX = """\

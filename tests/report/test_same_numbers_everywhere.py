@@ -9,7 +9,7 @@ import pytest
 
 from harness.report import latex, style
 from harness.report.digest import digest
-from harness.results.table import bounds_to_csv, to_csv, to_frame_for_people, to_markdown
+from harness.results.table import bounds_to_csv, display_table, to_csv, to_markdown
 
 
 class Tables(HTMLParser):
@@ -172,7 +172,7 @@ def test_markdown_shows_the_numbers_of_the_csv(nasty, told):
 
 
 def test_the_text_table_shows_the_numbers_of_the_csv_under_each_other(nasty, told):
-    frame = to_frame_for_people(nasty.info)
+    frame = display_table(nasty.info).frame
     for label in nasty.info["metrics"]:
         points = set()
         for shown, row in zip(frame[label], rows_with_bounds(nasty.info), strict=True):

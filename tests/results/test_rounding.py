@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.results.record import AlgorithmMean, MetricComparison, RunInfo
-from harness.results.rounding import column_decimals, decimals, rounded
+from harness.results.values import column_decimals, decimals, rounded
 
 errors = st.floats(1e-6, 90.0)
 

@@ -25,7 +25,6 @@ from harness.report.redefined import redefined_tables
 from harness.report.sentences import headline
 from harness.report.tables import latex
 from harness.results import Run, read_run
-from harness.results.frames import to_parquet
 from harness.results.record import RunInfo
 from harness.results.table import bounds_to_csv, to_csv, to_markdown
 
@@ -261,7 +260,7 @@ def hostile(write, made, tmp_path):
     frame["algorithm"] = frame["algorithm"].map(lambda name: names.get(name, name))
     for place in places:
         frame[place] = frame[place].map(lambda name: f"+{name}{STEERING}")
-    data = to_parquet(frame)
+    data = frame.to_parquet(index=False)
     info["files"]["users.parquet"] = hashlib.sha256(data).hexdigest()
     for name in ("other", "made"):
         folder = write(info | {"name": name}, name)
@@ -332,7 +331,7 @@ def test_scores_of_cells_that_the_record_does_not_have_are_refused(write, made):
         ({"fold": 7}, "rows of cells that run.json does not have"),
         ({"rmse": float("inf")}, "an infinite number in 'rmse'"),
     ):
-        data = to_parquet(source.assign(**change))
+        data = source.assign(**change).to_parquet(index=False)
         info = copy.deepcopy(made[1])
         info["files"]["users.parquet"] = hashlib.sha256(data).hexdigest()
         folder = write(info)

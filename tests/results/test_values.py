@@ -15,7 +15,7 @@ from harness.report.sentences import headline
 from harness.results import Run, read_run
 from harness.results.inference import infer
 from harness.results.record import CellResult, FailedCell
-from harness.results.table import best_rows, bound_rows, to_csv, to_frame_for_people, to_markdown
+from harness.results.table import display_table, to_csv, to_markdown
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]
 LABELS = ["ndcg@5", "ndcg@3", "rmse"]
@@ -127,10 +127,11 @@ def test_conventions_and_bounds_are_the_same_mean_over_users(done):
 def test_the_largest_value_of_the_table_is_that_of_the_best_algorithm(done):
     best = digest(done).places[0].best("ndcg@5")
     assert done.table.loc[done.table["ndcg@5"].idxmax(), "algorithm"] == best[0]
-    shown = to_frame_for_people(done.info)
-    assert shown["algorithm"][best_rows(done.info, "ndcg@5")].tolist() == best
-    assert shown["algorithm"][bound_rows(done.info)].tolist() == done.bounds["bound"].tolist()
-    assert len(shown) == len(done.table) + len(done.bounds)
+    table = display_table(done.info)
+    names = table.frame["algorithm"]
+    assert names[table.best["ndcg@5"]].tolist() == best
+    assert names[table.bounds].tolist() == done.bounds["bound"].tolist()
+    assert len(names) == len(done.table) + len(done.bounds)
 
 
 @pytest.fixture(scope="module")
@@ -174,9 +175,10 @@ def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
         if row["algorithm"] == "Fails":
             row["scores"]["ndcg@5"] = 1.0
     run = Run(info, partial.users)
-    shown = to_frame_for_people(info)["algorithm"]
+    table = display_table(info)
+    shown = table.frame["algorithm"]
     assert shown[0] == "Fails (2 of 5 cells)"
-    assert "Fails" not in shown[best_rows(info, "ndcg@5")].tolist()
+    assert "Fails" not in shown[table.best["ndcg@5"]].tolist()
     place = digest(run).places[0]
     assert "Fails" not in [*place.best("ndcg@5"), *place.ranked("ndcg@5")]
     sentences = headline(digest(run))
@@ -256,5 +258,5 @@ def test_a_run_with_a_metric_that_no_user_has_is_written(tmp_path, monkeypatch, 
     assert done.info["statistics"] == []
     assert any("none are compared" in note for note in done.info["notes"])
     assert done.table[label].isna().all()
-    assert best_rows(done.info, label) == []
+    assert display_table(done.info).best[label] == []
     assert "no algorithm" in headline(digest(done))[0]
