@@ -17,7 +17,6 @@ from harness.metrics.ties import resolve_ties
 __all__ = [
     "CellScores",
     "bound_scores",
-    "bounds",
     "cannot_distinguish",
     "evaluate",
     "random_order",
@@ -81,7 +80,7 @@ def evaluate(
     return CellScores(per_user, means)
 
 
-def bounds(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, float | None]]:
+def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
     """Return the scores of the best order and, on average, of a random order of the same lists.
 
     Parameters
@@ -94,34 +93,29 @@ def bounds(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, 
     Returns
     -------
     dict of str to dict
-        By label: ``best`` and ``random``, the exact mean over all orders; None where no user has
-        a score, and for ``random`` where `random_order` gives a reason instead of a metric.
+        By label: ``best`` and ``random``, the exact mean over all orders; undefined where
+        `random_order` gives a reason instead of a metric.
 
     Examples
     --------
     >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
-    >>> bounds([metrics.parse("rr(threshold=4)")], lists)
-    {'rr(threshold=4)': {'best': 1.0, 'random': 0.75}}
+    >>> limits = bound_scores([metrics.parse("rr(threshold=4)")], lists)["rr(threshold=4)"]
+    >>> limits["best"].mean, limits["random"].mean
+    (1.0, 0.75)
     """
-    return {
-        label: {
-            name: None if np.isnan(scores.mean) else float(scores.mean)
-            for name, scores in of_label.items()
-        }
-        for label, of_label in bound_scores(wanted, rankings).items()
-    }
-
-
-def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
-    """Return what `bounds` returns, with the score of each user."""
+    high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
+    tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
     found: dict[str, dict[str, Scores]] = {}
     for metric in wanted:
         if metric.needs_pairs or metric.needs_items:
             continue
-        best, expected = _extreme_scores(metric, rankings)
-        if expected is None:
-            expected = Scores(np.full(rankings.n_users, np.nan), np.nan, rankings.n_users)
-        found[str(metric)] = {"best": best, "random": expected}
+        best, averaged = resolve_ties(tied, Value("best"), metric.neutral), random_order(metric)
+        found[str(metric)] = {
+            "best": metrics.score([metric], best)[metric],
+            "random": Scores(np.full(tied.n_users, np.nan), np.nan, tied.n_users)
+            if isinstance(averaged, str)
+            else metrics.score([averaged], tied)[averaged],
+        }
     return found
 
 
@@ -174,11 +168,11 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
     'every test item is relevant; set a threshold, as precision(threshold=5)@1'
     >>> cannot_distinguish(metrics.parse("precision(threshold=5)@1"), lists)
     """
-    if metric.needs_pairs or metric.needs_items:
+    if metric.needs_pairs or metric.needs_items or isinstance(random_order(metric), str):
         return None
-    best, expected = _extreme_scores(metric, rankings)
+    limits = bound_scores([metric], rankings)[str(metric)]
     # A mean over orders as great as the greatest value: all orders have that value.
-    if expected is None or (best.per_user - expected.per_user > NO_DIFFERENCE).any():
+    if (limits["best"].per_user - limits["random"].per_user > NO_DIFFERENCE).any():
         return None
     longest = int(rankings.n_ranked.max(initial=0))
     if longest <= 1:
@@ -189,11 +183,15 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
     gain = metric.params.get("gain")
     binary = "threshold" in metric.params if gain is None else gain.word == "binary"
     if binary and judged_only:
-        least = metric.neutral
-        if rankings.pool.min() >= least:
-            wanted = _with_threshold(metric, _upper_middle(rankings.pool))
+        grades = rankings.pool
+        if grades.min() >= metric.neutral:
+            # The least grade above the mean, or the greatest.
+            least = number(float(grades[grades > grades.mean()].min(initial=grades.max())))
+            name, value = ("threshold", least) if gain is None else ("gain", f"binary({least})")
+            chosen = ((name, Value(value)), *(each for each in metric.chosen if each[0] != name))
+            wanted = metrics.parse(str(Metric(metric.name, chosen, metric.k)))
             return f"every test item is relevant; set a threshold, as {wanted}"
-        if rankings.pool.max() < least:
+        if grades.max() < metric.neutral:
             return "no test item is relevant; lower the threshold"
     if metric.k is not None and longest <= metric.k:
         return (
@@ -201,30 +199,6 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
             "or `sampled`"
         )
     return "every order of these lists scores the same"
-
-
-def _with_threshold(metric: Metric, threshold: float) -> Metric:
-    name = "gain" if "gain" in metric.params else "threshold"
-    value = Value(f"binary({number(threshold)})" if name == "gain" else number(threshold))
-    others = tuple(each for each in metric.chosen if each[0] != name)
-    return metrics.parse(str(Metric(metric.name, ((name, value), *others), metric.k)))
-
-
-def _upper_middle(grades: NDArray[np.float64]) -> float:
-    """Return the least grade above the mean, or the greatest."""
-    above = grades[grades > grades.mean()]
-    return float(above.min() if len(above) else grades.max())
-
-
-def _extreme_scores(metric: Metric, rankings: Rankings) -> tuple[Scores, Scores | None]:
-    """Return the scores of the best order and the mean over all orders, None where not known."""
-    high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
-    tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
-    best = resolve_ties(tied, Value("best"), metric.neutral)
-    averaged = random_order(metric)
-    return metrics.score([metric], best)[metric], (
-        None if isinstance(averaged, str) else metrics.score([averaged], tied)[averaged]
-    )
 
 
 def tied_share(rankings: Rankings, k: int) -> float:
