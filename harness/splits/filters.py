@@ -14,7 +14,7 @@ from harness import seeds
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.sections import Count, Kind, Moment, Size, State, seconds, written
-from harness.splits.split import rounded_up
+from harness.splits.split import rounded
 
 __all__ = [
     "FilterSection",
@@ -151,7 +151,7 @@ class SampleUsers(FilterSection):
         import pandas as pd
 
         users = pd.unique(ratings.users)  # as they appear
-        n_kept = rounded_up(self.n, len(users))
+        n_kept = rounded(self.n, len(users), up=True)
         if n_kept > len(users):
             raise SplitError(
                 f"filters: a sample of {n_kept:,} users cannot be drawn from {len(users):,}; "

@@ -16,8 +16,7 @@ from harness.splits.split import (
     DrawnSplit,
     Parts,
     SplitSection,
-    rounded_down,
-    rounded_up,
+    rounded,
     seeded,
 )
 
@@ -171,7 +170,7 @@ class UserHoldout(DrawnSplit):
         import pandas as pd
 
         users = pd.unique(ratings.users)  # as they appear
-        n_tested = rounded_up(self.users, len(users))
+        n_tested = rounded(self.users, len(users), up=True)
         if n_tested > len(users):
             raise SplitError(
                 f"{self.describe()}: {n_tested:,} test users cannot be drawn from {len(users):,}; "
@@ -181,7 +180,7 @@ class UserHoldout(DrawnSplit):
         tested = np.zeros(ratings.n_users, bool)
         tested[users[rng.permutation(len(users))[:n_tested]]] = True
         counts = np.bincount(ratings.users, minlength=ratings.n_users)
-        given = np.array([rounded_down(self.given, n) for n in counts.tolist()], np.int64)
+        given = np.array([rounded(self.given, n, up=False) for n in counts.tolist()], np.int64)
         n_test = (counts - given) * tested
         few = tested & (n_test <= 0)
         need = f"no more than the {self.given} ratings that are given"

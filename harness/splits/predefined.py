@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from harness.datasets.layout import RATINGS, TextFormat
 from harness.datasets.reading import read_file
 from harness.datasets.section import DatasetSection
 from harness.errors import SplitError
-from harness.splits.split import Drawn, Parts, Rows, Split, SplitSection, assemble, file_name
+from harness.splits.split import Drawn, Parts, Rows, Split, SplitSection, assemble
 
 __all__ = ["Predefined"]
 
@@ -118,15 +118,15 @@ class Predefined(SplitSection):
         if self.file is not None:
             return (
                 f"Training and {part} were split in advance and are read from the column "
-                f"{self.column} of {file_name(self.file)}."
+                f"{self.column} of {PureWindowsPath(self.file).name}."
             )
         rest = "all other ratings are training"
         if self.train is not None:
-            rest = f"training is read from {file_name(self.train)}"
+            rest = f"training is read from {PureWindowsPath(self.train).name}"
         folds = f", for the folds {', '.join(map(str, self.folds))}" if self.folds else ""
         return (
             f"Training and {part} were split in advance: the {part} is read from "
-            f"{file_name(self.test or '')}, {rest}{folds}."
+            f"{PureWindowsPath(self.test or '').name}, {rest}{folds}."
         )
 
 

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from pydantic import Field
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.files import write_whole
-from harness.splits.split import Drawn, Rows, Split, SplitSection, assemble, file_name
+from harness.splits.split import Drawn, Rows, Split, SplitSection, assemble
 
 __all__ = ["SavedSplit", "read", "save"]
 
@@ -40,7 +40,7 @@ class SavedSplit(SplitSection):
             return splits
         name = f"{self.describe()} of the training part"
         for split in splits:
-            n_outside = len(np.setdiff1d([*split.train, *split.test], rows))
+            n_outside = len(np.setdiff1d(np.concatenate([split.train, split.test]), rows))
             if n_outside:
                 raise SplitError(
                     f"{name}: {n_outside:,} of its ratings are not in the training part; "
@@ -48,13 +48,15 @@ class SavedSplit(SplitSection):
                 )
         return [replace(split, name=name) for split in splits]
 
+    @property
+    def _file(self) -> str:
+        return PureWindowsPath(self.path).name  # of a path of any system
+
     def describe(self) -> str:
-        return f"file {file_name(self.path)}"
+        return f"file {self._file}"
 
     def sentence(self, part: str = "test part") -> str:
-        return (
-            f"Training and {part} were split in advance and are read from {file_name(self.path)}."
-        )
+        return f"Training and {part} were split in advance and are read from {self._file}."
 
 
 def save(splits: Split | Sequence[Split], path: Path | str) -> None:

@@ -27,11 +27,8 @@ __all__ = [
     "Split",
     "SplitSection",
     "assemble",
-    "file_name",
-    "later_share",
     "make",
-    "rounded_down",
-    "rounded_up",
+    "rounded",
     "seeded",
     "validation",
 ]
@@ -39,9 +36,6 @@ __all__ = [
 Rows = NDArray[np.int64]
 Parts = tuple[Rows, Rows]
 """Rows of the training part, in training order, and of the test part."""
-
-# 0.07 * 100 is 7.000000000000001: a share is taken as it is written, to this many counts.
-_SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,15 +133,7 @@ class SplitSection(Kind):
 
 
 class Drawn(NamedTuple):
-    """The rows that a kind of split draws.
-
-    Parameters
-    ----------
-    folds : list of (train, test)
-        Rows of each fold.
-    notes : tuple of str
-        Notes that the rows do not show, a sentence each.
-    """
+    """The rows of each fold, and notes that they do not show, a sentence each."""
 
     folds: list[Parts]
     notes: tuple[str, ...] = ()
@@ -224,21 +210,7 @@ def make(
 def validation(split: Split, section: SplitSection, seed: int, base: Path | None = None) -> Split:
     """Split the training part of a split again; its test part is never used.
 
-    Parameters
-    ----------
-    split : Split
-        What was divided first.
-    section : SplitSection
-        How to divide its training part, whose rows are taken in the order of the data.
-    seed : int
-        The run's seed.
-    base : Path, optional
-        Where relative paths of a config start.
-
-    Returns
-    -------
-    Split
-        Rows are those of the whole data, as in `split`; `test` is the part that tuning uses.
+    The rows are those of the whole data; the training part is taken in the order of the data.
 
     Raises
     ------
@@ -265,23 +237,7 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
 
 
 def assemble(name: str, ratings: Ratings, drawn: Drawn, rows: Rows | None = None) -> list[Split]:
-    """Check the parts of every fold, then name and hash them.
-
-    Parameters
-    ----------
-    name : str
-        Short name of the kind for tables and messages.
-    ratings : Ratings
-    drawn : Drawn
-        Its notes stand before what is found here.
-    rows : ndarray of int64, optional
-        The training part that was divided, if it was not all ratings.
-
-    Raises
-    ------
-    SplitError
-        If a fold has no training or no test rating.
-    """
+    """Check the parts of every fold of `rows`, or of all ratings, then name and hash them."""
     n_divided, n_folds = len(ratings), len(drawn.folds)
     if rows is not None:
         name, n_divided = f"{name} of the training part", len(rows)
@@ -330,7 +286,7 @@ def _notes(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> Iterato
         part = _percent(n_left / n_divided)
         yield f"{counted(n_left, 'rating')} ({part}) in neither part"
     if ratings.timestamps is not None:
-        share = later_share(ratings.timestamps, train, test)
+        share = _later_share(ratings.timestamps, train, test)
         if share:
             yield (
                 f"leaks the future: {_percent(share)} of the training ratings are later than the "
@@ -342,69 +298,38 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%" if share >= 0.0005 else "less than 0.1%"
 
 
-def later_share(timestamps: NDArray[np.int64], train: Rows, test: Rows) -> float:
-    """Return how much of the training part is from the future.
+def _later_share(timestamps: NDArray[np.int64], train: Rows, test: Rows) -> float:
+    """Return the share of training ratings that are later than the median test rating.
 
-    Parameters
-    ----------
-    timestamps : ndarray of int64, shape (n_ratings,)
-        Seconds.
-    train, test : ndarray of int64
-        Rows of the two parts.
-
-    Returns
-    -------
-    float
-        The share of training ratings that are later than the median test rating (the lower one of
-        two); about one half for a random split, 0 for a split in time. It is 0 only if no training
-        rating at all is later than the first test rating.
-
-    Notes
-    -----
-    Why it matters: Y. Ji, A. Sun, J. Zhang, C. Li, "A critical study on data leakage in recommender
-    system offline evaluation", ACM TOIS 41(3), 2023, doi:10.1145/3569930.
-
-    Examples
-    --------
-    >>> later_share(np.array([1, 2, 3, 4]), np.array([0, 3]), np.array([1, 2]))
-    0.5
+    The lower median of two. About one half for a random split; 0 only if no training rating at all
+    is later than the first test rating. Why it matters: Y. Ji, A. Sun, J. Zhang, C. Li, "A critical
+    study on data leakage in recommender system offline evaluation", ACM TOIS 41(3), 2023,
+    doi:10.1145/3569930.
     """
     before, after = timestamps[train], timestamps[test]
     if before.max() <= after.min():
         return 0.0
     middle = (len(after) - 1) // 2
     median = np.partition(after, middle)[middle]
-    share = float(np.count_nonzero(before > median)) / len(before)
-    return max(share, 1.0 / len(before))
+    return max(float(np.count_nonzero(before > median)), 1.0) / len(before)
 
 
-def rounded_up(size: float, n: int) -> int:
-    """Return a share of `n` rounded up, or a count as it is.
+def rounded(size: float, n: int, *, up: bool) -> int:
+    """Return a share of `n` as a count, and a count as it is.
 
     Examples
     --------
-    >>> rounded_up(0.07, 100), rounded_up(0.071, 100), rounded_up(7, 100)
+    >>> rounded(0.07, 100, up=True), rounded(0.071, 100, up=True), rounded(7, 100, up=True)
     (7, 8, 7)
+    >>> rounded(0.29, 100, up=False), rounded(0.299, 100, up=False)
+    (29, 29)
     """
-    return math.ceil(size * n - _SLACK) if isinstance(size, float) else size
-
-
-def rounded_down(size: float, n: int) -> int:
-    """Return a share of `n` rounded down, or a count as it is.
-
-    Examples
-    --------
-    >>> rounded_down(0.29, 100), rounded_down(0.299, 100), rounded_down(29, 100)
-    (29, 29, 29)
-    """
-    return math.floor(size * n + _SLACK) if isinstance(size, float) else size
+    if isinstance(size, int):
+        return size
+    # 0.07 * 100 is 7.000000000000001: a share is taken as it is written.
+    return math.ceil(size * n - 1e-6) if up else math.floor(size * n + 1e-6)
 
 
 def seeded(state: int | None) -> str:
     """Return the part of a sentence that names a seed of a config."""
     return "" if state is None else f" (random_state {state})"
-
-
-def file_name(path: str) -> str:
-    """Return the last part of a path of any system, which is all of it that a report shows."""
-    return path.replace("\\", "/").rsplit("/", 1)[-1]

@@ -11,7 +11,7 @@ from pydantic import model_validator
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.sections import Moment, Share, seconds, written
-from harness.splits.split import Drawn, DrawnSplit, SplitSection, rounded_down
+from harness.splits.split import Drawn, DrawnSplit, SplitSection, rounded
 
 __all__ = ["GlobalTime"]
 
@@ -51,7 +51,7 @@ class GlobalTime(DrawnSplit):
         else:
             # Of n timestamps in order, counted from 0, number floor(q·n). Ratings with that very
             # timestamp are all test: none for training is as late as one for test.
-            place = rounded_down(self.quantile or 0.0, len(times))
+            place = rounded(self.quantile or 0.0, len(times), up=False)
             moment = int(np.partition(times, place)[place])
         before = times < moment
         if before.all() or not before.any():

@@ -5,8 +5,9 @@ import pytest
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import Holdout, KFold, LeaveNOut, make
-from harness.splits.split import later_share
+from harness.splits import Holdout, KFold, LeaveNOut, Predefined, make
+
+LATER = "the training ratings are later than the median test rating; `kind: global-time` does not"
 
 
 def ratings_of(n, times=None, shift=0):
@@ -32,13 +33,26 @@ def test_leaving_out_the_latest_of_each_user_leaks_too_and_says_so():
     assert any(note.startswith("leaks the future") for note in split.notes)
 
 
-def test_a_leak_of_one_rating_in_many_is_not_rounded_away():
+@pytest.mark.parametrize(
+    ("train", "time", "share"),
+    [
+        ([*range(9_000), 9_500], 9_500, "less than 0.1%"),
+        (range(9_000), 9_500, None),
+        # After the first test rating no longer, nor after the median.
+        ([*range(9_000), 9_500], 9_100, None),
+    ],
+)
+def test_a_leak_of_one_rating_in_many_is_not_rounded_away(train, time, share, tmp_path):
     times = np.arange(10_000)
-    train, test = np.append(np.arange(9_000), 9_500), np.arange(9_100, 9_500)
-    assert later_share(times, train, test) == 1 / 9_001
-    assert later_share(times, np.arange(9_000), test) == 0
-    times[9_500] = 9_100  # after the first test rating no longer, nor after the median
-    assert later_share(times, train, test) == 0
+    times[9_500] = time
+    whole = ratings_of(10_000, times)
+    for name, rows in (("train", train), ("test", range(9_100, 9_500))):
+        part = whole.take(np.array(rows))
+        part.to_frame().to_csv(tmp_path / f"a.{name}", index=False)
+    section = Predefined(train="a.train", test="a.test")
+    (split,) = make(section, whole, seed=0, base=tmp_path)
+    leaks = [note for note in split.notes if note.startswith("leaks the future")]
+    assert leaks == ([] if share is None else [f"leaks the future: {share} of {LATER}"])
 
 
 def test_fingerprints_tell_rows_their_order_and_the_data_apart():
