@@ -16,7 +16,7 @@ from speed_sides import arguments, columns, plain, seconds, silence
 from harness import datasets
 from harness.algorithms import models
 from harness.algorithms.surprise_import import surprise
-from harness.results.provenance import machine
+from harness.results.environment import machine
 
 MILLIONS = (0.25, 1, 4, 16)
 FROM = 1  # the bar is on the growth from here

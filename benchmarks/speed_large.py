@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from speed_sides import arguments
 
-from harness.results.provenance import machine
+from harness.results.environment import machine
 
 SIZES = {
     "1M": {"n_users": 6_040, "n_items": 3_706, "n_ratings": 1_000_209},

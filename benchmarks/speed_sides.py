@@ -23,7 +23,7 @@ from harness import datasets
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings
-from harness.results.provenance import machine
+from harness.results.environment import machine
 
 
 @dataclass

@@ -111,7 +111,7 @@ def conventions_command(run: str, results: Path, role: str, k: int, threshold: f
     """
     from harness.cli.screen import say, show_table
     from harness.results.compare import open_run
-    from harness.results.conventions import under_conventions
+    from harness.results.sensitivity import under_conventions
     from harness.results.store import CellStore
 
     table = under_conventions(

@@ -37,10 +37,10 @@ def report_command(
     """
     from harness.cli.screen import say
     from harness.report import write_index, write_page
-    from harness.results.conventions import with_redefinitions
+    from harness.results.sensitivity import with_sensitivity
     from harness.results.store import CellStore
 
-    opened = [with_redefinitions(run, CellStore.default()) for run in options.opened(runs, results)]
+    opened = [with_sensitivity(run, CellStore.default()) for run in options.opened(runs, results)]
     path = output
     if path is None and len(opened) == 1:
         path = (opened[0].folder or results / opened[0].name) / "report.html"

@@ -48,11 +48,11 @@ def compare_command(runs: tuple[str, ...], results: Path, anyway: bool, output: 
     """
     from harness.cli.screen import say, show_run
     from harness.report import join, write_page
-    from harness.results.conventions import with_redefinitions
+    from harness.results.sensitivity import with_sensitivity
     from harness.results.store import CellStore
 
     store = CellStore.default()
-    opened = [with_redefinitions(run, store) for run in options.opened(runs, results)]
+    opened = [with_sensitivity(run, store) for run in options.opened(runs, results)]
     joined = join(opened, anyway=anyway)
     show_run(joined)
     path = output or results / "comparison.html"

@@ -23,7 +23,7 @@ from harness.experiment.plan import Cell, depth_of, global_seed, inputs_of, requ
 from harness.experiment.scoring import compile_scoring, rank, score_pairs
 from harness.experiment.workspace import Workspace
 from harness.kernels import n_threads
-from harness.results import provenance
+from harness.results import environment
 from harness.results.record import CellFacts, Conditions
 from harness.results.store import CellRecord, CellStore, key_of
 
@@ -265,7 +265,7 @@ def compute(cell: Cell, workspace: Workspace, report: Report, workers: int = 1) 
 
 def _conditions(workers: int) -> Conditions:
     """Return what the seconds of a cell depend on, and when they were measured."""
-    machine = provenance.machine()
+    machine = environment.machine()
     return Conditions(
         processor=machine.processor,
         cores=machine.cores,

@@ -19,7 +19,7 @@ from harness.experiment.checks import check_relevance, check_tables, notes_befor
 from harness.experiment.memory import available_bytes
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.experiment.workspace import Workspace
-from harness.results.naming import distinct_names
+from harness.results.compare import distinct_names
 from harness.splits import Split
 
 __all__ = ["Outline", "outline"]

@@ -14,7 +14,7 @@ from harness.experiment.plan import requested_metrics
 from harness.experiment.scores import Scored
 from harness.experiment.tuning import cut_grids
 from harness.experiment.workspace import Workspace
-from harness.results import provenance
+from harness.results import environment
 from harness.results.record import CellResult, MetricComparison
 
 __all__ = ["remarks"]
@@ -68,13 +68,13 @@ def remarks(
 
 def _times(cells: list[CellResult]) -> Iterator[str]:
     """Note how seconds were measured, unless all were measured in the same way in this run."""
-    conditions = provenance.measured(cells)
+    conditions = environment.measured(cells)
     found = sum(cell.found for cell in cells)
     if found:
         total = sum(conditions.values())
         yield f"{found} of {total} cells were found in the cache; metric s are of this run"
     if found or len(conditions) > 1:
-        yield f"fit s, score s and peak MB were measured {provenance.listed(conditions)}"
+        yield f"fit s, score s and peak MB were measured {environment.listed(conditions)}"
 
 
 def _undistinguished(scored: Scored) -> Iterator[str]:

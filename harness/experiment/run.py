@@ -23,8 +23,8 @@ from harness.experiment.remarks import remarks
 from harness.experiment.scores import Scored, score_cells
 from harness.experiment.tuning import n_planned, trials_frame, tune
 from harness.experiment.workspace import Workspace
-from harness.results import provenance
-from harness.results.inference import infer
+from harness.results import environment
+from harness.results.compare import infer
 from harness.results.record import (
     SCHEMA_VERSION,
     CellResult,
@@ -161,7 +161,7 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
     given = workspace.given
 
     def told(messages: Iterable[str]) -> list[str]:
-        return [provenance.without_folders(message, workspace.base) for message in messages]
+        return [environment.without_folders(message, workspace.base) for message in messages]
 
     for cell in scored.cells:
         if isinstance(cell, FailedCell):
@@ -184,10 +184,10 @@ def _described(experiment: Experiment, workspace: Workspace, scored: Scored) -> 
         "conventions": scored.conventions,
         "ties": scored.ties,
         "statistics": statistics,
-        "versions": provenance.versions()
+        "versions": environment.versions()
         | registry.library_versions(each.name for each in experiment.algorithms),
-        "machine": provenance.machine(),
-        "commit": provenance.commit(),
+        "machine": environment.machine(),
+        "commit": environment.commit(),
     }
 
 

@@ -18,7 +18,6 @@ from harness.experiment.plan import Cell, depth_of, requested_metrics, row_key
 from harness.experiment.scoring import compile_scoring
 from harness.experiment.workspace import Workspace
 from harness.metrics import Exposure, Metric, Scores
-from harness.results.conventions import Redefinitions
 from harness.results.record import (
     BoundResult,
     CellName,
@@ -30,6 +29,7 @@ from harness.results.record import (
     TableName,
     TieScores,
 )
+from harness.results.sensitivity import Sensitivity
 from harness.results.store import CellRecord, CellStore
 from harness.results.table import BOUNDS, ROW
 from harness.results.values import RowValue
@@ -97,7 +97,7 @@ def score_cells(
     frames: dict[int, pd.DataFrame] = {}
     rows = []
     bounds = _Bounds(wanted)
-    redefined = Redefinitions([str(metric) for metric in wanted])
+    sensitivity = Sensitivity([str(metric) for metric in wanted])
     # Row by row, so that what is kept of each user is that of one row.
     for positions in _by_row(names):
         values = {str(metric): RowValue(metric) for metric in wanted}
@@ -117,7 +117,7 @@ def score_cells(
                     record.users,
                     Scores(scores.per_user[label], math.nan if mean is None else mean, 0),
                 )
-            redefined.add(name, record)
+            sensitivity.add(name, record)
             bounds.add(name, record)
             frames[position] = _frame(workspace, cell, name, record, scores.per_user)
         means = {label: each.value for label, each in values.items()}
@@ -131,8 +131,8 @@ def score_cells(
         rows,
         bounds.results(),
         users,
-        redefined.conventions,
-        redefined.ties,
+        sensitivity.conventions,
+        sensitivity.ties,
         bounds.undistinguished,
     )
 

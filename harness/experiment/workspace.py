@@ -13,7 +13,7 @@ from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
-from harness.results.naming import distinct_names
+from harness.results.compare import distinct_names
 from harness.results.store import short_key
 from harness.sections import Section
 from harness.splits import Predefined, SavedSplit, Split

@@ -19,7 +19,7 @@ from harness.report.procedures import (
 from harness.report.sentences import joined
 from harness.report.sources import Source, cited_in, source
 from harness.report.styles import plain
-from harness.results.provenance import listed, measured
+from harness.results.environment import listed, measured
 from harness.results.record import RunInfo
 
 __all__ = ["Methods", "methods"]

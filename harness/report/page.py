@@ -24,7 +24,7 @@ from harness.report.sentences import headline
 from harness.report.styles import COLOURS, plain, symbol
 from harness.report.tables import latex
 from harness.results.compare import join
-from harness.results.provenance import took
+from harness.results.environment import took
 from harness.results.run import Run
 from harness.results.table import TIMES, row_name, to_csv, to_markdown
 from harness.results.values import rounded

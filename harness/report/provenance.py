@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.config.experiment import Experiment
 from harness.report.styles import plain
-from harness.results.provenance import took
+from harness.results.environment import took
 from harness.results.record import CellResult, RunInfo
 
 __all__ = ["command", "describe_cells", "describe_run", "to_yaml"]

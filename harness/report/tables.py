@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.report.digest import Digest, Place, digest
 from harness.report.styles import plain
-from harness.results.provenance import listed, measured
+from harness.results.environment import listed, measured
 from harness.results.run import Run
 from harness.results.table import row_name
 from harness.results.values import rounded

@@ -1,37 +1,236 @@
-"""Several runs in one table, if their numbers can be compared."""
+"""Compare the rows of a run by their users, and put several runs into one table."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from harness import metrics, seeds, statistics
 from harness.config.experiment import Inference
 from harness.errors import ComparisonError, ResultsError, suggestion
-from harness.results.inference import infer
-from harness.results.naming import distinct_names
-from harness.results.provenance import listed, measured
+from harness.results.environment import listed, measured
 from harness.results.record import (
-    CellResult,
+    AnyCell,
     ConventionRow,
     ConventionScores,
-    FailedCell,
     MetricComparison,
     RowResult,
     RunInfo,
+    TableName,
     TieScores,
 )
 from harness.results.run import RUN_FILE, Run, find_runs, read_run
 from harness.results.store import short_key
 from harness.results.table import TABLE, grouped
+from harness.results.values import is_mean_of_users
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["join", "open_run"]
+__all__ = ["distinct_names", "infer", "join", "open_run"]
 
 Entry = TypeVar("Entry")
+
+LONGEST_VALUE = 40
+
+
+def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return names of which no two are equal, marked by the settings in which they differ.
+
+    Parameters
+    ----------
+    names : sequence of str
+    settings : sequence of mapping
+        For each name what it stands for, without defaults; mappings may be nested. A ``path``
+        replaces the name by the shortest end of the path that distinguishes it from the others.
+
+    Examples
+    --------
+    >>> distinct_names(["ratings", "ratings"], [{"path": "a/r.csv"}, {"path": "b/r.csv"}])
+    ['a/r.csv', 'b/r.csv']
+    >>> distinct_names(["holdout 25%"] * 2, [{}, {"random_state": 1}])
+    ['holdout 25%', 'holdout 25% (random_state 1)']
+    >>> distinct_names(["x", "x", "y"], [{}, {}, {}])
+    ['x', 'x (2)', 'y']
+    """
+    shown = list(names)
+    for group in _equal(shown):
+        paths = {i: str(settings[i].get("path", "")).replace("\\", "/") for i in group}
+        if len(set(paths.values())) > 1:
+            for i, path in paths.items():
+                shown[i] = _end(path.split("/"), set(paths.values()) - {path}) or shown[i]
+    for group in _equal(shown):
+        flat = {i: dict(_flattened(settings[i])) for i in group}
+        keys = dict.fromkeys(key for each in flat.values() for key in each if key != "path")
+        differing = [key for key in keys if len({each.get(key) for each in flat.values()}) > 1]
+        for i, values in flat.items():
+            marks = [f"{k.rpartition('.')[2]} {values[k]}" for k in differing if k in values]
+            shown[i] += f" ({', '.join(marks)})" if marks else ""
+    unique: list[str] = []
+    for name in shown:
+        number, free = 1, name
+        while free in unique or (number > 1 and free in shown):
+            number += 1
+            free = f"{name} ({number})"
+        unique.append(free)
+    return unique
+
+
+def _equal(names: Sequence[str]) -> list[list[int]]:
+    """Return the positions of names that occur several times, by name."""
+    positions: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        positions.setdefault(name, []).append(i)
+    return [group for group in positions.values() if len(group) > 1]
+
+
+def _end(path: list[str], others: set[str]) -> str:
+    """Return the shortest end of a path that no other path has."""
+    for n in range(1, len(path)):
+        if all(other.split("/")[-n:] != path[-n:] for other in others):
+            return "/".join(path[-n:])
+    return "/".join(path)
+
+
+def _flattened(settings: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{start}{key}.")
+        elif value is not None:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            yield f"{start}{key}", text[:LONGEST_VALUE]
+
+
+def infer(
+    users: pd.DataFrame,
+    labels: Sequence[str],
+    cells: Sequence[AnyCell],
+    settings: Inference,
+    seed: int,
+) -> tuple[list[MetricComparison], list[str]]:
+    """Compare the algorithms of each table by every metric that is a mean over users.
+
+    Parameters
+    ----------
+    users : DataFrame
+        As a run has it: a row for each cell and user, a column for each label.
+    labels : sequence of str
+        Metrics; one whose table value is not a mean of users' scores (``rmse``) is skipped.
+    cells : sequence of CellResult or FailedCell
+        The cells of the run: they give tables and rows their order and names. A row with a
+        failed cell is not compared: its users are not those of the others.
+    settings : Inference
+    seed : int
+        The run's seed.
+
+    Returns
+    -------
+    statistics : list of MetricComparison
+        For each table and metric; nothing where fewer than two algorithms can be compared.
+    notes : list of str
+        What could not be compared, and why.
+    """
+    tables: dict[str, TableName] = {}
+    rows: dict[str, dict[str, str]] = {}
+    failures: dict[str, list[bool]] = {}
+    for cell in cells:
+        tables.setdefault(cell.table, cell)
+        rows.setdefault(cell.table, {})[cell.row] = cell.algorithm
+        failures.setdefault(cell.row, []).append(bool(cell.error))
+    of_table = dict(iter(users.groupby("table", sort=False)))
+    found, notes = [], []
+    for table, names in rows.items():
+        where = f"{', '.join(tables[table].names)}: " if len(rows) > 1 else ""
+        whole = {row: name for row, name in names.items() if not any(failures[row])}
+        notes += [
+            f"{where}{names[row]}: {failures[row].count(False)} of {len(failures[row])} cells "
+            "finished; its values are of those alone, and it is not compared with the others"
+            for row in names
+            if row not in whole and not all(failures[row])
+        ]
+        for label in labels:
+            metric = metrics.parse(label)
+            if not is_mean_of_users(metric) or table not in of_table or len(whole) < 2:
+                continue
+            # A user in several folds and seeds is one observation.
+            scores = of_table[table].pivot_table(
+                index="user", columns="row", values=label, aggfunc="mean", sort=False
+            )
+            scores = scores.reindex(columns=list(whole)).sort_index()
+            chosen = _comparable(scores.notna().to_numpy())
+            left_out = [name for i, name in enumerate(whole.values()) if i not in chosen]
+            if len(chosen) < 2:
+                notes.append(
+                    f"{where}{label}: no two algorithms have scores of the same users; "
+                    "none are compared"
+                )
+                continue
+            if left_out:
+                notes.append(
+                    f"{where}{label}: {', '.join(left_out)} not compared: without users in common "
+                    "with every other algorithm"
+                )
+            kept = [list(whole)[i] for i in chosen]
+            titles = [whole[row] for row in kept]
+            compared = statistics.compare(
+                scores[kept].to_numpy(),
+                titles,
+                baseline=settings.baseline if settings.baseline in titles else None,
+                test=settings.test,
+                correction=settings.correction,
+                interval=settings.interval,
+                n_resamples=settings.resamples,
+                confidence=settings.confidence,
+                seed=seeds.derive(seed, "statistics", table, label),
+                higher_is_better=metric.higher_is_better,
+            )
+            means = zip(kept, _records(compared.algorithms), strict=True)
+            against = None if compared.baseline is None else _records(compared.baseline)
+            found.append(
+                MetricComparison.model_validate(
+                    tables[table].of_table
+                    | {
+                        "metric": label,
+                        "method": compared.describe(),
+                        "note": compared.note,
+                        "algorithms": [{"row": row} | each for row, each in means],
+                        "pairs": _records(compared.pairs),
+                        "baseline": against,
+                    }
+                )
+            )
+    return found, list(dict.fromkeys(notes))
+
+
+def _comparable(scored: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
+    """Return columns of which every two have a user in common, those with most users first.
+
+    Examples
+    --------
+    >>> _comparable(np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]], bool))
+    [0, 1]
+    """
+    together = scored.T.astype(np.int64) @ scored.astype(np.int64) > 0
+    chosen: list[int] = []
+    for column in np.argsort(-scored.sum(axis=0), kind="stable").tolist():
+        if together[column, column] and all(together[column, other] for other in chosen):
+            chosen.append(column)
+    return sorted(chosen)
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as plain data that JSON holds; what is not a number becomes None."""
+    return [
+        {
+            str(key): (None if isinstance(value, float) and not np.isfinite(value) else value)
+            for key, value in row.items()
+        }
+        for row in frame.to_dict(orient="records")
+    ]
 
 
 def open_run(name: str, results: Path) -> Run:
@@ -62,7 +261,7 @@ class _Row:
     run: int
     own: str
     result: RowResult
-    cells: list[CellResult | FailedCell]
+    cells: list[AnyCell]
 
     @property
     def keys(self) -> set[str]:

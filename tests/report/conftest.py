@@ -6,7 +6,7 @@ import pytest
 
 from harness.config.experiment import Experiment, Inference
 from harness.report import build_page
-from harness.results.inference import infer
+from harness.results.compare import infer
 from harness.results.record import RunInfo
 from harness.results.run import Run
 from harness.results.store import key_of, short_key

@@ -13,7 +13,7 @@ from harness.report import build_page, latex, plots
 from harness.report.digest import digest
 from harness.report.sentences import headline
 from harness.results import Run, read_run
-from harness.results.inference import infer
+from harness.results.compare import infer
 from harness.results.record import CellResult, FailedCell
 from harness.results.table import display_table, to_csv, to_markdown
 

@@ -1,14 +1,13 @@
-"""Scores of one run under other definitions: those of libraries, and other rules for ties."""
+"""How much scores depend on definitions: those of other libraries, and other rules for ties."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness.errors import MetricError, ResultsError
-from harness.metrics import Convention, Value, conventions
+from harness.metrics import Metric, Value, conventions
 from harness.results.record import (
     ConventionRow,
     ConventionScores,
@@ -20,19 +19,19 @@ from harness.results.record import (
 from harness.results.run import Run
 from harness.results.store import CellRecord, CellStore
 from harness.results.table import GROUP, grouped, primary_metric
-from harness.results.values import RowValue, mean_or_none
+from harness.results.values import RowValue, mean_or_none, or_nan
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Redefinitions", "under_conventions", "with_redefinitions"]
+__all__ = ["Sensitivity", "under_conventions", "with_sensitivity"]
 
 ROLE = "ndcg"
 USUAL_RANK = 10
 TIE_RULES = ("average", "first", "last", "best", "worst")
 
 
-class Redefinitions:
+class Sensitivity:
     """Collects the scores of finished cells under other definitions, one cell at a time.
 
     Parameters
@@ -64,40 +63,52 @@ class Redefinitions:
         primary = metrics.parse(primary_metric(labels))
         self.role = role
         self.k = k or primary.k or USUAL_RANK
-        self.threshold = threshold
-        self.named = _named(role)
+        known = conventions()
+        self.definitions = {
+            name: each.metrics(self.k, threshold)[role]
+            for name, each in known.items()
+            if role in each.roles
+        }
+        if not self.definitions:
+            roles = sorted({each for convention in known.values() for each in convention.roles})
+            raise MetricError(f"{role}: no convention defines it; use one of {', '.join(roles)}")
         self.rules = _tie_rules(primary if "ties" in primary.params else None, self.k)
         self._tables: dict[str, tuple[TableName, dict[str, _RowScores]]] = {}
-        self._current = ""
 
     def add(self, cell: RowName, record: CellRecord) -> None:
         """Score one cell; the cells of a row come after each other."""
         from harness.evaluation import tied_share
 
-        if cell.row != self._current:
-            self._finish()
-            self._current = cell.row
-            _, rows = self._tables.setdefault(cell.table, (cell, {}))
+        _, rows = self._tables.setdefault(cell.table, (cell, {}))
+        if cell.row not in rows:
+            for each in rows.values():
+                each.finish()
             rows[cell.row] = _RowScores(cell.algorithm)
-        row = self._tables[cell.table][1][cell.row]
+        row = rows[cell.row]
         row.tied.append(tied_share(record.rankings, self.k))
-        for name, convention in self.named.items():
-            row.add(name, convention.metrics(self.k, self.threshold)[self.role], record)
-        for rule, metric in self.rules.items():
-            row.add(f"ties {rule}", metric, record)
-
-    def _finish(self) -> None:
-        for _, rows in self._tables.values():
-            if self._current in rows:
-                rows[self._current].finish()
+        for metric in {*self.definitions.values(), *self.rules.values()}:
+            row.add(metric, record)
 
     @property
     def conventions(self) -> list[ConventionScores]:
         """The scores under the definition of each library, by table."""
-        self._finish()
         return [
             ConventionScores(
-                **table.of_table, metric=self.role, k=self.k, rows=self._convention_rows(rows)
+                **table.of_table,
+                metric=self.role,
+                k=self.k,
+                rows=[
+                    ConventionRow(
+                        convention=name,
+                        label=str(metric),
+                        scores=(scores := {row: each.value(metric) for row, each in rows.items()}),
+                        note=next(
+                            (each.notes[metric] for each in rows.values() if metric in each.notes),
+                            _same_for_all(scores),
+                        ),
+                    )
+                    for name, metric in self.definitions.items()
+                ],
             )
             for table, rows in self._tables.values()
         ]
@@ -105,7 +116,6 @@ class Redefinitions:
     @property
     def ties(self) -> list[TieScores]:
         """The scores under each rule for ties, by table; none for a metric that has no rules."""
-        self._finish()
         return [
             TieScores(
                 **table.of_table,
@@ -115,7 +125,7 @@ class Redefinitions:
                         row=row,
                         algorithm=each.algorithm,
                         tied=mean_or_none(each.tied),
-                        scores={rule: each.values[f"ties {rule}"] for rule in self.rules},
+                        scores={rule: each.value(metric) for rule, metric in self.rules.items()},
                     )
                     for row, each in rows.items()
                 ],
@@ -124,48 +134,37 @@ class Redefinitions:
             if self.rules
         ]
 
-    def _convention_rows(self, rows: dict[str, _RowScores]) -> list[ConventionRow]:
-        found = []
-        for name, convention in self.named.items():
-            scores = {row: each.values[name] for row, each in rows.items()}
-            note = next((n for each in rows.values() if (n := each.notes.get(name))), "")
-            found.append(
-                ConventionRow(
-                    convention=name,
-                    label=str(convention.metrics(self.k, self.threshold)[self.role]),
-                    scores=scores,
-                    note=note or _same_for_all(scores),
-                )
-            )
-        return found
-
 
 class _RowScores:
-    """The scores of one row's lists under other definitions, by name."""
+    """The scores of one row's lists under other definitions."""
 
     def __init__(self, algorithm: str) -> None:
         self.algorithm = algorithm
         self.tied: list[float] = []
-        self.values: dict[str, float | None] = {}
-        self.notes: dict[str, str] = {}
-        self._open: dict[str, RowValue] = {}
+        self.notes: dict[Metric, str] = {}
+        self._open: dict[Metric, RowValue] = {}
+        self._values: dict[Metric, float | None] = {}
 
-    def add(self, name: str, metric: metrics.Metric, record: CellRecord) -> None:
+    def add(self, metric: Metric, record: CellRecord) -> None:
         """Score a cell, or note why it has no score."""
+        value = self._open.setdefault(metric, RowValue(metric))
         try:
             scores = metrics.score([metric], record.rankings)[metric]
         except MetricError as error:
-            self.notes.setdefault(name, str(error).partition(": ")[2])
+            self.notes.setdefault(metric, str(error).partition(": ")[2])
         else:
-            value = self._open.setdefault(name, RowValue(metric))
             value.add(record.users[record.kept], scores)
-        self.values[name] = None
 
     def finish(self) -> None:
-        """Return the values; a definition without a score in a cell has none."""
-        for name, value in self._open.items():
-            self.values[name] = None if name in self.notes else value.value
+        """Forget what is kept of each user; a definition without a score in a cell has none."""
+        for metric, value in self._open.items():
+            self._values[metric] = None if metric in self.notes else value.value
         self._open = {}
+
+    def value(self, metric: Metric) -> float | None:
+        """Return the row's value."""
+        self.finish()
+        return self._values[metric]
 
 
 def under_conventions(
@@ -207,32 +206,30 @@ def under_conventions(
     """
     import pandas as pd
 
-    collected = Redefinitions(run.info.metrics, role=role, k=k, threshold=threshold)
+    collected = Sensitivity(run.info.metrics, role=role, k=k, threshold=threshold)
     try:
         _collect(run, store, collected)
-        found = collected.conventions
+        tables = collected.conventions
     except ResultsError:
-        found = [
-            each
-            for each in run.info.conventions
-            if (each.metric, each.k, threshold) == (role, k, None)
-        ]
-        if not found:
+        same = [each for each in run.info.conventions if (each.metric, each.k) == (role, k)]
+        tables = same if threshold is None else []
+        if not tables:
             raise
     names = {each.row: each.algorithm for each in run.info.rows}
-    rows = []
-    for table in found:
-        for row in table.rows:
-            scores = {names[key]: _number(value) for key, value in row.scores.items()}
-            named = {"convention": row.convention, "label": row.label}
-            where = dict(zip(GROUP, table.names, strict=True))
-            rows.append(where | named | scores | {"note": row.note})
+    rows = [
+        dict(zip(GROUP, table.names, strict=True))
+        | {"convention": row.convention, "label": row.label}
+        | {names[key]: or_nan(value) for key, value in row.scores.items()}
+        | {"note": row.note}
+        for table in tables
+        for row in table.rows
+    ]
     if not rows:
         raise ResultsError(f"{run.name}: no cell finished; run the config again")
     return pd.DataFrame(rows)
 
 
-def with_redefinitions(run: Run, store: CellStore) -> Run:
+def with_sensitivity(run: Run, store: CellStore) -> Run:
     """Return a run that has ``conventions`` and ``ties``: itself, or scored again from its cells.
 
     Parameters
@@ -243,7 +240,7 @@ def with_redefinitions(run: Run, store: CellStore) -> Run:
     """
     if run.info.conventions:
         return run
-    collected = Redefinitions(run.info.metrics)
+    collected = Sensitivity(run.info.metrics)
     try:
         _collect(run, store, collected)
     except ResultsError:
@@ -252,7 +249,7 @@ def with_redefinitions(run: Run, store: CellStore) -> Run:
     return Run(run.info.model_copy(update=found), run.users, run.folder, run.trials)
 
 
-def _collect(run: Run, store: CellStore, collected: Redefinitions) -> None:
+def _collect(run: Run, store: CellStore, collected: Sensitivity) -> None:
     for cells in grouped(run.info).values():
         for cell in cells:
             if cell.error:
@@ -266,21 +263,13 @@ def _collect(run: Run, store: CellStore, collected: Redefinitions) -> None:
             collected.add(cell, record)
 
 
-def _named(role: str) -> dict[str, Convention]:
-    named = {name: each for name, each in conventions().items() if role in each.roles}
-    if not named:
-        known = sorted({role for each in conventions().values() for role in each.roles})
-        raise MetricError(f"{role}: no convention defines it; use one of {', '.join(known)}")
-    return named
-
-
-def _tie_rules(metric: metrics.Metric | None, k: int) -> dict[str, metrics.Metric]:
-    """Return a metric under each rule for ties that it can have, except the run's own."""
+def _tie_rules(metric: Metric | None, k: int) -> dict[str, Metric]:
+    """Return a metric under each rule for ties that it can have."""
     metric = metric or metrics.parse(f"{ROLE}@{k}")
     others = tuple(each for each in metric.chosen if each[0] != "ties")
     found = {}
     for rule in TIE_RULES:
-        written = metrics.Metric(metric.name, (*others, ("ties", Value(rule))), metric.k)
+        written = Metric(metric.name, (*others, ("ties", Value(rule))), metric.k)
         try:
             found[rule] = metrics.parse(str(written))
         except MetricError:
@@ -294,7 +283,3 @@ def _same_for_all(scores: Mapping[str, float | None]) -> str:
     if len(values) < 2 or len(values) < len(scores) or max(values) - min(values) > 1e-9:
         return ""
     return "cannot distinguish these algorithms"
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value

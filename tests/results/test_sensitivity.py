@@ -11,7 +11,7 @@ from harness.cli import main
 from harness.errors import MetricError, ResultsError
 from harness.metrics.conventions import conventions
 from harness.results import Run, read_run
-from harness.results.conventions import Redefinitions, under_conventions, with_redefinitions
+from harness.results.sensitivity import Sensitivity, under_conventions, with_sensitivity
 from harness.results.store import CellStore
 
 CONFIG = {
@@ -89,13 +89,13 @@ def test_averaged_ties_are_the_number_of_the_table_and_lie_between_worst_and_bes
 
 
 def test_a_run_without_a_ranked_metric_gets_ndcg_at_ten():
-    asked = Redefinitions(["rmse"])
+    asked = Sensitivity(["rmse"])
     assert (asked.role, asked.k) == ("ndcg", 10)
     assert str(asked.rules["first"]) == "ndcg(ties=first)@10"
 
 
 def test_the_metric_whose_ties_are_ordered_is_the_primary_one():
-    asked = Redefinitions(["ndcg(gain=linear, ties=first)@3", "rmse"])
+    asked = Sensitivity(["ndcg(gain=linear, ties=first)@3", "rmse"])
     assert {rule: str(metric) for rule, metric in asked.rules.items()} == {
         "average": "ndcg(gain=linear)@3",
         "first": "ndcg(gain=linear, ties=first)@3",
@@ -106,18 +106,18 @@ def test_the_metric_whose_ties_are_ordered_is_the_primary_one():
 
 
 def test_what_was_written_is_what_the_cells_say_when_asked_again(run, store):
-    again = with_redefinitions(without(run, "conventions", "ties"), store)
+    again = with_sensitivity(without(run, "conventions", "ties"), store)
     assert again.info["conventions"] == run.info["conventions"]
     assert again.info["ties"] == run.info["ties"]
 
 
 def test_a_run_that_has_them_is_given_back(run, store):
-    assert with_redefinitions(run, store) is run
+    assert with_sensitivity(run, store) is run
 
 
 def test_without_its_cells_a_run_comes_back_as_it_is(run, tmp_path):
     bare = without(run, "conventions", "ties")
-    assert with_redefinitions(bare, CellStore(tmp_path)) is bare
+    assert with_sensitivity(bare, CellStore(tmp_path)) is bare
 
 
 def test_what_was_written_answers_for_cells_that_are_gone(run, store, tmp_path):
