@@ -400,15 +400,17 @@ def _read_records(
         rows: list[list[str | None]] = []
         faults: dict[str, dict[int, str]] = {"": {}, "unreadable": {}}
         for row, record in enumerate(part):
-            fields, fault = record.fields, record.fault or _not_utf_8(record.fields, layout)
+            fields = record.fields
             lines.note_height(record.line, record.n_lines)
-            if fault:
-                faults[""][row] = fault
+            if record.fault:
+                faults[""][row] = record.fault
             elif len(fields) != layout.n_fields:
                 faults["unreadable"][row] = (
                     f"{counted(len(fields), 'field')} where the first line has "
                     f"{layout.n_fields}, separated by {layout.separator!r}"
                 )
+            elif fault := _not_utf_8(fields, layout):
+                faults[""][row] = fault
             else:
                 rows.append([fields[position] for position in layout.columns.values()])
                 continue
@@ -471,7 +473,7 @@ def _records(texts: Iterator[str], line: int, layout: Layout) -> Iterator[_Recor
 def _not_utf_8(fields: list[str], layout: Layout) -> str | None:
     """Return what is wrong with the first field that is read and holds bytes outside UTF-8."""
     for role, position in layout.columns.items():
-        if position < len(fields) and _NO_UTF_8.search(fields[position]):
+        if _NO_UTF_8.search(fields[position]):
             return (
                 f"the {role} is not UTF-8; save the file as UTF-8, "
                 "or name its encoding, as encoding: latin-1"
