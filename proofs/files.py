@@ -54,15 +54,11 @@ class Kind(NamedTuple):
     """*again*: `harness run` says so and computes it again; *anew*: it is made again from its
     source; *named*: commands that read it end with exit code 2 and name it, and `harness run`
     replaces it; *unread*: nothing reads it, and it is written anew."""
-    without: tuple[str, ...] = ()
-    """Files that are removed first, which would do in its place."""
 
 
 KINDS = (
     Kind("finished cell", "cache/cells/??/*.cell", "again"),
-    Kind("ratings in columns", "cache/datasets/ml-25m/ratings-*.parquet", "anew"),
-    Kind("archive", "cache/datasets/ml-25m/ml-25m.zip", "anew", ("ratings-*.parquet",)),
-    Kind("part of a download", "part", "anew", ("ratings-*.parquet", "ml-25m.zip")),
+    Kind("archive", "cache/datasets/ml-25m/ml-25m.zip", "anew"),
     Kind("lock of cells", "cache/cells/locks/*.lock", "unread"),
     Kind("lock of results", "runs/.lock", "unread"),
     Kind("run.json", "runs/disturbed/run.json", "named"),
@@ -161,7 +157,6 @@ class Bench:
         split = next(Path("splits").iterdir())
         own = CONFIG.replace("{kind: kfold, n_splits: 2}", f"{{kind: file, path: {split}}}")
         Path("from-split.yaml").write_text(own)
-        shutil.copy("cache/datasets/ml-25m/ml-25m.zip", "part")
         self.table = table_without_measures(Path("runs/disturbed/table.csv"))
         shutil.copytree(self.home, self.kept)
 
@@ -180,10 +175,6 @@ class Bench:
     def wrong(self, kind: Kind, data: bytes) -> str | None:
         """Damage a file; return what went wrong afterwards, None for nothing."""
         path = next(Path().glob(kind.pattern))
-        for pattern in kind.without:
-            next(Path("cache/datasets/ml-25m").glob(pattern)).unlink()
-        if kind.name == "part of a download":
-            path = Path("cache/datasets/ml-25m/ml-25m.zip.part")
         path.write_bytes(data)
         if kind.then == "named":
             code, printed = self.read(kind)

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["ALIASES", "CATALOGUE", "DataSet", "WheelMember", "available", "cache_folder"]
+__all__ = [
+    "ALIASES",
+    "CATALOGUE",
+    "DataSet",
+    "WheelMember",
+    "available",
+    "cache_folder",
+    "is_archive",
+]
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,12 @@ class DataSet:
             return f"sha256:{self.sha256}"
         return f"md5:{self.md5}" if self.md5 else None
 
+    def hash_of(self, path: Path) -> str | None:
+        """Return the published hash of a copy: of the ratings alone, or of the archive."""
+        if is_archive(path):
+            return self.known_hash
+        return f"md5:{self.member_md5}" if self.member_md5 else None
+
     def is_here(self, cache: Path | None = None, base: Path | None = None) -> bool:
         """Return whether it can be read without the network."""
         downloads = (cache or cache_folder()) / "datasets"
@@ -153,6 +167,17 @@ class DataSet:
             inside / self.member_name,
             *([folder / self.member_name] if folder.name == self.name else []),
         ]
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file is a readable archive, by its name.
+
+    Examples
+    --------
+    >>> is_archive(Path("ml-100k.zip")), is_archive(Path("a.tar.gz")), is_archive(Path("u.data"))
+    (True, True, False)
+    """
+    return path.name.casefold().endswith((".zip", ".tar.gz"))
 
 
 def cache_folder() -> Path:

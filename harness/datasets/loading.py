@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import codecs
-import hashlib
 import io
-import json
 import math
 import re
 import tempfile
@@ -18,12 +16,10 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from harness import files
-from harness.datasets.catalogue import DataSet, cache_folder
+from harness.datasets.catalogue import DataSet, cache_folder, is_archive
 from harness.datasets.cleaning import Policy, outliers
-from harness.datasets.columns import Table, coded
+from harness.datasets.columns import Table
 from harness.datasets.download import (
-    Found,
     Progress,
     fetch,
     find_local,
@@ -43,12 +39,11 @@ from harness.datasets.reading import (
 )
 from harness.datasets.section import DatasetName, DatasetSection, SyntheticSection
 from harness.errors import DataError, suggestion
+from harness.files import hold
 
-__all__ = ["Detected", "detect", "first_lines", "load", "read_kept", "write_kept"]
+__all__ = ["Detected", "detect", "first_lines", "load"]
 
 LOCK_PATIENCE = 3600.0
-VERSION = 1
-"""Raised whenever the same archive would give other columns."""
 ROLES = tuple(RATINGS.kinds)
 LINES = 200
 """Lines that are searched for a decimal comma."""
@@ -191,17 +186,47 @@ def _load_named(
     base: Path | None,
     progress: Progress | None,
 ) -> Ratings:
-    """Load from the kept columns, else from a copy, else from the network."""
-    folder = downloads / what.name
+    """Load from a copy on this machine, else from the network."""
     policy = _policy(section, what.scale if math.isfinite(what.scale[1]) else None)
-    given = None
-    if section.path is not None:
-        given = inspect((base or Path()) / Path(section.path).expanduser(), what)
-    elif what.known_hash and (kept := _kept(folder, what, policy, what.known_hash)[0]):
-        return kept
+    notes: list[str] = []
     with ExitStack() as held:
+        if section.path is not None:
+            path = inspect((base or Path()) / Path(section.path).expanduser(), what)
+        else:
+            path = _copy(what, downloads, base, progress, notes, held)
+        read = _reader(what)
+        tick = _ticker(progress, what.member_bytes)
+        if is_archive(path):
+            most = most_bytes(what.member_bytes)
+            member = held.enter_context(open_member(path, what.member, most, tick))
+            table = read(member, where=f"{path}!{what.member}")
+        else:
+            file = io.BufferedReader(Watched(held.enter_context(path.open("rb")), tick))
+            table = read(file, where=str(path))
+    ratings = Ratings.from_table(table, policy, what.name, what.licence, what.citation)
+    if not is_archive(path) and what.known_hash and what.hash_of(path) is None:
+        size = (len(ratings), ratings.n_users)
+        if size != (what.n_ratings, what.n_users):
+            raise DataError(
+                f"{path}: {size[0]:,} ratings by {size[1]:,} users, but {what.name} has "
+                f"{what.n_ratings:,} by {what.n_users:,}; leave out name to read it as your own"
+            )
+    return replace(ratings, notes=(*ratings.notes, *notes))
+
+
+def _copy(
+    what: DataSet,
+    downloads: Path,
+    base: Path | None,
+    progress: Progress | None,
+    notes: list[str],
+    held: ExitStack,
+) -> Path:
+    """Return a copy of a data set, which one process at a time may fetch."""
+    folder = downloads / what.name
+    with ExitStack() as lock:
         try:
-            held.enter_context(files.hold(folder / ".lock", LOCK_PATIENCE))
+            lock.enter_context(hold(folder / ".lock", LOCK_PATIENCE))
         except TimeoutError:
             raise DataError(
                 f"{folder}: another process has held it for {LOCK_PATIENCE:.0f} s; "
@@ -209,157 +234,25 @@ def _load_named(
             ) from None
         except OSError:  # no process writes to a folder to read only; a disk without locks
             pass
-        found, skipped = (given, []) if given else find_local(what, downloads, base)
-        if found is None:
-            found = fetch(what, _writable(folder, held), progress)
-        identity = what.known_hash if found.pinned and what.known_hash else found.identity
-        kept, notes = _kept(folder, what, policy, identity)
-        if kept is None:
-            kept = _parse(found, what, policy, progress)
-            _check_counts(kept, what, found)
-            try:
-                write_kept(_path_of_kept(folder, what, policy, identity), kept)
-            except OSError as error:
-                notes.append(f"columns not kept for the next run: {error}")
-    return replace(kept, notes=(*kept.notes, *notes, *skipped))
+        path, skipped = find_local(what, downloads, base)
+        notes += skipped
+        if path is not None:
+            return path
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            notes.append(f"download not kept for the next run: {error}")
+            folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
+        return fetch(what, folder, progress)
 
 
-def _writable(folder: Path, held: ExitStack) -> Path:
-    """Return the folder or, where it cannot be written, one that lasts as long as the stack."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(held.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
-
-
-def _parse(found: Found, what: DataSet, policy: Policy, progress: Progress | None) -> Ratings:
-    known = TextFormat(separator=what.separator, encoding="utf-8")
-    readers: dict[str, Callable[..., Table]] = {
-        "ratings": partial(read_text, known=known),
-        "plays": read_plays,
-        "plays, as pandas": read_plays_as_pandas,
-    }
-    read = readers[what.content]
-    tick = _ticker(progress, what.member_bytes)
-    if found.packed:
-        with open_member(found.path, what.member, most_bytes(what.member_bytes), tick) as member:
-            table = read(member, where=f"{found.path}!{what.member}")
-    else:
-        with found.path.open("rb") as file:
-            table = read(io.BufferedReader(Watched(file, tick)), where=str(found.path))
-    return Ratings.from_table(table, policy, what.name, what.licence, what.citation)
-
-
-def _check_counts(ratings: Ratings, what: DataSet, found: Found) -> None:
-    """Refuse a copy without published hash that has another size than the data set."""
-    if found.pinned or found.packed or what.known_hash is None:
-        return
-    if (len(ratings), ratings.n_users) != (what.n_ratings, what.n_users):
-        raise DataError(
-            f"{found.path}: {len(ratings):,} ratings by {ratings.n_users:,} users, but {what.name} "
-            f"has {what.n_ratings:,} by {what.n_users:,}; leave out name to read it as your own"
-        )
-
-
-def _path_of_kept(folder: Path, what: DataSet, policy: Policy, identity: str) -> Path:
-    parts = [what.name, policy, identity, *([what.content] if what.content != "ratings" else [])]
-    key = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:16]
-    return folder / f"ratings-{key}.parquet"
-
-
-def _kept(
-    folder: Path, what: DataSet, policy: Policy, identity: str
-) -> tuple[Ratings | None, list[str]]:
-    """Return the columns of an earlier run if they are complete, else a note."""
-    path = _path_of_kept(folder, what, policy, identity)
-    if not path.exists():
-        return None, []
-    try:
-        return read_kept(path, what.name, what.licence, what.citation), []
-    except (DataError, OSError) as error:
-        return None, [f"kept columns read again from the source: {error}"]
-
-
-def write_kept(path: Path, ratings: Ratings) -> None:
-    """Keep the columns of ratings for the next run as Parquet, with their fingerprint.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written or the disk is full; no partial file is left.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = {
-        role: pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(ids, pa.string()))
-        for role, codes, ids in (
-            ("user", ratings.users, ratings.user_ids),
-            ("item", ratings.items, ratings.item_ids),
-        )
-    }
-    columns["rating"] = pa.array(ratings.ratings)
-    if ratings.timestamps is not None:
-        columns["timestamp"] = pa.array(ratings.timestamps)
-    about = {
-        "version": VERSION,
-        "file": path.name,
-        "fingerprint": ratings.fingerprint,
-        "scale": ratings.scale,
-        "notes": ratings.notes,
-    }
-    table = pa.table(columns).replace_schema_metadata({"harness": json.dumps(about)})
-    buffer = io.BytesIO()
-    pq.write_table(
-        table,
-        buffer,
-        compression="zstd",
-        use_dictionary=["user", "item", "rating"],
-        column_encoding={"timestamp": "DELTA_BINARY_PACKED"} if "timestamp" in columns else None,
-    )
-    files.write_whole(path, buffer.getvalue())
-
-
-def read_kept(path: Path, name: str, licence: str, citation: str) -> Ratings:
-    """Return kept ratings, checked against their fingerprint.
-
-    Raises
-    ------
-    DataError
-        If the file is not what was written.
-    OSError
-        If it cannot be read.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        source = io.BytesIO(files.read_regular(path))
-        table = pq.read_table(source, read_dictionary=["user", "item"])
-        about = json.loads(table.schema.metadata[b"harness"])
-        low, high = map(float, about["scale"])
-        dated = "timestamp" in table.column_names
-        columns = Table(
-            {role: coded(table.column(role)) for role in ("user", "item")},
-            {"rating": table.column("rating").to_numpy()},
-            {"timestamp": table.column("timestamp").to_numpy()} if dated else {},
-            lambda row: name,
-        )
-        policy = Policy(out_of_scale="keep", scale=(low, high))
-        ratings = Ratings.from_table(columns, policy, name, licence, citation)
-        ratings = replace(ratings, notes=tuple(map(str, about["notes"])))
-        intact = about["version"] == VERSION and about["file"] == path.name
-        intact = intact and about["fingerprint"] == ratings.fingerprint
-    except (
-        DataError, pa.ArrowException, LookupError, TypeError, ValueError, AttributeError,
-    ) as error:  # fmt: skip
-        reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
-        raise DataError(f"{path}: broken ({reason}); remove it") from None
-    if not intact:
-        raise DataError(f"{path}: not what was written; remove it")
-    return ratings
+def _reader(what: DataSet) -> Callable[..., Table]:
+    """Return what reads the ratings of a data set, called with a stream and ``where``."""
+    if what.content == "ratings":
+        return partial(read_text, known=TextFormat(separator=what.separator, encoding="utf-8"))
+    return read_plays if what.content == "plays" else read_plays_as_pandas
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness import datasets
-from harness.datasets.loading import read_kept, write_kept
-from harness.errors import DataError, ResultsError
+from harness.errors import ResultsError
 from harness.results import find_runs, read_run
 from harness.results.store import CellStore
 
@@ -123,33 +121,6 @@ def test_damaged_trials_are_named(bench, done, damage):
         read_run(first.folder)
     with pytest.raises(ResultsError, match=r"trials\.parquet: changed since it was written"):
         _ = harness.Run(read.info, folder=first.folder).trials
-
-
-@pytest.mark.parametrize("damage", [cut, cut_short, empty, foreign])
-def test_damaged_parsed_ratings_are_refused(tmp_path, damage):
-    ratings = datasets.load({"synthetic": {"n_users": 20, "n_items": 15, "n_ratings": 120}})
-    path = tmp_path / "parsed.parquet"
-    write_kept(path, ratings)
-    assert read_kept(path, "made up", "", "").fingerprint == ratings.fingerprint
-    damage(path)
-    with pytest.raises(DataError, match=r"parsed\.parquet: .*remove it"):
-        read_kept(path, "made up", "", "")
-
-
-def test_every_flipped_bit_of_parsed_ratings_is_found_or_changes_nothing(tmp_path):
-    ratings = datasets.load({"synthetic": {"n_users": 5, "n_items": 4, "n_ratings": 9}})
-    path = tmp_path / "parsed.parquet"
-    write_kept(path, ratings)
-    whole = path.read_bytes()
-    for place in range(0, len(whole), 17):
-        data = bytearray(whole)
-        data[place] ^= 1 << place % 8
-        path.write_bytes(data)
-        try:
-            read = read_kept(path, "made up", "", "")
-        except (DataError, OSError):
-            continue
-        assert read.fingerprint == ratings.fingerprint
 
 
 def test_what_a_killed_writer_left_is_swept_away(bench, small):
