@@ -2,18 +2,14 @@
 
 import pytest
 
-from harness.cli import main
-
 GOOD = "user,item,rating\n" + "".join(
     f"{u},{i},{(u * i) % 5 + 1}\n" for u in range(20) for i in range(12)
 )
 
 
 @pytest.fixture
-def check(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+def check(call, tmp_path, monkeypatch):
     monkeypatch.setenv("SURPRISE_DATA_FOLDER", str(tmp_path / "none"))
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "good.csv").write_text(GOOD)
 
     def run(**keys):
@@ -25,12 +21,10 @@ def check(tmp_path, monkeypatch, capsys):
         }
         lines = [f"{key}: {value}\n" for key, value in (config | keys).items()]
         (tmp_path / "c.yaml").write_text("".join(lines))
-        with pytest.raises(SystemExit) as left:
-            main(["check", "c.yaml"])
-        captured = capsys.readouterr()
+        ended = call("check", "c.yaml")
         assert not (tmp_path / "results").exists()
         assert not (tmp_path / "cache" / "cells").exists()
-        return left.value.code, captured.out, captured.err
+        return ended
 
     return run
 

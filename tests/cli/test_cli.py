@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.cli import main
 
 TOP = Path(__file__).parents[2]
 CONFIG = """\
@@ -25,18 +24,9 @@ baselines: false
 
 
 @pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
+def call(call, tmp_path):
     (tmp_path / "small.yaml").write_text(CONFIG)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
+    return call
 
 
 def test_run_prints_the_table_and_writes_it(call, tmp_path):

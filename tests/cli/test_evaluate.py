@@ -3,21 +3,6 @@
 import pandas as pd
 import pytest
 
-from harness.cli import main
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
-
 
 def test_predictions_give_the_worked_example(call, tmp_path):
     rows = zip(

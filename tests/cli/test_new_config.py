@@ -11,7 +11,6 @@ import jsonschema
 import pytest
 
 from harness.algorithms import registry
-from harness.cli import main
 from harness.cli.new import FIRST_LINE, SCHEMA_FILE
 from harness.cli.schema import make_reference, make_schema
 from harness.config.document import parse, read
@@ -21,19 +20,6 @@ from harness.errors import ConfigError
 
 TOP = Path(__file__).parents[2]
 CONFIGS = sorted((TOP / "configs").glob("*.yaml"))
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.cli import main, report
+from harness.cli import report
 from harness.errors import ResultsError
 from harness.experiment import run
 from harness.report.plots import KINDS
@@ -43,16 +43,9 @@ def results(tmp_path_factory):
 
 
 @pytest.fixture
-def call(results, monkeypatch, capsys):
+def call(call, results, monkeypatch):
     monkeypatch.chdir(results.parent)
-
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run_command
+    return call
 
 
 def test_report_writes_the_page_into_the_folder_of_the_run_and_the_list_beside_it(call, results):
@@ -122,10 +115,10 @@ def test_plot_draws_the_kind_and_metric_that_are_asked_for(call, tmp_path):
 
 def test_plot_draws_every_table_into_files_named_by_the_table(call, results, tmp_path):
     run(CONFIG | {"name": "four", "candidates": ["rated", "catalogue"]}, results=results)
-    code, out, err = call("plot", "four", "--kind", "tradeoff", "--output", tmp_path)
+    code, out, err = call("plot", "four", "--kind", "tradeoff", "--output", tmp_path / "out")
     names = {"tradeoff-ndcg@10-1-rated.svg", "tradeoff-ndcg@10-2-catalogue.svg"}
     assert (code, err) == (0, "")
-    assert {path.name for path in tmp_path.iterdir()} == names
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
     assert {line.rpartition("/")[2] for line in out.splitlines()} == names
 
 
