@@ -1,134 +1,127 @@
 """The keys of splits and filters: what they take, what they refuse, how they are named."""
 
 import re
+from datetime import date
 from typing import Literal
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from harness.config.document import parse
 from harness.splits import FilterSection, OwnTraining, SplitSection
 from harness.splits.split import DrawnSplit
 
 SPLITS = TypeAdapter(SplitSection)
 FILTERS = TypeAdapter(FilterSection)
 
-NAMES = [
-    ("holdout", "holdout 20%"),
-    ({"kind": "holdout", "test_size": 0.25}, "holdout 25%"),
-    ({"kind": "holdout", "test_size": 1000, "train_size": 0.5}, "holdout 1000, train 50%"),
-    (
-        {"kind": "holdout", "train_size": 0.75, "like": "sklearn"},
-        "holdout, train 75%, as sklearn",
-    ),
-    ({"kind": "holdout", "shuffle": False}, "holdout 20%, unshuffled"),
-    ("kfold", "5-fold"),
-    ({"kind": "kfold", "n_splits": 10, "shuffle": False}, "10-fold, unshuffled"),
-    ("repeated-kfold", "10 x 5-fold"),
-    ({"kind": "leave-n-out", "choose": "latest"}, "leave-1-out latest"),
-    (
-        {"kind": "leave-n-out", "n_splits": 5, "min_train": 2, "like": "surprise"},
-        "leave-1-out random, 2 in training, 5 draws, as surprise",
-    ),
-    ({"kind": "user-fraction", "fraction": 0.1}, "user fraction 10% random"),
-    ("global-time", "global time 0.8"),
-    ({"kind": "global-time", "date": "1998-03-01"}, "global time 1998-03-01"),
-    ({"kind": "user-holdout", "users": 50, "given": 0}, "user holdout 50, given 0 random"),
-    ({"kind": "predefined", "test": "u1.test"}, "predefined"),
-    ({"kind": "predefined", "test": "u{fold}.test", "folds": [1, "a"]}, "predefined 2-fold"),
-    ({"kind": "predefined", "file": "a.csv"}, "predefined by column fold"),
-    ({"kind": "file", "path": "splits/mine.parquet"}, "file mine.parquet"),
-]
 
-
-@pytest.mark.parametrize(("written", "name"), NAMES)
-def test_a_split_has_a_short_name_and_survives_being_written_down(written, name):
-    section = SPLITS.validate_python(written)
-    assert section.describe() == name
-    assert SPLITS.validate_python(section.model_dump()) == section
-    assert SPLITS.validate_json(section.model_dump_json()) == section
+def section_of(text, family=SPLITS):
+    return family.validate_python(parse(f"value: {text}").data["value"])
 
 
 @pytest.mark.parametrize(
-    ("written", "name"),
+    ("text", "name"),
     [
-        ({"kind": "k-core", "n": 5}, "5-core"),
-        ({"kind": "min-ratings-per-user", "n": 20}, "at least 20 per user"),
-        ({"kind": "min-ratings-per-item", "n": 3}, "at least 3 per item"),
+        ("holdout", "holdout 20%"),
+        ("{kind: holdout, test_size: 0.25}", "holdout 25%"),
+        ("{kind: holdout, test_size: 1000, train_size: 0.5}", "holdout 1000, train 50%"),
+        ("{kind: holdout, train_size: 0.75, like: sklearn}", "holdout, train 75%, as sklearn"),
+        ("{kind: holdout, shuffle: false}", "holdout 20%, unshuffled"),
+        ("kfold", "5-fold"),
+        ("{kind: kfold, n_splits: 10, shuffle: false}", "10-fold, unshuffled"),
+        ("repeated-kfold", "10 x 5-fold"),
+        ("{kind: leave-n-out, choose: latest}", "leave-1-out latest"),
         (
-            {"kind": "time-window", "start": "1998-01-01", "end": 900000000},
+            "{kind: leave-n-out, n_splits: 5, min_train: 2, like: surprise}",
+            "leave-1-out random, 2 in training, 5 draws, as surprise",
+        ),
+        ("{kind: user-fraction, fraction: 0.1}", "user fraction 10% random"),
+        ("global-time", "global time 0.8"),
+        ("{kind: global-time, date: 1998-03-01}", "global time 1998-03-01"),
+        ("{kind: user-holdout, users: 50, given: 0}", "user holdout 50, given 0 random"),
+        ("{kind: predefined, test: u1.test}", "predefined"),
+        ("{kind: predefined, test: 'u{fold}.test', folds: [1, a]}", "predefined 2-fold"),
+        ("{kind: predefined, file: a.csv}", "predefined by column fold"),
+        ("{kind: file, path: splits/mine.parquet}", "file mine.parquet"),
+        ("{kind: k-core, n: 5}", "5-core"),
+        ("{kind: min-ratings-per-user, n: 20}", "at least 20 per user"),
+        ("{kind: min-ratings-per-item, n: 3}", "at least 3 per item"),
+        (
+            "{kind: time-window, start: 1998-01-01, end: 900000000}",
             "from 1998-01-01, before 900000000",
         ),
-        ({"kind": "sample-users", "n": 0.1}, "sample of 10% of the users"),
-        ({"kind": "sample-users", "n": 100}, "sample of 100 users"),
+        ("{kind: sample-users, n: 0.1}", "sample of 10% of the users"),
+        ("{kind: sample-users, n: 100}", "sample of 100 users"),
     ],
 )
-def test_a_filter_has_a_short_name_and_survives_being_written_down(written, name):
-    section = FILTERS.validate_python(written)
+def test_a_section_has_a_short_name_and_survives_being_written_down(text, name):
+    filters = [each.model_fields["kind"].default for each in FilterSection.kinds]
+    family = FILTERS if any(f"kind: {kind}," in text for kind in filters) else SPLITS
+    section = section_of(text, family)
     assert section.describe() == name
-    assert FILTERS.validate_json(section.model_dump_json()) == section
+    assert family.validate_python(section.model_dump()) == section
+    assert family.validate_json(section.model_dump_json()) == section
 
 
 @pytest.mark.parametrize(
-    ("written", "message"),
+    ("text", "message"),
     [
-        ({"kind": "holdout", "test_size": 1.5}, "found 1.5; write a share between 0 and 1"),
-        ({"kind": "holdout", "test_size": 0}, "found 0; write .* or a count of at least 1"),
-        ({"kind": "holdout", "test_size": "0.2"}, "found '0.2'; write a share"),
-        ({"kind": "holdout", "test_size": True}, "found True; write a share"),
-        ({"kind": "holdout", "test_size": float("nan")}, "found nan; write a share"),
-        ({"kind": "holdout", "test_size": None}, "neither `test_size` nor `train_size`; give"),
-        ({"kind": "holdout", "test_size": 0.6, "train_size": 0.6}, "more than the whole; make"),
-        ({"kind": "holdout", "random_state": -1}, "greater than or equal to 0"),
-        ({"kind": "holdout", "random_state": 2**32}, "less than 4294967296"),
-        ({"kind": "holdout", "stratify": True}, "Extra inputs are not permitted"),
-        ({"kind": "kfold", "n_splits": 1}, "greater than or equal to 2"),
-        ({"kind": "leave-n-out", "n": 2, "like": "surprise"}, "use n: 1 and choose: random"),
-        ({"kind": "leave-n-out", "choose": "latest", "n_splits": 2}, "remove `n_splits`"),
-        ({"kind": "global-time", "date": "1998-13-01"}, "not a date; write it as 1998-01-31"),
-        ({"kind": "global-time", "date": "1998-01-01", "quantile": 0.5}, "keep one"),
-        ({"kind": "user-holdout", "given": -1}, "found -1; write .* or a count of at least 0"),
+        ("{kind: holdout, test_size: 1.5}", "found 1.5; write a share between 0 and 1"),
+        ("{kind: holdout, test_size: 0}", "found 0; write .* or a count of at least 1"),
+        ("{kind: holdout, test_size: '0.2'}", "found '0.2'; write a share"),
+        ("{kind: holdout, test_size: true}", "found True; write a share"),
+        ("{kind: holdout, test_size: .nan}", "found nan; write a share"),
+        ("{kind: holdout, test_size: null}", "neither `test_size` nor `train_size`; give"),
+        ("{kind: holdout, test_size: 0.6, train_size: 0.6}", "more than the whole; make"),
+        ("{kind: holdout, random_state: -1}", "greater than or equal to 0"),
+        ("{kind: holdout, random_state: 4294967296}", "less than 4294967296"),
+        ("{kind: holdout, stratify: true}", "Extra inputs are not permitted"),
+        ("{kind: kfold, n_splits: 1}", "greater than or equal to 2"),
+        ("{kind: leave-n-out, n: 2, like: surprise}", "use n: 1 and choose: random"),
+        ("{kind: leave-n-out, choose: latest, n_splits: 2}", "remove `n_splits`"),
+        ("{kind: global-time, date: 1998-13-01}", "not a date; write it as 1998-01-31"),
+        ("{kind: global-time, date: 1998-01-01, quantile: 0.5}", "keep one"),
+        ("{kind: user-holdout, given: -1}", "found -1; write .* or a count of at least 0"),
         ("predefined", "needs either `test` .* or `file`"),
-        ({"kind": "predefined", "test": "a", "file": "b"}, "needs either `test` .* or `file`"),
-        ({"kind": "predefined", "test": "a", "folds": [1]}, "without `{fold}` in the paths"),
-        ({"kind": "predefined", "test": "a{fold}"}, "without `folds`; add folds"),
-        ({"kind": "predefined", "test": "a{fold}", "folds": [1, "1"]}, "named twice; remove one"),
-        ({"kind": "predefined", "file": "a", "folds": [1]}, "remove `train` and `folds`"),
+        ("{kind: predefined, test: a, file: b}", "needs either `test` .* or `file`"),
+        ("{kind: predefined, test: a, folds: [1]}", "without `{fold}` in the paths"),
+        ("{kind: predefined, test: 'a{fold}'}", "without `folds`; add folds"),
+        ("{kind: predefined, test: 'a{fold}', folds: [1, '1']}", "named twice; remove one"),
+        ("{kind: predefined, file: a, folds: [1]}", "remove `train` and `folds`"),
         (
-            {"kind": "kfold", "validation": {"kind": "kfold", "validation": "kfold"}},
+            "{kind: kfold, validation: {kind: kfold, validation: kfold}}",
             "a validation part of its own; remove the inner one",
         ),
         ("five-fold", "does not match any of the expected tags: 'holdout', 'kfold'"),
     ],
 )
-def test_what_makes_no_split_is_refused(written, message):
+def test_what_makes_no_split_is_refused(text, message):
     with pytest.raises(ValidationError, match=message):
-        SPLITS.validate_python(written)
+        section_of(text)
 
 
 @pytest.mark.parametrize(
-    ("written", "message"),
+    ("text", "message"),
     [
-        ({"kind": "time-window"}, "neither `start` nor `end`; give one"),
-        ({"kind": "time-window", "start": 5, "end": 5}, "`start` 5 is not before `end` 5; swap"),
-        ({"kind": "k-core"}, "Field required"),
-        ({"kind": "sample-users", "n": 1.0}, "found 1.0; write a share between 0 and 1"),
+        ("{kind: time-window}", "neither `start` nor `end`; give one"),
+        ("{kind: time-window, start: 5, end: 5}", "`start` 5 is not before `end` 5; swap"),
+        ("{kind: k-core}", "Field required"),
+        ("{kind: sample-users, n: 1.0}", "found 1.0; write a share between 0 and 1"),
     ],
 )
-def test_what_makes_no_filter_is_refused(written, message):
+def test_what_makes_no_filter_is_refused(text, message):
     with pytest.raises(ValidationError, match=message):
-        FILTERS.validate_python(written)
+        section_of(text, FILTERS)
 
 
 def test_a_date_from_python_is_kept_as_text():
-    from datetime import date
-
     section = SPLITS.validate_python({"kind": "global-time", "date": date(1998, 3, 1)})
     assert section.date == "1998-03-01"
 
 
 def test_every_key_is_described_in_the_schema():
     definitions = SPLITS.json_schema()["$defs"] | FILTERS.json_schema()["$defs"]
-    assert len(definitions) == 18
+    assert len(definitions) == len(SplitSection.kinds) + len(FilterSection.kinds)
     undescribed = [
         f"{name}.{key}"
         for name, definition in definitions.items()

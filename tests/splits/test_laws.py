@@ -1,5 +1,6 @@
-"""What every split keeps to, whatever its kind."""
+"""What every split keeps to, whatever its kind, and what its notes say."""
 
+import hashlib
 from dataclasses import replace
 
 import numpy as np
@@ -16,11 +17,9 @@ from harness.splits import (
     LeaveNOut,
     Predefined,
     RepeatedKFold,
-    SavedSplit,
     UserFraction,
     UserHoldout,
     make,
-    save,
     validation,
 )
 
@@ -75,8 +74,9 @@ def made_or_none(section, ratings, seed=0):
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
 @settings(deadline=None, max_examples=25)
 @given(ratings_with_times(), st.integers(0, 2**32 - 1))
-def test_no_rating_is_in_both_parts_or_in_one_part_twice(section, ratings, seed):
-    for split in made_or_none(section, ratings, seed) or []:
+def test_no_rating_is_in_two_parts_and_a_seed_gives_the_same_ones_again(section, ratings, seed):
+    first, again = (made_or_none(section, ratings, seed) or [] for _ in range(2))
+    for split, other in zip(first, again, strict=True):
         both = np.concatenate([split.train, split.test])
         assert len(np.unique(both)) == len(both)
         assert both.min() >= 0
@@ -84,19 +84,10 @@ def test_no_rating_is_in_both_parts_or_in_one_part_twice(section, ratings, seed)
         assert len(split.train) > 0
         assert len(split.test) > 0
         assert split.train.dtype == split.test.dtype == np.int64
-
-
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
-@settings(deadline=None, max_examples=10)
-@given(ratings_with_times(), st.integers(0, 1000))
-def test_the_same_seed_gives_the_same_rows_and_fingerprints(section, ratings, seed):
-    first, again = (made_or_none(section, ratings, seed) or [] for _ in range(2))
-    for one, other in zip(first, again, strict=True):
-        np.testing.assert_array_equal(one.train, other.train)
-        np.testing.assert_array_equal(one.test, other.test)
-        assert one.fingerprint == other.fingerprint
-        assert one.notes == other.notes
-        assert one.name == section.describe()
+        assert split.name == section.describe()
+        np.testing.assert_array_equal(split.train, other.train)
+        np.testing.assert_array_equal(split.test, other.test)
+        assert (split.fingerprint, split.notes) == (other.fingerprint, other.notes)
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
@@ -184,24 +175,74 @@ def test_a_validation_part_is_named_and_speaks_of_the_training_part_alone():
     assert not any("in neither part" in note for note in part.notes)
 
 
-def test_a_saved_validation_part_is_read_back_and_checked_against_the_training_part(tmp_path):
-    first, second = make(KFold(n_splits=2), small(), seed=0)
-    save(validation(first, Holdout(), seed=0), tmp_path / "inner.parquet")
-    section = SavedSplit(path="inner.parquet")
-    part = validation(first, section, seed=0, base=tmp_path)
-    np.testing.assert_array_equal(part.test, validation(first, Holdout(), seed=0).test)
-    with pytest.raises(SplitError, match="10 of its ratings are not in the training part; save"):
-        validation(second, section, seed=0, base=tmp_path)
+LATER = "the training ratings are later than the median test rating; `kind: global-time` does not"
 
 
-def test_a_column_of_three_words_gives_the_test_and_then_the_validation_part(tmp_path):
-    words = ["train"] * 12 + ["validation"] * 5 + ["test"] * 3
-    frame = small().to_frame().assign(part=words)
-    frame.to_csv(tmp_path / "parts.csv", index=False)
-    section = Predefined(file="parts.csv", column="part")
-    (outer,) = make(section, small(), seed=0, base=tmp_path)
-    assert outer.test.tolist() == [17, 18, 19]
-    assert outer.train.tolist() == list(range(17))
-    inner = validation(outer, section, seed=0, base=tmp_path)
-    assert inner.test.tolist() == [12, 13, 14, 15, 16]
-    assert inner.train.tolist() == list(range(12))
+def ratings_of(n, times=None, shift=0):
+    rows = np.arange(n)
+    return Ratings.from_columns(
+        rows % 10, rows, (rows + shift) % 5 + 1.0, times, scale=(1, 5), name="made"
+    )
+
+
+def test_a_random_split_of_ratings_with_timestamps_says_that_it_leaks_the_future():
+    (split,) = make(Holdout(), ratings_of(2000, np.arange(2000)), seed=0)
+    (note,) = [note for note in split.notes if note.startswith("leaks the future: ")]
+    share = float(note.split(": ")[1].split("%")[0])
+    assert 46 < share < 54
+    assert "`kind: global-time` does not" in note
+    (split,) = make(Holdout(), ratings_of(2000), seed=0)
+    assert not any("leaks" in note for note in split.notes)
+
+
+def test_users_and_items_without_training_ratings_are_counted():
+    ratings = Ratings.from_columns(
+        ["a", "a", "b", "c", "c"], [1, 2, 1, 1, 3], [1, 2, 3, 4, 5], [1, 2, 3, 8, 9], scale=(1, 5)
+    )
+    (split,) = make(GlobalTime(quantile=0.6), ratings, seed=0)
+    assert "1 of 1 test user (100.0%) has no training rating" in split.notes
+    assert "1 of 2 test items (50.0%) has no training rating" in split.notes
+
+
+def test_leaving_out_the_latest_of_each_user_leaks_too_and_says_so():
+    times = np.tile(np.arange(10), 10) * 1000 + np.repeat(np.arange(10), 10)
+    (split,) = make(LeaveNOut(choose="latest"), ratings_of(100, times), seed=0)
+    assert any(note.startswith("leaks the future") for note in split.notes)
+
+
+@pytest.mark.parametrize(
+    ("train", "time", "share"),
+    [
+        ([*range(9_000), 9_500], 9_500, "less than 0.1%"),
+        (range(9_000), 9_500, None),
+        # After the first test rating no longer, nor after the median.
+        ([*range(9_000), 9_500], 9_100, None),
+    ],
+)
+def test_a_leak_of_one_rating_in_many_is_not_rounded_away(train, time, share, tmp_path):
+    times = np.arange(10_000)
+    times[9_500] = time
+    whole = ratings_of(10_000, times)
+    for name, rows in (("train", train), ("test", range(9_100, 9_500))):
+        part = whole.take(np.array(rows))
+        part.to_frame().to_csv(tmp_path / f"a.{name}", index=False)
+    section = Predefined(train="a.train", test="a.test")
+    (split,) = make(section, whole, seed=0, base=tmp_path)
+    leaks = [note for note in split.notes if note.startswith("leaks the future")]
+    assert leaks == ([] if share is None else [f"leaks the future: {share} of {LATER}"])
+
+
+def test_fingerprints_tell_rows_their_order_and_the_data_apart():
+    first = make(Holdout(random_state=1), ratings_of(50), seed=0)[0].fingerprint
+    assert make(Holdout(random_state=1), ratings_of(50), seed=9)[0].fingerprint == first
+    assert make(Holdout(random_state=2), ratings_of(50), seed=0)[0].fingerprint != first
+    assert make(Holdout(random_state=1), ratings_of(50, shift=1), seed=0)[0].fingerprint != first
+    folds = make(KFold(), ratings_of(50), seed=0)
+    assert len({fold.fingerprint for fold in folds}) == 5
+
+
+def test_the_fingerprint_is_the_hash_that_the_documentation_describes():
+    (split,) = make(Holdout(random_state=1), ratings_of(50), seed=0)
+    digest = hashlib.sha256(f"{split.ratings.fingerprint} 40 10\n".encode())
+    digest.update(split.train.astype("<i8").tobytes() + split.test.astype("<i8").tobytes())
+    assert split.fingerprint == digest.hexdigest()

@@ -1,0 +1,316 @@
+"""Kinds of split, against Surprise, scikit-learn and counting by hand."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import train_test_split as sklearn_split
+from surprise import Dataset
+from surprise import model_selection as surprise_selection
+
+from harness.datasets import Ratings
+from harness.errors import SplitError
+from harness.splits import (
+    GlobalTime,
+    Holdout,
+    KFold,
+    LeaveNOut,
+    OwnTraining,
+    RepeatedKFold,
+    UserFraction,
+    UserHoldout,
+    make,
+)
+
+STATES = st.integers(0, 2**32 - 1)
+SIZES = st.one_of(
+    st.none(), st.integers(1, 60), st.floats(0.01, 0.99).map(lambda share: round(share, 3))
+)
+
+
+class RowDataset(Dataset):
+    """A Surprise dataset whose ratings are row numbers and whose parts are lists of them."""
+
+    def __init__(self, users):
+        self.raw_ratings = [(user, row, row, None) for row, user in enumerate(users)]
+
+    def construct_trainset(self, raw_trainset):
+        return [row for _, _, row, _ in raw_trainset]
+
+    def construct_testset(self, raw_testset):
+        return [row for _, _, row, _ in raw_testset]
+
+
+def ratings_of(users, times=None):
+    rows = np.arange(len(users))
+    return Ratings.from_columns(users, rows, rows % 5 + 1.0, times, scale=(1, 5))
+
+
+def plain(n):
+    return ratings_of(np.arange(n) % 7)
+
+
+def rows_of(section, n, seed=0):
+    return [(s.train.tolist(), s.test.tolist()) for s in make(section, plain(n), seed)]
+
+
+@pytest.mark.parametrize("like", ["surprise", "sklearn"])
+@settings(deadline=None, max_examples=200)
+@given(st.integers(2, 60), SIZES, SIZES, STATES, st.booleans())
+def test_a_holdout_has_the_rows_of_its_library_or_both_refuse(like, n, test, train, state, shuffle):
+    if test is None and train is None:
+        test = 0.2
+    if isinstance(test, float) and isinstance(train, float) and test + train > 1:
+        train = None
+    options = {"test_size": test, "train_size": train, "shuffle": shuffle}
+    section = Holdout(like=like, random_state=state, **options)
+    try:
+        if like == "surprise":
+            data = RowDataset(range(n))
+            expected = surprise_selection.train_test_split(data, random_state=state, **options)
+        else:
+            options["random_state"] = state if shuffle else None
+            expected = tuple(part.tolist() for part in sklearn_split(np.arange(n), **options))
+    except ValueError:
+        expected = ([], [])
+    if not all(expected):  # Surprise would hand out a part without ratings
+        with pytest.raises(SplitError, match=r"make test_size|no training rating|no test rating"):
+            make(section, plain(n), seed=0)
+    else:
+        assert rows_of(section, n) == [expected]
+
+
+def test_a_lone_train_size_means_the_rest_is_test_as_in_sklearn_and_a_fifth_as_in_surprise():
+    train, test = sklearn_split(np.arange(40), train_size=0.6, random_state=5)
+    section = Holdout(train_size=0.6, random_state=5, like="sklearn")
+    assert rows_of(section, 40) == [(train.tolist(), test.tolist())]
+    expected = surprise_selection.train_test_split(
+        RowDataset(range(40)), train_size=0.6, random_state=5
+    )
+    assert rows_of(Holdout(train_size=0.6, random_state=5), 40) == [expected]
+    (split,) = make(Holdout(train_size=0.6), plain(40), seed=0)
+    assert "8 ratings (20.0%) in neither part" in split.notes
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(2, 12), st.integers(12, 80), STATES, st.booleans())
+def test_k_fold_has_the_rows_of_surprise(n_splits, n, state, shuffle):
+    options = {"n_splits": n_splits, "random_state": state, "shuffle": shuffle}
+    expected = list(surprise_selection.KFold(**options).split(RowDataset(range(n))))
+    assert rows_of(KFold(**options), n) == expected
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(2, 6), st.integers(1, 4), STATES)
+def test_repeated_k_fold_has_the_rows_of_surprise(n_splits, n_repeats, state):
+    options = {"n_splits": n_splits, "n_repeats": n_repeats, "random_state": state}
+    expected = list(surprise_selection.RepeatedKFold(**options).split(RowDataset(range(31))))
+    assert rows_of(RepeatedKFold(**options), 31) == expected
+    folds = [(s.fold, s.n_folds) for s in make(RepeatedKFold(**options), plain(31), 0)]
+    assert folds == [(fold, n_splits * n_repeats) for fold in range(n_splits * n_repeats)]
+
+
+def test_without_a_random_state_the_rows_follow_the_seed_of_the_run():
+    assert rows_of(Holdout(), 50, seed=1) == rows_of(Holdout(), 50, seed=1)
+    assert rows_of(Holdout(), 50, seed=1) != rows_of(Holdout(), 50, seed=2)
+    fixed = Holdout(random_state=3)
+    assert rows_of(fixed, 50, seed=1) == rows_of(fixed, 50, seed=2)
+
+
+def test_own_training_data_are_both_parts_and_a_note_says_so():
+    (split,) = make(OwnTraining(), plain(6), seed=0)
+    assert split.train.tolist() == split.test.tolist() == list(range(6))
+    assert split.notes == (
+        "evaluated on its own training data: scores show what a model remembers, not what it "
+        "predicts",
+    )
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.integers(0, 6), min_size=2, max_size=60),
+    st.integers(0, 4),
+    st.integers(1, 3),
+    STATES,
+)
+def test_leave_one_out_like_surprise_has_its_rows(users, min_train, n_splits, state):
+    options = {"n_splits": n_splits, "random_state": state}
+    try:
+        theirs = surprise_selection.LeaveOneOut(min_n_ratings=min_train, **options)
+        expected = list(theirs.split(RowDataset(users)))
+    except ValueError:
+        expected = [([], [])]
+    section = LeaveNOut(min_train=min_train, too_few="drop", like="surprise", **options)
+    if not all(all(parts) for parts in expected):
+        with pytest.raises(SplitError, match=r"no (training|test) rating is left"):
+            make(section, ratings_of(users), seed=0)
+        return
+    splits = make(section, ratings_of(users), seed=0)
+    assert [(split.train.tolist(), split.test.tolist()) for split in splits] == expected
+
+
+@pytest.mark.parametrize("like", [None, "surprise"])
+def test_users_with_too_few_ratings_stay_in_training_when_a_config_says_so(like):
+    users = ["a", "b", "a", "c", "a", "c"]
+    (split,) = make(LeaveNOut(too_few="train", like=like), ratings_of(users), seed=0)
+    assert sorted(np.array(users)[split.test]) == ["a", "c"]
+    assert sorted([*split.train.tolist(), *split.test.tolist()]) == [0, 1, 2, 3, 4, 5]
+    assert "1 user has fewer than 2 ratings: training only" in split.notes
+
+
+def test_users_with_too_few_ratings_are_left_out_when_a_config_says_so():
+    (split,) = make(LeaveNOut(n=2, too_few="drop"), ratings_of(list("abacad")), seed=0)
+    assert len(split.train) == 1
+    assert "3 users have fewer than 3 ratings: left out" in split.notes
+    assert "3 ratings (50.0%) in neither part" in split.notes
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=50), st.integers(1, 3), st.integers(0, 99))
+def test_every_user_has_n_test_ratings(users, n, seed):
+    users = [*users, *[9] * 4]
+    section = LeaveNOut(n=n, too_few="drop", n_splits=2)
+    enough = {user for user, count in Counter(users).items() if count > n}
+    for split in make(section, ratings_of(users), seed):
+        tested = Counter(np.array(users)[split.test].tolist())
+        assert tested == dict.fromkeys(enough, n)
+
+
+def test_each_rating_of_a_user_is_drawn_equally_often():
+    drawn = make(LeaveNOut(n_splits=3000), ratings_of([1, 1, 1, 2, 2, 2, 2]), seed=0)
+    times = np.bincount(np.concatenate([split.test for split in drawn]), minlength=7)
+    expected = 3000 / np.array([3, 3, 3, 4, 4, 4, 4])
+    assert (np.abs(times - expected) < 4 * np.sqrt(expected)).all()
+
+
+def test_of_ratings_at_the_same_second_the_one_further_down_is_the_later():
+    ratings = ratings_of(["a", "a", "b", "a", "b"], times=[7, 5, 3, 7, 3])
+    (split,) = make(LeaveNOut(choose="latest"), ratings, seed=0)
+    assert split.test.tolist() == [3, 4]
+    assert split.train.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("fraction", "counts"),
+    [
+        (0.2, {1: 1, 4: 1, 5: 1, 7: 1, 8: 2, 10: 2, 13: 3}),
+        (0.5, {2: 1, 3: 2, 4: 2, 5: 3}),
+        (0.01, {2: 1, 100: 1, 150: 2}),
+        (0.99, {2: 1, 10: 9, 100: 99}),
+        (0.15, {10: 2, 30: 5}),
+    ],
+)
+def test_a_share_of_a_user_is_rounded_but_leaves_both_parts_something(fraction, counts):
+    users = np.repeat(list(counts), list(counts))
+    (split,) = make(UserFraction(fraction=fraction, too_few="train"), ratings_of(users), seed=0)
+    tested = Counter(users[split.test].tolist())
+    assert tested == {n: n_test for n, n_test in counts.items() if n > 1}
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(1, 9), min_size=2, max_size=9),
+    st.one_of(st.integers(0, 8), st.sampled_from([0.2, 0.5, 0.8])),
+    st.integers(0, 99),
+)
+def test_a_user_holdout_gives_what_it_says_of_the_drawn_users_alone(counts, given_size, seed):
+    users = np.repeat(np.arange(len(counts)), counts)
+    section = UserHoldout(users=1, given=given_size, too_few="train")
+    try:
+        (split,) = make(section, ratings_of(users), seed)
+    except SplitError as error:
+        if isinstance(given_size, int) and "no test rating" in str(error):
+            return
+        raise
+    (tested,) = np.unique(users[split.test])
+    n = counts[tested]
+    n_given = int(n * given_size + 1e-9) if isinstance(given_size, float) else given_size
+    assert len(split.test) == n - n_given
+    assert len(split.train) == len(users) - len(split.test)
+
+
+def test_a_user_holdout_without_given_ratings_tests_users_that_training_never_saw():
+    ratings = ratings_of(np.repeat(np.arange(10), 4))
+    (split,) = make(UserHoldout(users=0.3, given=0), ratings, seed=0)
+    assert len(np.unique(ratings.users[split.test])) == 3
+    assert not np.isin(ratings.users[split.test], ratings.users[split.train]).any()
+    assert "3 of 3 test users (100.0%) have no training rating" in split.notes
+
+
+def at(times):
+    return ratings_of(np.arange(len(times)) % 3, times)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(4, 60), st.integers(1, 59), st.randoms(use_true_random=False))
+def test_without_ties_it_is_the_last_fold_of_scikit_learns_time_series(n, n_test, random):
+    n_test = min(n_test, n - 1)
+    times = np.array(random.sample(range(10 * n), n))
+    order = np.argsort(times)
+    (split,) = make(GlobalTime(quantile=1 - n_test / n), at(times), seed=0)
+    expected = [sklearn_split(order, test_size=n_test, shuffle=False)]
+    if 2 * n_test < n:
+        train, test = list(TimeSeriesSplit(n_splits=2, test_size=n_test).split(order))[-1]
+        expected.append((order[train], order[test]))
+    for train, test in expected:
+        assert set(split.train) == set(train)
+        assert set(split.test) == set(test)
+
+
+def test_a_moment_among_equal_timestamps_worked_by_hand():
+    #                   0   1   2   3   4   5   6   7   8   9
+    times = np.array([50, 10, 40, 20, 40, 30, 60, 40, 70, 80])
+    # In order: 10 20 30 40 40 40 50 60 70 80. Half of ten ratings is five, and place 5, counted
+    # from 0, holds a 40: all three ratings of second 40 are test, three ratings remain.
+    (split,) = make(GlobalTime(quantile=0.5), at(times), seed=0)
+    assert split.train.tolist() == [1, 3, 5]
+    assert split.test.tolist() == [0, 2, 4, 6, 7, 8, 9]
+    assert split.notes[0] == "training is before 1970-01-01 00:00:40 UTC, test from then on"
+    (split,) = make(GlobalTime(date=41), at(times), seed=0)
+    assert split.test.tolist() == [0, 6, 8, 9]
+
+
+def test_a_date_is_midnight_in_universal_time():
+    ratings = at([883_612_799, 883_612_800, 883_612_800 + 86_400, 0])
+    for date in ("1998-01-01", "1998-01-01T00:00:00", "1998-01-01T02:00:00+02:00", 883_612_800):
+        (split,) = make(GlobalTime(date=date), ratings, seed=0)
+        assert split.train.tolist() == [0, 3]
+    assert split.name == "global time 883612800"
+
+
+LATEST = "columns has no timestamps; use choose: random"
+TOO_FEW = (
+    r"leave-2-out random: 3 users have fewer than 3 ratings \(as user 'b'\); "
+    "lower n or min_train, or set too_few: train or too_few: drop"
+)
+
+
+@pytest.mark.parametrize(
+    ("section", "users", "times", "message"),
+    [
+        (KFold(n_splits=4), "abc", None, "3 ratings cannot fill 4 folds; lower n_splits"),
+        (Holdout(test_size=0.5), "a", None, "holdout 50%: no training rating is left of 1; change"),
+        (LeaveNOut(n=2), "abacad", None, TOO_FEW),
+        (UserFraction(), "aab", None, r"1 user has a single rating \(as user 'b'\); filter"),
+        (UserHoldout(users=5), "ab", None, "5 test users cannot be drawn from 2; lower users"),
+        (LeaveNOut(choose="latest"), "aabb", None, LATEST),
+        (UserFraction(choose="latest"), "aabb", None, LATEST),
+        (UserHoldout(choose="latest"), "aabb", None, LATEST),
+        (GlobalTime(), "abc", None, "global time 0.8: columns has no timestamps; use a split with"),
+        (GlobalTime(), "abc", [5, 5, 5], "no rating is before 1970-01-01 00:00:05 UTC; choose a m"),
+        (
+            GlobalTime(date=9),
+            "abc",
+            [5, 6, 7],
+            r"at or after 1970-01-01 00:00:09 UTC; .* within 1970-01",
+        ),
+        (GlobalTime(date="1969-12-31"), "abc", [5, 6, 7], "is before 1969-12-31 00:00:00 UTC"),
+        (GlobalTime(date=3), "abc", [5, 10**10, 7], "to 2286-11-20 17:46:40 UTC, where ratings"),
+    ],
+)
+def test_ratings_that_a_kind_cannot_divide_are_refused(section, users, times, message):
+    with pytest.raises(SplitError, match=message):
+        make(section, ratings_of(list(users), times), seed=0)
