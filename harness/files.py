@@ -29,18 +29,9 @@ BETWEEN_ATTEMPTS = 0.05
 
 
 def read_regular(path: Path, most: int = -1) -> bytes:
-    """Return what a regular file holds; a named pipe, on which a reader would wait, is refused.
+    """Return the first `most` bytes of a regular file, or all.
 
-    Parameters
-    ----------
-    path : Path
-    most : int
-        Bytes that are read; all of them when negative.
-
-    Raises
-    ------
-    OSError
-        If it is another kind of file, or cannot be read.
+    A named pipe, on which a reader would wait, or another kind of file raises an OSError.
 
     Examples
     --------
@@ -62,16 +53,8 @@ def _open_at_once(name: str, flags: int) -> int:
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees all of it or nothing, even after a power cut.
 
-    Parameters
-    ----------
-    path : Path
-        Its folder is made when it is missing; what was there before is replaced.
-    data : bytes
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written or the disk is full; what was there before is untouched.
+    Its folder is made when it is missing. An OSError, as where the disk is full, leaves what was
+    there before untouched.
 
     Examples
     --------
@@ -96,11 +79,6 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_output(path: Path, data: bytes) -> None:
     """Write a file that a person has named: through a link, and into a device or a pipe.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
 
     Examples
     --------
@@ -148,26 +126,9 @@ def hold(path: Path, patience: float = -1.0) -> Iterator[None]:
     """Hold a lock that one process at a time can have, and that ends with its process.
 
     The lock's file stays where it is, empty: if it were removed, a process that had opened it
-    before and another that makes it again could both hold it.
-
-    Parameters
-    ----------
-    path : Path
-        Its folder is made when it is missing.
-    patience : float
-        Seconds to wait for another holder; for as long as it takes when negative.
-
-    Raises
-    ------
-    TimeoutError
-        If another process has held it for longer than `patience`.
-    OSError
-        If the file cannot be made, or its disk has no locks.
-
-    Examples
-    --------
-    >>> with hold(getfixture("tmp_path") / ".lock"):
-    ...     pass
+    before and another that makes it again could both hold it. Where another process holds it for
+    longer than `patience` seconds (for ever when negative), a TimeoutError is raised; an OSError
+    where the disk has no locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + patience

@@ -17,7 +17,7 @@ __all__ = ["derive", "generator", "global_generators"]
 
 
 def derive(seed: int, *names: object) -> int:
-    """Return the seed of one use.
+    """Return the seed of one use: the first four bytes of the SHA-256 of seed and names.
 
     Parameters
     ----------
@@ -25,12 +25,6 @@ def derive(seed: int, *names: object) -> int:
         The run's seed, 0 or more.
     *names : object
         What the stream is for, from the general to the particular; compared as text.
-
-    Returns
-    -------
-    int
-        In [0, 2**32), the range that ``numpy.random.RandomState`` takes: the first four bytes of
-        the SHA-256 of seed and names.
 
     Examples
     --------
@@ -58,20 +52,8 @@ def generator(seed: int, *names: object) -> np.random.Generator:
 def global_generators(seed: int | None) -> Iterator[None]:
     """Seed Python's and NumPy's global generators, and restore their state afterwards.
 
-    For code that cannot take a generator, such as an algorithm of another project.
-
-    Parameters
-    ----------
-    seed : int or None
-        None does not change them.
-
-    Examples
-    --------
-    >>> with global_generators(3):
-    ...     first = random.random()
-    >>> with global_generators(3):
-    ...     first == random.random()
-    True
+    For code that cannot take a generator, such as an algorithm of another project. None does not
+    change them.
     """
     if seed is None:
         yield

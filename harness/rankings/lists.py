@@ -173,23 +173,10 @@ def match(
 ) -> Rankings:
     """Sort recommended rows by descending key, and find each among the judged rows.
 
-    Parameters
-    ----------
-    recommended, judged : Rows
-        Their values are keys and relevances. Equal keys of a user are tied, in the order of the
-        rows; what is not among the judged rows has relevance 0.
-    user_ids, item_ids : ndarray
-        What the codes stand for. Every user gets a list.
-    by_rank : bool
-        Whether keys are negative ranks, which must be 1, 2, 3, ...
-    by_name : bool
-        Whether the ids, not the rows, order tied items in ``top_items``.
-
-    Raises
-    ------
-    MetricError
-        If an item comes twice for one user, a value is not finite, ranks have gaps, or there is no
-        user at all.
+    Equal keys of a user are tied, in the order of the rows; what is not among the judged rows has
+    relevance 0. Codes stand for positions in `user_ids`, all of whom get a list, and `item_ids`.
+    With `by_rank` keys are negative ranks, which must be 1, 2, 3, ...; with `by_name` the ids, not
+    the rows, order tied items in ``top_items``.
 
     Examples
     --------

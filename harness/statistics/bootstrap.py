@@ -37,12 +37,6 @@ class PairColumns:
     A sum over the difference of two columns is the difference of their sums, if the same users
     have values in both. So the columns are summed instead of the many more pairs of them; a pair
     that has users of its own gets a column of its own.
-
-    Parameters
-    ----------
-    columns : ndarray of float64, shape (n_users, n_columns)
-    first, second : ndarray of int, shape (n_pairs,)
-        The columns of each pair.
     """
 
     columns: Floats
@@ -79,15 +73,8 @@ def sign_sums(
 ) -> Iterator[Floats]:
     """Yield blocks of sums of rows under random signs, the same signs for all columns.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n, m)
-    n_resamples : int
-        How many sign vectors to draw: rows of all blocks together.
-    rng : Generator
-        Gives a bit for each sign.
-    width : int
-        Columns of what the caller makes of each block, for which memory is kept free.
+    Each row of a block is a resample; `width` is the number of columns of what the caller makes of
+    a block, for which memory is kept free.
 
     Examples
     --------

@@ -106,22 +106,10 @@ def randomise(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     r"""Test pairs as `randomisation` does, with more resamples if no sign vector was as extreme.
 
-    Parameters
-    ----------
-    pairs : PairColumns
-    n_resamples, seed : int
-        As in `randomisation`.
-    smallest : float, optional
-        The p-value that can decide; left out, all pairs get B sign vectors and no more.
+    Returned are the p-values and whether each is an upper bound, because no random sign vector was
+    as extreme. `smallest` is the p-value that can decide; left out, all pairs get B sign vectors
+    and no more.
 
-    Returns
-    -------
-    p_values : ndarray of float64, shape (n_pairs,)
-    is_bound : ndarray of bool, shape (n_pairs,)
-        Whether no random sign vector was as extreme, so that the p-value is an upper bound.
-
-    Notes
-    -----
     Of n sign flips of the differences d, a share of at most
     :math:`2 \exp(-(\sum d)^2 / (2 \sum d^2))` is as extreme as what was observed [1]_. Where no
     random vector is, the p-value is the smaller of this bound and 1 / (B + 1); where that is above

@@ -1,10 +1,11 @@
-"""Metrics over Spark data frames are the local ones, however the rows are spread."""
+"""Metrics over Spark data frames are the local ones, and MLlib's own agree with them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import harness.spark
@@ -15,6 +16,7 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*deprecated.*:FutureWarning"),
 ]
 
 LABELS = [
@@ -163,44 +165,79 @@ def test_a_missing_value_is_refused_in_the_words_of_the_engine(
         harness.spark.mean(spark.createDataFrame([row], schema), "ndcg@1")
 
 
-@pytest.mark.parametrize("column", ["user", "estimate", "rating"])
-def test_a_frame_without_a_column_is_refused_by_name(spark: Any, column: str) -> None:
-    df = frame(spark, draw(10, 2)).withColumnRenamed(column, column + "s")
-    with pytest.raises(MetricError, match=f"has no column '{column}'.*did you mean '{column}s'"):
-        harness.spark.evaluate(df, "ndcg@5")
+ROW = {"user": 1, "item": 1, "estimate": 1.0, "rating": 3.0}
 
 
-def test_a_column_of_text_where_numbers_belong_is_refused(spark: Any) -> None:
-    df = spark.createDataFrame([(1, 1, "4", 3.0)], ["user", "item", "estimate", "rating"])
-    with pytest.raises(MetricError, match="column 'estimate' is string, not a number; cast it"):
-        harness.spark.evaluate(df, "ndcg@5")
-
-
-def test_users_that_are_lists_are_refused(spark: Any) -> None:
-    df = spark.createDataFrame([([1], 1, 1.0, 3.0)], ["user", "item", "estimate", "rating"])
-    with pytest.raises(MetricError, match="column 'user' is array<bigint>; give ids"):
-        harness.spark.evaluate(df, "ndcg@5")
+@pytest.mark.parametrize(
+    ("row", "label", "message"),
+    [
+        *(
+            (
+                {name + "s" * (name == gone): value for name, value in ROW.items()},
+                "ndcg@5",
+                f"has no column '{gone}'.*did you mean '{gone}s'",
+            )
+            for gone in ("user", "estimate", "rating")
+        ),
+        (ROW | {"estimate": "4"}, "ndcg@5", "column 'estimate' is string, not a number; cast it"),
+        (ROW | {"user": [1]}, "ndcg@5", "column 'user' is array<bigint>; give ids"),
+        (ROW, "ndcg(ties=random)@5", "ties=random depends on a user's position among all users"),
+        (ROW, "r2", "r2: its value over all rows does not follow"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused(
+    spark: Any, row: dict[str, Any], label: str, message: str
+) -> None:
+    df = spark.createDataFrame([tuple(row.values())], list(row))
+    with pytest.raises(MetricError, match=message):
+        harness.spark.mean(df, label)
+    if label != "r2":
+        with pytest.raises(MetricError, match=message):
+            harness.spark.evaluate(df, label)
 
 
 def test_a_frame_of_pandas_is_refused() -> None:
-    import pandas as pd
-
     with pytest.raises(MetricError, match="found DataFrame, not a Spark data frame"):
         harness.spark.evaluate(pd.DataFrame(draw(10, 2)), "ndcg@5")  # type: ignore[arg-type]
-
-
-def test_random_ties_are_refused(spark: Any) -> None:
-    with pytest.raises(
-        MetricError, match="ties=random depends on a user's position among all users"
-    ):
-        harness.spark.evaluate(frame(spark, draw(10, 2)), "ndcg(ties=random)@5")
-
-
-def test_a_pooled_metric_that_does_not_follow_from_users_has_no_mean(spark: Any) -> None:
-    with pytest.raises(MetricError, match="r2: its value over all rows does not follow"):
-        harness.spark.mean(frame(spark, draw(10, 2)), "r2")
 
 
 def test_an_empty_frame_has_no_mean(spark: Any) -> None:
     with pytest.raises(MetricError, match="there is no row"):
         harness.spark.mean(frame(spark, draw(10, 2)).limit(0), "ndcg@5")
+
+
+def draw_lists(seed: int) -> tuple[list[list[int]], list[list[int]]]:
+    """Return lists and labels: some short or empty, some users without a label."""
+    rng = np.random.default_rng(seed)
+    predicted, relevant = [], []
+    for user in range(200):
+        length = 0 if user % 11 == 0 else int(rng.integers(1, 16))
+        n_labels = 0 if user % 7 == 0 else int(rng.integers(1, 30))
+        predicted.append(rng.choice(60, length, replace=False).tolist())
+        relevant.append(rng.choice(60, n_labels, replace=False).tolist())
+    return predicted, relevant
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_metric_of_mllib_is_a_label_here(spark: Any, seed: int) -> None:
+    from pyspark.mllib.evaluation import RankingMetrics
+
+    predicted, relevant = draw_lists(seed)
+    pairs = list(zip(predicted, relevant, strict=True))
+    theirs = RankingMetrics(spark.sparkContext.parallelize(pairs, 3))
+    lists = rankings.from_lists(predicted, relevant)
+
+    def ours(label: str) -> float:
+        metric = metrics.parse(label)
+        return metrics.score([metric], lists)[metric].mean
+
+    for k in (1, 3, 10, 15):
+        expected = {
+            f"ndcg(gain=binary, undefined=0)@{k}": theirs.ndcgAt(k),
+            f"precision(undefined=0)@{k}": theirs.precisionAt(k),
+            f"recall(undefined=0)@{k}": theirs.recallAt(k),
+            f"ap(denominator=achievable, undefined=0)@{k}": theirs.meanAveragePrecisionAt(k),
+        }
+        for label, value in expected.items():
+            assert ours(label) == pytest.approx(value, abs=1e-12), label
+    assert ours("ap(undefined=0)") == pytest.approx(theirs.meanAveragePrecision, abs=1e-12)

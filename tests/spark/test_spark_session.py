@@ -65,37 +65,29 @@ def test_the_java_of_the_extra_is_started_without_the_module_that_it_lacks(
     assert "JAVA_HOME" not in os.environ
 
 
-def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(AlgorithmError, match=r"JAVA_HOME is .* is not a program; pip install"):
-        find_java()
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands in for Java")
 @pytest.mark.parametrize(
-    ("told", "version"), [("1.8.0_402", "8"), ("11.0.22", "11"), ("16-ea", "16")]
+    ("script", "message"),
+    [
+        (None, r"JAVA_HOME is .* is not a program; pip install"),
+        ("exit 3", r"java does not run .*exit status 3"),
+        ("echo 'openjdk version \"1.8.0_402\"' >&2", "is Java 8; .* version 17 or later"),
+        ("echo 'openjdk version \"11.0.22\"' >&2", "is Java 11; .* version 17 or later"),
+        ("echo 'openjdk version \"16-ea\"' >&2", "is Java 16; .* version 17 or later"),
+        ("echo 'openjdk version \"21.0.2\" 2024-01-16' >&2", ""),
+    ],
 )
-def test_an_old_java_is_refused_with_its_version(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str, version: str
+def test_the_java_of_java_home_must_be_new_enough(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str | None, message: str
 ) -> None:
-    home = put_java(tmp_path / "old", f"echo 'openjdk version \"{told}\"' >&2")
-    monkeypatch.setenv("JAVA_HOME", str(home))
-    with pytest.raises(AlgorithmError, match=f"is Java {version}; .* version 17 or later"):
-        find_java()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands in for Java")
-def test_a_new_java_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    home = put_java(tmp_path / "new", "echo 'openjdk version \"21.0.2\" 2024-01-16' >&2")
-    monkeypatch.setenv("JAVA_HOME", str(home))
-    assert find_java() == home / "bin" / "java"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands in for Java")
-def test_a_java_that_fails_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(put_java(tmp_path / "broken", "exit 3")))
-    with pytest.raises(AlgorithmError, match=r"java does not run .*exit status 3"):
-        find_java()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
+    if script is not None:
+        put_java(tmp_path / "home", script)
+    if message:
+        with pytest.raises(AlgorithmError, match=message):
+            find_java()
+    else:
+        assert find_java() == tmp_path / "home" / "bin" / "java"
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

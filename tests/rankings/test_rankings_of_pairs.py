@@ -1,4 +1,4 @@
-"""Rankings from columns, matrices and predictions equal Python's own sort, whatever the ids."""
+"""Rankings of pairs, matrices and catalogues equal Python's own sort, whatever the ids."""
 
 import math
 from decimal import Decimal
@@ -13,6 +13,7 @@ from surprise.prediction_algorithms.predictions import Prediction
 from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics import Pairs
+from harness.rankings.blocks import order_keys, tie_keys
 from harness.rankings.pairs import FEW
 
 IDS = {
@@ -23,28 +24,27 @@ IDS = {
 }
 
 
-def by_user(users, estimates, ratings):
-    """Sort each user's rows by falling estimate with a stable sort."""
-    found = {}
-    for user in sorted(set(users)):
+def assert_user(lists, position, candidates, pool):
+    """Compare one user's list with a stable sort of (estimate, relevance or None if unjudged)."""
+    span = slice(lists.offsets[position], lists.offsets[position + 1])
+    ordered = sorted(candidates, key=lambda each: -each[0])
+    estimates = [estimate for estimate, _ in ordered]
+    last = {estimate: rank for rank, estimate in enumerate(estimates, start=1)}
+    judged = [rank for rank, (_, relevance) in enumerate(ordered) if relevance is not None]
+    assert lists.relevance[span].tolist() == [ordered[rank][1] for rank in judged]
+    assert lists.rank[span].tolist() == [rank + 1 for rank in judged]
+    assert lists.tie_low[span].tolist() == [estimates.index(estimates[r]) + 1 for r in judged]
+    assert lists.tie_high[span].tolist() == [last[estimates[rank]] for rank in judged]
+    of_user = slice(lists.pool_offsets[position], lists.pool_offsets[position + 1])
+    assert lists.pool[of_user].tolist() == sorted(pool, reverse=True)
+    assert lists.n_ranked[position] == len(ordered)
+
+
+def assert_ranked(lists, users, estimates, ratings):
+    assert lists.users.tolist() == sorted(set(users))
+    for position, user in enumerate(sorted(set(users))):
         rows = [(e, r) for u, e, r in zip(users, estimates, ratings, strict=True) if u == user]
-        found[user] = sorted(rows, key=lambda row: -row[0])
-    return found
-
-
-def assert_ranked(lists, expected):
-    assert lists.users.tolist() == list(expected)
-    for position, rows in enumerate(expected.values()):
-        span = slice(lists.offsets[position], lists.offsets[position + 1])
-        estimates = [estimate for estimate, _ in rows]
-        assert lists.relevance[span].tolist() == [rating for _, rating in rows]
-        assert lists.rank[span].tolist() == list(range(1, len(rows) + 1))
-        assert lists.tie_low[span].tolist() == [estimates.index(e) + 1 for e in estimates]
-        last = {estimate: rank for rank, estimate in enumerate(estimates, start=1)}
-        assert lists.tie_high[span].tolist() == [last[e] for e in estimates]
-        pool = slice(lists.pool_offsets[position], lists.pool_offsets[position + 1])
-        assert lists.pool[pool].tolist() == sorted((r for _, r in rows), reverse=True)
-        assert lists.n_ranked[position] == len(rows)
+        assert_user(lists, position, rows, [rating for _, rating in rows])
 
 
 @settings(max_examples=200, deadline=None)
@@ -52,12 +52,9 @@ def assert_ranked(lists, expected):
 def test_columns_in_no_order_are_grouped_and_sorted(data, kind):
     n = data.draw(st.integers(1, 120))
     users = [IDS[kind](u) for u in data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))]
-    values = st.sampled_from([-1.5, 0.0, 0.1, 2.0, 2.5, 3.0])
-    estimates = data.draw(st.lists(values, min_size=n, max_size=n))
-    ratings = data.draw(st.lists(values, min_size=n, max_size=n))
-    assert_ranked(
-        rankings.from_pairs(users, estimates, ratings), by_user(users, estimates, ratings)
-    )
+    values = st.lists(st.sampled_from([-1.5, 0.0, 0.1, 2.0, 2.5, 3.0]), min_size=n, max_size=n)
+    columns = users, data.draw(values), data.draw(values)
+    assert_ranked(rankings.from_pairs(*columns), *columns)
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
@@ -79,18 +76,14 @@ def test_many_rows_are_grouped_alike_on_any_number_of_threads(monkeypatch, threa
 def test_short_and_long_lists_are_ordered_alike(n, n_levels):
     rng = np.random.default_rng(n)
     estimates = (rng.integers(0, n_levels, n) / 4).tolist()
-    ratings = rng.integers(1, 99, n).astype(float).tolist()
-    users = [0] * n
-    assert_ranked(
-        rankings.from_pairs(users, estimates, ratings), by_user(users, estimates, ratings)
-    )
+    columns = [0] * n, estimates, rng.integers(1, 99, n).astype(float).tolist()
+    assert_ranked(rankings.from_pairs(*columns), *columns)
 
 
 def test_grouping_keeps_the_columns_of_the_caller():
     pairs = Pairs([0, 3], [1.0, 3.0, 2.0], [1.0, 2.0, 3.0])
     rankings.from_grouped(pairs)
-    assert pairs.estimates.tolist() == [1.0, 3.0, 2.0]
-    assert pairs.ratings.tolist() == [1.0, 2.0, 3.0]
+    assert (pairs.estimates.tolist(), pairs.ratings.tolist()) == ([1.0, 3.0, 2.0], [1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize("column", [1, 2])
@@ -129,7 +122,7 @@ def test_predictions_of_surprise_tuples_and_pairs_are_alike():
     rows = [("u", 3.0, 4.0), ("v", 2.0, 5.0), ("u", 4.5, 2.0)]
     surprise = [Prediction(u, i, r, e, {}) for i, (u, e, r) in enumerate(rows)]
     for made in (rankings.from_predictions(rows), rankings.from_predictions(surprise)):
-        assert_ranked(made, by_user(*zip(*rows, strict=True)))
+        assert_ranked(made, *zip(*rows, strict=True))
     one = rankings.from_predictions((e, r) for _, e, r in rows)
     assert one.relevance.tolist() == [2.0, 4.0, 5.0]
 
@@ -195,3 +188,91 @@ def test_parts_joined_score_as_the_whole():
         assert getattr(joined, name).tolist() == getattr(whole, name).tolist()
     with pytest.raises(MetricError, match="nothing to join"):
         metrics.Rankings.concatenate([])
+
+
+@st.composite
+def blocks(draw):
+    """Draw estimates of few levels, and per user the judged, unknown and excluded columns."""
+    n_users, n_items = draw(st.integers(1, 3)), draw(st.integers(1, 25))
+    n_levels = draw(st.sampled_from([1, 3, 1000]))
+    cells = st.lists(
+        st.integers(0, n_levels).map(float), min_size=n_users * n_items, max_size=n_users * n_items
+    )
+    estimates = np.array(draw(cells)).reshape(n_users, n_items)
+    column = st.integers(0, n_items - 1)
+    judged = [draw(st.lists(column, unique=True, max_size=12)) for _ in range(n_users)]
+    items = [each + [-1] * draw(st.integers(0, 2)) for each in judged]
+    excluded = [draw(st.lists(column, unique=True, max_size=6)) for _ in range(n_users)]
+    return estimates, items, excluded
+
+
+@settings(max_examples=400, deadline=None)
+@given(block=blocks(), depth=st.integers(0, 30))
+def test_a_block_equals_a_full_sort(block, depth):
+    estimates, items, excluded = block
+    flat, out = [item for each in items for item in each], [i for each in excluded for i in each]
+    grades = (np.arange(len(flat)) * 7 % 5).astype(float)
+    offsets = np.cumsum([0, *map(len, items)])
+    given_block = estimates, offsets, flat, grades, np.cumsum([0, *map(len, excluded)]), out
+    lists = rankings.rank_block(*given_block, depth=depth)
+    for user, row in enumerate(estimates.tolist()):
+        of_user = grades[offsets[user] : offsets[user + 1]].tolist()
+        relevance = dict(zip(items[user], of_user, strict=True))
+        columns = [column for column in range(len(row)) if column not in excluded[user]]
+        assert_user(lists, user, [(row[c], relevance.get(c)) for c in columns], of_user)
+        if depth:
+            order = sorted(columns, key=lambda column: -row[column])[:depth]
+            assert lists.top_items[user].tolist() == order + [-1] * (depth - len(order))
+    assert depth or lists.top_items is None
+
+
+def test_items_of_equal_estimate_are_shown_in_the_order_of_their_keys():
+    rng = np.random.default_rng(0)
+    estimates = rng.integers(0, 3, (20, 30)).astype(float)
+    users, items = tie_keys(range(20)), tie_keys([f"item {i}" for i in range(30)])
+    columns = rng.permuted(np.tile(np.arange(30), (20, 1)), axis=1)[:, :2].ravel()
+    judged = np.arange(21) * 2, columns, np.ones(40)
+    lists = rankings.rank_block(estimates, *judged, depth=7, tie_keys=(users, items))
+    keys = order_keys(users[:, None], items[None, :])
+    assert lists.top_items.tolist() == np.lexsort((keys, -estimates), axis=1)[:, :7].tolist()
+    plain = rankings.rank_block(estimates, *judged, depth=7)
+    np.testing.assert_array_equal(lists.rank, plain.rank)
+    order = rng.permutation(30)  # the columns in another order show the same items
+    places = judged[0], np.argsort(order)[columns], judged[2]
+    keys_moved = users, items[order]
+    moved = rankings.rank_block(estimates[:, order], *places, depth=7, tie_keys=keys_moved)
+    assert order[moved.top_items].tolist() == lists.top_items.tolist()
+
+
+def test_no_item_is_shown_first_to_all():
+    users, items = tie_keys(range(3000)), tie_keys(range(100))
+    first = np.argmin(order_keys(users[:, None], items[None, :]), axis=1)
+    counts = np.bincount(first, minlength=100)
+    assert 10 <= counts.min() <= counts.max() <= 60
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_estimate_that_cannot_be_ranked_is_named(value):
+    estimates = np.array([[1.0, 2.0], [3.0, value]])
+    with pytest.raises(MetricError, match=f"row 1, column 1: estimate {value} is not finite"):
+        rankings.rank_block(estimates, [0, 1, 2], [0, 0], [4.0, 3.0])
+    excused = rankings.rank_block(estimates, [0, 1, 2], [0, 0], [4.0, 3.0], [0, 0, 1], [1])
+    assert excused.n_ranked.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("judged", "excluded", "message"),
+    [
+        (([0, 1], [2], [3.0]), (), "judged_items: columns from 2 to 2; use columns from 0 to 1"),
+        (([0, 1], [-2], [3.0]), (), "judged_items: columns from -2 to -2"),
+        (([0, 2], [1], [3.0]), (), "judged_offsets: they do not divide 1 items among 1 users"),
+        (([0, 1], [1], [3.0, 4.0]), (), "judged_ratings: 2 values.*give one finite rating"),
+        (([0, 1], [1], [np.nan]), (), "judged_ratings: 1 values, some perhaps not finite"),
+        (([0, 1], [1], [3.0]), ([0, 1], [9]), "excluded_items: columns from 9 to 9"),
+        (([0, 1], [1], [3.0]), ([1, 1], [0]), "excluded_offsets: they do not divide 1 items"),
+        (([0, 2], [1, 1], [4.0, 3.0]), (), "row 0, column 1: judged twice; keep one rating"),
+    ],
+)
+def test_judgements_that_do_not_fit_are_refused(judged, excluded, message):
+    with pytest.raises(MetricError, match=message):
+        rankings.rank_block(np.array([[1.0, 2.0]]), *judged, *excluded)
