@@ -85,14 +85,14 @@ def algorithm_table() -> Iterator[str]:
     for kind, title in (
         ("surprise", "Surprise's"),
         ("library", "Other libraries'"),
-        ("floor", "Baselines"),
+        ("baseline", "Baselines"),
     ):
         yield from (f"### {title}", "")
         yield from _table(
             ["name", "what it does", "parameters and their defaults"],
             (
-                [f"`{each.name}`", _text(each.summary), _defaults(each.params)]
-                for each in registry.describe()
+                [f"`{each.name}`", _text(each.summary), _defaults(each.parameters())]
+                for each in registry.algorithms().values()
                 if each.kind == kind
             ),
         )
@@ -106,13 +106,10 @@ def spaces() -> Iterator[str]:
         (
             [
                 f"`{each.name}`",
-                "<br>".join(
-                    f"`{name}`: {_values(values)}"
-                    for name, values in registry.search_space(each.name).items()
-                )
+                "<br>".join(f"`{name}`: {_values(values)}" for name, values in each.space.items())
                 or "nothing to tune",
             ]
-            for each in registry.describe()
+            for each in registry.algorithms().values()
         ),
     )
 

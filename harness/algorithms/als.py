@@ -7,30 +7,33 @@ an item's factors. Neither library is imported before a model is fitted.
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from harness.algorithms.compiled.accelerator import Accelerator, Bools, Codes, Floats, Progress
-from harness.algorithms.compiled.svd import FactorScorer
+from harness.algorithms.algorithm import DOUBLE, Size
+from harness.algorithms.compiled.svd import FactorModel
+from harness.algorithms.spark_session import local_session
 from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
+from harness.config.spaces import Range
 from harness.errors import AlgorithmError
+from harness.kernels import n_threads
 from harness.splits.filters import k_core
 
-__all__ = ["ACCELERATORS", "Factors", "ImplicitALS", "Observed", "SparkALS"]
+__all__ = ["Factors", "ImplicitALS", "Observed", "SparkALS", "places_by_name"]
+
+COUNTS_ROW = 40  # a sparse matrix of users and one of items, and the columns they are made from
+SPARK_ROW = 96  # the frame, and MLlib's blocks of ratings by user and by item
+SPARK_ITSELF = 512 << 20
 
 
 class Observed(NamedTuple):
-    """The training ratings of a factorisation.
-
-    Parameters
-    ----------
-    users, items : ndarray of int32, shape (n,)
-        Inner ids.
-    ratings : ndarray of float64, shape (n,)
-    """
+    """The training ratings of a factorisation: inner ids and ratings, shape (n,)."""
 
     users: Codes
     items: Codes
@@ -38,17 +41,10 @@ class Observed(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What was learnt of users, or of items.
-
-    Parameters
-    ----------
-    ids : ndarray of int32, shape (n,)
-        Inner ids.
-    vectors : ndarray of float, shape (n, n_factors)
-    """
+    """What was learnt of users, or of items: inner ids, shape (n,), and a vector of each."""
 
     ids: Codes
-    vectors: Any
+    vectors: npt.NDArray[np.floating[Any]]
 
 
 class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
@@ -56,18 +52,6 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
 
     Without ratings, of a user or an item, least squares give a vector of zeros. So the estimate of
     a pair of which training knows one side only is 0, and counts as impossible.
-
-    Parameters
-    ----------
-    n_factors, n_epochs : int
-    reg, alpha : float
-    min_rating : float or None
-        Ratings below it are left out of training as noise: plays, by a threshold.
-    k_core : int
-        Users and items with fewer ratings of each other are left out of training, repeatedly until
-        none is left; 1 leaves out no one.
-    random_state : int or None
-        The seed.
     """
 
     label: ClassVar[str]
@@ -99,7 +83,7 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
     def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
         """Return what is learnt of users and of items."""
 
-    def fit(self, trainset: Any) -> AlternatingLeastSquares:
+    def fit(self, trainset: surprise.Trainset) -> AlternatingLeastSquares:
         """Factorise the training ratings, less what counts as noise.
 
         Raises
@@ -109,10 +93,9 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
         """
         super().fit(trainset)
         columns = ColumnTrainset.from_surprise(trainset)
-        observed = self._observed(columns)
-        users, items = self.factorise(columns, observed)
-        self.known_users, self.pu = _placed(users, columns.n_users, self.n_factors)
-        self.known_items, self.qi = _placed(items, columns.n_items, self.n_factors)
+        users, items = self.factorise(columns, self._observed(columns))
+        self.known_users, self.pu = _by_inner_id(users, columns.n_users, self.n_factors)
+        self.known_items, self.qi = _by_inner_id(items, columns.n_items, self.n_factors)
         return self
 
     def estimate(self, u: Any, i: Any) -> float:
@@ -131,23 +114,81 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
         return super().predict(*args, clip=clip and not self.is_preference, **named)
 
     def _observed(self, columns: ColumnTrainset) -> Observed:
-        """Return the ratings that are not noise; say how many are."""
-        users = np.repeat(np.arange(columns.n_users, dtype=np.int32), np.diff(columns.user_offsets))
-        whole = Observed(users, columns.user_items, columns.user_ratings)
-        if self.is_preference:
-            _refuse_what_is_no_count(self, columns, whole)
+        """Return the ratings that are not noise; note how many are."""
+        offsets, items, ratings = columns.by_user
+        users = np.repeat(np.arange(columns.n_users, dtype=np.int32), np.diff(offsets))
+        if self.is_preference and (ratings <= 0).any():
+            self._refuse_what_is_no_count(columns, users, items, ratings)
         keep = np.ones(len(users), bool)
         if self.min_rating is not None:
-            keep = whole.ratings >= self.min_rating
+            keep = ratings >= self.min_rating
         rows = np.flatnonzero(keep)
-        rows = rows[k_core(users[rows], whole.items[rows], self.k_core)]
+        rows = rows[k_core(users[rows], items[rows], self.k_core)]
         if not len(rows):
             raise AlgorithmError(
                 f"{self.label}: min_rating {self.min_rating} and k_core {self.k_core} leave none "
                 f"of {len(users):,} training ratings; lower them"
             )
-        self.fit_notes = _told(columns, whole, rows) if len(rows) < len(users) else []
-        return Observed(whole.users[rows], whole.items[rows], whole.ratings[rows])
+        kept = Observed(users[rows], items[rows], ratings[rows])
+        self.fit_notes = []
+        if len(rows) < len(users):
+            left_out = (
+                1 - len(rows) / len(users),
+                1 - len(np.unique(kept.users)) / columns.n_users,
+                1 - len(np.unique(kept.items)) / columns.n_items,
+            )
+            self.fit_notes = [
+                "trained without noise: {:.0%} of the ratings, with all of {:.0%} of the users and "
+                "{:.0%} of the items, left out of training, but not of the test".format(*left_out)
+            ]
+        return kept
+
+    def _refuse_what_is_no_count(
+        self, columns: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
+    ) -> None:
+        bad = np.flatnonzero(ratings <= 0)
+        row = bad[:1]
+        (user,) = columns.raw_users(columns.user_codes[users[row]])
+        (item,) = columns.raw_items(columns.item_codes[items[row]])
+        raise AlgorithmError(
+            f"{self.label}: {len(bad):,} of {len(ratings):,} ratings are not above 0 "
+            f"(as {ratings[bad[0]]:g} by user {str(user)!r} for item {str(item)!r}), but a "
+            "count says how often; take them out with the filter "
+            "{kind: min-rating, at_least: 1}, or use spark-als without implicit"
+        )
+
+
+def _by_inner_id(factors: Factors, n: int, n_factors: int) -> tuple[Bools, Floats]:
+    """Return which of n are known, and a vector for each, of zeros for the unknown."""
+    known, vectors = np.zeros(n, bool), np.zeros((n, n_factors))
+    known[factors.ids] = True
+    vectors[factors.ids] = factors.vectors
+    return known, vectors
+
+
+class LeastSquares(FactorModel):
+    """Products of factors for whole blocks; the library fits them."""
+
+    kind = "library"
+    space = {
+        "n_factors": Range(low=8, high=128, log=True),
+        "n_epochs": Range(low=5, high=30),
+        "reg": Range(low=0.001, high=10.0, log=True),
+        "alpha": Range(low=0.001, high=10.0, log=True),
+    }
+
+    @classmethod
+    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+        n_factors = int(params.get("n_factors", cls.parameters()["n_factors"]))
+        return (DOUBLE + 4) * n_factors * 2 * (size.n_users + size.n_items)
+
+    def is_biased(self) -> bool:
+        return False
+
+    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        model = self.model
+        known = (users >= 0) & (items >= 0) & model.known_users[users] & model.known_items[items]
+        return super().pairs(np.where(known, users, -1), np.where(known, items, -1))
 
 
 class SparkALS(AlternatingLeastSquares):
@@ -207,10 +248,92 @@ class SparkALS(AlternatingLeastSquares):
         return self.implicit
 
     def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
-        """Fit in Spark and return the factors."""
-        from harness.algorithms.als_spark import factorise_on_spark
+        """Fit MLlib's ``ALS`` in the Spark session of this process.
 
-        return factorise_on_spark(self, trainset, observed)
+        Users and items are numbered by the order of their names in the whole data set, as
+        categories of a pandas column are: the number of a user decides which random vector it
+        starts from.
+        """
+        import pyarrow as pa
+
+        users = places_by_name(trainset.user_ids)[trainset.user_codes]
+        items = places_by_name(trainset.item_ids)[trainset.item_codes]
+        table = pa.table(
+            {
+                "user": users[observed.users],
+                "item": items[observed.items],
+                "rating": observed.ratings.astype(np.float32),
+            }
+        )
+        session = local_session(self.label)
+        with warnings.catch_warnings():
+            # It warns of every version of pandas that is newer than itself.
+            warnings.simplefilter("ignore", FutureWarning)
+            from pyspark.ml.recommendation import ALS
+
+            als = ALS(
+                rank=self.n_factors,
+                maxIter=self.n_epochs,
+                regParam=float(self.reg),
+                implicitPrefs=self.implicit,
+                alpha=float(self.alpha),
+                seed=self.random_state,
+                userCol="user",
+                itemCol="item",
+                ratingCol="rating",
+            )
+            try:
+                # In one partition, rows keep their order, and so do the sums of the factors.
+                fitted = als.fit(session.createDataFrame(table).coalesce(1))
+                learnt = fitted.userFactors.toArrow(), fitted.itemFactors.toArrow()
+            except Exception as error:
+                reason = (str(error).splitlines() or [""])[0][:300]
+                raise AlgorithmError(
+                    f"{self.label}: Spark failed ({type(error).__name__}: {reason}); with a "
+                    "singular matrix raise reg, without memory lower n_factors or take fewer "
+                    "ratings"
+                ) from error
+        return _from_spark(learnt[0], users), _from_spark(learnt[1], items)
+
+
+def places_by_name(ids: npt.ArrayLike) -> Codes:
+    """Return the place of each id among all ids in order, shape (n,).
+
+    Examples
+    --------
+    >>> places_by_name(np.array(["c", "a", "b"], dtype=object)).tolist()
+    [2, 0, 1]
+    """
+    names = np.asarray(ids)
+    places = np.empty(len(names), np.int32)
+    places[np.argsort(names, kind="stable")] = np.arange(len(names), dtype=np.int32)
+    return places
+
+
+def _from_spark(table: Any, numbers: Codes) -> Factors:
+    """Return Spark's factors by inner id; `numbers` holds what Spark calls each inner id."""
+    inner = np.full(int(numbers.max()) + 1, -1, np.int32)
+    inner[numbers] = np.arange(len(numbers), dtype=np.int32)
+    vectors = table.column("features").combine_chunks().flatten().to_numpy()
+    return Factors(inner[table.column("id").to_numpy()], vectors.reshape(len(table), -1))
+
+
+class SparkALSEntry(LeastSquares):
+    """Factors from Spark."""
+
+    model_class = SparkALS
+    name = SparkALS.label
+    summary = "alternating least squares of Spark's MLlib, for ratings or counts"
+    citation = "zhou2008large"
+    package = "pyspark"
+
+    @classmethod
+    def gives_preferences(cls, params: Mapping[str, Any]) -> bool:
+        return bool(params.get("implicit"))
+
+    @classmethod
+    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+        return super().memory(params, size) + SPARK_ROW * size.n_ratings + SPARK_ITSELF
 
 
 class ImplicitALS(AlternatingLeastSquares):
@@ -258,80 +381,52 @@ class ImplicitALS(AlternatingLeastSquares):
         return True
 
     def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
-        """Fit with the library and return the factors."""
-        from harness.algorithms.als_implicit import factorise_counts
+        """Fit implicit's ``AlternatingLeastSquares`` on the processor."""
+        from scipy.sparse import csr_matrix
+        from threadpoolctl import threadpool_limits
 
-        return factorise_counts(self, trainset, observed)
-
-
-ALGORITHMS: dict[str, type[AlternatingLeastSquares]] = {
-    kind.label: kind for kind in (SparkALS, ImplicitALS)
-}
-"""The classes by their names in a config."""
-
-
-class ProductScorer(FactorScorer):
-    """Products of factors in whole blocks."""
-
-    def is_biased(self) -> bool:
-        return False
-
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
-        model = self.model
-        known = (users >= 0) & (items >= 0) & model.known_users[users] & model.known_items[items]
-        return super().pairs(np.where(known, users, -1), np.where(known, items, -1))
-
-
-class LeastSquares(Accelerator):
-    """Scores a class of this module in whole blocks; the library fits it."""
-
-    scorer = ProductScorer
-
-    def __init__(self, kind: type[AlternatingLeastSquares]) -> None:
-        self.surprise_class = kind  # type: ignore[misc]
-
-    def fit(
-        self, model: Any, trainset: ColumnTrainset, *, as_surprise: bool, progress: Progress
-    ) -> None:
-        model.fit(trainset)
-
-
-ACCELERATORS: tuple[Accelerator, ...] = tuple(LeastSquares(kind) for kind in ALGORITHMS.values())
-
-
-def _placed(factors: Factors, n: int, n_factors: int) -> tuple[Bools, Floats]:
-    """Return which of n are known, and a vector for each, of zeros for the unknown."""
-    known, vectors = np.zeros(n, bool), np.zeros((n, n_factors))
-    known[factors.ids] = True
-    vectors[factors.ids] = factors.vectors
-    return known, vectors
-
-
-def _told(columns: ColumnTrainset, whole: Observed, rows: Any) -> list[str]:
-    """Return a note on the training ratings, users and items that noise filtering removes."""
-    left = (
-        len(rows) / len(whole.ratings),
-        len(np.unique(whole.users[rows])) / columns.n_users,
-        len(np.unique(whole.items[rows])) / columns.n_items,
-    )
-    ratings, users, items = (f"{1 - share:.0%}" for share in left)
-    return [
-        f"trained without noise: {ratings} of the ratings, with all of {users} of the users and "
-        f"{items} of the items, left out of training, but not of the test"
-    ]
-
-
-def _refuse_what_is_no_count(
-    model: AlternatingLeastSquares, columns: ColumnTrainset, whole: Observed
-) -> None:
-    bad = np.flatnonzero(whole.ratings <= 0)
-    if len(bad):
-        row = bad[0]
-        user = columns.raw_users(columns.user_codes[whole.users[row : row + 1]])[0]
-        item = columns.raw_items(columns.item_codes[whole.items[row : row + 1]])[0]
-        raise AlgorithmError(
-            f"{model.label}: {len(bad):,} of {len(whole.ratings):,} ratings are not above 0 "
-            f"(as {whole.ratings[row]:g} by user {str(user)!r} for item {str(item)!r}), but a "
-            "count says how often; take them out with the filter "
-            "{kind: min-rating, at_least: 1}, or use spark-als without implicit"
+        try:
+            from implicit.cpu.als import AlternatingLeastSquares as Library
+        except ImportError as error:
+            why = "" if isinstance(error, ModuleNotFoundError) else f" ({error})"
+            raise AlgorithmError(
+                f"{self.label}: needs the library implicit; "
+                f"pip install 'surprise-harness[implicit]'{why}"
+            ) from None
+        confidence = (1.0 + self.alpha * observed.ratings).astype(np.float32)
+        shape = (trainset.n_users, trainset.n_items)
+        matrix = csr_matrix((confidence, (observed.users, observed.items)), shape=shape)
+        # Its own threads share the users; those of the linear algebra would get in their way.
+        with threadpool_limits(1, "blas"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            library = Library(
+                factors=self.n_factors,
+                regularization=self.reg,
+                iterations=self.n_epochs,
+                num_threads=n_threads(),
+                random_state=self.random_state,
+            )
+            library.fit(matrix, show_progress=False)
+        users, items = np.unique(observed.users), np.unique(observed.items)
+        return (
+            Factors(users, library.user_factors[users]),
+            Factors(items, library.item_factors[items]),
         )
+
+
+class ImplicitALSEntry(LeastSquares):
+    """Factors from the library implicit."""
+
+    model_class = ImplicitALS
+    name = ImplicitALS.label
+    summary = "alternating least squares of the library implicit, for counts"
+    citation = "takacs2011applications"
+    package = "implicit"
+
+    @classmethod
+    def gives_preferences(cls, params: Mapping[str, Any]) -> bool:
+        return True
+
+    @classmethod
+    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+        return super().memory(params, size) + COUNTS_ROW * size.n_ratings

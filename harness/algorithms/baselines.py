@@ -1,32 +1,27 @@
-"""Non-personalised baselines: chance, popularity, the mean of each item.
+"""Non-personalised algorithms: chance, popularity, means.
 
-All three are ordinary `surprise.AlgoBase` classes: they work in Surprise's own ``cross_validate``
-and are fitted, dumped and used like the others. Their estimates lie within the rating scale, so
-that clipping makes no ties.
+Those that Surprise does not have are ordinary `surprise.AlgoBase` classes: they work in Surprise's
+own ``cross_validate`` and are fitted, dumped and used like the others. Their estimates lie within
+the rating scale, so that clipping makes no ties. Below each stands what the harness knows of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.columns import mean_of_each
-from harness.algorithms.compiled.accelerator import (
-    Accelerator,
-    Bools,
-    Codes,
-    Floats,
-    Progress,
-    Scorer,
-)
+from harness.algorithms.algorithm import Algorithm, FitOptions
 from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
+from harness.config.spaces import Range
 
-__all__ = ["FLOORS", "ItemMean", "Popularity", "Random"]
+__all__ = ["ItemMean", "Popularity", "Random", "borrowed_generator", "seed_draws"]
 
 Hashes = npt.NDArray[np.uint64]
 UNKNOWN = "UKN__"  # what Surprise puts before the raw id of a user or item it does not know
@@ -56,7 +51,7 @@ class Random(surprise.AlgoBase):  # type: ignore[misc]
         super().__init__()
         self.random_state = random_state
 
-    def estimate(self, u: Any, i: Any) -> float:
+    def estimate(self, u: int | str, i: int | str) -> float:
         """Return the draw of a user and an item."""
         user = u[len(UNKNOWN) :] if isinstance(u, str) else self.trainset.to_raw_uid(u)
         item = i[len(UNKNOWN) :] if isinstance(i, str) else self.trainset.to_raw_iid(i)
@@ -85,6 +80,29 @@ class Random(surprise.AlgoBase):  # type: ignore[misc]
         return draws
 
 
+class RandomEntry(Algorithm):
+    """Draws for whole blocks, also of users and items without training ratings."""
+
+    model_class = Random
+    kind = "baseline"
+    summary = "a random number for each user and item"
+    style = ("grey", "X", ":", False)
+    takes_codes = True
+    score_methods = (*Algorithm.score_methods, "hashes", "draws")
+
+    @cached_property
+    def item_hashes(self) -> Hashes:
+        """The hashes of all items of the data set, by code."""
+        codes = np.arange(len(self.trainset.item_ids), dtype=np.int32)
+        hashes: Hashes = self.model.hashes("item", self.trainset.raw_items(codes))
+        return hashes
+
+    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        distinct, places = np.unique(users, return_inverse=True)
+        hashes = self.model.hashes("user", self.trainset.raw_users(distinct))
+        return self.model.draws(hashes[places].reshape(users.shape), self.item_hashes[items]), False
+
+
 class Popularity(surprise.AlgoBase):  # type: ignore[misc]
     """Number of training ratings of an item, scaled to the rating scale.
 
@@ -100,18 +118,31 @@ class Popularity(surprise.AlgoBase):  # type: ignore[misc]
     [5.0, 3.0, 1.0]
     """
 
-    def fit(self, trainset: Any) -> Popularity:
+    def fit(self, trainset: surprise.Trainset) -> Popularity:
         """Count the ratings of each item."""
         super().fit(trainset)
-        counts = np.diff(ColumnTrainset.from_surprise(trainset).item_offsets)
+        counts = np.diff(ColumnTrainset.from_surprise(trainset).by_item.offsets)
         lowest, highest = trainset.rating_scale
         self.item_scores = lowest + (highest - lowest) * (counts / counts.max(initial=1))
         return self
 
-    def estimate(self, u: Any, i: Any) -> float:
+    def estimate(self, u: int | str, i: int | str) -> float:
         """Return the score of an item, for any user."""
         known = self.trainset.knows_item(i)
         return float(self.item_scores[i] if known else self.trainset.rating_scale[0])
+
+
+class PopularityEntry(Algorithm):
+    """Scores for whole blocks."""
+
+    model_class = Popularity
+    kind = "baseline"
+    summary = "how often the item was rated in training"
+    style = ("grey", "s", ":", True)
+
+    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        scores = np.where(items >= 0, self.model.item_scores[items], self.trainset.rating_scale[0])
+        return _for_all(users, scores), False
 
 
 class ItemMean(surprise.AlgoBase):  # type: ignore[misc]
@@ -138,97 +169,90 @@ class ItemMean(surprise.AlgoBase):  # type: ignore[misc]
         super().__init__()
         self.damping = damping
 
-    def fit(self, trainset: Any) -> ItemMean:
+    def fit(self, trainset: surprise.Trainset) -> ItemMean:
         """Average the ratings of each item."""
         super().fit(trainset)
-        columns = ColumnTrainset.from_surprise(trainset)
-        counts = np.diff(columns.item_offsets)
-        sums = mean_of_each(columns.by_item) * counts + self.damping * trainset.global_mean
+        by_item = ColumnTrainset.from_surprise(trainset).by_item
+        counts = np.diff(by_item.offsets)
+        sums = by_item.means() * counts + self.damping * trainset.global_mean
         self.item_scores = sums / (counts + self.damping)
         return self
 
-    def estimate(self, u: Any, i: Any) -> float:
+    def estimate(self, u: int | str, i: int | str) -> float:
         """Return the mean of an item, for any user."""
         if not self.trainset.knows_item(i):
             raise surprise.PredictionImpossible("Item is unknown.")
         return float(self.item_scores[i])
 
 
-class HashScorer(Scorer):
-    """Estimates of `Random`, also for users and items without training ratings."""
+class ItemMeanEntry(Algorithm):
+    """Means for whole blocks."""
 
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        trainset = self.trainset
-        self.item_hashes = model.hashes("item", trainset.raw_items(trainset.item_codes))
+    model_class = ItemMean
+    kind = "baseline"
+    summary = "the item's mean rating in training"
+    style = ("grey", "o", "-.", True)
+    space = {"damping": Range(low=0.5, high=100.0, log=True)}
 
-    def pairs_of_codes(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
-        asked_users, user_of = np.unique(users, return_inverse=True)
-        asked_items, item_of = np.unique(items, return_inverse=True)
-        user_hashes = self.model.hashes("user", self.trainset.raw_users(asked_users))
-        item_hashes = self.model.hashes("item", self.trainset.raw_items(asked_items))
-        draws = self.model.draws(user_hashes[user_of], item_hashes[item_of])
-        return draws, np.zeros(len(users), np.bool_)
-
-    def rows_of_codes(self, users: Codes) -> Floats:
-        hashes = self.model.hashes("user", self.trainset.raw_users(users))
-        draws: Floats = self.model.draws(hashes[:, None], self.item_hashes)
-        return draws
-
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
-        codes = self.trainset.user_codes[users], self.trainset.item_codes[items]
-        return self.pairs_of_codes(*codes)
-
-    def rows(self, users: Codes) -> Floats:
-        return self.rows_of_codes(self.trainset.user_codes[users])
+    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        return _for_all(users, self.model.item_scores[items]), items < 0
 
 
-class ItemScorer(Scorer):
-    """One score for each item, for any user."""
-
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
-        model = self.model
-        impossible = (items < 0) & isinstance(model, ItemMean)
-        unknown = (
-            model.default_prediction()
-            if isinstance(model, ItemMean)
-            else self.trainset.rating_scale[0]
-        )
-        return np.where(items >= 0, model.item_scores[items], unknown), impossible
-
-    def rows(self, users: Codes) -> Floats:
-        return np.tile(self.model.item_scores, (len(users), 1))
+def _for_all(users: Codes, scores: Floats) -> Floats:
+    """Return the scores of items for each user."""
+    return np.broadcast_to(scores, np.broadcast_shapes(users.shape, scores.shape)).copy()
 
 
-class Floor(Accelerator):
-    """Scores a class of this module in whole blocks; the fit is fast already."""
+class NormalPredictor(Algorithm):
+    """One random number for each estimate, in the order of the estimates."""
 
-    def fit(
-        self, model: Any, trainset: ColumnTrainset, *, as_surprise: bool, progress: Progress
-    ) -> None:
-        model.fit(trainset)
+    model_class = surprise.NormalPredictor
+    summary = "draws from a normal distribution fitted to the training ratings"
+    style = ("grey", "h", ":", False)
+    draws_in_order = True
 
+    @classmethod
+    def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
+        squares = (trainset.by_user.ratings - trainset.global_mean) ** 2
+        # Summed one after the other, as Surprise does.
+        model.sigma = np.sqrt(np.add.accumulate(squares)[-1] / trainset.n_ratings)
 
-class RandomFloor(Floor):
-    """Accelerates `Random`."""
-
-    surprise_class = Random
-    scorer = HashScorer
-    score_methods = (*Floor.score_methods, "hashes", "draws")
-
-
-class PopularityFloor(Floor):
-    """Accelerates `Popularity`."""
-
-    surprise_class = Popularity
-    scorer = ItemScorer
+    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        rng = _own_generator(self.model) or surprise.utils.get_rng(None)
+        shape = np.broadcast_shapes(users.shape, items.shape)
+        return rng.normal(self.trainset.global_mean, self.model.sigma, shape), False
 
 
-class ItemMeanFloor(Floor):
-    """Accelerates `ItemMean`."""
+def seed_draws(model: surprise.AlgoBase) -> None:
+    """Give a `surprise.NormalPredictor` that has a ``random_state`` a generator of its own.
 
-    surprise_class = ItemMean
-    scorer = ItemScorer
+    Surprise's class takes no seed and draws from NumPy's global generator. With an attribute
+    ``random_state``, a model draws what that generator would after ``numpy.random.seed``, while
+    the generator itself does not change. Every fit starts again.
+    """
+    seeded = getattr(model, "random_state", None) is not None
+    if seeded and isinstance(model, surprise.NormalPredictor):
+        model.generator = surprise.utils.get_rng(model.random_state)
 
 
-FLOORS: tuple[Accelerator, ...] = (RandomFloor(), PopularityFloor(), ItemMeanFloor())
+@contextmanager
+def borrowed_generator(model: surprise.AlgoBase) -> Iterator[None]:
+    """Let calls of ``model.predict`` draw from the model's generator, if it has one."""
+    own = _own_generator(model)
+    if own is None:
+        yield
+        return
+    before = np.random.get_state()  # noqa: NPY002
+    np.random.set_state(own.get_state())  # noqa: NPY002
+    try:
+        yield
+    finally:
+        own.set_state(np.random.get_state())  # noqa: NPY002
+        np.random.set_state(before)  # noqa: NPY002
+
+
+def _own_generator(model: surprise.AlgoBase) -> np.random.RandomState | None:
+    """Return what a seeded NormalPredictor draws from."""
+    if isinstance(model, surprise.NormalPredictor):
+        return getattr(model, "generator", None)
+    return None

@@ -1,73 +1,36 @@
-"""Fit and score a Surprise model in compiled loops where they do what Surprise does."""
+"""Fit and score a Surprise model in compiled loops where they do what Surprise does.
+
+`fit` sets on a model the attributes that ``model.fit`` sets, so that it can be dumped, loaded and
+used like any other; `estimate` and `catalogue` give for whole blocks of users and items what
+``model.predict`` gives for each pair. Where a model is not one of Surprise's own, or does something
+of its own, they call it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import registry
-from harness.algorithms.als import ACCELERATORS as LIBRARIES
-from harness.algorithms.baselines import FLOORS
-from harness.algorithms.compiled.accelerator import (
-    Accelerator,
-    Bools,
-    Floats,
-    NeedsSurprise,
-    Progress,
-    Scorer,
-)
-from harness.algorithms.compiled.baselines import BaselineOnly
-from harness.algorithms.compiled.co_clustering import CoClustering
-from harness.algorithms.compiled.neighbors import (
-    KNNBaseline,
-    KNNBasic,
-    KNNWithMeans,
-    KNNWithZScore,
-)
-from harness.algorithms.compiled.nmf import NMF
-from harness.algorithms.compiled.normal import (
-    NormalPredictor,
-    borrowed_generator,
-    seed_draws,
-)
-from harness.algorithms.compiled.slope_one import SlopeOne
-from harness.algorithms.compiled.svd import SVD
-from harness.algorithms.compiled.svdpp import SVDpp
+from harness.algorithms.algorithm import Algorithm, FitOptions, NeedsSurprise, Progress
+from harness.algorithms.baselines import borrowed_generator, seed_draws
+from harness.algorithms.parameters import accepted
 from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
 from harness.errors import AlgorithmError
 
 __all__ = ["Path", "catalogue", "estimate", "fit", "is_preference", "scoring_path", "warm_up"]
 
 Path = Literal["accelerated", "surprise"]
 
-ACCELERATORS: dict[type, Accelerator] = {
-    accelerator.surprise_class: accelerator
-    for accelerator in (
-        SVD(),
-        SVDpp(),
-        NMF(),
-        BaselineOnly(),
-        KNNBasic(),
-        KNNWithMeans(),
-        KNNWithZScore(),
-        KNNBaseline(),
-        SlopeOne(),
-        CoClustering(),
-        NormalPredictor(),
-        *FLOORS,
-        *LIBRARIES,
-    )
-}
-
 
 def fit(
-    model: Any,
-    trainset: Any,
+    model: surprise.AlgoBase,
+    trainset: surprise.Trainset,
     *,
     accelerate: bool = True,
     as_surprise: bool = False,
@@ -96,7 +59,8 @@ def fit(
     str
         ``accelerated``, or ``surprise`` where the model's own ``fit`` was called: for a class that
         Surprise does not have, a subclass that changes how it is fitted, parameters of unusual
-        types, and parameters that Surprise refuses.
+        types, parameters that Surprise refuses, and a few algorithms where a user rated an item
+        twice.
 
     Examples
     --------
@@ -110,20 +74,18 @@ def fit(
     np.float64(3.0)
     """
     columns = ColumnTrainset.from_surprise(trainset)
-    accelerator = _accelerator(model) if accelerate and columns.n_ratings else None
+    entry = registry.entry_of(type(model)) if accelerate and columns.n_ratings else None
     seed_draws(model)
-    if accelerator is None or not accelerator.may_fit(model):
+    if entry is None or not entry.may_fit(model, columns):
         model.fit(columns)
         return "surprise"
     surprise.AlgoBase.fit(model, columns)
-    accelerator.fit(
-        model, columns, as_surprise=as_surprise, progress=progress or (lambda done, total: None)
-    )
+    entry.fit(model, columns, FitOptions(progress or (lambda done, total: None), as_surprise))
     return "accelerated"
 
 
 def estimate(
-    model: Any,
+    model: surprise.AlgoBase,
     users: npt.ArrayLike,
     items: npt.ArrayLike,
     *,
@@ -161,20 +123,12 @@ def estimate(
     >>> estimates.round(3).tolist(), impossible.tolist()
     ([3.0, 3.667], [False, True])
     """
-    asked_users, asked_items = _codes(users), _codes(items)
-    clip = clip and not is_preference(model)
     scorer = _scorer(model) if accelerate else None
-    if scorer is not None:
-        try:
-            estimates, impossible = scorer.pairs_of_codes(asked_users, asked_items)
-            return _clipped(estimates, scorer.trainset, clip), impossible
-        except NeedsSurprise:
-            pass  # these similarities have no order: ask Surprise
-    return _predict(model, asked_users, asked_items, clip)
+    return _estimates(model, scorer, _codes(users), _codes(items), clip)
 
 
 def catalogue(
-    model: Any,
+    model: surprise.AlgoBase,
     users: npt.ArrayLike,
     *,
     clip: bool = True,
@@ -214,28 +168,20 @@ def catalogue(
     ...     print(start, stop, estimates.tolist())
     0 2 [[5.0, 3.0], [4.0, 2.0]]
     """
-    asked = _codes(users)
-    trainset = _columns(model)
-    clip = clip and not is_preference(model)
+    codes = _codes(users)
     scorer = _scorer(model) if accelerate else None
     size = block or (scorer.users_at_once() if scorer else 16)
-    for start in range(0, len(asked), size):
-        stop = min(start + size, len(asked))
-        yield start, stop, _rows(model, scorer, trainset, asked[start:stop], clip)
+    for start in range(0, len(codes), size):
+        stop = min(start + size, len(codes))
+        yield start, stop, _estimates(model, scorer, codes[start:stop], None, clip)[0]
 
 
-def is_preference(model: Any) -> bool:
-    """Return whether a model's estimates are no ratings, so that the scale does not bound them.
-
-    Examples
-    --------
-    >>> is_preference(surprise.SVD())
-    False
-    """
+def is_preference(model: surprise.AlgoBase) -> bool:
+    """Return whether a model's estimates are no ratings, so that the scale does not bound them."""
     return bool(getattr(model, "is_preference", False))
 
 
-def scoring_path(model: Any) -> Path:
+def scoring_path(model: surprise.AlgoBase) -> Path:
     """Return which code `estimate` and `catalogue` use for a fitted model.
 
     Examples
@@ -243,11 +189,11 @@ def scoring_path(model: Any) -> Path:
     >>> scoring_path(surprise.SVD())
     'accelerated'
     """
-    accelerator = _accelerator(model)
-    return "accelerated" if accelerator and accelerator.may_score(model) else "surprise"
+    entry = registry.entry_of(type(model))
+    return "accelerated" if entry and entry.may_score(model) else "surprise"
 
 
-def _codes(given: npt.ArrayLike) -> npt.NDArray[Any]:
+def _codes(given: npt.ArrayLike) -> Codes:
     codes = np.asarray(given)
     if not codes.size:
         return codes.astype(np.int32)
@@ -256,12 +202,7 @@ def _codes(given: npt.ArrayLike) -> npt.NDArray[Any]:
     return codes
 
 
-def _accelerator(model: Any) -> Accelerator | None:
-    found = (ACCELERATORS[c] for c in type(model).__mro__ if c in ACCELERATORS)
-    return next(found, None)
-
-
-def _columns(model: Any) -> ColumnTrainset:
+def _columns(model: surprise.AlgoBase) -> ColumnTrainset:
     trainset = getattr(model, "trainset", None)
     if not isinstance(trainset, ColumnTrainset):
         raise AlgorithmError(
@@ -271,56 +212,70 @@ def _columns(model: Any) -> ColumnTrainset:
     return trainset
 
 
-def _scorer(model: Any) -> Scorer | None:
+def _scorer(model: surprise.AlgoBase) -> Algorithm | None:
     _columns(model)
-    accelerator = _accelerator(model)
-    if accelerator is None or not accelerator.may_score(model):
+    entry = registry.entry_of(type(model))
+    if entry is None or not entry.may_score(model):
         return None
     try:
-        return accelerator.scorer(model)
+        return entry(model)
     except NeedsSurprise:
         return None
 
 
-def _rows(
-    model: Any, scorer: Scorer | None, trainset: ColumnTrainset, users: npt.NDArray[Any], clip: bool
-) -> Floats:
-    if scorer is not None:
-        try:
-            return _clipped(scorer.rows_of_codes(users), trainset, clip)
-        except NeedsSurprise:
-            pass  # these similarities have no order: ask Surprise
-    items = np.tile(trainset.item_codes, len(users))
-    estimates, _ = _predict(model, np.repeat(users, trainset.n_items), items, clip)
-    return estimates.reshape(len(users), trainset.n_items)
-
-
-def _predict(
-    model: Any, users: npt.NDArray[Any], items: npt.NDArray[Any], clip: bool
+def _estimates(
+    model: surprise.AlgoBase,
+    scorer: Algorithm | None,
+    users: Codes,
+    items: Codes | None,
+    clip: bool,
 ) -> tuple[Floats, Bools]:
+    """Return the estimates of pairs or, without items, of all training items for each user."""
     trainset = _columns(model)
-    estimates = np.empty(len(users))
-    impossible = np.empty(len(users), np.bool_)
-    pairs = zip(trainset.raw_users(users), trainset.raw_items(items), strict=True)
-    with borrowed_generator(model):
-        for place, (user, item) in enumerate(pairs):
-            prediction = model.predict(user, item, clip=clip)
-            estimates[place] = prediction.est
-            impossible[place] = prediction.details["was_impossible"]
-    return estimates, impossible
-
-
-def _clipped(estimates: Floats, trainset: ColumnTrainset, clip: bool) -> Floats:
+    clip = clip and not is_preference(model)
+    if scorer is None:
+        return _predicted(model, users, items, clip)
+    inner_users = users if scorer.takes_codes else trainset.inner_users[users]
+    try:
+        if items is None:
+            estimates, none = scorer.rows(inner_users)
+        else:
+            inner_items = items if scorer.takes_codes else trainset.inner_items[items]
+            estimates, none = scorer.pairs(inner_users, inner_items)
+    except NeedsSurprise:  # these similarities have no order
+        return _predicted(model, users, items, clip)
+    impossible = np.broadcast_to(none, estimates.shape)
+    if impossible.any():
+        estimates[impossible] = model.default_prediction()
     if clip:
         lowest, highest = trainset.rating_scale
         # fmin and fmax let go of NaN as Python's min and max do in `predict`.
         np.fmin(estimates, highest, out=estimates)
         np.fmax(estimates, lowest, out=estimates)
-    return estimates
+    return estimates, impossible
+
+
+def _predicted(
+    model: surprise.AlgoBase, users: Codes, items: Codes | None, clip: bool
+) -> tuple[Floats, Bools]:
+    """Return what ``model.predict`` gives, called for one pair after the other."""
+    trainset = _columns(model)
+    grid = np.broadcast_arrays(
+        *((users, items) if items is not None else (users[:, None], trainset.item_codes))
+    )
+    estimates = np.empty(grid[0].shape)
+    impossible = np.empty(grid[0].shape, np.bool_)
+    raw = trainset.raw_users(grid[0].ravel()), trainset.raw_items(grid[1].ravel())
+    with borrowed_generator(model):
+        for place, (user, item) in enumerate(zip(*raw, strict=True)):
+            prediction = model.predict(user, item, clip=clip)
+            estimates.flat[place] = prediction.est
+            impossible.flat[place] = prediction.details["was_impossible"]
+    return estimates, impossible
 
 
 _warm: set[str] = set()
-_CHEAP: dict[str, Any] = {
+_CHEAP = {
     "n_epochs": 1,
     "n_factors": 2,
     "k": 2,
@@ -332,30 +287,29 @@ _CHEAP: dict[str, Any] = {
 }
 
 
-def warm_up(name: str, params: dict[str, Any], *, whole_catalogue: bool = True) -> None:
-    """Fit and score an algorithm on a toy, once in each process for each set of options.
+def warm_up(name: str, params: Mapping[str, Any], *, whole_catalogue: bool = True) -> None:
+    """Compile what an algorithm needs before the clock starts, by fitting and scoring a toy.
 
-    Ranking and metrics have theirs in `harness.experiment.scoring.compile_scoring`.
+    It does so once in each process for each set of options. Ranking and metrics have theirs in
+    `harness.experiment.scoring.compile_scoring`.
 
     Parameters
     ----------
     name : str
         As `registry.find` takes it; of a class of your own, what it derives from is compiled.
-    params : dict
+    params : mapping
         Only options and switches that select other compiled code are used.
     whole_catalogue : bool
         Whether whole catalogues will be scored, besides pairs.
     """
-    name, params = registry.builtin_of(name, params)
-    cheap = {key: _CHEAP.get(key, value) for key, value in params.items()}
-    identity = json.dumps(
-        [registry.canonical(name), cheap, whole_catalogue], sort_keys=True, default=str
-    )
+    entry = registry.entry_of(registry.find(name)) or registry.algorithms()["Random"]
+    names, _ = accepted(entry.model_class)
+    cheap = {key: _CHEAP.get(key, value) for key, value in params.items() if key in names}
+    identity = json.dumps([entry.name, cheap, whole_catalogue], sort_keys=True, default=str)
     if identity in _warm:
         return
     _warm.add(identity)
-    users = np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)
-    items = np.array([0, 1, 0, 2, 1, 2], dtype=np.int32)
+    users, items = np.array([[0, 0, 1, 1, 2, 2], [0, 1, 0, 2, 1, 2]], np.int32)
     toy = ColumnTrainset.from_columns(
         users,
         items,
@@ -364,9 +318,8 @@ def warm_up(name: str, params: dict[str, Any], *, whole_catalogue: bool = True) 
         item_ids=np.array(["x", "y", "z"]),
         scale=(1.0, 5.0),
     )
-    model = registry.create(name, cheap, seed=0)
+    model = registry.create(entry.name, cheap, seed=0)
     fit(model, toy)
     estimate(model, users, items)
     if whole_catalogue:
-        for _ in catalogue(model, users[:1]):
-            break
+        next(catalogue(model, users[:1]))

@@ -7,38 +7,20 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.algorithms.algorithm import Algorithm
+from harness.config.spaces import Range, SearchSpace
 from harness.errors import suggestion
 
-__all__ = ["KeyPath", "check_params", "check_search", "with_params"]
+__all__ = ["Fault", "accepted", "check_params", "check_search", "with_params"]
 
-KeyPath = tuple[str | int, ...]
+Fault = tuple[tuple[str | int, ...], str]
+"""Where in `params` or `search`, and what was found and what to do."""
 
-SIMILARITIES = ("cosine", "msd", "pearson", "pearson_baseline")
-SIM_OPTIONS: dict[str, Any] = {
-    "name": "msd",
-    "user_based": True,
-    "min_support": 1,
-    "shrinkage": 100.0,
-}
-BSL_OPTIONS: dict[str, dict[str, Any]] = {
-    "als": {"method": "als", "reg_i": 10.0, "reg_u": 15.0, "n_epochs": 10},
-    "sgd": {"method": "sgd", "reg": 0.02, "learning_rate": 0.005, "n_epochs": 20},
-}
-WHOLE = (
-    "k",
-    "k_core",
-    "min_k",
-    "min_support",
-    "n_cltr_i",
-    "n_cltr_u",
-    "n_epochs",
-    "n_factors",
-    "random_state",
-)
-"""Parameters that are counts. Others are numbers, even if Surprise's default is an integer."""
-# The least legal value; Surprise itself fails late or divides by zero below it.
-LEAST = {
-    "alpha": 0,
+BOUNDS: Mapping[str, float] = {
+    "alpha": 0.0,
+    "init_high": 0.0,
+    "init_low": 0.0,
+    "init_std_dev": 0.0,
     "k": 1,
     "k_core": 1,
     "min_k": 1,
@@ -47,27 +29,50 @@ LEAST = {
     "n_cltr_u": 1,
     "n_epochs": 0,
     "n_factors": 1,
-    "init_high": 0,
-    "init_low": 0,
-    "init_std_dev": 0,
     "random_state": 0,
-    "reg": 0,
-    "reg_all": 0,
-    "reg_i": 0,
-    "reg_u": 0,
-    "shrinkage": 0,
+    "reg": 0.0,
+    "reg_all": 0.0,
+    "reg_i": 0.0,
+    "reg_u": 0.0,
+    "shrinkage": 0.0,
+}
+"""The least legal value; Surprise itself fails late or divides by zero below it. Where it is an
+integer, the parameter is a count; others are numbers, even if Surprise's default is an integer."""
+SIMILARITIES = ("cosine", "msd", "pearson", "pearson_baseline")
+SIM_OPTIONS = {"name": "msd", "user_based": True, "min_support": 1, "shrinkage": 100.0}
+BSL_OPTIONS = {
+    "als": {"method": "als", "reg_i": 10.0, "reg_u": 15.0, "n_epochs": 10},
+    "sgd": {"method": "sgd", "reg": 0.02, "learning_rate": 0.005, "n_epochs": 20},
 }
 
 
-def check_params(kind: type, params: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+def accepted(kind: type) -> tuple[set[str], bool]:
+    """Return the parameters that a class takes by name, and whether it takes any others."""
+    parameters = inspect.signature(kind).parameters.values()
+    names = {each.name for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD}
+    open_ended = len(names) < len(parameters)
+    if not kind.__module__.startswith("surprise."):
+        return names, open_ended
+    if open_ended:  # the neighbour methods pass baseline options through
+        names.add("bsl_options")
+    if kind.__name__ == "NormalPredictor":  # seeded here, though not by Surprise
+        names.add("random_state")
+    return names, False
+
+
+def check_params(
+    kind: type, params: Mapping[str, Any], entry: type[Algorithm] | None
+) -> Iterator[Fault]:
     """Yield parameters that would fail in the constructor or during a run.
 
     Parameters
     ----------
     kind : type
         A subclass of ``surprise.AlgoBase``.
-    params : dict
+    params : mapping
         Keyword arguments for it.
+    entry : type of Algorithm, optional
+        What is known of the class; values for a class of your own are its own affair.
 
     Yields
     ------
@@ -79,30 +84,23 @@ def check_params(kind: type, params: dict[str, Any]) -> Iterator[tuple[KeyPath, 
     Examples
     --------
     >>> from surprise import SVD
-    >>> list(check_params(SVD, {"n_factor": 5}))
+    >>> list(check_params(SVD, {"n_factor": 5}, None))
     [(('n_factor',), "SVD has no such parameter; did you mean 'n_factors'?")]
     """
+    allowed, open_ended = accepted(kind)
     parameters = inspect.signature(kind).parameters
-    of_surprise = kind.__module__.startswith("surprise.")
-    open_ended = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
-    allowed = {
-        name for name, p in parameters.items() if p.kind is not inspect.Parameter.VAR_KEYWORD
-    }
-    if of_surprise and open_ended:  # the neighbour methods pass baseline options through
-        allowed.add("bsl_options")
-        open_ended = False
-    if of_surprise and kind.__name__ == "NormalPredictor":  # seeded here, though not by Surprise
-        allowed.add("random_state")
     for name, value in params.items():
         if name not in allowed and not open_ended:
             yield (name,), f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"
-        elif name == "sim_options" and of_surprise:
+        elif entry is None or entry.model_class is not kind:
+            continue
+        elif name == "sim_options":
             yield from _check_sim_options(value)
-        elif name == "bsl_options" and of_surprise:
+        elif name == "bsl_options":
             yield from _check_bsl_options(value)
-        elif of_surprise or kind.__module__.startswith("harness.algorithms."):
+        else:
             default = parameters[name].default if name in parameters else None
-            if message := _wrong(name, value, default):
+            if message := _wrong(name, value, default, {**BOUNDS, **entry.bounds}):
                 yield (name,), message
     for name, parameter in parameters.items():
         required = parameter.default is inspect.Parameter.empty and parameter.kind not in (
@@ -113,7 +111,7 @@ def check_params(kind: type, params: dict[str, Any]) -> Iterator[tuple[KeyPath, 
             yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"
 
 
-def with_params(params: dict[str, Any], setting: Mapping[str, Any]) -> dict[str, Any]:
+def with_params(params: Mapping[str, Any], setting: Mapping[str, Any]) -> dict[str, Any]:
     """Return constructor arguments with a setting of a search written into them.
 
     Examples
@@ -121,29 +119,26 @@ def with_params(params: dict[str, Any], setting: Mapping[str, Any]) -> dict[str,
     >>> with_params({"k": 5, "sim_options": {"name": "msd"}}, {"sim_options.user_based": False})
     {'k': 5, 'sim_options': {'name': 'msd', 'user_based': False}}
     """
-    merged = {key: dict(v) if isinstance(v, dict) else v for key, v in params.items()}
+    merged = dict(params)
     for path, value in setting.items():
         outer, _, inner = path.partition(".")
-        if inner:
-            merged[outer] = {**merged.get(outer, {}), inner: value}
-        else:
-            merged[outer] = value
+        merged[outer] = {**merged.get(outer, {}), inner: value} if inner else value
     return merged
 
 
 def check_search(
-    kind: type, params: dict[str, Any], space: Mapping[str, Any]
-) -> Iterator[tuple[KeyPath, str]]:
+    kind: type, params: Mapping[str, Any], space: SearchSpace, entry: type[Algorithm] | None
+) -> Iterator[Fault]:
     """Yield what is wrong with a search space: each value is checked as one in `params` is.
 
     Parameters
     ----------
-    kind : type
-        A subclass of ``surprise.AlgoBase``.
-    params : dict
+    kind, entry
+        As for `check_params`.
+    params : mapping
         The parameters that are not searched.
     space : mapping
-        By dotted name, a list of values or a range with ``low`` and ``high``.
+        By dotted name, a list of values or a range.
 
     Yields
     ------
@@ -155,10 +150,8 @@ def check_search(
     Examples
     --------
     >>> from surprise import KNNBasic
-    >>> list(check_search(KNNBasic, {}, {"kk": [5, 10]}))
+    >>> list(check_search(KNNBasic, {}, {"kk": [5, 10]}, None))
     [(('kk',), "KNNBasic has no such parameter; did you mean 'k'?")]
-    >>> list(check_search(KNNBasic, {}, {"k": [5, 0]}))
-    [(('k', 1), 'found 0; it must be 1 or more')]
     """
     # Which options a baseline has depends on its method, which may be searched too.
     methods = space.get("bsl_options.method")
@@ -166,33 +159,28 @@ def check_search(
     if isinstance(methods, list):
         bases = [with_params(params, {"bsl_options.method": method}) for method in methods]
     for name, values in space.items():
-        place = tuple(name.split(".", 1))
-        if len(place) > 1 and not isinstance(params.get(place[0], {}), dict):
+        path = tuple(name.split(".", 1))
+        if len(path) > 1 and not isinstance(params.get(path[0], {}), dict):
             continue  # a fault of `params`
-        own = [params] if name == "bsl_options.method" else bases
-        ends = (
-            dict(enumerate(values))
-            if isinstance(values, list)
-            else {"low": values.low, "high": values.high}
-        )
-        faults = {}
+        if isinstance(values, Range):
+            ends: dict[str | int, Any] = {"low": values.low, "high": values.high}
+        else:
+            ends = dict(enumerate(values))
+        faults: dict[str | int, str] = {}
         for key, value in ends.items():
-            found = [_fault_of(kind, with_params(base, {name: value}), place) for base in own]
+            found = []
+            for base in [params] if name == "bsl_options.method" else bases:
+                every = check_params(kind, with_params(base, {name: value}), entry)
+                found.append(next((text for at, text in every if at in (path, path[:1])), ""))
             if all(found):
                 faults[key] = found[0]
         if len(faults) == len(ends) and len(set(faults.values())) == 1:  # of the name, not a value
-            yield (name,), str(next(iter(faults.values())))
+            yield (name,), next(iter(faults.values()))
         else:
-            yield from (((name, key), str(message)) for key, message in faults.items())
+            yield from (((name, key), message) for key, message in faults.items())
 
 
-def _fault_of(kind: type, params: dict[str, Any], place: tuple[str, ...]) -> str | None:
-    """Return what is wrong with one parameter or option among others."""
-    faults = check_params(kind, params)
-    return next((message for path, message in faults if path in (place, place[:1])), None)
-
-
-def _check_sim_options(options: Any) -> Iterator[tuple[KeyPath, str]]:
+def _check_sim_options(options: Any) -> Iterator[Fault]:
     if not isinstance(options, dict):
         yield ("sim_options",), f"found {options!r}; it must be a mapping of similarity options"
         return
@@ -207,16 +195,14 @@ def _check_sim_options(options: Any) -> Iterator[tuple[KeyPath, str]]:
             yield path, message
 
 
-def _check_bsl_options(options: Any) -> Iterator[tuple[KeyPath, str]]:
+def _check_bsl_options(options: Any) -> Iterator[Fault]:
     if not isinstance(options, dict):
         yield ("bsl_options",), f"found {options!r}; it must be a mapping of baseline options"
         return
     method = options.get("method", "als")
     if not isinstance(method, str) or method not in BSL_OPTIONS:
-        yield (
-            ("bsl_options", "method"),
-            f"unknown method {method!r}; {suggestion(method, BSL_OPTIONS)}",
-        )
+        hint = suggestion(method, BSL_OPTIONS)
+        yield ("bsl_options", "method"), f"unknown method {method!r}; {hint}"
         return
     for key, value in options.items():
         path = ("bsl_options", key)
@@ -227,28 +213,22 @@ def _check_bsl_options(options: Any) -> Iterator[tuple[KeyPath, str]]:
             yield path, message
 
 
-def _wrong(name: str, value: Any, default: Any) -> str | None:
-    """Return what is wrong with a value.
-
-    The name says whether it must be whole, the default whether it may be null or is a switch.
-    """
+def _wrong(name: str, value: Any, default: Any, bounds: Mapping[str, float] = BOUNDS) -> str | None:
+    """Return what is wrong with a value; the default says whether it may be null or is a switch."""
     if value is None and default is None:
         return None
     if isinstance(default, bool):
         return None if isinstance(value, bool) else f"found {value!r}; it must be true or false"
-    whole = name in WHOLE
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        expected = "a whole number" if whole else "a number"
-        return f"found {value!r}; it must be {expected}"
-    if whole and not isinstance(value, int):
-        return f"found {value!r}; it must be a whole number"
+    least = bounds.get(name)
+    whole = isinstance(least, int)
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return f"found {value!r}; it must be a {'whole ' * whole}number"
     if isinstance(value, float) and not math.isfinite(value):
         return f"found {value!r}; it must be finite"
     if abs(value) >= 2**31 and name != "random_state":
         return f"found {value!r}; it is larger than any sensible setting"
-    least = LEAST.get(name)
     if least is not None and value < least:
-        return f"found {value!r}; it must be {least} or more"
+        return f"found {value!r}; it must be {least:g} or more"
     if name == "random_state" and value >= 2**32:
         return f"found {value!r}; it must be below {2**32}"
     return None

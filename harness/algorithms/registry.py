@@ -1,124 +1,75 @@
-"""Names of algorithms, and the classes and constructors behind them."""
+"""The algorithms with a name, and the classes and models that names stand for."""
 
 from __future__ import annotations
 
 import copy
-import importlib
 import inspect
-import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
+import pkgutil
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from harness.algorithms.memory import memory
-from harness.algorithms.parameters import KeyPath, check_params, check_search
-from harness.config.spaces import RECOMMENDED, SearchSpace
+from harness.algorithms import compiled, own
+from harness.algorithms.algorithm import ENTRIES, Algorithm, Size
+from harness.algorithms.parameters import Fault, accepted, check_params, check_search
+from harness.algorithms.surprise_import import surprise
+from harness.config.algorithm import AlgorithmConfig
+from harness.config.spaces import SearchSpace
 from harness.errors import AlgorithmError, suggestion
 
 __all__ = [
-    "AlgorithmInfo",
     "advance",
-    "builtin_of",
+    "algorithms",
     "canonical",
     "check",
     "create",
-    "describe",
     "draws_in_order",
+    "entry_of",
     "find",
     "gives_preferences",
     "library_versions",
     "memory",
+    "names",
     "search_space",
     "takes_seed",
+    "truncates",
 ]
 
-SURPRISE = {
-    "NormalPredictor": "draws from a normal distribution fitted to the training ratings",
-    "BaselineOnly": "global mean plus a bias for the user and one for the item",
-    "KNNBasic": "mean of the neighbours' ratings, weighted by similarity",
-    "KNNWithMeans": "KNNBasic on ratings less each neighbour's mean",
-    "KNNWithZScore": "KNNBasic on ratings standardised by each neighbour",
-    "KNNBaseline": "KNNBasic on ratings less a baseline estimate",
-    "SVD": "biased matrix factorisation by stochastic gradient descent",
-    "SVDpp": "SVD that also learns from which items a user rated (SVD++)",
-    "NMF": "non-negative matrix factorisation",
-    "SlopeOne": "mean deviation between pairs of items",
-    "CoClustering": "means of user clusters, item clusters and co-clusters",
-}
-TRUNCATING = ("SlopeOne", "CoClustering")
-"""Algorithms of Surprise that read ratings into C integers: 4.5 stars count as 4."""
-
-FLOORS = {
-    "Random": "a random number for each user and item",
-    "Popularity": "how often the item was rated in training",
-    "ItemMean": "the item's mean rating in training",
-}
+KINDS = ("surprise", "baseline", "library")
+COLUMNS_ROW = 24  # both groupings of the ratings: two ids of 4 bytes, two ratings of 8
+LISTS_ROW = 250  # a rating in the lists of tuples that a class of your own walks
+BLOCK = 64 << 20  # estimates under way
 
 
-LIBRARIES = {
-    "spark-als": "alternating least squares of Spark's MLlib, for ratings or counts",
-    "implicit-als": "alternating least squares of the library implicit, for counts",
-}
-DISTRIBUTIONS = {"spark-als": "pyspark", "implicit-als": "implicit"}
-"""What has to be installed for an algorithm of another library."""
-
-
-@dataclass(frozen=True)
-class AlgorithmInfo:
-    """What `harness list algorithms` shows of one algorithm.
-
-    Parameters
-    ----------
-    name : str
-    summary : str
-    kind : str
-        ``surprise``, ``floor`` (a baseline) or ``library`` for one that another library fits.
-    params : dict of str to object
-        Arguments of the constructor with their defaults.
-    """
-
-    name: str
-    summary: str
-    kind: str
-    params: dict[str, Any]
-
-
-def find(name: str) -> type:
-    """Return the class of an algorithm.
-
-    Parameters
-    ----------
-    name : str
-        A name of Surprise's, spelled with or without capitals, hyphens and spaces (``SVD++`` is
-        ``SVDpp``), a baseline, one that another library fits, or ``package.module:Class``.
-
-    Raises
-    ------
-    AlgorithmError
-        If there is no such algorithm, or the class is not a subclass of ``AlgoBase``.
+@cache
+def algorithms() -> dict[str, type[Algorithm]]:
+    """Return every algorithm that has a name: Surprise's, baselines, those of other libraries.
 
     Examples
     --------
-    >>> find("SVD++").__name__
-    'SVDpp'
+    >>> algorithms()["SVD"].summary
+    'biased matrix factorisation by stochastic gradient descent'
     """
-    if ":" in name:
-        return _imported(name)
-    found = canonical(name)
-    if found in FLOORS:
-        from harness.algorithms import baselines
+    import_module("harness.algorithms.baselines")
+    for module in pkgutil.iter_modules(compiled.__path__, f"{compiled.__name__}."):
+        import_module(module.name)
+    import_module("harness.algorithms.als")
+    return dict(sorted(ENTRIES.items(), key=lambda item: KINDS.index(item[1].kind)))
 
-        return getattr(baselines, found)  # type: ignore[no-any-return]
-    if found in LIBRARIES:
-        from harness.algorithms import als
 
-        return als.ALGORITHMS[found]
-    from harness.algorithms.surprise_import import surprise
+def names(kind: str) -> list[str]:
+    """Return the algorithms of a kind: ``surprise``, ``baseline`` or ``library``."""
+    return [name for name, entry in algorithms().items() if entry.kind == kind]
 
-    return getattr(surprise, found)  # type: ignore[no-any-return]
+
+def entry_of(kind: type) -> type[Algorithm] | None:
+    """Return what is known of a class, or of the first that it derives from."""
+    entries = {entry.model_class: entry for entry in algorithms().values()}
+    return next((entries[base] for base in kind.__mro__ if base in entries), None)
 
 
 def canonical(name: str) -> str:
@@ -136,20 +87,38 @@ def canonical(name: str) -> str:
     """
     if ":" in name:
         return name
-    known = {_folded(each): each for each in (*SURPRISE, *FLOORS, *LIBRARIES)}
+    known = {_folded(each): each for each in algorithms()}
     found = known.get(_folded(name))
     if found is None:
         raise AlgorithmError(f"unknown algorithm {name!r}; {suggestion(name, known.values())}")
     return found
 
 
-def check(algorithm: Any) -> list[tuple[KeyPath, str]]:
-    """Return what is wrong with an algorithm of a config, without building it.
+def find(name: str) -> type:
+    """Return the class of an algorithm.
 
     Parameters
     ----------
-    algorithm : AlgorithmConfig
-        Its ``name``, ``params`` and ``search`` are checked.
+    name : str
+        A name of Surprise's, spelled with or without capitals, hyphens and spaces (``SVD++`` is
+        ``SVDpp``), a baseline, one that another library fits, or ``package.module:Class``.
+
+    Raises
+    ------
+    AlgorithmError
+        If there is no such algorithm, or the class is not a subclass of ``AlgoBase`` that can
+        estimate.
+
+    Examples
+    --------
+    >>> find("SVD++").__name__
+    'SVDpp'
+    """
+    return own.load(name) if ":" in name else algorithms()[canonical(name)].model_class
+
+
+def check(algorithm: AlgorithmConfig) -> list[Fault]:
+    """Return what is wrong with an algorithm of a config, without building it.
 
     Returns
     -------
@@ -160,25 +129,22 @@ def check(algorithm: Any) -> list[tuple[KeyPath, str]]:
         kind = find(algorithm.name)
     except AlgorithmError as error:
         return [(("name",), str(error))]
-    faults = [
-        (("params", *path), message) for path, message in check_params(kind, algorithm.params)
-    ]
+    entry, params = entry_of(kind), algorithm.params
+    faults = [(("params", *path), text) for path, text in check_params(kind, params, entry)]
     if isinstance(algorithm.search, dict):
-        faults += [
-            (("search", *path), message)
-            for path, message in check_search(kind, algorithm.params, algorithm.search)
-        ]
+        found = check_search(kind, params, algorithm.search, entry)
+        faults += [(("search", *path), text) for path, text in found]
     return faults
 
 
-def create(name: str, params: dict[str, Any], seed: int) -> Any:
+def create(name: str, params: Mapping[str, Any], seed: int) -> surprise.AlgoBase:
     """Build a model, seeded unless its parameters say otherwise.
 
     Parameters
     ----------
     name : str
         As `find` takes it.
-    params : dict
+    params : mapping
         Arguments of the constructor; copied, because Surprise writes into `sim_options`.
     seed : int
         Becomes ``random_state`` where the constructor takes one and `params` names none.
@@ -199,18 +165,18 @@ def create(name: str, params: dict[str, Any], seed: int) -> Any:
     7
     """
     kind = find(name)
-    accepted = inspect.signature(kind).parameters
-    arguments = copy.deepcopy(params)
+    parameters = inspect.signature(kind).parameters
+    arguments = dict(copy.deepcopy(params))
     # NormalPredictor has no parameter for its seed; the fit takes it from an attribute.
-    seeded_later = kind.__name__ == "NormalPredictor" and "random_state" not in accepted
-    state = arguments.pop("random_state", None) if seeded_later else None
-    if "random_state" in accepted and arguments.get("random_state") is None:
+    seeded_later = "random_state" in accepted(kind)[0] and "random_state" not in parameters
+    if (seeded_later or "random_state" in parameters) and arguments.get("random_state") is None:
         arguments["random_state"] = seed
-    if "verbose" in accepted:
+    state = arguments.pop("random_state") if seeded_later else None
+    if "verbose" in parameters:
         arguments.setdefault("verbose", False)
     for options in ("sim_options", "bsl_options"):
         # Surprise's defaults are one shared, mutable dict; every model gets its own.
-        if options in accepted:
+        if options in parameters:
             arguments.setdefault(options, {})
     try:
         model = kind(**arguments)
@@ -219,56 +185,66 @@ def create(name: str, params: dict[str, Any], seed: int) -> Any:
             f"{name}: the constructor refused ({type(error).__name__}: {error}); check `params`"
         ) from error
     if seeded_later:
-        model.random_state = seed if state is None else state
+        model.random_state = state
     return model
 
 
-def builtin_of(name: str, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the algorithm with a name whose compiled code a class may run, and its parameters.
+def memory(name: str, params: Mapping[str, Any], n_users: int, n_items: int, n_ratings: int) -> int:
+    """Estimate the bytes that fitting and scoring need at their peak.
 
     Parameters
     ----------
     name : str
         As `find` takes it.
-    params : dict
+    params : mapping
+        Parameters that differ from the defaults.
+    n_users, n_items, n_ratings : int
+        Size of the training set.
 
     Returns
     -------
-    name : str
-        Of the algorithm itself; for a class of your own, of Surprise's algorithm that it derives
-        from, ``Random`` where it derives from none.
-    params : dict
-        Those that this algorithm has.
+    int
+        Bytes, the columns of the training set and what another library takes included. For a class
+        that derives from none with a name, the training set as Python lists.
 
     Examples
     --------
-    >>> builtin_of("SVD", {"n_factors": 5})
-    ('SVD', {'n_factors': 5})
-    >>> builtin_of("surprise:KNNBasic", {"k": 5, "verbose": True})
-    ('KNNBasic', {'k': 5, 'verbose': True})
+    >>> memory("SlopeOne", {}, 162_541, 59_047, 25_000_095) // 2**30
+    26
+    >>> memory("SVD", {"n_factors": 100}, 162_541, 59_047, 25_000_095) // 2**20
+    974
     """
-    if ":" not in name:
-        return name, params
-    bases = (
-        kind.__name__ for kind in find(name).__mro__ if kind.__module__.startswith("surprise.")
-    )
-    found = next((base for base in bases if base in SURPRISE), "Random")
-    accepted = inspect.signature(find(found)).parameters
-    return found, {key: value for key, value in params.items() if key in accepted}
+    entry = entry_of(find(name))
+    size = Size(n_users, n_items, n_ratings)
+    needed = entry.memory(params, size) if entry else LISTS_ROW * n_ratings
+    return COLUMNS_ROW * n_ratings + BLOCK + needed
+
+
+def search_space(name: str) -> SearchSpace:
+    """Return what `search: recommended` stands for; empty where there is nothing to tune.
+
+    Examples
+    --------
+    >>> list(search_space("ItemMean"))
+    ['damping']
+    """
+    entry = _named(name)
+    return entry.space if entry else {}
+
+
+def truncates(name: str) -> bool:
+    """Return whether Surprise reads ratings into C integers for an algorithm with a name."""
+    entry = _named(name)
+    return entry is not None and entry.truncates
 
 
 def draws_in_order(name: str) -> bool:
-    """Return whether an algorithm draws a number for each estimate, one after the other.
-
-    Examples
-    --------
-    >>> draws_in_order("NormalPredictor"), draws_in_order("SVD")
-    (True, False)
-    """
-    return canonical(name) == "NormalPredictor"
+    """Return whether an algorithm draws a number for each estimate, one after the other."""
+    entry = _named(name)
+    return entry is not None and entry.draws_in_order
 
 
-def advance(model: Any, n_draws: int) -> None:
+def advance(model: surprise.AlgoBase, n_draws: int) -> None:
     """Let a model that draws in order start after so many draws.
 
     A script that seeds NumPy once and then cross-validates a NormalPredictor draws one stream
@@ -288,11 +264,10 @@ def takes_seed(name: str) -> bool:
     >>> takes_seed("SVD"), takes_seed("SlopeOne")
     (True, False)
     """
-    kind = find(name)
-    return draws_in_order(name) or "random_state" in inspect.signature(kind).parameters
+    return draws_in_order(name) or "random_state" in inspect.signature(find(name)).parameters
 
 
-def gives_preferences(name: str, params: dict[str, Any]) -> bool:
+def gives_preferences(name: str, params: Mapping[str, Any]) -> bool:
     """Return whether estimates are preferences instead of ratings.
 
     Examples
@@ -300,8 +275,8 @@ def gives_preferences(name: str, params: dict[str, Any]) -> bool:
     >>> gives_preferences("spark-als", {"implicit": True}), gives_preferences("SVD", {})
     (True, False)
     """
-    found = canonical(name)
-    return found == "implicit-als" or (found == "spark-als" and bool(params.get("implicit")))
+    entry = _named(name)
+    return entry is not None and entry.gives_preferences(params)
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
@@ -312,90 +287,21 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
     >>> library_versions(["SVD", "Random"])
     {}
     """
-    from importlib.metadata import PackageNotFoundError, version
-
     found = {}
     for name in names:
-        package = DISTRIBUTIONS.get(canonical(name))
-        if package is not None:
+        entry = _named(name)
+        if entry is not None and entry.package:
             try:
-                found[package] = version(package)
+                found[entry.package] = version(entry.package)
             except PackageNotFoundError:
-                found[package] = "missing"
+                found[entry.package] = "missing"
     return found
 
 
-def search_space(name: str) -> SearchSpace:
-    """Return what `search: recommended` stands for; empty where there is nothing to tune.
-
-    Examples
-    --------
-    >>> list(search_space("ItemMean"))
-    ['damping']
-    """
-    return RECOMMENDED.get(canonical(name), {})
-
-
-def describe() -> list[AlgorithmInfo]:
-    """Return every algorithm that has a name, with its parameters and their defaults.
-
-    Examples
-    --------
-    >>> len(describe())
-    16
-    """
-    rows = []
-    for kind, table in (("surprise", SURPRISE), ("floor", FLOORS), ("library", LIBRARIES)):
-        for name, summary in table.items():
-            parameters = inspect.signature(find(name)).parameters.values()
-            defaults = {
-                each.name: each.default
-                for each in parameters
-                if each.kind is not inspect.Parameter.VAR_KEYWORD and each.name != "verbose"
-            }
-            rows.append(AlgorithmInfo(name, summary, kind, defaults))
-    return rows
+def _named(name: str) -> type[Algorithm] | None:
+    """Return the entry of a name; None for an import path."""
+    return algorithms().get(canonical(name))
 
 
 def _folded(name: str) -> str:
     return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
-
-
-def _own_folders() -> list[str]:
-    """Return the folders from which modules can be imported that do not belong to Python."""
-    python = [Path(each).resolve() for each in {sys.prefix, sys.base_prefix, sys.exec_prefix}]
-    places = dict.fromkeys(Path(each).resolve() for each in reversed(sys.path))
-    return [str(p) for p in places if p.is_dir() and not any(map(p.is_relative_to, python))]
-
-
-def _imported(name: str) -> type:
-    """Return the class at an import path."""
-    from harness.algorithms.surprise_import import surprise
-
-    module_name, _, class_name = name.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-    except ImportError as error:
-        looked = f"; looked in {', '.join(_own_folders())} and among the installed packages"
-        missing = getattr(error, "name", None) == module_name.partition(".")[0]
-        raise AlgorithmError(
-            f"cannot import {module_name!r} ({error}){looked if missing else ''}; "
-            "put the module beside the config, or install it"
-        ) from None
-    except BaseException as error:  # a script that is imported can call sys.exit
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise AlgorithmError(
-            f"importing {module_name!r} failed ({type(error).__name__}: {error}); fix the module"
-        ) from error
-    found = getattr(module, class_name, None)
-    if not (isinstance(found, type) and issubclass(found, surprise.AlgoBase)):
-        classes = [
-            each
-            for each, value in vars(module).items()
-            if isinstance(value, type) and issubclass(value, surprise.AlgoBase)
-        ]
-        hint = suggestion(class_name, classes) if classes else "derive a class from it"
-        where = getattr(module, "__file__", module_name)
-        raise AlgorithmError(f"{name!r} is not a subclass of surprise.AlgoBase in {where}; {hint}")
-    return found

@@ -350,7 +350,7 @@ def _named(answer: str) -> list[str]:
     from harness.algorithms import registry
 
     if answer.strip().casefold() == "all":
-        return [*registry.SURPRISE, "ItemMean"]
+        return [*registry.names("surprise"), "ItemMean"]
     return [name.strip() for name in answer.split(",") if name.strip()]
 
 

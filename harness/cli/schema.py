@@ -46,14 +46,14 @@ def make_schema() -> dict[str, Any]:
     It is what the models declare, with three things that only the command line knows: the name of
     a run may be left out of a file, and which algorithms and metrics an editor can offer.
     """
-    from harness.algorithms.registry import describe
+    from harness.algorithms.registry import algorithms
     from harness.config.experiment import Experiment
 
     schema = Experiment.model_json_schema()
     _tidy(schema)
     schema["required"].remove("name")
     sections = schema["$defs"]
-    names = {"enum": [info.name for info in describe()]}
+    names = {"enum": list(algorithms())}
     # Other spellings and import paths are names too: what is offered is not all that is right.
     any_name = {"anyOf": [names, {"type": "string"}]}
     name = sections["AlgorithmConfig"]["properties"]["name"]

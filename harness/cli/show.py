@@ -90,11 +90,11 @@ def _algorithms() -> Listing:
     columns = ["algorithm", "what it does", "parameters"]
     rows = [
         [
-            info.name,
-            info.summary,
-            ", ".join(f"{name}={value!r}" for name, value in info.params.items()) or "none",
+            entry.name,
+            entry.summary,
+            ", ".join(f"{name}={value!r}" for name, value in entry.parameters().items()) or "none",
         ]
-        for info in registry.describe()
+        for entry in registry.algorithms().values()
     ]
     return Listing(columns, rows, columns)
 

@@ -322,9 +322,9 @@ def _reason(error: BaseException, own: str | None) -> str:
 
 def _notes(chosen: AlgorithmConfig, trainset: Any, fit_path: str) -> list[str]:
     """Return notes on how an algorithm was fitted."""
-    if registry.canonical(chosen.name) not in registry.TRUNCATING:
+    if not registry.truncates(chosen.name):
         return []
-    values = trainset.user_ratings
+    values = trainset.by_user.ratings
     if (values == values.astype(int)).all():
         return []
     if chosen.as_surprise or fit_path == "surprise":

@@ -10,7 +10,7 @@ from typing import Any
 import harness
 from harness import metrics, seeds
 from harness.algorithms import registry
-from harness.algorithms.own_code import code_digest
+from harness.algorithms.own import code_digest
 from harness.candidates import Sampled
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.experiment import Experiment

@@ -205,7 +205,7 @@ def _rank_catalogue(
         judged_columns = trainset.inner_items[asked.items[judged.rows]]
         known = judged_columns >= 0
         seen = (
-            _stretches(trainset.user_offsets, inner[start:stop])
+            _stretches(trainset.by_user.offsets, inner[start:stop])
             if section.training_items == "drop"
             else None
         )
@@ -215,7 +215,7 @@ def _rank_catalogue(
             judged_columns[known],
             asked.ratings[judged.rows[known]],
             excluded_offsets=None if seen is None else seen.offsets,
-            excluded_items=None if seen is None else trainset.user_items[seen.rows],
+            excluded_items=None if seen is None else trainset.by_user.ids[seen.rows],
             depth=depth,
             tie_keys=None if keys is None else (keys[0][kept[start:stop]], keys[1][codes[:-1]]),
         )

@@ -99,6 +99,16 @@ FITTED = (
 )
 
 
+# Users who rated an item twice (the harness lets none through) are left to Surprise by these.
+FITTED_BY_SURPRISE_FOR_REPEATS = (
+    surprise.SVDpp,
+    surprise.KNNBasic,
+    surprise.KNNWithMeans,
+    surprise.KNNWithZScore,
+    surprise.KNNBaseline,
+)
+
+
 def outcome(call):
     """Return what a call returns, or the type of what it raises."""
     try:
@@ -120,7 +130,9 @@ def fit_both(kind, options, twins):
     if isinstance(refused, type):
         assert path is refused
         return None
-    assert path == "accelerated"
+    repeats = len({row[:2] for row in twins.rows}) < len(twins.rows)
+    left = repeats and kind in FITTED_BY_SURPRISE_FOR_REPEATS
+    assert path == ("surprise" if left else "accelerated")
     return theirs, ours
 
 
@@ -243,7 +255,7 @@ def test_slope_one_of_many_items_is_computed_when_asked_for(twins, monkeypatch):
     both = twins([(cell // 30, cell % 30, float(rng.integers(1, 51)) / 10) for cell in cells])
     whole, lazy = surprise.SlopeOne(), surprise.SlopeOne()
     models.fit(whole, both.columns())
-    monkeypatch.setattr("harness.algorithms.compiled.slope_one.SLOPE_ONE_DENSE", 0)
+    monkeypatch.setattr("harness.algorithms.compiled.slope_one.DENSE", 0)
     models.fit(lazy, both.columns())
     lazy = pickle.loads(pickle.dumps(lazy))
     users, items = np.divmod(np.arange(both.n_users * both.n_items), both.n_items)

@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from harness.algorithms import memory, models, registry
+from harness.algorithms import models, registry
+from harness.algorithms.compiled import matrix
 from harness.algorithms.compiled.similarities import Similarities
 from harness.algorithms.surprise_import import surprise
 from harness.errors import AlgorithmError
@@ -220,7 +221,7 @@ def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
     both = twins(ROWS)
     options = {"name": "pearson_baseline", "user_based": user_based, "shrinkage": 3}
     theirs = create(kind, sim_options=dict(options)).fit(both.plain())
-    monkeypatch.setattr(memory, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(matrix, "DENSE_LIMIT", 0)
     ours = create(kind, sim_options=dict(options))
     models.fit(ours, both.columns())
     assert isinstance(ours.sim, Similarities)
@@ -330,8 +331,8 @@ def test_a_model_that_surprise_fitted_is_told_how_to_be_fitted(twins):
         ("SlopeOne", {}, 28e9, 31e9),
         ("KNNBasic", {}, 1e9, 4e9),
         ("Popularity", {}, 0.5e9, 1.5e9),
-        (OwnFit, {}, 0.8e9, 1.5e9),
-        (Constant, {}, 5e9, 9e9),
+        (f"{__name__}:OwnFit", {}, 0.8e9, 1.5e9),
+        (f"{__name__}:Constant", {}, 5e9, 9e9),
     ],
     ids=str,
 )
@@ -342,7 +343,8 @@ def test_memory_is_of_the_size_of_what_is_kept(name, params, least, most):
 def test_results_do_not_depend_on_the_number_of_threads():
     code = """
 import hashlib, numpy as np
-from harness.algorithms import memory, models, registry
+from harness.algorithms import models, registry
+from harness.algorithms.compiled import matrix
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset
 rng = np.random.default_rng(0)

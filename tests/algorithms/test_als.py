@@ -247,7 +247,7 @@ class TestImplicit:
     ) -> None:
         found = []
         for n_threads in (1, 2, 4):
-            monkeypatch.setattr("harness.algorithms.als_implicit.n_threads", lambda n=n_threads: n)
+            monkeypatch.setattr("harness.algorithms.als.n_threads", lambda n=n_threads: n)
             model = self.fitted()
             found.append(model.pu.tobytes() + model.qi.tobytes())
         assert len(set(found)) == 1

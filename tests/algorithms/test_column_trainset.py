@@ -134,7 +134,7 @@ def test_lists_are_built_once_and_only_for_those_who_are_asked_for():
     columns, _ = build([(0, 0, 5.0), (1, 0, 3.5)])
     first = columns.ur[1]
     assert columns.ur[1] is first
-    assert dict.keys(columns.ur) == {1}
+    assert columns.ur._built.keys() == {1}
 
 
 def test_columns_that_cannot_be_written_are_accepted_and_left_alone():

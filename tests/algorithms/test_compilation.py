@@ -30,9 +30,9 @@ for kernel in kernels.values():
     if len(kernel.signatures) > 1:
         sys.exit(f"{kernel.py_func.__qualname__}: {kernel.signatures}")
 names = {kernel.py_func.__name__ for kernel in kernels.values() if kernel.signatures}
-# What a run does not need: loops for users who repeat an item, for other measures and rules.
-assert "descend_once" in names, names
-assert not names & {"descend_repeated", "fill_rows", "add_biases", "_cascade"}, names
+# What a run does not need: loops for other similarities and rules.
+assert "descend" in names, names
+assert not names & {"fill_rows", "add_biases", "_cascade"}, names
 """
 
 

@@ -6,7 +6,6 @@ import pytest
 import surprise
 
 from harness.algorithms import registry
-from harness.algorithms.parameters import check_params
 from harness.config.algorithm import AlgorithmConfig
 from harness.errors import AlgorithmError
 
@@ -18,8 +17,11 @@ class Own(surprise.AlgoBase):
         surprise.AlgoBase.__init__(self)
         self.depth, self.flavour = depth, flavour
 
+    def estimate(self, u, i):
+        return 3.0
 
-@pytest.mark.parametrize("name", registry.SURPRISE)
+
+@pytest.mark.parametrize("name", registry.names("surprise"))
 def test_every_algorithm_of_surprise_has_its_class(name):
     assert registry.find(name) is getattr(surprise, name)
 
@@ -32,7 +34,7 @@ def test_no_algorithm_of_surprise_is_left_out():
         and issubclass(value, surprise.AlgoBase)
         and value is not surprise.AlgoBase
     }
-    assert classes == set(registry.SURPRISE)
+    assert classes == set(registry.names("surprise"))
 
 
 @pytest.mark.parametrize(
@@ -67,8 +69,8 @@ def test_an_unknown_name_gets_a_suggestion():
     ],
 )
 def test_a_bad_parameter_is_named(name, params, path, message):
-    found = list(check_params(registry.find(name), params))
-    assert [each[0] for each in found] == [path]
+    found = registry.check(AlgorithmConfig(name=name, params=params))
+    assert [each[0] for each in found] == [("params", *path)]
     assert message in found[0][1]
 
 
@@ -82,12 +84,13 @@ def test_a_bad_parameter_is_named(name, params, path, message):
     ],
 )
 def test_what_surprise_takes_is_taken(name, params):
-    assert list(check_params(registry.find(name), params)) == []
+    assert registry.check(AlgorithmConfig(name=name, params=params)) == []
     assert isinstance(registry.create(name, params, 0), surprise.AlgoBase)
 
 
 def test_a_missing_required_parameter_is_named():
-    assert "needs the parameter 'depth'" in next(check_params(Own, {}))[1]
+    found = registry.check(AlgorithmConfig(name=f"{__name__}:Own"))
+    assert found == [(("params",), "Own needs the parameter 'depth'; add it under `params`")]
 
 
 def test_options_given_by_the_user_are_not_written_into():

@@ -32,15 +32,6 @@ def test_a_folder_that_the_user_chose_is_used(tmp_path):
     assert chosen.is_dir()
 
 
-def test_memory_is_estimated_without_importing_numba_or_surprise(tmp_path):
-    code = (
-        "import sys; from harness.algorithms.memory import memory;"
-        "memory('SVD', {}, 10, 10, 10);"
-        "assert not {'numba', 'surprise', 'numpy'} & set(sys.modules), sys.modules.keys()"
-    )
-    run(code, tmp_path)
-
-
 PATHS = (
     "import surprise;"
     "paths = [data.path for data in surprise.dataset.BUILTIN_DATASETS.values()];"

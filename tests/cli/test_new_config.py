@@ -61,7 +61,7 @@ def test_a_new_config_holds_what_was_asked_for(call, tmp_path):
 def test_all_takes_every_algorithm_of_surprise(call, tmp_path):
     call("new", "a.yaml", "--algorithms", "all")
     experiment, _ = load(tmp_path / "a.yaml")
-    assert set(registry.SURPRISE) <= {each.name for each in experiment.algorithms}
+    assert set(registry.names("surprise")) <= {each.name for each in experiment.algorithms}
 
 
 def test_every_key_stands_under_its_meaning(call, tmp_path):
@@ -332,7 +332,7 @@ def test_what_the_harness_takes_the_schema_takes_too(schema, change):
 
 def test_an_editor_is_offered_every_algorithm(schema):
     offered = schema["$defs"]["AlgorithmConfig"]["properties"]["name"]["anyOf"][0]["enum"]
-    assert offered == [info.name for info in registry.describe()]
+    assert offered == list(registry.algorithms())
     assert schema["properties"]["algorithms"]["items"]["anyOf"][0]["anyOf"][0]["enum"] == offered
 
 

@@ -58,7 +58,7 @@ def test_a_search_is_checked_as_parameters_are(name, space, fault):
         ("KNNBaseline", {"bsl_options.method": ["als", "sgd"], "bsl_options.reg": [0.1]}),
         ("KNNBasic", {"sim_options.user_based": [True, False]}),
         ("SlopeOne", {}),
-        *((each.name, "recommended") for each in registry.describe()),
+        *((each, "recommended") for each in registry.algorithms()),
     ],
 )
 def test_a_search_that_is_right_passes(name, space):

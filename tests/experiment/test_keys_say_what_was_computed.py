@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.algorithms.own_code import code_digest
+from harness.algorithms.own import code_digest
 from harness.cli import main
 from harness.config.load import load
 from harness.errors import HarnessError
@@ -113,7 +113,7 @@ def test_a_change_of_data_in_the_file_is_another_key_in_the_next_process(own):
 
 def digest_in_a_process(own, seed="1"):
     command = (
-        "import ownalgorithm; from harness.algorithms.own_code import code_digest;"
+        "import ownalgorithm; from harness.algorithms.own import code_digest;"
         "print(code_digest(ownalgorithm.Own))"
     )
     done = subprocess.run(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.algorithms.registry import FLOORS, SURPRISE
+from harness.algorithms import registry
 from harness.report.digest import digest
 from harness.report.page import ASSETS
 from harness.report.styles import COLOURS, algorithm_styles, plain, plot_style, shortened, symbol
@@ -59,7 +59,7 @@ def lab(rgb):
 
 
 def test_every_algorithm_with_a_name_has_a_look_of_its_own():
-    found = algorithm_styles([*SURPRISE, *FLOORS])
+    found = algorithm_styles([*registry.names("surprise"), *registry.names("baseline")])
     assert len(set(found.values())) == 14
     shapes = {(style.hue, style.marker, style.filled) for style in found.values()}
     assert len(shapes) == 14
@@ -112,7 +112,18 @@ def test_table_and_plots_use_the_colour_of_the_algorithm(nasty, nasty_page):
     assert told.styles["SVD"] == algorithm_styles(["SVD"])["SVD"]
 
 
-@pytest.mark.parametrize("name", [*SURPRISE, *FLOORS, "one", "two", "three", "four", "five"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *registry.names("surprise"),
+        *registry.names("baseline"),
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+    ],
+)
 def test_a_symbol_stays_in_its_box(name):
     path = symbol(algorithm_styles([name])[name])
     numbers = [float(each) for each in path.translate(str.maketrans("MLQCZ,", "      ")).split()]

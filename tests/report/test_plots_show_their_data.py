@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.text import Text
 
-from harness.algorithms.registry import SURPRISE
+from harness.algorithms import registry
 from harness.errors import ResultsError
 from harness.report import plots
 from harness.report.axes import scale_without
@@ -198,7 +198,7 @@ def run_of(build_run):
     @cache
     def made(n_rows, long):
         names = [f"algorithm {'with a label ' * 5}{number}" for number in range(n_rows - 2)]
-        names = names if long else [*SURPRISE, "ItemMean"][: n_rows - 2]
+        names = names if long else [*registry.names("surprise"), "ItemMean"][: n_rows - 2]
         # With what a scale may leave out, at the end and far below the others.
         names = [*names, *(["SVD", "Random"][-n_rows:] if long else ["Popularity", "Random"])]
         run = build_run("rows", ["rated"], algorithms=names[-n_rows:], fails=None)

@@ -16,8 +16,7 @@ import pytest
 import harness
 from harness import metrics, rankings
 from harness.algorithms import models
-from harness.algorithms.als import SparkALS
-from harness.algorithms.als_spark import places_by_name
+from harness.algorithms.als import SparkALS, places_by_name
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import AlgorithmError

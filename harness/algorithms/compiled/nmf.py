@@ -2,80 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from harness.algorithms.columns import Lists
-from harness.algorithms.compiled.accelerator import (
-    Accelerator,
-    Codes,
-    Floats,
-    Offsets,
-    Progress,
+from harness.algorithms.algorithm import (
+    DOUBLE,
+    FitOptions,
+    Size,
     are_integers,
     are_numbers,
+    in_blocks,
 )
-from harness.algorithms.compiled.loops import in_blocks
-from harness.algorithms.compiled.svd import FactorScorer
+from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
+from harness.config.spaces import Range
 from harness.kernels import kernel
-
-__all__ = ["NMF"]
 
 LANES = 8
 """Factors are padded with zeros to whole vectors of 8 doubles; zeros stay zero in every step."""
+PASSES_ROW = 12 + 3 * DOUBLE  # the ratings in another order, and their products
 
 
-class NMF(Accelerator):
-    """Accelerates `surprise.NMF`.
+class NMF(FactorModel):
+    """Factors that stay non-negative, with or without biases."""
 
-    Surprise collects the numerators and denominators of users and items in one pass over the
-    ratings. Factors do not change during the pass, so the sums of each user, and then of each
-    item, can be made by themselves, on several threads, in the order in which Surprise adds.
-    """
-
-    surprise_class = surprise.NMF
-    scorer = FactorScorer
+    model_class = surprise.NMF
+    summary = "non-negative matrix factorisation"
+    citation = "luo2014efficient"
+    style = ("green", "s", "-", True)
+    space = FACTORS | {
+        "biased": [False],
+        "reg_pu": Range(low=0.005, high=0.5, log=True),
+        "reg_qi": Range(low=0.005, high=0.5, log=True),
+    }
     fit_methods = ("fit", "sgd")
 
-    def accepts(self, model: Any) -> bool:  # noqa: D102
-        return are_integers(model.n_factors, model.n_epochs) and are_numbers(
-            *(getattr(model, f"reg_{of}") for of in ("pu", "qi", "bu", "bi")),
-            model.lr_bu,
-            model.lr_bi,
-        )
+    @classmethod
+    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+        vectors = 3 * (size.n_users + size.n_items)
+        n_factors = int(params.get("n_factors", 15))
+        return DOUBLE * (n_factors + LANES) * vectors + PASSES_ROW * size.n_ratings
 
-    def fit(  # noqa: D102
-        self, model: Any, trainset: ColumnTrainset, *, as_surprise: bool, progress: Progress
-    ) -> None:
+    @classmethod
+    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
+        numbers = (model.reg_pu, model.reg_qi, *_bias_rates(model))
+        return are_integers(model.n_factors, model.n_epochs) and are_numbers(*numbers)
+
+    @classmethod
+    def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         rng = surprise.utils.get_rng(model.random_state)
         pu, qi = (
             _padded(rng.uniform(model.init_low, model.init_high, size=(n, model.n_factors)))
             for n in (trainset.n_users, trainset.n_items)
         )
         bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
-        by_user = trainset.by_user
-        item_offsets, raters, places = trainset.item_order
-        by_item = Lists(item_offsets, raters, by_user.ratings[places])
+        by_user, order = trainset.by_user, trainset.item_order
+        by_item = order.lists(by_user.ratings)
         mean, reg_pu, reg_qi = float(trainset.global_mean), float(model.reg_pu), float(model.reg_qi)
-        rates = np.array([model.lr_bu, model.lr_bi, model.reg_bu, model.reg_bi], np.float64)
+        rates = np.array(_bias_rates(model), float)
         products = np.empty(trainset.n_ratings)
         steps = trainset.n_ratings * pu.shape[1] / LANES
         pu_next, qi_next = np.empty_like(pu), np.empty_like(qi)
         for epoch in range(model.n_epochs):
-            in_blocks(multiply, trainset.n_users, steps, *by_user[:2], pu, qi, products)
+            in_blocks(multiply, trainset.n_users, steps, by_user, pu, qi, products)
             if model.biased:
-                add_biases(*by_user, mean, rates, bu, bi, products)
-            users = (*by_user, products, reg_pu, pu, qi, pu_next)
+                add_biases(by_user, mean, rates, bu, bi, products)
+            users = (by_user, products, reg_pu, pu, qi, pu_next)
             in_blocks(step, trainset.n_users, steps, *users)
-            items = (*by_item, products[places], reg_qi, qi, pu, qi_next)
+            items = (by_item, products[order.places], reg_qi, qi, pu, qi_next)
             in_blocks(step, trainset.n_items, steps, *items)
             pu, pu_next, qi, qi_next = pu_next, pu, qi_next, qi
-            progress(epoch + 1, model.n_epochs)
+            how.progress(epoch + 1, model.n_epochs)
         model.bu, model.bi = bu, bi
         model.pu, model.qi = (np.ascontiguousarray(x[:, : model.n_factors]) for x in (pu, qi))
+
+
+def _bias_rates(model: surprise.AlgoBase) -> list[Any]:
+    return [model.lr_bu, model.lr_bi, model.reg_bu, model.reg_bi]
 
 
 def _padded(factors: Floats) -> Floats:
@@ -85,17 +91,14 @@ def _padded(factors: Floats) -> Floats:
     return padded
 
 
+# Surprise collects the numerators and denominators of users and items in one pass over the
+# ratings. Factors do not change during the pass, so an epoch is three passes here: the products of
+# all ratings, then the sums of each user, then those of each item, each on several threads and in
+# the order in which Surprise adds.
 @kernel
-def multiply(
-    first: int,
-    last: int,
-    offsets: Offsets,
-    items: Codes,
-    pu: Floats,
-    qi: Floats,
-    products: Floats,
-) -> None:
+def multiply(first: int, last: int, by_user: Lists, pu: Floats, qi: Floats, out: Floats) -> None:
     """Write ``p_u · q_i`` of every rating of the users from `first` up to `last`."""
+    offsets, items, _ = by_user
     for user in range(first, last):
         p = pu[user]
         for row in range(offsets[user], offsets[user + 1]):
@@ -103,21 +106,15 @@ def multiply(
             dot = 0.0
             for f in range(len(p)):
                 dot += q[f] * p[f]
-            products[row] = dot
+            out[row] = dot
 
 
 @kernel
 def add_biases(
-    offsets: Offsets,
-    items: Codes,
-    ratings: Floats,
-    mean: float,
-    rates: Floats,
-    bu: Floats,
-    bi: Floats,
-    estimates: Floats,
+    by_user: Lists, mean: float, rates: Floats, bu: Floats, bi: Floats, estimates: Floats
 ) -> None:
     """Turn products into biased estimates, moving the biases rating by rating."""
+    offsets, items, ratings = by_user
     lr_bu, lr_bi, reg_bu, reg_bi = rates
     for user in range(len(offsets) - 1):
         for row in range(offsets[user], offsets[user + 1]):
@@ -128,23 +125,21 @@ def add_biases(
             bi[item] += lr_bi * (error - reg_bi * bi[item])
 
 
+# Each factor p of an owner is multiplied by Σ q r / (Σ q r̂ + λ n p), summed over the owner's n
+# ratings r with their estimates r̂, q being the factors across.
 @kernel
 def step(
     first: int,
     last: int,
-    offsets: Offsets,
-    others: Codes,
-    ratings: Floats,
+    lists: Lists,
     estimates: Floats,
     penalty: float,
     before: Floats,
     across: Floats,
     after: Floats,
 ) -> None:
-    """Multiply each factor by ``Σ q r / (Σ q r̂ + λ n p)``, q being the factors across.
-
-    The two sums of an owner are made over its ratings, all factors at once.
-    """
+    """Write the next factors of the owners from `first` up to `last`, all factors at once."""
+    offsets, others, ratings = lists
     n_factors = before.shape[1]
     above = np.empty(n_factors)  # arrays that the compiler knows apart from the arguments
     below = np.empty(n_factors)

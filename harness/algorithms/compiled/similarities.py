@@ -2,61 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.columns import Lists, repeats
-from harness.algorithms.compiled.accelerator import (
-    Codes,
-    Floats,
-    Offsets,
-    Progress,
-    are_integers,
-    are_numbers,
-)
-from harness.algorithms.compiled.baselines import accepts_baselines
-from harness.algorithms.memory import fits_densely
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.algorithm import Progress, are_integers, are_numbers
+from harness.algorithms.compiled.baseline_only import accepts_baselines, fit_baselines
+from harness.algorithms.compiled.matrix import LazyMatrix, fits_densely
+from harness.algorithms.surprise_import import surprise
+from harness.algorithms.trainset import ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import each_block, kernel
 
-__all__ = ["LazyMatrix", "Similarities", "accepts_similarities", "fit_similarities", "rows_of"]
+__all__ = ["Similarities", "accepts_similarities", "fit_similarities"]
 
 MEASURES = ("msd", "cosine", "pearson", "pearson_baseline")
 MSD, COSINE, PEARSON, PEARSON_BASELINE = range(4)
 WORTH_A_THREAD = 16
 ROWS_BETWEEN_REPORTS = 1024
-
-
-class LazyMatrix(ABC):
-    """A matrix of n × n numbers, whose rows are computed on first use.
-
-    Replaces Surprise's array: ``matrix[x]`` is a row, ``matrix[x, x2]`` a number. The last row is
-    kept, since ``predict`` asks for the numbers of one row one after the other.
-    """
-
-    shape: tuple[int, int]
-    _kept: tuple[int, npt.NDArray[Any]] = (-1, np.empty(0))
-
-    @abstractmethod
-    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
-        """Return some rows, shape (len(xs), n), computed on the calling thread."""
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, key: Any) -> Any:
-        x, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
-        if not isinstance(x, int | np.integer):
-            rows = self.rows(np.arange(self.shape[0])[x])
-            return rows[(slice(None), *rest)] if rest else rows
-        kept, row = self._kept
-        if kept != x:
-            row = self.rows(np.array([x]))[0]
-            self._kept = (int(x), row)
-        return row[rest] if rest else row
 
 
 class Similarities(LazyMatrix):
@@ -67,8 +30,8 @@ class Similarities(LazyMatrix):
     measure : int
         Place in `MEASURES`.
     x_lists, y_lists : Lists
-        The ratings of each x in the order of inner y, and of each y.
-        Values are ratings, or for ``pearson_baseline`` ratings minus baselines.
+        The ratings of each x in the order of inner y, and of each y; for ``pearson_baseline``
+        ratings minus baselines.
     min_support : int
         Fewest common ratings for a similarity other than 0.
     shrinkage : float
@@ -76,30 +39,25 @@ class Similarities(LazyMatrix):
     """
 
     def __init__(
-        self,
-        measure: int,
-        x_lists: Lists,
-        y_lists: Lists,
-        min_support: int,
-        shrinkage: float,
+        self, measure: int, x_lists: Lists, y_lists: Lists, min_support: int, shrinkage: float
     ) -> None:
-        self._measure = measure
-        self._columns = (*x_lists, *y_lists)
-        self._plain = measure == MSD and not repeats(x_lists.offsets, x_lists.ids).any()
-        self._options = (min_support, shrinkage)
+        self._measure, self._lists = measure, (x_lists, y_lists)
+        self._min_support, self._shrinkage = min_support, shrinkage
         self.shape = (len(x_lists.offsets) - 1,) * 2
 
-    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> Floats:  # noqa: D102
+    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> Floats:
         rows = np.empty((len(xs), self.shape[1]))
         self._fill(xs.astype(np.int64), rows)
         return rows
 
     def _fill(self, xs: Offsets, rows: Floats) -> None:
-        if self._plain:
+        if self._measure == MSD:
             sums = np.empty((self.shape[1], 2))
-            fill_rows_of_msd(xs, *self._columns, self._options[0], rows, sums)
+            fill_rows_of_msd(xs, *self._lists, self._min_support, rows, sums)
         else:
-            fill_rows(self._measure, xs, *self._columns, *self._options, rows)
+            sums = np.empty((self.shape[1], 6))
+            options = (self._min_support, self._shrinkage)
+            fill_rows(xs, *self._lists, self._measure, *options, rows, sums)
 
     def matrix(self, progress: Progress) -> Floats:
         """Return all rows at once."""
@@ -116,12 +74,7 @@ class Similarities(LazyMatrix):
         return matrix
 
 
-def rows_of(sim: Floats | Similarities, xs: Codes) -> Floats:
-    """Return rows of a similarity matrix of either kind."""
-    return sim.rows(xs) if isinstance(sim, Similarities) else sim[xs]
-
-
-def accepts_similarities(model: Any) -> bool:
+def accepts_similarities(model: surprise.AlgoBase) -> bool:
     """Return whether the model's ``sim_options`` are ordinary; Surprise answers for the others."""
     options = model.sim_options
     name = options.get("name", "msd")
@@ -135,61 +88,41 @@ def accepts_similarities(model: Any) -> bool:
 
 
 def fit_similarities(
-    options: dict[str, Any], trainset: ColumnTrainset, baselines: Any, progress: Progress
+    model: surprise.AlgoBase, trainset: ColumnTrainset, progress: Progress
 ) -> Floats | Similarities:
     """Return what ``compute_similarities`` would, lazily where the matrix would be too large.
 
-    Parameters
-    ----------
-    options : dict
-        The model's ``sim_options``.
-    trainset : ColumnTrainset
-        What the model is fitted on.
-    baselines : callable
-        Returns the biases of users and items; called for ``pearson_baseline`` only.
-    progress : callable
-        Called with rows done and rows in all.
+    It sets the model's biases, if the measure needs them and there are none yet.
     """
+    options = model.sim_options
     measure = MEASURES.index(options.get("name", "msd").lower())
     min_support, shrinkage = int(options.get("min_support", 1)), 0.0
     user_based = bool(options["user_based"])
-    y_offsets, y_xs, values = trainset.by_item if user_based else trainset.by_user
-    x_offsets, x_ys, places = trainset.user_order if user_based else trainset.item_order
+    y_lists = trainset.by_item if user_based else trainset.by_user
+    order = trainset.user_order if user_based else trainset.item_order
     if measure == PEARSON_BASELINE:
         min_support, shrinkage = max(2, min_support), float(options.get("shrinkage", 100))
-        bx, by = baselines() if user_based else reversed(baselines())
-        y_baselines = np.repeat(trainset.global_mean + by, np.diff(y_offsets))
-        values = values - (y_baselines + bx[y_xs])
-    similarities = Similarities(
-        measure,
-        Lists(x_offsets, x_ys, values[places]),
-        Lists(y_offsets, y_xs, values),
-        min_support,
-        shrinkage,
-    )
-    if fits_densely(similarities.shape[0]):
-        return similarities.matrix(progress)
-    return similarities
+        if model.bu is None:
+            model.bu, model.bi = fit_baselines(model.bsl_options, trainset, lambda *_: None)
+        bx, by = model.switch(model.bu, model.bi)
+        y_baselines = np.repeat(trainset.global_mean + by, np.diff(y_lists.offsets))
+        y_lists = y_lists._replace(ratings=y_lists.ratings - (y_baselines + bx[y_lists.ids]))
+    x_lists = order.lists(y_lists.ratings)
+    similarities = Similarities(measure, x_lists, y_lists, min_support, shrinkage)
+    return similarities.matrix(progress) if fits_densely(len(similarities)) else similarities
 
 
+# For each y that x rated, all raters of y get their pair of ratings counted and added to the sums
+# of which the measure is made. This is the order in which Surprise adds, but one row at a time, so
+# that rows are independent. No x rates a y twice here. Mean squared differences, the default, have
+# a loop of their own, which needs two sums in place of six.
 @kernel
 def fill_rows_of_msd(
-    xs: Offsets,
-    x_offsets: Offsets,
-    x_ys: Codes,
-    x_values: Floats,
-    y_offsets: Offsets,
-    y_xs: Codes,
-    y_values: Floats,
-    min_support: int,
-    rows: Floats,
-    sums: Floats,
+    xs: Offsets, x_lists: Lists, y_lists: Lists, min_support: int, rows: Floats, sums: Floats
 ) -> None:
-    """Write the mean squared difference similarities of each x to all.
-
-    For each y that x rated, all raters of y get their difference added and counted. This is
-    `fill_rows` for the measure that is Surprise's default, and for an x that rates each y once.
-    """
+    """Write the mean squared difference similarities of each x to all."""
+    x_offsets, x_ys, x_values = x_lists
+    y_offsets, y_xs, y_values = y_lists
     n_x = rows.shape[1]
     for place in range(len(xs)):
         x = xs[place]
@@ -208,73 +141,41 @@ def fill_rows_of_msd(
 
 
 @kernel
-def add(measure: int, sums: Floats, a: float, b: float) -> None:
-    """Add a pair of ratings of the same y to what the measure needs of them."""
-    sums[0] += 1.0
-    if measure == MSD:
-        sums[1] += (a - b) ** 2
-    else:
-        sums[1] += a * b
-        sums[2] += a * a
-        sums[3] += b * b
-        if measure == PEARSON:
-            sums[4] += a
-            sums[5] += b
-
-
-@kernel
 def fill_rows(
-    measure: int,
     xs: Offsets,
-    x_offsets: Offsets,
-    x_ys: Codes,
-    x_values: Floats,
-    y_offsets: Offsets,
-    y_xs: Codes,
-    y_values: Floats,
+    x_lists: Lists,
+    y_lists: Lists,
+    measure: int,
     min_support: int,
     shrinkage: float,
     rows: Floats,
+    sums: Floats,
 ) -> None:
-    """Write the similarities of each x to all, adding up in the order in which Surprise does.
-
-    For each y that x rated, all raters of y get the pair of ratings added to six sums, of which
-    the measure is made.
-    """
-    n_x = rows.shape[1]
-    sums = np.empty((n_x, 6))
+    """Write the similarities of each x to all, by one of the other measures."""
+    x_offsets, x_ys, x_values = x_lists
+    y_offsets, y_xs, y_values = y_lists
     for place in range(len(xs)):
         x = xs[place]
         sums[:] = 0.0
-        p = x_offsets[x]
-        while p < x_offsets[x + 1]:
-            y = x_ys[p]
-            start, stop = y_offsets[y], y_offsets[y + 1]
-            end = p + 1
-            while end < x_offsets[x + 1] and x_ys[end] == y:
-                end += 1
-            if end == p + 1:
-                for q in range(start, stop):
-                    add(measure, sums[np.uint32(y_xs[q])], x_values[p], y_values[q])
-            else:  # x rated y more than once: the lower of the two ids is Surprise's outer loop
-                for q in range(start, stop):
-                    for again in range(p, end):
-                        if y_xs[q] < x:
-                            add(measure, sums[y_xs[q]], x_values[again], y_values[q])
-                for again in range(p, end):
-                    for q in range(start, stop):
-                        if y_xs[q] > x:
-                            add(measure, sums[y_xs[q]], x_values[again], y_values[q])
-            p = end
+        for p in range(x_offsets[x], x_offsets[x + 1]):
+            a = x_values[p]
+            for q in range(y_offsets[x_ys[p]], y_offsets[x_ys[p] + 1]):
+                b = y_values[q]
+                of_x2 = sums[np.uint32(y_xs[q])]
+                of_x2[0] += 1.0
+                of_x2[1] += a * b
+                of_x2[2] += a * a
+                of_x2[3] += b * b
+                if measure == PEARSON:
+                    of_x2[4] += a
+                    of_x2[5] += b
         row = rows[place]
-        for x2 in range(n_x):
+        for x2 in range(len(sums)):
             n, products, squares, squares2, total, total2 = sums[x2]
             if x2 == x:
                 row[x2] = 1.0
             elif n < min_support:
                 row[x2] = 0.0
-            elif measure == MSD:
-                row[x2] = 1 / (products / n + 1)
             elif measure == PEARSON:
                 spread = np.sqrt((n * squares - total**2) * (n * squares2 - total2**2))
                 row[x2] = 0.0 if spread == 0.0 else (n * products - total * total2) / spread

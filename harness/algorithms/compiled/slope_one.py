@@ -2,123 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.columns import Lists, mean_of_each, truncated
-from harness.algorithms.compiled.accelerator import (
-    Accelerator,
-    Bools,
-    Codes,
-    Floats,
-    Offsets,
-    Progress,
-    Scorer,
-)
-from harness.algorithms.compiled.loops import in_blocks
-from harness.algorithms.compiled.similarities import LazyMatrix
-from harness.algorithms.memory import SLOPE_ONE_DENSE
+from harness.algorithms.algorithm import DOUBLE, Algorithm, FitOptions, Progress, Size, in_blocks
+from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
 from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
-from harness.kernels import each_block, kernel
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.kernels import kernel
 
-__all__ = ["SlopeOne"]
-
+DENSE = 4096
+"""Most items for which both matrices are kept whole; with more, rows are computed on demand."""
 ROWS_BETWEEN_REPORTS = 1024
 ITEMS_AT_ONCE = 16
 LANES = 8  # doubles that a vector instruction adds at once
+ORDER_ROW = 12  # ids of 4 bytes and places of 8
 
 
-class SlopeOneScorer(Scorer):
+class SlopeOne(Algorithm):
     """The user's mean plus the mean deviation of the item from what the user rated."""
 
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        self.means = np.array(model.user_mean, np.float64)
+    model_class = surprise.SlopeOne
+    summary = "mean deviation between pairs of items"
+    citation = "lemire2005slope"
+    style = ("pink", "D", "-", True)
+    truncates = True
 
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
-        known = (users >= 0) & (items >= 0)
-        asked_users, asked_items = users[known], items[known]
-        deviations = self.mean_deviations(asked_users, asked_items)
-        estimates = np.full(len(users), float(self.model.default_prediction()))
-        estimates[known] = self.means[asked_users] + deviations
-        return estimates, ~known
+    @classmethod
+    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+        matrices = 2 if size.n_items <= DENSE else 1  # to score catalogues
+        return matrices * DOUBLE * size.n_items**2 + ORDER_ROW * size.n_ratings
 
-    def mean_deviations(self, users: Codes, items: Codes) -> Floats:
-        """Return the mean deviation of each item from what its user rated; 0 for none."""
-        dev, lists = self.model.dev, self.trainset.by_user[:2]
-        found = np.empty(len(users))
-        if not isinstance(dev, Deviations):
-            steps = len(users) * self.trainset.n_ratings / self.trainset.n_users
-            in_blocks(average_pairs, len(users), steps, users, items, *lists, dev, found)
-            return found
-        order = np.argsort(items, kind="stable")
-        distinct, edges = np.unique(items[order], return_index=True)
-        edges = np.append(edges, len(order))
-
-        def average(start: int, stop: int) -> None:
-            for first in range(start, stop, ITEMS_AT_ONCE):
-                last = min(first + ITEMS_AT_ONCE, stop)
-                part = order[edges[first] : edges[last]]
-                places = np.searchsorted(distinct[first:last], items[part]).astype(np.int32)
-                means = np.empty(len(part))
-                rows = dev.rows(distinct[first:last])
-                average_pairs(0, len(part), users[part], places, *lists, rows, means)
-                found[part] = means
-
-        each_block(average, len(distinct), ITEMS_AT_ONCE)
-        return found
-
-    def rows(self, users: Codes) -> Floats:
-        dev = self.model.dev
-        dev = dev.matrix if isinstance(dev, Deviations) else dev
-        estimates = np.zeros((len(users), self.trainset.n_items))
-        lists = self.trainset.by_user[:2]
-        steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
-        blocks = (users, *lists, dev, estimates)
-        in_blocks(average_rows, len(users), steps, *blocks)
-        estimates += self.means[users][:, None]
-        estimates[users < 0] = self.model.default_prediction()
-        return estimates
-
-
-class SlopeOne(Accelerator):
-    """Accelerates `surprise.SlopeOne`, which casts ratings to integers; see `fit`."""
-
-    surprise_class = surprise.SlopeOne
-    scorer = SlopeOneScorer
-
-    def fit(  # noqa: D102
-        self, model: Any, trainset: ColumnTrainset, *, as_surprise: bool, progress: Progress
-    ) -> None:
-        by_user = truncated(trainset.by_user) if as_surprise else trainset.by_user
+    @classmethod
+    def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
+        by_user = trainset.by_user.truncated() if how.as_surprise else trainset.by_user
         # Raters in the order of users for both items of a pair, so that the deviations of i from j
         # and of j from i are exact opposites.
-        offsets, raters, places = trainset.item_order
-        by_item = Lists(offsets, raters, by_user.ratings[places])
-        n_items = trainset.n_items
-        if n_items > SLOPE_ONE_DENSE:
+        by_item = trainset.item_order.lists(by_user.ratings)
+        if trainset.n_items > DENSE:
             model.dev = Deviations(by_item, by_user, counted=False)
             model.freq = Deviations(by_item, by_user, counted=True)
         else:
-            model.dev, model.freq = np.empty((n_items, n_items)), np.empty((n_items,) * 2, np.intp)
-            fill(by_item, by_user, model.dev, model.freq, progress)
-        model.user_mean = list(mean_of_each(trainset.by_user))
+            model.dev = np.empty((trainset.n_items, trainset.n_items))
+            model.freq = np.empty(model.dev.shape, np.intp)
+            fill(by_item, by_user, model.dev, model.freq, how.progress)
+        model.user_mean = list(trainset.by_user.means())
+
+    def __init__(self, model: surprise.AlgoBase) -> None:
+        super().__init__(model)
+        self.means = np.array(model.user_mean, np.float64)
+
+    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        unknown = (users < 0) | (items < 0)
+        known = np.flatnonzero(~unknown)
+        estimates = np.zeros(len(users))
+        xs, ys = users[known], items[known]
+
+        def average(distinct: Codes, rows: Codes, places: Offsets) -> None:
+            deviations = np.empty(len(places))
+            dev = rows_of(self.model.dev, distinct)
+            average_pairs(self.trainset.by_user, xs[places], rows, dev, deviations)
+            estimates[known[places]] = self.means[xs[places]] + deviations
+
+        each_row(ys, ITEMS_AT_ONCE, ITEMS_AT_ONCE, average)
+        return estimates, unknown
+
+    def rows(self, users: Codes) -> tuple[Floats, Bools | bool]:
+        dev = self.model.dev
+        dev = dev.matrix if isinstance(dev, Deviations) else dev
+        estimates = np.zeros((len(users), self.trainset.n_items))
+        steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
+        blocks = (self.trainset.by_user, users, dev, estimates)
+        in_blocks(average_rows, len(users), steps, *blocks)
+        estimates += self.means[users][:, None]
+        return estimates, users[:, None] < 0
 
 
 class Deviations(LazyMatrix):
-    """Mean deviations of items from each other, or how many users rated both.
-
-    Parameters
-    ----------
-    by_item, by_user : Lists
-        The ratings, raters of an item in the order of users.
-    counted : bool
-        Whether it is the numbers of users.
-    """
+    """Mean deviations of items from each other or, where `counted`, how many users rated both."""
 
     def __init__(self, by_item: Lists, by_user: Lists, *, counted: bool) -> None:
         self._lists = by_item, by_user
@@ -126,11 +91,9 @@ class Deviations(LazyMatrix):
         self.shape = (len(by_item.offsets) - 1,) * 2
 
     def rows(self, xs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
-        by_item, by_user = self._lists
         n = self.shape[1]
         dev, freq = np.empty((len(xs), n)), np.empty((len(xs) * self._counted, n), np.intp)
-        items = xs.astype(np.int64)
-        deviate(0, len(items), items, *by_item, *by_user, dev, freq)
+        deviate(0, len(xs), xs.astype(np.int64), *self._lists, dev, freq)
         return freq if self._counted else dev
 
     @cached_property
@@ -147,34 +110,30 @@ class Deviations(LazyMatrix):
 def fill(by_item: Lists, by_user: Lists, dev: Floats, freq: Offsets, progress: Progress) -> None:
     """Fill the matrices; `freq` may have no rows."""
     n_items = len(dev)
-    columns = (np.arange(n_items), *by_item, *by_user, dev, freq)
+    columns = (np.arange(n_items), by_item, by_user, dev, freq)
     steps = float(np.sum(np.diff(by_user.offsets) ** 2))
     for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
         stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
-        share = steps * (stop - start) / n_items
-        in_blocks(deviate, stop, share, *columns, start=start)
+        in_blocks(deviate, stop, steps * (stop - start) / n_items, *columns, start=start)
         progress(stop, n_items)
 
 
+# For each rater of an item, the deviations from all that the rater rated are added to the sums of
+# those other items, and counted: one item's row of both matrices at a time, so that rows are
+# independent. The mean deviation is NaN if no user rated both.
 @kernel
 def deviate(
     first: int,
     last: int,
     items: Offsets,
-    item_offsets: Offsets,
-    raters: Codes,
-    item_ratings: Floats,
-    user_offsets: Offsets,
-    user_items: Codes,
-    user_ratings: Floats,
+    by_item: Lists,
+    by_user: Lists,
     dev: Floats,
     freq: Offsets,
 ) -> None:
-    """Fill the rows of `dev` and `freq` of some items, from place `first` up to `last`.
-
-    For each rater of an item, the deviations from all that the rater rated are added to the sums
-    of those other items, and counted; the mean deviation is NaN if no user rated both.
-    """
+    """Fill the rows of `dev` and `freq` of some items, from place `first` up to `last`."""
+    item_offsets, raters, item_ratings = by_item
+    user_offsets, user_items, user_ratings = by_user
     n_items = len(item_offsets) - 1
     sums = np.empty((n_items, 2))
     for place in range(first, last):
@@ -198,20 +157,14 @@ def deviate(
         dev[place, item] = 0.0
 
 
+# The deviations of all items from one that the user rated stand, with the other sign, in one row
+# of the matrix. So an estimate of all items adds up the rows of what the user rated.
 @kernel
 def average_rows(
-    first: int,
-    last: int,
-    users: Codes,
-    offsets: Offsets,
-    rated: Codes,
-    dev: Floats,
-    deviations: Floats,
+    first: int, last: int, by_user: Lists, users: Codes, dev: Floats, deviations: Floats
 ) -> None:
-    """Write the mean deviation of every item from those each user rated; 0 where there is none.
-
-    The deviations of all items from one that the user rated stand in one row, so rows are added.
-    """
+    """Write the mean deviation of every item from those each user rated; 0 where there is none."""
+    offsets, rated, _ = by_user
     n_items = len(dev)
     sums = np.empty(n_items)
     counts = np.empty(n_items)
@@ -235,19 +188,13 @@ def average_rows(
 
 @kernel
 def average_pairs(
-    first: int,
-    last: int,
-    users: Codes,
-    items: Codes,
-    offsets: Offsets,
-    rated: Codes,
-    dev: Floats,
-    deviations: Floats,
+    by_user: Lists, users: Codes, rows: Codes, dev: Floats, deviations: Floats
 ) -> None:
     """Write the mean deviation of each pair's item from those its user rated; 0 for none."""
-    for pair in range(first, last):
+    offsets, rated, _ = by_user
+    for pair in range(len(users)):
         user = users[pair]
-        of_item = dev[items[pair]]
+        of_item = dev[rows[pair]]
         total = 0.0
         count = 0
         for row in range(offsets[user], offsets[user + 1]):

@@ -1,18 +1,79 @@
-"""The identity of the code of your own algorithm: a hash of the loaded code."""
+"""Your own algorithm: the class at an import path, and the identity of its code."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import inspect
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["code_digest"]
+from harness.algorithms.surprise_import import surprise
+from harness.errors import AlgorithmError, suggestion
+
+__all__ = ["code_digest", "load"]
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+
+
+def load(name: str) -> type:
+    """Return the class at ``package.module:Class``.
+
+    Raises
+    ------
+    AlgorithmError
+        If it cannot be imported, is not a subclass of ``AlgoBase``, or cannot estimate.
+    """
+    module_name, _, class_name = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        missing = getattr(error, "name", None) == module_name.partition(".")[0]
+        folders = ", ".join(_own_folders())
+        looked = f"; looked in {folders} and among the installed packages" if missing else ""
+        raise AlgorithmError(
+            f"cannot import {module_name!r} ({error}){looked}; "
+            "put the module beside the config, or install it"
+        ) from None
+    except BaseException as error:  # a script that is imported can call sys.exit
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise AlgorithmError(
+            f"importing {module_name!r} failed ({type(error).__name__}: {error}); fix the module"
+        ) from error
+    found = getattr(module, class_name, None)
+    where = getattr(module, "__file__", module_name)
+    if not (isinstance(found, type) and issubclass(found, surprise.AlgoBase)):
+        classes = [
+            each
+            for each, value in vars(module).items()
+            if isinstance(value, type) and issubclass(value, surprise.AlgoBase)
+        ]
+        hint = suggestion(class_name, classes) if classes else "derive a class from it"
+        raise AlgorithmError(f"{name!r} is not a subclass of surprise.AlgoBase in {where}; {hint}")
+    inherited = (getattr(found, each) is getattr(surprise.AlgoBase, each) for each in ESTIMATING)
+    if not hasattr(found, "estimate") and all(inherited):
+        raise AlgorithmError(
+            f"{name!r} in {where} has no method that estimates a rating; define "
+            "`estimate(self, u, i)` for inner ids, as Surprise's own classes do"
+        )
+    return found
+
+
+ESTIMATING = ("predict", "test")
+"""Methods of ``AlgoBase`` that call ``estimate``: a class that has its own may do without."""
+
+
+def _own_folders() -> list[str]:
+    """Return the folders from which modules can be imported that do not belong to Python."""
+    python = [Path(each).resolve() for each in {sys.prefix, sys.base_prefix, sys.exec_prefix}]
+    folders = dict.fromkeys(Path(each).resolve() for each in reversed(sys.path))
+    return [str(p) for p in folders if p.is_dir() and not any(map(p.is_relative_to, python))]
 
 
 @cache
