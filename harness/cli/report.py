@@ -98,20 +98,20 @@ def plot_command(
     """
     from harness.cli.screen import say
     from harness.errors import ResultsError
-    from harness.report.digest import digest
-    from harness.report.figures import write_plot
-    from harness.results.compare import join
+    from harness.report import join, plots
+    from harness.report.summary import summarise
 
-    told = digest(join(options.opened(runs, results), anyway=anyway), baseline=baseline)
-    folder = output or (told.run.folder or results) / "plots"
+    summary = summarise(join(options.opened(runs, results), anyway=anyway), baseline=baseline)
+    folder = output or (summary.run.folder or results) / "plots"
     chosen = KINDS if "all" in kinds else kinds
-    label = told.metric(metric)
+    label = summary.metric(metric)
     written, missing = 0, []
-    for number in range(1, len(told.places) + 1) if place is None else [place]:
-        title = told.place(number).title
+    for number in range(1, len(summary.tables) + 1) if place is None else [place]:
+        title = summary.table(number).title
         for kind in dict.fromkeys(chosen):
             try:
-                say(f"written to {write_plot(told, kind, label, number, form, folder)}")
+                path = plots.KINDS[kind].write(summary, label, number, form, folder)
+                say(f"written to {path}")
                 written += 1
             except ResultsError as error:
                 if kind in kinds or isinstance(error.__context__, OSError):

@@ -1,28 +1,26 @@
-"""Methods in sentences for a paper, with the literature that they cite."""
+"""How a run was made: methods in sentences for a paper, their sources, and how to repeat it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness import metrics, statistics
-from harness.config.spaces import RECOMMENDED, Range
-from harness.datasets.catalogue import CATALOGUE
-from harness.report.procedures import (
-    candidates_sentence,
-    ndcg_sentence,
-    space_sentence,
-    split_sentence,
-    validation_sentence,
-)
-from harness.report.sentences import joined
-from harness.report.sources import Source, cited_in, source
-from harness.report.styles import plain
-from harness.results.environment import listed, measured
-from harness.results.record import RunInfo
+from pydantic import BaseModel, ValidationError
 
-__all__ = ["Methods", "methods"]
+from harness import metrics, statistics
+from harness.config.algorithm import AlgorithmConfig
+from harness.config.experiment import Experiment
+from harness.config.spaces import RECOMMENDED, Range, SearchSpace
+from harness.datasets.catalogue import CATALOGUE
+from harness.report.sentences import joined, plain
+from harness.report.sources import Source, cited_in, source
+from harness.results.environment import listed, measured, took
+from harness.results.record import CellResult, RunInfo
+
+__all__ = ["Methods", "command", "describe_cells", "describe_run", "methods", "to_yaml"]
 
 _BY_ALGORITHM = {
     "svd": "koren2009matrix",
@@ -79,12 +77,7 @@ class Methods:
 
 
 def methods(info: RunInfo) -> Methods:
-    """Describe what a run did.
-
-    Parameters
-    ----------
-    info : RunInfo
-    """
+    """Describe what a run did."""
     account = _Account(info)
     parts = (
         ("Data", account.data()),
@@ -100,13 +93,73 @@ def methods(info: RunInfo) -> Methods:
     return Methods(paragraphs, tuple(account.cited.values()))
 
 
+def command(info: RunInfo) -> str:
+    """Return the command that repeats a run."""
+    path = info.config_file or f"{info.name}.yaml"
+    safe = re.fullmatch(r"[\w./-]+", path)
+    return f"harness run {path}" if safe else f"harness run '{plain(path)}'"
+
+
+def to_yaml(info: RunInfo) -> str:
+    """Return the config of a run as YAML, without defaults."""
+    from ruamel.yaml import YAML
+
+    kept = _written(_experiment(info))
+    if isinstance(given := info.config["dataset"][0], str):  # from Python: no config can name it
+        kept["dataset"] = given
+    for key in ("dataset", "split", "candidates", "seed"):
+        if isinstance(kept.get(key), list) and len(kept[key]) == 1:
+            kept[key] = kept[key][0]
+    text = io.StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = False
+    yaml.width = 100
+    yaml.dump(kept, text)
+    return text.getvalue()
+
+
+def describe_run(info: RunInfo) -> list[tuple[str, str]]:
+    """Return date, versions and machine of a run, as names and values."""
+    machine = info.machine
+    rows = [
+        ("started", info.started.replace("T", " ")),
+        ("took", took([info])),
+        ("system", f"{machine.system}, {machine.processor}"),
+        ("cores, memory", f"{machine.cores}, {machine.memory_gb:g} GB"),
+        *info.versions.items(),
+        ("commit", info.commit or "not from a checkout"),
+        *((f"data {each.name}", f"sha256 {each.fingerprint[:16]}…") for each in info.datasets),
+    ]
+    return [(plain(name), plain(value)) for name, value in rows]
+
+
+def describe_cells(info: RunInfo) -> list[list[str]]:
+    """Return, for each algorithm, its parameters, how it ran, and what it could not estimate.
+
+    If a search found different parameters in different cells, all of them are listed.
+    """
+    by_name: dict[str, list[CellResult]] = {}
+    for cell in info.finished:
+        by_name.setdefault(cell.algorithm, []).append(cell)
+    rows = []
+    for name, cells in by_name.items():
+        n_test = sum(cell.n_test for cell in cells)
+        share = sum(cell.n_impossible for cell in cells) / n_test if n_test else 0.0
+        columns: list[Iterable[str]] = [
+            (_settings(cell.params) for cell in cells),
+            (cell.fit_path for cell in cells),
+            (cell.scoring_path for cell in cells),
+        ]
+        rows.append([name, *("; ".join(dict.fromkeys(each)) for each in columns), f"{share:.1%}"])
+    return [[plain(value) for value in row] for row in rows]
+
+
 class _Account:
     """Writes the paragraphs and collects what they cite."""
 
     def __init__(self, info: RunInfo) -> None:
         self.info = info
-        self.config: dict[str, Any] = info.config
-        self.splits: list[dict[str, Any]] = self.config["split"]
+        self.config = _experiment(info)
         self.cited: dict[str, Source] = {}
 
     def cite(self, *keys: str) -> str:
@@ -128,31 +181,25 @@ class _Account:
             )
 
     def split(self) -> Iterator[str]:
-        for section in self.splits:
-            yield split_sentence(section)
-        n_train = sorted({each.n_train for each in self.info.splits})
-        n_test = sorted({each.n_test for each in self.info.splits})
+        for section in self.config.split:
+            yield plain(section.sentence("test part"))
+        n_train = _span([each.n_train for each in self.info.splits])
+        n_test = _span([each.n_test for each in self.info.splits])
         seeds = [str(seed) for seed in self.info.seeds]
         yield (
-            f"Training parts hold {_span(n_train)} ratings, test parts "
-            f"{_span(n_test)}. Every random choice derives from the "
-            f"seed{'s' if len(seeds) > 1 else ''} {joined(seeds)} unless it has one of its own."
+            f"Training parts hold {n_train} ratings, test parts {n_test}. Every random choice "
+            f"derives from the seed{'s' if len(seeds) > 1 else ''} {joined(seeds)} unless it has "
+            "one of its own."
         )
 
     def candidates(self) -> Iterator[str]:
-        for section in self.config["candidates"]:
-            yield candidates_sentence(section)
-            if section["kind"] == "sampled":
-                yield (
-                    "Metrics over sampled candidates are biased"
-                    + self.cite("krichene2020sampled")
-                    + "."
-                )
-        clip = "are clipped" if self.config.get("clip", True) else "are not clipped"
-        of_counts = any(
-            _folded(row["name"]) == "implicitals" or row["params"].get("implicit")
-            for row in self.config["algorithms"]
-        )
+        for section in self.config.candidates:
+            yield section.sentence()
+            if section.kind == "sampled":
+                cited = self.cite("krichene2020sampled")
+                yield f"Metrics over sampled candidates are biased{cited}."
+        clip = "are clipped" if self.config.clip else "are not clipped"
+        of_counts = any(map(_learns_from_counts, self.config.algorithms))
         but = ", except for preferences learnt from counts" if of_counts else ""
         yield f"Candidates are ordered by the estimate; estimates {clip} to the scale{but}."
 
@@ -165,10 +212,10 @@ class _Account:
             metric = family[0]
             labels = joined([str(each) for each in family])
             cited = self.cite(*(each.key for each in cited_in([metric.definition.source])))
-            formula = " = ".join([metric.name, metric.definition.formula])
+            formula = f"{metric.name} = {metric.definition.formula}"
             yield f"{labels}: {metric.definition.summary.rstrip('.')}{cited}, {formula}."
             if metric.name == "ndcg":
-                yield ndcg_sentence(metric)
+                yield _ndcg_sentence(metric)
             elif metric.chosen:
                 chosen = [f"{name}={value}" for name, value in metric.chosen]
                 yield f"Here with {joined(chosen)}."
@@ -179,73 +226,73 @@ class _Account:
 
     def algorithms(self) -> Iterator[str]:
         versions = self.info.versions
-        known = " ".join(["scikit-surprise", versions.get("scikit-surprise", "")]).strip()
         groups: dict[str, list[str]] = {}
-        for row in self.config["algorithms"]:
-            folded = _folded(row["name"])
-            params = ", ".join(f"{key}={_value(value)}" for key, value in row["params"].items())
-            settings = [params] if params else []
-            if row.get("search") and _space(row):
+        for row in self.config.algorithms:
+            folded = _folded(row.name)
+            settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
+            if row.params:
+                settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
+            if row.search and _space(row):
                 settings.append("tuned")
-            if row.get("label") and row["label"] != row["name"]:
-                settings.insert(0, f"shown as {plain(row['label'])}")
             shown = f" [{'; '.join(settings)}]" if settings else ""
-            counts = folded == "implicitals" or row["params"].get("implicit")
-            cited = (_BY_ALGORITHM.get(folded, ""), "hu2008collaborative" if counts else "")
-            groups.setdefault(_group(row["name"], folded), []).append(
-                f"{plain(row['name'])}{self.cite(*cited)}{shown}"
-            )
+            counts = "hu2008collaborative" if _learns_from_counts(row) else ""
+            cited = self.cite(_BY_ALGORITHM.get(folded, ""), counts)
+            group = "surprise"
+            if ":" in row.name:
+                group = "own"
+            elif folded in _LIBRARIES:
+                group = "library"
+            elif folded in _BASELINES:
+                group = "baseline"
+            groups.setdefault(group, []).append(f"{plain(row.name)}{cited}{shown}")
         if "surprise" in groups:
+            known = f"scikit-surprise {versions.get('scikit-surprise', '')}".strip()
             yield (
                 f"Models of {known}{self.cite('hug2020surprise')}, with its defaults unless said "
                 f"otherwise: {joined(groups['surprise'])}."
             )
         if "library" in groups:
             packages = [
-                " ".join([name, versions[name]]) for name in _LIBRARIES.values() if name in versions
+                f"{name} {versions[name]}" for name in _LIBRARIES.values() if name in versions
             ]
             yield f"Models fitted by {joined(packages)}: {joined(groups['library'])}."
         if "own" in groups:
             yield f"Models of other code: {joined(groups['own'])}."
         if "baseline" in groups:
             yield f"Non-personalised baselines: {joined(groups['baseline'])}."
-        if self.config.get("accelerate", True):
+        if self.config.accelerate:
             yield (
                 "Where available, compiled implementations with equal results fitted the models "
                 "and computed the estimates."
             )
 
     def tuning(self) -> Iterator[str]:
-        tuned = [row for row in self.config["algorithms"] if row.get("search")]
-        if not tuned:
-            return
-        tuning = self.config["tuning"]
-        method, key = _SEARCHES[tuning["method"]]
-        budget = [f"{tuning['trials']:,} trials"] if tuning.get("trials") else []
-        budget += [f"{tuning['seconds']:g} seconds"] if tuning.get("seconds") else []
+        tuning = self.config.tuning
         by_space: dict[str, list[str]] = {}
-        for row in tuned:
-            name = plain(row.get("label") or row["name"])
-            by_space.setdefault(space_sentence(_space(row)), []).append(name)
+        for row in self.config.algorithms:
+            if row.search:
+                by_space.setdefault(_space_in_words(_space(row)), []).append(plain(row.title))
         fixed = by_space.pop("", [])
-        searched = [name for names in by_space.values() for name in names]
-        if searched:
+        if by_space:
+            method, key = _SEARCHES[tuning.method]
+            budget = [f"{tuning.trials:,} trials"] if tuning.trials else []
+            budget += [f"{tuning.seconds:g} seconds"] if tuning.seconds else []
+            searched = joined([name for names in by_space.values() for name in names])
             yield (
-                f"Parameters of {joined(searched)} were tuned by {method}{self.cite(key)} for "
-                f"{plain(tuning['metric'])} on a validation part of the training ratings, with a "
+                f"Parameters of {searched} were tuned by {method}{self.cite(key)} for "
+                f"{plain(tuning.metric)} on a validation part of the training ratings, with a "
                 f"budget of {' and '.join(budget)} for each algorithm, fold and seed. The "
                 "setting of the config was tried too. The best setting was fitted to the whole "
                 "training part and tested once."
             )
-            trials = self._trials()
-            if trials:
+            if trials := self._trials():
                 yield f"Trials of each search: {joined(trials)}."
             spaces = [f"{joined(names)}: {space}" for space, names in by_space.items()]
             yield f"Search spaces: {'; '.join(spaces)}."
             parts: dict[str, list[str]] = {}
-            for split in self.splits:
-                shown = validation_sentence(split, tuning)
-                parts.setdefault(shown, []).append(split["kind"])
+            for split in self.config.split:
+                shown = plain(tuning.validation_of(split).sentence("validation part"))
+                parts.setdefault(shown, []).append(split.kind)
             for shown, kinds in parts.items():
                 yield f"Under {joined(kinds)}: {shown}" if len(parts) > 1 else shown
         if fixed:
@@ -259,30 +306,28 @@ class _Account:
                 counts.setdefault(plain(cell.algorithm), []).append(cell.n_trials)
         by_span: dict[str, list[str]] = {}
         for name, numbers in counts.items():
-            by_span.setdefault(_span(sorted(set(numbers))), []).append(name)
+            by_span.setdefault(_span(numbers), []).append(name)
         return [f"{span} of {joined(names)}" for span, names in by_span.items()]
 
     def inference(self) -> Iterator[str]:
-        settings = self.config.get("statistics")
+        settings = self.config.statistics
         if not settings or not self.info.statistics:
             return
-        test, test_key = _TESTS[settings["test"]]
-        correction, correction_key = _CORRECTIONS[settings["correction"]]
-        interval = "BCa " if settings["interval"] == "bca" else "percentile "
-        interval_key = "efron1987better" if settings["interval"] == "bca" else ""
-        level = 1 - settings["confidence"]
-        n_resamples = settings["resamples"] or statistics.DEFAULT_RESAMPLES
+        test, test_key = _TESTS[settings.test]
+        correction, correction_key = _CORRECTIONS[settings.correction]
+        bca = settings.interval == "bca"
+        n_resamples = settings.resamples or statistics.DEFAULT_RESAMPLES
         yield (
             f"Algorithms were compared by {test} over users{self.cite(test_key)}{correction}"
-            f"{self.cite(correction_key)} at level {level:.3g}; a user's scores in several folds "
-            "or seeds were averaged first. "
-            f"{100 * settings['confidence']:.4g}% intervals are {interval}bootstrap intervals over "
-            f"users{self.cite(interval_key)}, from {n_resamples:,} resamples. Algorithms that "
-            "share a letter are not significantly different"
+            f"{self.cite(correction_key)} at level {1 - settings.confidence:.3g}; a user's scores "
+            f"in several folds or seeds were averaged first. {100 * settings.confidence:.4g}% "
+            f"intervals are {'BCa' if bca else 'percentile'} bootstrap intervals over users"
+            f"{self.cite('efron1987better' if bca else '')}, from {n_resamples:,} resamples. "
+            "Algorithms that share a letter are not significantly different"
             f"{self.cite('piepho2004algorithm')}."
         )
-        if any(p.p_is_bound for each in self.info.statistics for p in each.pairs):
-            how = "" if settings["resamples"] else self.cite("hoeffding1963probability")
+        if any(pair.p_is_bound for each in self.info.statistics for pair in each.pairs):
+            how = "" if settings.resamples else self.cite("hoeffding1963probability")
             yield f"A p-value is an upper bound where no random sign flip was as extreme{how}."
         notes = {entry.note for entry in self.info.statistics} - {""}
         yield from (f"The comparison {plain(note)}." for note in sorted(notes))
@@ -302,35 +347,114 @@ class _Account:
             )
 
 
+def _experiment(info: RunInfo) -> Experiment:
+    """Return the config; data given from Python, which no config can name, as other data."""
+    try:
+        return Experiment.model_validate(info.config)
+    except ValidationError:
+        return Experiment.model_validate(info.config | {"dataset": ["bundled"]})
+
+
+def _written(value: Any) -> Any:
+    """Return a section in short form: its kind, and keys that are not defaults."""
+    if isinstance(value, BaseModel):
+        kept = {
+            key: _written(own)
+            for key, field in type(value).model_fields.items()
+            if (own := getattr(value, key)) != field.get_default(call_default_factory=True)
+            or key == "kind"
+        }
+        return kept["name"] if set(kept) == {"name"} else kept
+    if isinstance(value, list | tuple):
+        return [_written(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _written(each) for key, each in value.items()}
+    return value
+
+
+def _settings(params: dict[str, Any]) -> str:
+    """Return parameters without the seed, which the run derives for each cell."""
+    shown = [f"{key}={value!r}" for key, value in params.items() if key != "random_state"]
+    return ", ".join(shown) or "defaults"
+
+
 def _folded(name: str) -> str:
     """Return a name as the registry compares it."""
     return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
 
 
-def _group(name: str, folded: str) -> str:
-    if ":" in name:
-        return "own"
-    if folded in _LIBRARIES:
-        return "library"
-    return "baseline" if folded in _BASELINES else "surprise"
+def _learns_from_counts(row: AlgorithmConfig) -> bool:
+    return _folded(row.name) == "implicitals" or bool(row.params.get("implicit"))
 
 
-def _space(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the search space of an algorithm of the config; empty where nothing is searched."""
-    if isinstance(row["search"], dict):
-        return dict(row["search"])
+def _space(row: AlgorithmConfig) -> SearchSpace:
+    """Return the search space of an algorithm; empty where nothing is searched."""
+    if isinstance(row.search, dict):
+        return row.search
     known = {_folded(name): space for name, space in RECOMMENDED.items()}
-    space = known.get(_folded(row["name"]), {})
-    return {
-        key: each.model_dump() if isinstance(each, Range) else each for key, each in space.items()
-    }
+    return known.get(_folded(row.name), {})
 
 
-def _span(sizes: list[int]) -> str:
-    return f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+def _space_in_words(space: SearchSpace) -> str:
+    """Return, for example, ``k from 5 and 10, lr_all from 0.001 to 0.1 (logarithmic)``."""
+    parts = []
+    for name, values in space.items():
+        if isinstance(values, Range):
+            log = " (logarithmic)" if values.log else ""
+            parts.append(f"{name} from {values.low:g} to {values.high:g}{log}")
+        else:
+            word = "from " if len(values) > 1 else ""
+            parts.append(f"{name} {word}{joined([str(value) for value in values])}")
+    return plain(", ".join(parts))
+
+
+def _span(sizes: Sequence[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_value(each)}" for key, each in value.items()) + "}"
     return plain(value)
+
+
+def _ndcg_sentence(metric: metrics.Metric) -> str:
+    """Return gain, discount, ties and empty users of an nDCG, as it is computed."""
+    params = metric.params
+    gain = params["gain"]
+    formula = {
+        "exp2": "2^rel − 1",
+        "linear": "rel",
+        "table": f"{gain}",
+        "binary": f"1 from relevance {gain.numbers[0]:g} on" if gain.numbers else "1 or 0",
+    }[gain.word]
+    base = str(params["base"])
+    log = "ln" if base == "e" else f"log{base}"
+    discount = {
+        "log": f"{log}(i + 1)",
+        "jarvelin": f"max(1, {log}(i))",
+        "reciprocal": "i",
+        "none": "1",
+    }[str(params["discount"])]
+    ties = {
+        "average": "the mean over all orders of equal estimates",
+        "first": "equal estimates in input order",
+        "last": "equal estimates in reversed input order",
+        "best": "equal estimates in the best order",
+        "worst": "equal estimates in the worst order",
+    }.get(params["ties"].word, "equal estimates in random order")
+    empty = {
+        "nan": "left out of the mean",
+    }.get(str(params["undefined"]), f"counted as {params['undefined']}")
+    others = [
+        f"{name}={value}"
+        for name, value in metric.chosen
+        if name not in ("gain", "base", "discount", "ties", "undefined")
+    ]
+    also = f" Also {joined(others)}." if others else ""
+    return (
+        f"There dcg@k = sum over ranks i ≤ k of gain / {discount} with gain {formula}, rel the "
+        f"true rating; idcg@k is that of the best order; the value is {ties}; users without a "
+        f"relevant item are {empty}.{also}"
+    )

@@ -7,15 +7,19 @@
 
 from __future__ import annotations
 
+import io
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness import metrics
 from harness.errors import ResultsError
+from harness.files import write_output
 from harness.report.axes import (
     WIDTH,
     drop_crowded_ticks,
@@ -27,13 +31,11 @@ from harness.report.axes import (
     scale_without,
     write_heading,
 )
-from harness.report.digest import Digest, Place, digest
-from harness.report.evidence import user_scores
-from harness.report.sentences import counted, joined, seconds_text
-from harness.report.styles import FAINT, INK, plain, plot_style, shortened
+from harness.report.sentences import counted, joined, plain, seconds_text, shortened
+from harness.report.styles import FAINT, INK, plot_style
+from harness.report.summary import ResultTable, Summary, summarise
 from harness.results.run import Run
-from harness.results.table import TIMES
-from harness.results.values import DEFAULT_DECIMALS, rounded
+from harness.results.table import TIMES, frame_to_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,11 +52,28 @@ __all__ = [
     "tradeoff",
 ]
 
+LONGEST_NAME = 120
+"""Characters of a file's name before its ending."""
 SHORTEST = 1e-3
 """Seconds; what is faster stands here on a logarithmic axis."""
 MOST_BANDS = 6
 """Lines up to which quality over k has bands; more of them would cover each other."""
 OUTSIDE = " Arrow: a baseline outside the scale, with its value."
+
+
+def write_file(path: Path, data: bytes, hint: str = "") -> Path:
+    """Write what somebody asked for; a failure says why, and what to do.
+
+    Raises
+    ------
+    ResultsError
+        If it cannot be written.
+    """
+    try:
+        write_output(path, data)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror}){hint}") from None
+    return path
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +82,16 @@ class View:
 
     Parameters
     ----------
-    summary : Digest
-    table : Place
+    summary : Summary
+    table : ResultTable
     label : str
         The metric.
     data : DataFrame
         What is drawn.
     """
 
-    summary: Digest
-    table: Place
+    summary: Summary
+    table: ResultTable
     label: str
     data: pd.DataFrame
 
@@ -81,9 +100,14 @@ class View:
         """Whether higher values are better."""
         return metrics.parse(self.label).higher_is_better
 
+    @property
+    def csv(self) -> str:
+        """The data as a file."""
+        return frame_to_csv(self.data, float_format="%.8g")
+
     def text(self, value: float) -> str:
         """Return a value as the table shows it."""
-        return rounded(value, self.table.decimals.get(self.label, DEFAULT_DECIMALS))
+        return self.table.text(self.label, value)
 
 
 class Plot(ABC):
@@ -103,7 +127,7 @@ class Plot(ABC):
 
     def __call__(
         self,
-        run: Run | Digest,
+        run: Run | Summary,
         metric: str | None = None,
         *,
         place: int = 1,
@@ -113,8 +137,8 @@ class Plot(ABC):
 
         Parameters
         ----------
-        run : Run or Digest
-            A digest has a baseline; for a run it is the config's or the default one.
+        run : Run or Summary
+            A summary has a baseline; for a run it is the config's or the default one.
         metric : str, optional
             A label of the run; by default nDCG at 10 or the nearest one.
         place : int
@@ -146,10 +170,10 @@ class Plot(ABC):
         self.draw(axes, view)
         drop_crowded_ticks(axes)
 
-    def view(self, run: Run | Digest, metric: str | None = None, place: int = 1) -> View:
+    def view(self, run: Run | Summary, metric: str | None = None, place: int = 1) -> View:
         """Return what a plot of a run shows; parameters and errors as those of a call."""
-        summary = digest(run)
-        label, table = summary.metric(metric), summary.place(place)
+        summary = summarise(run)
+        label, table = summary.metric(metric), summary.table(place)
         return View(summary, table, label, self.data(summary, table, label))
 
     def size(self, view: View) -> tuple[float, float]:
@@ -170,8 +194,56 @@ class Plot(ABC):
         """Return the height without the heading, in inches."""
         return 0.66 + 0.19 * max(n_rows, 2)
 
+    def render(self, view: View, form: str, **settings: object) -> bytes:
+        """Return a plot as the bytes of a file.
+
+        Parameters
+        ----------
+        view : View
+        form : {"svg", "png"}
+        **settings
+            Of Matplotlib, as `plot_style` takes them.
+        """
+        from matplotlib.figure import Figure
+
+        file = io.BytesIO()
+        with plot_style(**settings):
+            figure = Figure(figsize=self.size(view))
+            self.draw_view(figure.subplots(), view)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
+            metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
+            figure.savefig(file, format=form, metadata=metadata)
+        return file.getvalue()
+
+    def write(
+        self, summary: Summary, label: str | None, place: int, form: str, folder: Path
+    ) -> Path:
+        """Write a plot into a folder; its name contains the kind, the metric and the table.
+
+        Parameters
+        ----------
+        summary : Summary
+        label : str or None
+            None for the run's primary metric.
+        place : int
+            Number of the table, from 1.
+        form : {"svg", "png"}
+        folder : Path
+            Made when it is missing.
+
+        Raises
+        ------
+        ResultsError
+            If the run has nothing to show of this kind, or the folder cannot be written.
+        """
+        view = self.view(summary, label, place)
+        title = f"-{place}-{view.table.title}" if len(summary.tables) > 1 else ""
+        name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{view.label}{title}"))[:LONGEST_NAME]
+        return write_file(folder / f"{name}.{form}", self.render(view, form), "; use --output")
+
     @abstractmethod
-    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
         """Return what is drawn, best first.
 
         Raises
@@ -202,7 +274,7 @@ class _Tradeoff(Plot):
     def height(self, n_rows: int) -> float:
         return 2.7 + 0.03 * max(n_rows - 4, 0)
 
-    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
         """Return ``algorithm``, ``seconds``, ``value``, ``low``, ``high`` and ``front``.
 
         ``front`` marks the algorithms that no other is both faster and better than.
@@ -218,7 +290,7 @@ class _Tradeoff(Plot):
         found = pd.DataFrame(
             {"algorithm": rows["algorithm"], "seconds": seconds, "value": rows[label]}
         )
-        found[["low", "high"]] = [_interval(table, label, name) for name in found["algorithm"]]
+        found[["low", "high"]] = [table.interval(label, name) for name in found["algorithm"]]
         sign = 1 if metrics.parse(label).higher_is_better else -1
         order = found.assign(quality=sign * found["value"])
         order = order.sort_values(["seconds", "quality"], ascending=[True, False], kind="stable")
@@ -279,7 +351,7 @@ class _NdcgOverK(Plot):
     def height(self, n_rows: int) -> float:
         return max(2.5, 0.8 + 0.2 * n_rows)
 
-    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
         """Return ``algorithm``, ``k``, ``value``, ``low``, ``high`` for every rank."""
         import pandas as pd
 
@@ -295,9 +367,8 @@ class _NdcgOverK(Plot):
                 f"{summary.run.name}: {label} at one rank only; add another to the config, "
                 "as ndcg@5,10,20"
             )
-        values = {row["algorithm"]: row for row in table.rows.to_dict(orient="records")}
         rows = [
-            (name, k, float(values[name][each]), *_interval(table, each, name))
+            (name, k, float(table.records[name][each]), *table.interval(each, name))
             for name in table.ranked(label)
             for k, each in family
         ]
@@ -361,7 +432,7 @@ class _Distribution(Plot):
         "Diamond: mean."
     )
 
-    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
         """Return ``algorithm``, ``n_users``, ``mean`` and quantiles of the users' scores."""
         import pandas as pd
 
@@ -369,7 +440,9 @@ class _Distribution(Plot):
             raise ResultsError(
                 f"{summary.run.name}: {label} has no scores per user; choose another"
             )
-        scores = user_scores(table.users, label)
+        scores = table.users.pivot_table(
+            index="user", columns="algorithm", values=label, sort=False, observed=True
+        ).dropna(axis="columns", how="all")
         scores = scores[[name for name in table.ranked(label) if name in scores]]
         if scores.empty:
             raise ResultsError(f"{summary.run.name}: no algorithm has a value of {label}")
@@ -411,19 +484,22 @@ class _Differences(Plot):
     def quantity(self, label: str) -> str:
         return f"difference in {label}"
 
-    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
-        """Return the fields of `Difference` for every other algorithm."""
+    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
+        """Return each other algorithm's difference, interval, adjusted p-value and significance."""
         import pandas as pd
 
-        evidence = table.evidence.get(label)
-        rows = [] if evidence is None else evidence.against(summary.baseline)
-        if not rows:
+        pairs = table.differences(label, summary.baseline, corrected_alone=True)
+        if not pairs:
             raise ResultsError(
                 f"{summary.run.name}: {label} was not compared user by user; choose another metric"
             )
         sign = 1 if metrics.parse(label).higher_is_better else -1
-        rows.sort(key=lambda row: -sign * row.difference)
-        return pd.DataFrame(rows)
+        pairs.sort(key=lambda pair: -sign * pair.difference)
+        columns = ["difference", "low", "high", "p_adjusted", "p_is_bound", "significant"]
+        rows = [(pair.first, *(getattr(pair, column) for column in columns)) for pair in pairs]
+        return pd.DataFrame(rows, columns=["algorithm", *columns]).astype(
+            {"low": float, "high": float}
+        )
 
     def draw(self, axes: Axes, view: View) -> None:
         data, y = view.data, view.data.index
@@ -456,7 +532,7 @@ class _Spread(Plot):
     title = "Folds and seeds"
     caption = "Each mark is one fold and seed, the line their mean." + OUTSIDE
 
-    def data(self, summary: Digest, table: Place, label: str) -> pd.DataFrame:
+    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
         """Return ``algorithm``, ``seed``, ``fold`` and ``value`` of every finished cell."""
         import pandas as pd
 
@@ -501,12 +577,6 @@ KINDS: dict[str, Plot] = {
     each.name: each for each in (tradeoff, ndcg_over_k, distribution, differences, spread)
 }
 """Every kind of plot by the name that ``harness plot --kind`` takes."""
-
-
-def _interval(table: Place, label: str, algorithm: str) -> tuple[float, float]:
-    evidence = table.evidence.get(label)
-    standing = evidence.standing(algorithm) if evidence else None
-    return (math.nan, math.nan) if standing is None else (standing.low, standing.high)
 
 
 def _rows(data: pd.DataFrame) -> Iterator[Any]:

@@ -5,29 +5,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.report.styles import plain
 from harness.results.table import TIMES
 from harness.results.values import decimals, rounded
 
 if TYPE_CHECKING:
-    from harness.report.digest import Digest, Place
+    from harness.report.summary import ResultTable, Summary
 
-__all__ = ["counted", "headline", "joined", "seconds_text"]
+__all__ = ["counted", "headline", "joined", "plain", "seconds_text", "shortened"]
 
 
-def headline(told: Digest) -> list[str]:
+def headline(summary: Summary) -> list[str]:
     """Return the result of a run, a sentence or two for each table.
 
     Parameters
     ----------
-    told : Digest
+    summary : Summary
     """
-    sentences = [_headline_of(told, place) for place in told.places]
-    failed = told.info.failed
+    sentences = [_headline_of(summary, table) for table in summary.tables]
+    failed = summary.info.failed
     if failed:
         names = joined(list(dict.fromkeys(plain(cell.algorithm) for cell in failed)))
         sentences.append(f"{counted(len(failed), 'cell')} failed: {names}.")
     return sentences
+
+
+def plain(text: object) -> str:
+    r"""Return text on one line, without characters that cannot be printed.
+
+    Examples
+    --------
+    >>> plain("a\nb\x00c")
+    'a bc'
+    """
+    return " ".join("".join(c for c in str(text) if c.isprintable() or c.isspace()).split())
+
+
+def shortened(name: str, width: int = 22) -> str:
+    """Return a name that fits beside a plot, its middle cut if it is too long.
+
+    Examples
+    --------
+    >>> shortened("KNNWithZScore"), shortened("a very long label of an own algorithm", 20)
+    ('KNNWithZScore', 'a very lon…algorithm')
+    """
+    text = plain(name)
+    if len(text) <= width:
+        return text
+    end = (width - 1) // 2
+    return f"{text[: width - 1 - end]}…{text[-end:]}"
 
 
 def seconds_text(value: float) -> str:
@@ -58,65 +83,49 @@ def joined(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _headline_of(told: Digest, place: Place) -> str:
-    label = told.primary
-    ranked = place.ranked(label)
-    where = _where(told, place)
+def _headline_of(summary: Summary, table: ResultTable) -> str:
+    label = summary.primary
+    ranked = table.ranked(label)
+    data, split, candidates = (plain(part) for part in table.names)
+    where = f"On {data} ({split}; candidates: {candidates})"
     if not ranked:
         return f"{where}, no algorithm finished with a value of {label}."
-    best = place.best(label)
-    digits = place.decimals[label]
-    row = place.rows[place.rows["algorithm"] == best[0]].iloc[0]
-    value = rounded(float(row[label]), digits)
-    evidence = place.evidence.get(label)
-    standing = evidence.standing(best[0]) if evidence else None
-    sure = (
-        f" ({_percent(1 - evidence.level)} interval {rounded(standing.low, digits)} to "
-        f"{rounded(standing.high, digits)})"
-        if evidence and standing
-        else ""
-    )
+    best = table.best(label)
+    row = table.records[best[0]]
+    low, high = (table.text(label, end) for end in table.interval(label, best[0]))
+    sure = f" ({100 * (1 - table.level):.4g}% interval {low} to {high})" if low else ""
     sentence = (
         f"{where}, {joined([plain(name) for name in best])} "
-        f"{'reaches' if len(best) == 1 else 'reach'} the best {label}, {value}{sure}"
+        f"{'reaches' if len(best) == 1 else 'reach'} the best {label}, "
+        f"{table.text(label, row[label])}{sure}"
     )
     rest = [name for name in ranked if name not in best]
     if rest:
-        sentence += _beside(told, place, best[0], rest)
-    seconds = float(row[TIMES[0]] + row[TIMES[1]])
-    return f"{sentence}. {plain(best[0])} takes {seconds_text(seconds)} to fit and score."
+        sentence += _beside(table, label, best[0], rest)
+    seconds = seconds_text(row[TIMES[0]] + row[TIMES[1]])
+    return f"{sentence}. {plain(best[0])} takes {seconds} to fit and score."
 
 
-def _beside(told: Digest, place: Place, best: str, rest: Sequence[str]) -> str:
+def _beside(table: ResultTable, label: str, best: str, rest: Sequence[str]) -> str:
     """Return the algorithms not significantly different from the best, and the next difference."""
-    evidence = place.evidence.get(told.primary)
-    if evidence is None:
+    if label not in table.comparisons:
         return f", ahead of {plain(rest[0])}"
-    level = evidence.level
-    pairs = {name: evidence.between(best, name) for name in rest}
-    equal = [n for n, pair in pairs.items() if pair and pair["p_adjusted"] > level]
-    behind = [n for n, pair in pairs.items() if pair and pair["p_adjusted"] <= level]
+    pairs = {pair.first: pair for pair in table.differences(label, best)}
+    compared = [pairs[name] for name in rest if name in pairs]
+    equal = [plain(pair.first) for pair in compared if pair.p_adjusted > table.level]
+    behind = next((pair for pair in compared if pair.p_adjusted <= table.level), None)
     parts = []
     if equal:
-        shown = [plain(name) for name in equal[:4]] + (
-            [f"{len(equal) - 4} more"] if len(equal) > 4 else []
-        )
+        shown = equal[:4] + ([f"{len(equal) - 4} more"] if len(equal) > 4 else [])
         parts.append(f", not significantly different from {joined(shown)}")
     if behind:
-        pair = pairs[behind[0]]
-        assert pair is not None
-        digits = decimals([abs(pair["high"] - pair["low"]) / 3.92])
-        word = ", but significantly ahead of" if equal else ", significantly ahead of"
+        width = (behind.high or 0.0) - (behind.low or 0.0)
+        gap = rounded(abs(behind.difference), decimals([width / 3.92]))
         parts.append(
-            f"{word} {plain(behind[0])} by {rounded(abs(pair['difference']), digits)} "
-            f"({_p(pair['p_adjusted'], pair.get('p_is_bound', False))} after correction)"
+            f"{', but' if equal else ','} significantly ahead of {plain(behind.first)} by {gap} "
+            f"({_p(behind.p_adjusted, behind.p_is_bound)} after correction)"
         )
     return "".join(parts)
-
-
-def _where(told: Digest, place: Place) -> str:
-    data, split, candidates = (plain(part) for part in place.names)
-    return f"On {data} ({split}; candidates: {candidates})"
 
 
 def _p(value: float, is_bound: bool) -> str:
@@ -130,10 +139,6 @@ def _p(value: float, is_bound: bool) -> str:
     if is_bound:
         return f"p ≤ {max(value, 1e-4):.2g}"
     return "p = " + (f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}".replace("e-0", "e-"))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.4g}%"
 
 
 def counted(n: int, word: str) -> str:

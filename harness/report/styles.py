@@ -21,9 +21,7 @@ __all__ = [
     "RULE",
     "AlgorithmStyle",
     "algorithm_styles",
-    "plain",
     "plot_style",
-    "shortened",
     "symbol",
 ]
 
@@ -148,32 +146,6 @@ def plot_style(**settings: object) -> Iterator[None]:
     # A notebook turns this on when it opens its first figure; that outlasts the block.
     if interactive:
         mpl.interactive(True)
-
-
-def plain(text: object) -> str:
-    r"""Return text on one line, without characters that cannot be printed.
-
-    Examples
-    --------
-    >>> plain("a\nb\x00c")
-    'a bc'
-    """
-    return " ".join("".join(c for c in str(text) if c.isprintable() or c.isspace()).split())
-
-
-def shortened(name: str, width: int = 22) -> str:
-    """Return a name that fits beside a plot, its middle cut if it is too long.
-
-    Examples
-    --------
-    >>> shortened("KNNWithZScore"), shortened("a very long label of an own algorithm", 20)
-    ('KNNWithZScore', 'a very lon…algorithm')
-    """
-    text = plain(name)
-    if len(text) <= width:
-        return text
-    end = (width - 1) // 2
-    return f"{text[: width - 1 - end]}…{text[-end:]}"
 
 
 @cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 import unicodedata
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from harness.report.digest import Digest, Place, digest
-from harness.report.styles import plain
+from harness.report.sentences import plain
+from harness.report.summary import ResultTable, Summary, summarise
 from harness.results.environment import listed, measured
 from harness.results.run import Run
 from harness.results.table import row_name
@@ -51,14 +51,14 @@ _LATEX = {
 SECONDS = {"fit_seconds": "fit s", "score_seconds": "score s"}
 
 
-def latex(run: Run | Digest, *, place: int | None = None) -> str:
+def latex(run: Run | Summary, *, place: int | None = None) -> str:
     r"""Return the results table as LaTeX.
 
     It needs the packages ``booktabs`` and, for letters beyond ASCII, ``fontenc`` with ``T1``.
 
     Parameters
     ----------
-    run : Run or Digest
+    run : Run or Summary
     place : int, optional
         Which table of the run, from 1; all of them below each other when left out.
 
@@ -68,17 +68,17 @@ def latex(run: Run | Digest, *, place: int | None = None) -> str:
         A ``table`` environment for each: best values in bold, letters raised; two algorithms
         share a letter if they are not significantly different, and only then.
     """
-    summary = digest(run)
-    tables = summary.places if place is None else [summary.place(place)]
+    summary = summarise(run)
+    tables = summary.tables if place is None else [summary.table(place)]
     return "\n".join(_latex_table(summary, each, number) for number, each in enumerate(tables, 1))
 
 
-def style(run: Run | Digest, *, place: int = 1) -> Styler:
+def style(run: Run | Summary, *, place: int = 1) -> Styler:
     """Return the results table for a notebook, with numbers kept as numbers.
 
     Parameters
     ----------
-    run : Run or Digest
+    run : Run or Summary
     place : int
         Which table of the run, from 1.
 
@@ -87,8 +87,8 @@ def style(run: Run | Digest, *, place: int = 1) -> Styler:
     pandas Styler
         Rounded by uncertainty, best values in bold, intervals and letters on hover, names escaped.
     """
-    summary = digest(run)
-    table = summary.place(place)
+    summary = summarise(run)
+    table = summary.table(place)
     columns = ["algorithm", *summary.labels, *SECONDS]
     frame = table.rows[columns].rename(columns=SECONDS).set_index("algorithm")
     digits = table.decimals | dict.fromkeys(SECONDS.values(), 2)
@@ -124,34 +124,31 @@ def escape_latex(text: object) -> str:
     )
 
 
-def _hint(table: Place, label: str, algorithm: str) -> str:
+def _hint(table: ResultTable, label: str, algorithm: str) -> str:
     """Return interval and letters of a cell, shown on hover."""
-    evidence = table.evidence.get(label)
-    standing = evidence.standing(algorithm) if evidence else None
-    if standing is None:
-        return ""
-    low, high = (rounded(end, table.decimals[label]) for end in (standing.low, standing.high))
-    return f"{low} to {high}, {standing.letters}"
+    letters = table.letters(label, algorithm)
+    low, high = (table.text(label, end) for end in table.interval(label, algorithm))
+    return f"{low} to {high}, {letters}" if letters else ""
 
 
-def _latex_table(summary: Digest, table: Place, number: int) -> str:
+def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
     """Return one table with its caption."""
     import pandas as pd
 
-    rows = table.rows.to_dict(orient="records")
-    columns = {"algorithm": [escape_latex(row_name(row)) for row in rows]}
+    rows = table.records
+    columns = {"algorithm": [escape_latex(row_name(row)) for row in rows.values()]}
     for label in summary.labels:
         if table.rows[label].notna().any():
             best = table.best(label)
             columns[escape_latex(label)] = [
-                _latex_number(table, label, row, bold=row["algorithm"] in best) for row in rows
+                _latex_number(table, label, name, bold=name in best) for name in rows
             ]
     for name, title in SECONDS.items():
         columns[title] = [rounded(value, 2) or "--" for value in table.rows[name]]
     several = "folds and seeds averaged" if summary.several else "one split"
     letters = (
         "; algorithms that share a letter are not significantly different"
-        if any(table.evidence.values())
+        if table.comparisons
         else ""
     )
     conditions = measured(summary.info.cells)
@@ -172,14 +169,13 @@ def _latex_table(summary: Digest, table: Place, number: int) -> str:
     return text
 
 
-def _latex_number(table: Place, label: str, row: dict[Any, Any], *, bold: bool) -> str:
-    text = rounded(row[label], table.decimals[label])
+def _latex_number(table: ResultTable, label: str, name: str, *, bold: bool) -> str:
+    text = table.text(label, table.records[name][label])
     if not text:
         return "--"
     text = rf"\textbf{{{text}}}" if bold else text
-    evidence = table.evidence.get(label)
-    standing = evidence.standing(str(row["algorithm"])) if evidence else None
-    return f"{text}$^{{\\mathrm{{{standing.letters}}}}}$" if standing else text
+    letters = table.letters(label, name)
+    return f"{text}$^{{\\mathrm{{{letters}}}}}$" if letters else text
 
 
 def _identifier(name: str) -> str:

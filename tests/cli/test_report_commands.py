@@ -150,7 +150,7 @@ def test_a_plot_command_that_draws_nothing_is_an_error(call, tmp_path, monkeypat
     def nothing(*_):
         raise ResultsError("nothing to show")
 
-    monkeypatch.setattr("harness.report.figures.write_plot", nothing)
+    monkeypatch.setattr("harness.report.plots.Plot.write", nothing)
     code, out, err = call("plot", "one", "--output", tmp_path)
     assert (code, out, err.count("\n")) == (2, "", len(KINDS))
 

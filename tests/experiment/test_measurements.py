@@ -13,8 +13,7 @@ from harness.experiment.cell import COMPILING, Stopwatch
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.workers import Crew
 from harness.experiment.workspace import Workspace
-from harness.report.methods import methods
-from harness.report.provenance import describe_run
+from harness.report.methods import describe_run, methods
 from harness.results.store import CellStore
 
 FIRST_CELLS = """

@@ -12,7 +12,6 @@ from harness.config.spaces import Range
 from harness.experiment.outline import outline
 from harness.experiment.studies import make_study
 from harness.report.methods import methods
-from harness.report.procedures import split_sentence
 from harness.splits import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
 
 CONFIG = {
@@ -196,4 +195,4 @@ def test_no_setting_is_fitted_on_ratings_later_than_its_validation_part():
     done = harness.run(config | {"split": "global-time"}, ratings=ratings, results=None)
     assert done.info["config"]["split"][0]["validation"]["kind"] == "global-time"
     text = dict(methods(done.info).paragraphs)["Tuning"]
-    assert split_sentence(GlobalTime(quantile=0.8).model_dump(), "validation part") in text
+    assert GlobalTime(quantile=0.8).sentence("validation part") in text

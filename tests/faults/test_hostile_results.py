@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import harness
 from harness.errors import HarnessError, ResultsError
-from harness.report.digest import digest
+from harness.report.summary import summarise
 from harness.results import Run, find_runs, read_run
 from harness.results.compare import join, open_run
 from harness.results.table import display_table, to_csv, to_markdown
@@ -260,7 +260,7 @@ def show_everything(folder):
     display_table(run.info)
     join([run, Run(run.info, run.users)])
     run._repr_html_()
-    digest(run)
+    summarise(run)
 
 
 def test_what_is_read_can_be_shown(write, info):

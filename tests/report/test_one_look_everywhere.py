@@ -1,4 +1,4 @@
-"""An algorithm has one colour, marker and line everywhere, and colours can be told apart."""
+"""An algorithm has one colour, marker and line everywhere, and colours can be summary apart."""
 
 import itertools
 
@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.algorithms import registry
-from harness.report.digest import digest
 from harness.report.page import ASSETS
-from harness.report.styles import COLOURS, algorithm_styles, plain, plot_style, shortened, symbol
+from harness.report.sentences import plain, shortened
+from harness.report.styles import COLOURS, algorithm_styles, plot_style, symbol
+from harness.report.summary import summarise
 
 PAPERS = ("#ffffff", "#15181c")
 # Machado, Oliveira and Fernandes 2009, doi:10.1109/TVCG.2009.113, severity 1.
@@ -105,11 +106,11 @@ def test_the_page_is_the_paper_that_the_colours_are_for():
 
 
 def test_table_and_plots_use_the_colour_of_the_algorithm(nasty, nasty_page):
-    told = digest(nasty)
+    summary = summarise(nasty)
     for name in ("SVD", "SVD++", "BaselineOnly"):
-        path = symbol(told.styles[name])
-        assert f'<path d="{path}" stroke="var(--{told.styles[name].hue})"' in nasty_page
-    assert told.styles["SVD"] == algorithm_styles(["SVD"])["SVD"]
+        path = symbol(summary.styles[name])
+        assert f'<path d="{path}" stroke="var(--{summary.styles[name].hue})"' in nasty_page
+    assert summary.styles["SVD"] == algorithm_styles(["SVD"])["SVD"]
 
 
 @pytest.mark.parametrize(

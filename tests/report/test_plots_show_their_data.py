@@ -18,9 +18,9 @@ from harness.algorithms import registry
 from harness.errors import ResultsError
 from harness.report import plots
 from harness.report.axes import scale_without
-from harness.report.digest import digest
-from harness.report.figures import render
-from harness.report.styles import plot_style, shortened
+from harness.report.sentences import shortened
+from harness.report.styles import plot_style
+from harness.report.summary import summarise
 from harness.results.record import RunInfo
 from harness.results.run import Run
 
@@ -54,7 +54,7 @@ def markers(axes, marker=None):
 
 
 def test_tradeoff_has_a_point_for_each_algorithm_at_its_time_and_value(nasty):
-    rows = digest(nasty).places[0].rows.dropna(subset=["ndcg@10"])
+    rows = summarise(nasty).tables[0].rows.dropna(subset=["ndcg@10"])
     seconds = rows["fit_seconds"] + rows["score_seconds"]
     expected = sorted(zip(seconds, rows["ndcg@10"], strict=True))
     assert markers(drawn("tradeoff", nasty)) == [pytest.approx(point) for point in expected]
@@ -77,7 +77,7 @@ def test_tradeoff_of_an_error_prefers_small_values(nasty):
 
 
 def test_lines_over_k_hold_the_values_of_the_table(nasty):
-    rows = digest(nasty).places[0].rows.dropna(subset=["ndcg@10"])
+    rows = summarise(nasty).tables[0].rows.dropna(subset=["ndcg@10"])
     lines = {
         tuple(np.round(line.get_ydata(), 9))
         for line in drawn("ndcg-over-k", nasty).lines
@@ -88,7 +88,7 @@ def test_lines_over_k_hold_the_values_of_the_table(nasty):
 
 
 def test_bands_over_k_are_the_intervals(nasty):
-    place = digest(nasty).places[0]
+    place = summarise(nasty).tables[0]
     bands = [
         collection.get_paths()[0].vertices for collection in drawn("ndcg-over-k", nasty).collections
     ]
@@ -96,11 +96,11 @@ def test_bands_over_k_are_the_intervals(nasty):
     labels = ("ndcg@5", "ndcg@10", "ndcg@20")
     expected = set()
     for name in place.ranked("ndcg@10"):
-        standings = [place.evidence[label].standing(name) for label in labels]
+        intervals = [place.interval(label, name) for label in labels]
         expected.add(
             (
-                round(min(each.low for each in standings), 9),
-                round(max(each.high for each in standings), 9),
+                round(min(low for low, _ in intervals), 9),
+                round(max(high for _, high in intervals), 9),
             )
         )
     assert bounds == expected
@@ -113,7 +113,7 @@ def test_one_rank_is_no_curve(nasty):
 
 
 def test_distribution_shows_mean_and_quarters_of_the_users(nasty):
-    place = digest(nasty).places[0]
+    place = summarise(nasty).tables[0]
     users = place.users.pivot_table(index="user", columns="algorithm", values="ndcg@10")
     names = place.ranked("ndcg@10")
     axes = drawn("distribution", nasty)
@@ -126,16 +126,17 @@ def test_distribution_shows_mean_and_quarters_of_the_users(nasty):
 
 
 def test_differences_are_those_of_the_users_and_filled_where_significant(nasty):
-    told = digest(nasty)
+    told = summarise(nasty)
     axes = drawn("differences", told)
-    users = told.places[0].users.pivot_table(index="user", columns="algorithm", values="ndcg@10")
-    names = [name for name in told.places[0].ranked("ndcg@10") if name != "BaselineOnly"]
+    users = told.tables[0].users.pivot_table(index="user", columns="algorithm", values="ndcg@10")
+    names = [name for name in told.tables[0].ranked("ndcg@10") if name != "BaselineOnly"]
     expected = sorted(
         ((users[name] - users["BaselineOnly"]).mean(), float(y)) for y, name in enumerate(names)
     )
     assert markers(axes, "o") == [pytest.approx(point) for point in expected]
     found = {
-        row.algorithm: row for row in told.places[0].evidence["ndcg@10"].against("BaselineOnly")
+        pair.first: pair
+        for pair in told.tables[0].differences("ndcg@10", "BaselineOnly", corrected_alone=True)
     }
     for line in (line for line in axes.lines if line.get_marker() == "o"):
         row = found[names[int(line.get_ydata()[0])]]
@@ -144,7 +145,7 @@ def test_differences_are_those_of_the_users_and_filled_where_significant(nasty):
 
 
 def test_the_baseline_can_be_chosen(nasty):
-    told = digest(nasty, baseline="Random")
+    told = summarise(nasty, baseline="Random")
     data = data_behind(told, "differences")
     assert "Random" not in set(data["algorithm"])
     assert (data["difference"] > 0).all()
@@ -152,7 +153,7 @@ def test_the_baseline_can_be_chosen(nasty):
 
 def test_an_unknown_baseline_is_named_with_a_suggestion(nasty):
     with pytest.raises(ResultsError, match="no baseline 'Randon'; did you mean 'Random'"):
-        digest(nasty, baseline="Randon")
+        summarise(nasty, baseline="Randon")
 
 
 def test_what_is_no_mean_over_users_has_no_differences(nasty):
@@ -161,13 +162,13 @@ def test_what_is_no_mean_over_users_has_no_differences(nasty):
 
 
 def test_spread_shows_every_cell(nasty):
-    told = digest(nasty)
+    told = summarise(nasty)
     expected = sorted(
         (
             cell["scores"]["ndcg@10"]["mean"],
-            float(told.places[0].ranked("ndcg@10").index(cell["algorithm"])),
+            float(told.tables[0].ranked("ndcg@10").index(cell["algorithm"])),
         )
-        for cell in told.places[0].cells
+        for cell in told.tables[0].cells
     )
     assert markers(drawn("spread", nasty)) == [pytest.approx(point) for point in expected]
 
@@ -225,7 +226,7 @@ def run_of(build_run):
     ],
 )
 def test_all_text_is_inside_the_figure(run_of, kind, n_rows, long):
-    where = digest(run_of(n_rows, long)).place(1)
+    where = summarise(run_of(n_rows, long)).table(1)
     axes = drawn(kind, run_of(n_rows, long))
     figure = axes.figure
     texts = [
@@ -257,7 +258,7 @@ def test_baselines_that_squeeze_the_others_are_left_out_with_their_value(build_r
         for pair in entry.pairs:
             if "Random" in (pair.first, pair.second):
                 pair.difference = pair.low = pair.high = 0.5 if pair.second == "Random" else -0.5
-    axes = drawn("differences", digest(run, baseline="SVD"))
+    axes = drawn("differences", summarise(run, baseline="SVD"))
     low, high = axes.get_xlim()
     assert -0.4 < low < 0 <= high
     assert "← −0.500" in {text.get_text()[:8] for text in axes.texts}
@@ -294,7 +295,8 @@ def test_lines_that_coincide_are_marked(build_run):
 @pytest.mark.parametrize("kind", list(plots.KINDS))
 @pytest.mark.parametrize("dpi", [72, 144, 300])
 def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi):
-    file = io.BytesIO(render(digest(nasty), kind, None, 1, "png", savefig_dpi=dpi))
+    plot = plots.KINDS[kind]
+    file = io.BytesIO(plot.render(plot.view(nasty), "png", savefig_dpi=dpi))
     pixels = mpl.image.imread(file)[:, :, :3].min(axis=2)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         assert edge.min() > 0.95
@@ -334,6 +336,6 @@ def test_a_plot_in_a_notebook_gets_a_figure_of_its_own(nasty):
 
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_the_same_run_gives_the_same_file(nasty, form):
-    one, other = (render(digest(nasty), "differences", None, 1, form) for _ in range(2))
+    one, other = (plots.differences.render(plots.differences.view(nasty), form) for _ in range(2))
     assert one == other
     assert one.startswith(PNG_SIGNATURE if form == "png" else b"<?xml")

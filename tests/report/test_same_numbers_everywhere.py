@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from harness.report import latex, style
-from harness.report.digest import digest
+from harness.report.summary import summarise
 from harness.results.table import bounds_to_csv, display_table, to_csv, to_markdown
 
 
@@ -49,7 +49,7 @@ class Tables(HTMLParser):
 
 @pytest.fixture
 def told(nasty):
-    return digest(nasty)
+    return summarise(nasty)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def page_tables(nasty_page):
 
 def digits(told, row):
     """How many decimals each metric gets in the table that a row of the CSV belongs to."""
-    return told.places[0 if row["candidates"] == "rated" else 1].decimals
+    return told.tables[0 if row["candidates"] == "rated" else 1].decimals
 
 
 def csv_rows(info):

@@ -7,15 +7,15 @@ import re
 import pytest
 
 from harness.report import build_page, join
-from harness.report.digest import digest
-from harness.report.redefined import convention_table, redefined_tables, tie_table
+from harness.report.conventions import convention_table, sensitivity_tables, tie_table
+from harness.report.summary import summarise
 from harness.results.record import RunInfo
 from harness.results.run import Run
 
 
 def first(make, run):
-    told = digest(run)
-    return make(told, told.places[0], 1)
+    summary = summarise(run)
+    return make(summary, summary.tables[0])
 
 
 def changed(run, **info):
@@ -27,7 +27,7 @@ def without(run, *keys):
 
 
 def test_every_results_table_has_both(nasty):
-    titles = [table.title for table in redefined_tables(digest(nasty))]
+    titles = [table.title for table in sensitivity_tables(summarise(nasty))]
     assert titles == [
         "Ties at the cut, rated",
         "ndcg@10 by library and document, rated",
@@ -116,7 +116,7 @@ def test_shares_are_shown_even_where_the_rules_are_missing(plain_run):
 
 
 def test_data_behind_a_table_are_what_it_shows(nasty):
-    for table in redefined_tables(digest(nasty)):
+    for table in sensitivity_tables(summarise(nasty)):
         read = [tuple(row) for row in csv.reader(io.StringIO(table.csv))]
         assert read == [table.columns, *table.rows]
 

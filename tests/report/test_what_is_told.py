@@ -9,10 +9,9 @@ from harness.config.experiment import Experiment
 from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
 from harness.report.axes import spread_positions
-from harness.report.digest import digest
-from harness.report.evidence import gather
-from harness.report.provenance import command, describe_cells, to_yaml
+from harness.report.methods import command, describe_cells, to_yaml
 from harness.report.sentences import headline, seconds_text
+from harness.report.summary import summarise
 from harness.results.record import CellName, FailedCell, RunInfo
 from harness.results.run import Run
 
@@ -22,48 +21,52 @@ def renamed(run, name, **info):
 
 
 def test_the_headline_is_made_from_the_numbers(plain_run):
-    told = digest(plain_run)
-    row = told.places[0].rows.iloc[0]
-    evidence = told.places[0].evidence["ndcg@10"]
-    standing = evidence.standing("SVD")
-    pair = evidence.between("SVD", "BaselineOnly")
+    told = summarise(plain_run)
+    row = told.tables[0].rows.iloc[0]
+    low, _ = told.tables[0].interval("ndcg@10", "SVD")
+    [pair] = [
+        pair
+        for pair in told.tables[0].differences("ndcg@10", "BaselineOnly")
+        if pair.first == "SVD"
+    ]
     [sentence] = headline(told)
-    places = told.places[0].decimals["ndcg@10"]
+    places = told.tables[0].decimals["ndcg@10"]
     assert sentence.startswith(
         "On ml-100k (2-fold; candidates: rated), SVD reaches the best ndcg@10"
     )
-    assert f", {row['ndcg@10']:.{places}f} (95% interval {standing.low:.{places}f} to" in sentence
-    significant = pair["p_adjusted"] <= 0.05
+    assert f", {row['ndcg@10']:.{places}f} (95% interval {low:.{places}f} to" in sentence
+    significant = pair.p_adjusted <= 0.05
     assert ("significantly ahead of BaselineOnly" in sentence) == significant
     assert ("not significantly different from BaselineOnly" in sentence) == (not significant)
 
 
 def test_the_headline_is_of_an_algorithm_that_finished_and_never_of_a_bound(nasty):
-    first = digest(nasty).places[0]
+    first = summarise(nasty).tables[0]
     leader = first.best("ndcg@10")[0]
     for number, cell in enumerate(nasty.info["cells"]):
         if cell["algorithm"] == leader and cell["table"] == first.key and cell["fold"] == 1:
             names = {key: cell[key] for key in CellName.model_fields}
             nasty.info.cells[number] = FailedCell(**names, error="boom")
-    told = digest(Run(nasty.info, nasty.users))
-    [second] = told.places[0].best("ndcg@10")
+    told = summarise(Run(nasty.info, nasty.users))
+    [second] = told.tables[0].best("ndcg@10")
     assert second != leader
     assert f"{second} reaches the best ndcg@10" in headline(told)[0]
-    assert told.places[0].ranked("ndcg@10")[0] == second
-    assert not any("order" in name for name in told.places[0].ranked("ndcg@10"))
+    assert told.tables[0].ranked("ndcg@10")[0] == second
+    assert not any("order" in name for name in told.tables[0].ranked("ndcg@10"))
 
 
 def test_the_value_of_the_headline_lies_in_its_interval(nasty):
-    for place in digest(nasty).places:
-        for label, evidence in place.evidence.items():
-            for standing in evidence.standings:
-                [row] = place.rows[place.rows["algorithm"] == standing.algorithm][label]
-                assert math.isclose(row, standing.mean, abs_tol=1e-12)
-                assert standing.low <= row <= standing.high
+    for place in summarise(nasty).tables:
+        for label, compared in place.comparisons.items():
+            for mean in compared.algorithms:
+                value = place.records[mean.algorithm][label]
+                assert math.isclose(value, mean.mean, abs_tol=1e-12)
+                low, high = place.interval(label, mean.algorithm)
+                assert low <= value <= high
 
 
 def test_each_table_has_a_sentence_and_failures_one_more(nasty):
-    sentences = headline(digest(nasty))
+    sentences = headline(summarise(nasty))
     assert len(sentences) == 3
     assert sentences[-1] == "4 cells failed: NMF."
 
@@ -74,7 +77,7 @@ def test_equal_values_share_the_first_place(plain_run):
         row.scores["ndcg@10"] = 0.5
     assert (
         "SVD, BaselineOnly and Random reach the best ndcg@10"
-        in headline(digest(Run(info, plain_run.users)))[0]
+        in headline(summarise(Run(info, plain_run.users)))[0]
     )
 
 
@@ -87,7 +90,7 @@ def test_a_run_in_which_all_failed_says_so(plain_run):
         row.scores["ndcg@10"] = None
     info.statistics = []
     run = Run(info, plain_run.users.iloc[:0])
-    assert headline(digest(run)) == [
+    assert headline(summarise(run)) == [
         "On ml-100k (2-fold; candidates: rated), no algorithm finished with a value of ndcg@10.",
         "3 cells failed: SVD, BaselineOnly and Random.",
     ]
@@ -106,7 +109,7 @@ def test_one_algorithm_alone_makes_a_page(plain_run):
 
 def test_a_run_without_cells_is_refused(plain_run):
     with pytest.raises(ResultsError, match="holds no cells; run the config again"):
-        digest(Run(plain_run.info.model_copy(update={"cells": []}), plain_run.users))
+        summarise(Run(plain_run.info.model_copy(update={"cells": []}), plain_run.users))
 
 
 @pytest.mark.parametrize("kind", list(plots.KINDS))
@@ -188,9 +191,10 @@ def test_several_runs_stand_in_one_table_and_are_compared_user_by_user(plain_run
     names = list(dict.fromkeys(cell["algorithm"] for cell in both.info["cells"]))
     assert names[:4] == ["SVD", "BaselineOnly", "Random", "SVD (other)"]
     assert set(both.users["algorithm"]) == set(names)
-    evidence = gather(both.info)[both.info["rows"][0]["table"], "ndcg@10"]
-    assert evidence.between("SVD", "SVD (other)")["difference"] == 0
-    assert math.isclose(evidence.standing("SVD").mean, evidence.standing("SVD (other)").mean)
+    [table] = summarise(both).tables
+    pairs = {pair.first: pair for pair in table.differences("ndcg@10", "SVD (other)")}
+    assert pairs["SVD"].difference == 0
+    assert math.isclose(table.records["SVD"]["ndcg@10"], table.records["SVD (other)"]["ndcg@10"])
 
 
 def test_the_very_same_cells_are_shown_once(plain_run):

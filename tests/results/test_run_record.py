@@ -17,12 +17,11 @@ import harness
 from harness.cli import main
 from harness.config.load import load
 from harness.errors import HarnessError, ResultsError
-from harness.report.digest import digest
-from harness.report.figures import draw
-from harness.report.methods import methods
-from harness.report.provenance import command, describe_cells, describe_run, to_yaml
-from harness.report.redefined import redefined_tables
+from harness.report.conventions import sensitivity_tables
+from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
+from harness.report.plots import tradeoff
 from harness.report.sentences import headline
+from harness.report.summary import summarise
 from harness.report.tables import latex
 from harness.results import Run, read_run
 from harness.results.record import RunInfo
@@ -97,8 +96,8 @@ def show(folder):
     run = read_run(folder)
     for text in (to_csv, bounds_to_csv, to_markdown, methods, describe_run, describe_cells):
         text(run.info)
-    told = digest(run)
-    redefined_tables(told), headline(told), latex(run), to_yaml(run.info), command(run.info)
+    told = summarise(run)
+    sensitivity_tables(told), headline(told), latex(run), to_yaml(run.info), command(run.info)
 
 
 def places(node, path=()):
@@ -296,12 +295,12 @@ def as_spreadsheets_do(text):
 
 def test_no_csv_of_a_run_holds_a_formula(hostile):
     run = read_run(hostile)
-    told = digest(run)
+    told = summarise(run)
     for text in (
         to_csv(run.info),
         bounds_to_csv(run.info),
-        *(table.csv for table in redefined_tables(told)),
-        draw(told, "tradeoff", "ndcg@5", 1, 1).csv,
+        *(table.csv for table in sensitivity_tables(told)),
+        tradeoff.view(told, "ndcg@5").csv,
     ):
         assert as_spreadsheets_do(text) == []
         assert "'=cmd" in text or "'+" in text

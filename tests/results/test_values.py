@@ -10,8 +10,8 @@ import pytest
 import harness
 from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
-from harness.report.digest import digest
 from harness.report.sentences import headline
+from harness.report.summary import summarise
 from harness.results import Run, read_run
 from harness.results.compare import infer
 from harness.results.record import CellResult, FailedCell
@@ -89,7 +89,7 @@ def test_the_value_is_the_mean_that_is_compared(done):
 
 
 def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
-    told = digest(done)
+    told = summarise(done)
     shown = pd.read_csv(io.StringIO(to_csv(done.info)))
     page = build_page([done])
     for label in LABELS[:2]:
@@ -107,7 +107,7 @@ def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
     )
     for value, low, high in [*found, sentence.groups()]:
         assert float(low) <= float(value) <= float(high)
-    digits = told.places[0].decimals["ndcg@5"]
+    digits = told.tables[0].decimals["ndcg@5"]
     for value in done.table["ndcg@5"]:
         assert f"{value:.{digits}f}" in latex(done)
         assert f"{value:.{digits}f}" in to_markdown(done.info)
@@ -125,7 +125,7 @@ def test_conventions_and_bounds_are_the_same_mean_over_users(done):
 
 
 def test_the_largest_value_of_the_table_is_that_of_the_best_algorithm(done):
-    best = digest(done).places[0].best("ndcg@5")
+    best = summarise(done).tables[0].best("ndcg@5")
     assert done.table.loc[done.table["ndcg@5"].idxmax(), "algorithm"] == best[0]
     table = display_table(done.info)
     names = table.frame["algorithm"]
@@ -179,9 +179,9 @@ def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
     shown = table.frame["algorithm"]
     assert shown[0] == "Fails (2 of 5 cells)"
     assert "Fails" not in shown[table.best["ndcg@5"]].tolist()
-    place = digest(run).places[0]
+    place = summarise(run).tables[0]
     assert "Fails" not in [*place.best("ndcg@5"), *place.ranked("ndcg@5")]
-    sentences = headline(digest(run))
+    sentences = headline(summarise(run))
     assert "Fails" not in sentences[0]
     assert sentences[1] == "3 cells failed: Fails."
     page, table = build_page([run]), latex(run)
@@ -259,4 +259,4 @@ def test_a_run_with_a_metric_that_no_user_has_is_written(tmp_path, monkeypatch, 
     assert any("none are compared" in note for note in done.info["notes"])
     assert done.table[label].isna().all()
     assert display_table(done.info).best[label] == []
-    assert "no algorithm" in headline(digest(done))[0]
+    assert "no algorithm" in headline(summarise(done))[0]
