@@ -140,8 +140,7 @@ def reproduce_command(source: str | None, quiet: bool, no_runs: bool) -> int:
     """
     from harness.cli.progress import display
     from harness.cli.screen import say, show_table
-    from harness.reproduce import Band, reproduce, sources
-    from harness.reproduce.trained import trained_runs
+    from harness.reproduce import Band, reproduce, sources, trained_runs
 
     with display(quiet) as watch:
         findings = reproduce(source, {} if no_runs else trained_runs(watch))

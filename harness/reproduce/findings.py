@@ -6,13 +6,21 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from statistics import fmean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness.reproduce.computed import compute
-from harness.reproduce.published import Quantity, is_nan, leaves, published
+import harness
+from harness.config.document import bundled
+from harness.datasets.catalogue import CATALOGUE
+from harness.errors import DataError
+from harness.reproduce.published import Quantity, compute, is_nan, leaves, published
 
-__all__ = ["Band", "Finding", "NotRun", "reproduce"]
+if TYPE_CHECKING:
+    from harness.experiment.events import Event
+    from harness.results.record import AnyCell
+
+__all__ = ["Band", "Finding", "NotRun", "compare", "reproduce", "trained_runs"]
 
 Run = Callable[[Quantity], Any]
 
@@ -145,6 +153,71 @@ def reproduce(
     return found
 
 
+def trained_runs(
+    watch: Callable[[Event], object] | None = None, **options: Any
+) -> dict[tuple[str, str], Run]:
+    """Return how each published value that needs training is computed: its config is run, once.
+
+    Parameters
+    ----------
+    watch : callable, optional
+        Called with every event of a run.
+    **options
+        Passed to `harness.run`, for example `ratings` or `overrides`.
+
+    Returns
+    -------
+    dict of (str, str) to callable
+        By source and quantity, as `reproduce` takes them. A run without its data gives a `NotRun`
+        with the reason.
+    """
+
+    @cache
+    def cells(config: str) -> Sequence[AnyCell] | NotRun:
+        chosen = {"overrides": ["statistics=null", "baselines=false"], **options}
+        if watch is not None:
+            chosen["watch"] = watch
+        try:
+            return harness.run(bundled()[config], results=None, **chosen).info.cells
+        except DataError as error:
+            return NotRun(str(error).splitlines()[0])
+
+    def run(quantity: Quantity) -> Any:
+        if quantity.needs and not CATALOGUE[quantity.needs].is_here():
+            return NotRun(
+                f"{quantity.why}; download it first, for example with "
+                f"`harness run configs/{quantity.config}.yaml`"
+            )
+        found = cells(quantity.config)
+        return found if isinstance(found, NotRun) else _values(quantity, found)
+
+    return {(each.source, each.what): run for each in published() if each.config}
+
+
+def _values(quantity: Quantity, cells: Sequence[AnyCell]) -> Any:
+    """Return the values of an algorithm's row in the form of what is expected."""
+    own = [cell for cell in cells if cell.algorithm == quantity.algorithm]
+    if not own:
+        return NotRun(f"{quantity.config}: no row of {quantity.algorithm}")
+    for cell in own:
+        if cell.error:
+            return NotRun(cell.error)
+    values = {name: _value(own, column) for name, column in quantity.values.items()}
+    return values.get("", values)
+
+
+def _value(cells: Sequence[AnyCell], column: str) -> float | Band:
+    """Return a mean over folds; under several seeds, unless they agree, the band of one more."""
+    if column == "seconds":
+        return fmean(cell["fit_seconds"] + cell["score_seconds"] for cell in cells)
+    by_seed: dict[int, list[float]] = {}
+    for cell in cells:
+        mean = cell["scores"][column].mean
+        by_seed.setdefault(cell.seed, []).append(math.nan if mean is None else mean)
+    means = [sum(own) / len(own) for own in by_seed.values()]
+    return means[0] if min(means) == max(means) else Band.of_one_more(means)
+
+
 def compare(quantity: Quantity, here: Any) -> list[Finding]:
     """Compare each single value of a quantity with ours.
 
@@ -156,7 +229,7 @@ def compare(quantity: Quantity, here: Any) -> list[Finding]:
 
     Examples
     --------
-    >>> [finding] = compare(Quantity("s", "x", {}, 0.25), 0.2512)
+    >>> [finding] = compare(Quantity(source="s", what="x", expected=0.25), 0.2512)
     >>> finding.verdict, round(finding.difference, 4)
     ('equal as printed', 0.0012)
     """
@@ -171,7 +244,7 @@ def compare(quantity: Quantity, here: Any) -> list[Finding]:
 def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
     what = f"{quantity.what} {name}".strip().replace("@k @", "@")
     note = quantity.note
-    printed = float("nan") if printed is None else printed
+    printed = math.nan if printed is None else printed
     if isinstance(here, NotRun):
         return Finding(quantity.source, what, printed, None, None, "not run", here.why)
     if name in quantity.errata:

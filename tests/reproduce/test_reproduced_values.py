@@ -6,12 +6,33 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import harness
 from harness import reproduce
-from harness.errors import ResultsError
-from harness.reproduce import Band, NotRun, Quantity
+from harness.cli import main
+from harness.config.document import bundled
+from harness.errors import DownloadError, ResultsError
+from harness.reproduce import Band, NotRun, Quantity, published, sources, trained_runs
 from harness.reproduce.findings import compare
+from harness.results.record import CellName, FailedCell
 
 SOURCES = ["vincent-2018", "rectools-docs", "singh-2025", "nicolas-2022", "bellei-2017"]
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+
+
+@pytest.fixture
+def command(capsys):
+    """Run the command, and return its exit code and output."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main(["reproduce", *arguments])
+        return left.value.code, *capsys.readouterr()
+
+    return run
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -79,18 +100,20 @@ def test_a_run_is_asked_for_its_quantity_alone():
 def test_verdicts(printed, here, verdict):
     printed = [printed] if isinstance(printed, list) else printed
     here = [here] if isinstance(here, list) else here
-    [finding] = compare(Quantity("s", "x", {}, printed), here)
+    [finding] = compare(Quantity(source="s", what="x", expected=printed), here)
     assert finding.verdict == verdict
 
 
 def test_running_times_are_shown_but_not_judged():
-    quantity = Quantity("s", "x", {}, {"ndcg": 0.047, "runtime_s": 3.35})
+    quantity = Quantity(source="s", what="x", expected={"ndcg": 0.047, "runtime_s": 3.35})
     ndcg, seconds = compare(quantity, {"ndcg": 0.047, "runtime_s": 0.2})
     assert (ndcg.verdict, seconds.verdict, seconds.difference) == ("equal", "another machine", None)
 
 
 def test_an_erratum_holds_only_where_the_right_value_comes_out():
-    quantity = Quantity("s", "x", {}, 0.5, errata={"": (0.333, "their own sum is 0.5")})
+    quantity = Quantity(
+        source="s", what="x", expected=0.5, errata={"": (0.333, "their own sum is 0.5")}
+    )
     assert compare(quantity, 0.5)[0].verdict == "erratum"
     assert compare(quantity, 0.4)[0].verdict == "differs"
 
@@ -105,3 +128,97 @@ def test_the_band_holds_one_more_run_ninety_nine_times_in_a_hundred():
     bands = [Band.of_one_more(row[:10].tolist()) for row in draws]
     held = sum(band.low <= row[10] <= band.high for band, row in zip(bands, draws, strict=True))
     assert held / 4000 == pytest.approx(0.99, abs=0.006)
+
+
+def test_every_quantity_is_computed_or_has_a_config_that_ships():
+    assert [
+        each.what for each in published() if not (each.config or each.order or each.metrics)
+    ] == []
+    assert {each.config for each in published()} - {""} <= bundled().keys()
+    assert {source for source, _ in trained_runs()} == {"singh-2025", "microsoft", "surprise"}
+
+
+@pytest.mark.network
+def test_the_notebook_is_equal_as_printed(ml_100k):
+    found = reproduce.reproduce("microsoft", trained_runs(ratings=ml_100k))
+    assert len(found) == 7
+    assert {finding.verdict for finding in found} == {"equal as printed"}
+
+
+def test_data_that_cannot_be_had_is_not_run_and_never_a_pass(monkeypatch):
+    def fail(*arguments, **options):
+        raise DownloadError("ml-100k: could not be fetched\n  every source failed")
+
+    monkeypatch.setattr("harness.run", fail)
+    found = reproduce.reproduce("surprise", trained_runs())
+    assert {finding.verdict for finding in found} == {"not run"}
+    assert {finding.note for finding in found} == {"ml-100k: could not be fetched"}
+
+
+def test_a_config_is_run_once_and_a_row_averaged_over_folds_unless_it_failed(monkeypatch):
+    run, runs = harness.run, []
+    config = {
+        "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
+        "split": {"kind": "kfold", "n_splits": 3},
+        "algorithms": ["BaselineOnly", {"name": "Random", "label": "SVD"}],
+        "metrics": ["rmse", "mae"],
+        "statistics": None,
+    }
+
+    def small(*arguments, **options):
+        done = run(config, results=None)
+        for number, cell in enumerate(done.info.cells):
+            if cell.algorithm == "SVD":
+                names = {key: cell[key] for key in CellName.model_fields}
+                done.info.cells[number] = FailedCell(**names, error="out of memory")
+        runs.append(done)
+        return done
+
+    monkeypatch.setattr("harness.run", small)
+    found = {each.quantity: each for each in reproduce.reproduce("surprise", trained_runs())}
+    (done,) = runs
+    expected = done.table.set_index("algorithm").loc["BaselineOnly", "rmse"]
+    assert found["ml-100k: BaselineOnly rmse"].here == pytest.approx(expected, abs=1e-15)
+    assert (found["ml-100k: SVD rmse"].verdict, found["ml-100k: SVD rmse"].note) == (
+        "not run",
+        "out of memory",
+    )
+
+
+def test_the_command_shows_an_erratum_with_its_reason(command):
+    code, out, _ = command("bellei-2017", "--no-runs")
+    assert code == 0
+    erratum = next(line for line in out.splitlines() if "reciprocal rank@3, mean" in line)
+    assert {"erratum", "0.333", "0.5"} <= set(erratum.split())
+
+
+def test_an_unknown_source_gets_a_suggestion(command):
+    code, _, err = command("singh")
+    assert code == 2
+    assert "did you mean 'singh-2025'" in err
+
+
+def test_documents_are_named_by_author_and_year(command):
+    _, out, _ = command("--no-runs")
+    assert "Claudio Bellei, 2017: The confusion over information retrieval metrics" in out
+    assert "seed-0" not in out
+    words = command("--help")[1].split()
+    assert set(sources()) <= {word.strip(",;") for word in words}
+
+
+def test_a_band_says_what_it_is_and_what_the_seeds_gave(command, monkeypatch):
+    key = ("singh-2025", "explicit table: SVD")
+    band = {"ndcg": Band.of_one_more([0.0462, 0.0557, 0.05]), "runtime_s": 1.0}
+    monkeypatch.setattr(
+        "harness.reproduce.trained_runs", lambda watch: {key: lambda quantity: band}
+    )
+    _, out, _ = command("singh-2025", "--quiet")
+    assert "3 seeds gave 0.0462 to 0.0557" in out
+    assert "99% prediction interval of one more seed" in " ".join(out.split())
+
+
+def test_implicit_tables_say_what_they_need():
+    quantity = next(q for q in published("singh-2025") if q.what.startswith("implicit"))
+    answer = trained_runs()[quantity.source, quantity.what](quantity)
+    assert isinstance(answer, NotRun)
+    assert "lastfm-implicit.yaml" in answer.why

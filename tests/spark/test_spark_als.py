@@ -20,8 +20,7 @@ from harness.algorithms.als import SparkALS, places_by_name
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import AlgorithmError
-from harness.reproduce import published
-from harness.reproduce.trained import trained_runs
+from harness.reproduce import published, trained_runs
 
 pytestmark = [
     pytest.mark.spark,
