@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from harness.errors import MetricError, suggestion
 from harness.kernels import group_rows
 from harness.metrics import Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.rankings.blocks import offsets_of, order_keys, tie_keys
-from harness.rankings.pairs import as_floats, encode, from_grouped
+from harness.rankings.pairs import Ids, as_floats, encode, from_grouped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Frame: TypeAlias = pd.DataFrame | Mapping[str, ArrayLike]
 
 __all__ = ["Rows", "from_lists", "from_matrix", "from_recommendations", "match"]
 
@@ -26,7 +31,7 @@ class Rows(NamedTuple):
     values: Floats
 
 
-def from_recommendations(recommendations: Any, interactions: Any) -> Rankings:
+def from_recommendations(recommendations: Frame, interactions: Frame) -> Rankings:
     """Rank recommended items from a frame, with relevances from another frame.
 
     Users of both frames count: one without recommendations has an empty list, and one without
@@ -165,8 +170,8 @@ def from_matrix(relevance: ArrayLike, scores: ArrayLike) -> Rankings:
 def match(
     recommended: Rows,
     judged: Rows,
-    user_ids: NDArray[Any],
-    item_ids: NDArray[Any],
+    user_ids: Ids,
+    item_ids: Ids,
     *,
     by_rank: bool = False,
     by_name: bool = False,
@@ -243,11 +248,11 @@ def match(
     )
 
 
-def _encode_both(frame: Any, other: Any, name: str) -> tuple[list[Ints], NDArray[Any]]:
+def _encode_both(frame: Frame, other: Frame, name: str) -> tuple[list[Ints], Ids]:
     return _encoded([_column(frame, name), _column(other, name)])
 
 
-def _encoded(columns: list[NDArray[Any]]) -> tuple[list[Ints], NDArray[Any]]:
+def _encoded(columns: list[Ids]) -> tuple[list[Ints], Ids]:
     """Encode columns of one kind of id together."""
     filled = [column for column in columns if len(column)]
     texts = [column[0] for column in filled if isinstance(column[0], str)]
@@ -261,7 +266,7 @@ def _encoded(columns: list[NDArray[Any]]) -> tuple[list[Ints], NDArray[Any]]:
     return np.split(codes, [len(columns[0])]), ids
 
 
-def _objects(values: list[Hashable]) -> NDArray[Any]:
+def _objects(values: list[Hashable]) -> Ids:
     """Return ids as a column, numbers as numbers."""
     column = np.empty(len(values), dtype=object)
     column[:] = values
@@ -270,7 +275,7 @@ def _objects(values: list[Hashable]) -> NDArray[Any]:
     return column
 
 
-def _column(frame: Any, name: str) -> NDArray[Any]:
+def _column(frame: Frame, name: str) -> Ids:
     if name not in frame:
         raise MetricError(
             f"there is no column {name!r}; {suggestion(name, [str(each) for each in frame])}"

@@ -24,6 +24,9 @@ __all__ = [
     "pairs_of",
 ]
 
+Ids = NDArray[Any]
+"""Names of users or items: numbers or text."""
+
 SMALLEST_BLOCK = 512
 FEW = 512
 """Lists this short are ordered by counting how many estimates are greater, the others by a sort."""
@@ -60,9 +63,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
     return from_grouped(*group_pairs(users, estimates, ratings))
 
 
-def group_pairs(
-    users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike
-) -> tuple[Pairs, NDArray[Any]]:
+def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and rising ids.
 
     Raises
@@ -93,7 +94,7 @@ def group_pairs(
     return Pairs(offsets, *grouped), ids
 
 
-def pairs_of(predictions: Iterable[Any]) -> tuple[Pairs, Any]:
+def pairs_of(predictions: Iterable[Any]) -> tuple[Pairs, Ids]:
     """Group predictions by user.
 
     Parameters
@@ -224,7 +225,7 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
         raise MetricError(f"{name}: {error}; give numbers only") from None
 
 
-def encode(ids: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
+def encode(ids: Ids) -> tuple[Ints, Ids]:
     """Replace ids by their positions among the ids, which come rising and each once.
 
     Examples
@@ -251,7 +252,7 @@ def encode(ids: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     return codes.astype(np.int64, copy=False), np.asarray(unique)
 
 
-def from_grouped(pairs: Pairs, users: NDArray[Any] | None = None) -> Rankings:
+def from_grouped(pairs: Pairs, users: Ids | None = None) -> Rankings:
     """Rank the items of pairs that are grouped by user already; every item is judged.
 
     Parameters

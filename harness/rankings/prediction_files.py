@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import Coded, Kind, Table
@@ -17,7 +16,7 @@ from harness.errors import MetricError
 from harness.metrics import Exposure, Pairs, Rankings
 from harness.metrics.arrays import Ints
 from harness.rankings.lists import Rows, match
-from harness.rankings.pairs import from_grouped, group_pairs
+from harness.rankings.pairs import Ids, from_grouped, group_pairs
 
 __all__ = ["Evidence", "read"]
 
@@ -163,7 +162,7 @@ def _read(
     return table
 
 
-def _united(columns: list[Coded]) -> tuple[list[Ints], NDArray[Any]]:
+def _united(columns: list[Coded]) -> tuple[list[Ints], Ids]:
     """Return codes of several columns of ids among all of them, in order of the text."""
     ids, places = np.unique(np.concatenate([each.ids for each in columns]), return_inverse=True)
     ends = np.cumsum([len(each.ids) for each in columns])[:-1]
@@ -171,7 +170,7 @@ def _united(columns: list[Coded]) -> tuple[list[Ints], NDArray[Any]]:
     return [part[each.codes] for part, each in zip(parts, columns, strict=True)], ids
 
 
-def _extended(ids: NDArray[Any], column: Coded) -> tuple[Ints, int]:
+def _extended(ids: Ids, column: Coded) -> tuple[Ints, int]:
     """Return codes of a column among ids, new ones numbered on, and how many ids there are."""
     import pandas as pd
 
