@@ -84,15 +84,6 @@ def test_renaming_items_and_the_order_of_rows_change_no_score(scored, judged, na
         assert new[label] == pytest.approx(values, rel=1e-12, nan_ok=True), label
 
 
-def test_equal_scores_are_tied():
-    lists = rankings.from_recommendations(
-        {"user_id": [1, 1, 1], "item_id": [7, 8, 9], "score": [0.5, 0.5, 0.1]},
-        {"user_id": [1], "item_id": [8]},
-    )
-    assert (lists.rank.item(), lists.tie_low.item(), lists.tie_high.item()) == (2, 1, 2)
-    assert lists.top_items.tolist() == [[0, 1, 2]]
-
-
 RECO = {"user_id": [1, 1], "item_id": [7, 8], "rank": [1, 2]}
 TRUTH = {"user_id": [1], "item_id": [8]}
 
@@ -118,11 +109,16 @@ def test_frames_that_do_not_fit_are_refused(reco, truth, message):
         rankings.from_recommendations(reco, truth)
 
 
-def test_lists_of_unequal_number_are_refused():
-    with pytest.raises(MetricError, match="2 lists of predictions and 1 of labels; give one"):
-        rankings.from_lists([[1], [2]], [[1]])
-    with pytest.raises(MetricError, match="there is no user; give at least one"):
-        rankings.from_lists([], [])
+@pytest.mark.parametrize(
+    ("predicted", "labels", "message"),
+    [
+        ([[1], [2]], [[1]], "2 lists of predictions and 1 of labels; give one"),
+        ([], [], "there is no user; give at least one"),
+    ],
+)
+def test_lists_of_unequal_number_are_refused(predicted, labels, message):
+    with pytest.raises(MetricError, match=message):
+        rankings.from_lists(predicted, labels)
 
 
 def write(path, text):
@@ -161,7 +157,8 @@ def test_a_run_is_ordered_as_trec_eval_orders_it(tmp_path):
     truth = write(tmp_path / "a.qrels", "q1 0 b 2\nq3 0 a 1\n")
     lists = rankings.read(run, truth).rankings
     assert lists.users.tolist() == ["q1", "q2", "q3"]
-    assert (lists.rank.tolist(), lists.tie_high.tolist()) == ([1], [2])
+    assert (lists.rank.tolist(), lists.tie_low.tolist(), lists.tie_high.tolist()) == ([1], [1], [2])
+    assert lists.top_items.tolist() == [[1, 0], [0, -1], [-1, -1]]
     assert scores("rr(ties=first, undefined=0)", lists)["rr(ties=first, undefined=0)"] == [1, 0, 0]
 
 
@@ -200,15 +197,12 @@ def test_a_file_that_cannot_be_used_says_where(tmp_path, name, text, message):
         rankings.read(write(tmp_path / name, text))
 
 
-def test_a_missing_or_binary_file_says_so(tmp_path):
+def test_a_missing_or_binary_file_or_a_truth_without_items_says_so(tmp_path):
     with pytest.raises(HarnessError, match=r"none.csv: there is no such file; check the path"):
         rankings.read(tmp_path / "none.csv")
     (tmp_path / "a.run").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(HarnessError, match=r"a.run: not utf-16"):
         rankings.read(tmp_path / "a.run")
-
-
-def test_a_truth_needs_a_column_of_items(tmp_path):
     path = write(tmp_path / "a.csv", "user,item,rank\n1,7,1\n")
     truth = write(tmp_path / "t.csv", "user,rating\n1,7\n")
     with pytest.raises(HarnessError, match=r"t.csv:1: no column for the item among user, rating"):
