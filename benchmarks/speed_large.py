@@ -37,7 +37,7 @@ def measure(size: str) -> dict[str, float]:
     from harness.algorithms.trainset import ColumnTrainset
     from harness.candidates import Catalogue, Rated
     from harness.experiment.scoring import rank, score_pairs
-    from harness.splits import Holdout
+    from harness.splits.random import Holdout
 
     told: dict[str, float] = {}
     clock = time.perf_counter()

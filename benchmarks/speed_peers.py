@@ -23,7 +23,7 @@ from harness.algorithms import models
 from harness.algorithms.surprise_import import surprise
 from harness.candidates import Candidates, Catalogue
 from harness.experiment.scoring import rank
-from harness.splits import Holdout
+from harness.splits.random import Holdout
 
 PEERS = {"Cornac": "cornac==3.0.*", "LensKit": "lenskit==2025.8.*"}
 QUIET = {"verbose": False}

@@ -20,7 +20,8 @@ from harness.config.algorithm import AlgorithmSection
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
 from harness.sections import MOST_SECONDS, Section, State
-from harness.splits import FilterSection, Holdout, SplitSection
+from harness.splits import FilterSection, SplitSection
+from harness.splits.random import Holdout
 
 __all__ = ["GIVEN", "NAME", "Execution", "Experiment", "Inference", "Tuning"]
 
@@ -122,7 +123,7 @@ class Tuning(Section):
 
         Examples
         --------
-        >>> from harness.splits import GlobalTime
+        >>> from harness.splits.temporal import GlobalTime
         >>> Tuning().validation_of(GlobalTime()).describe()
         'global time 0.8'
         >>> Tuning().validation_of(Holdout()).describe()

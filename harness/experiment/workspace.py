@@ -16,7 +16,9 @@ from harness.datasets import Ratings
 from harness.results.compare import distinct_names
 from harness.results.store import short_key
 from harness.sections import Section
-from harness.splits import Predefined, SavedSplit, Split
+from harness.splits import Split
+from harness.splits.predefined import Predefined
+from harness.splits.saved import SavedSplit
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Cell

@@ -199,7 +199,7 @@ def make(
 
     Examples
     --------
-    >>> from harness.splits import KFold
+    >>> from harness.splits.random import KFold
     >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
     >>> [split.test.tolist() for split in make(KFold(n_splits=2, shuffle=False), r, seed=0)]
     [[0, 1], [2, 3]]
@@ -219,7 +219,7 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
 
     Examples
     --------
-    >>> from harness.splits import Holdout
+    >>> from harness.splits.random import Holdout
     >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
     >>> outer = make(Holdout(test_size=1, shuffle=False), r, seed=0)[0]
     >>> inner = validation(outer, Holdout(test_size=1, shuffle=False), seed=0)

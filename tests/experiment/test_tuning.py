@@ -12,7 +12,9 @@ from harness.config.spaces import Range
 from harness.experiment.outline import outline
 from harness.experiment.studies import make_study
 from harness.report.methods import methods
-from harness.splits import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
+from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
+from harness.splits.random import Holdout
+from harness.splits.temporal import GlobalTime
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},

@@ -8,7 +8,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from harness.config.document import parse
-from harness.splits import FilterSection, OwnTraining, SplitSection
+from harness.splits import FilterSection, SplitSection
+from harness.splits.random import OwnTraining
 from harness.splits.split import DrawnSplit
 
 SPLITS = TypeAdapter(SplitSection)
