@@ -381,7 +381,7 @@ def shown(value: object) -> str:
 
 
 def to_arrow(values: Any, role: str, kind: Kind) -> Any:
-    """Return a column of Python values, an array or a Series as an Arrow array.
+    """Return a column of Python values, an array or a Series as Arrow has it.
 
     Raises
     ------
@@ -391,6 +391,8 @@ def to_arrow(values: Any, role: str, kind: Kind) -> Any:
     import pandas as pd
     import pyarrow as pa
 
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
     try:
         series: Any = pd.Series(values)
         return pa.array(series, from_pandas=True)

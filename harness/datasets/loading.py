@@ -19,18 +19,12 @@ from pydantic import ValidationError
 from harness.datasets.catalogue import DataSet, cache_folder, is_archive
 from harness.datasets.cleaning import Policy, outliers
 from harness.datasets.columns import Table
-from harness.datasets.download import (
-    Progress,
-    fetch,
-    find_local,
-    inspect,
-    most_bytes,
-    open_member,
-)
+from harness.datasets.download import fetch, find_local, inspect, open_member
 from harness.datasets.lastfm import read_plays, read_plays_as_pandas
 from harness.datasets.layout import ENDINGS, RATINGS, TextFormat, find_columns, names_columns
 from harness.datasets.ratings import Ratings
 from harness.datasets.reading import (
+    Progress,
     Watched,
     read_file,
     read_sample,
@@ -151,7 +145,7 @@ def _load_file(section: DatasetSection, base: Path | None, progress: Progress | 
         {role: each for role, each in columns.items() if each or role == "timestamp"},
         section.decimal,
     )
-    table = read_file(path, known, str(written), _ticker(progress, path.stat().st_size))
+    table = read_file(path, known, str(written), progress)
     return Ratings.from_table(table, _policy(section, section.scale), path.stem)
 
 
@@ -165,18 +159,6 @@ def _absent(path: Path) -> str:
         return f"no such file, as there is no folder {folder}; check the path"
     beside = sorted(each.name for each in folder.iterdir() if each.is_file())[:50]
     return f"no such file in {folder.resolve()}; {suggestion(path.name, beside)}"
-
-
-def _ticker(progress: Progress | None, total: int) -> Callable[[int], object]:
-    done = 0
-
-    def tick(n_bytes: int) -> None:
-        nonlocal done
-        done += n_bytes
-        if progress:
-            progress(min(done, total), total)
-
-    return tick
 
 
 def _load_named(
@@ -195,14 +177,12 @@ def _load_named(
         else:
             path = _copy(what, downloads, base, progress, notes, held)
         read = _reader(what)
-        tick = _ticker(progress, what.member_bytes)
         if is_archive(path):
-            most = most_bytes(what.member_bytes)
-            member = held.enter_context(open_member(path, what.member, most, tick))
-            table = read(member, where=f"{path}!{what.member}")
+            opened = open_member(path, what.member, what.member_bytes, progress)
+            table = read(held.enter_context(opened), where=f"{path}!{what.member}")
         else:
-            file = io.BufferedReader(Watched(held.enter_context(path.open("rb")), tick))
-            table = read(file, where=str(path))
+            file = Watched(held.enter_context(path.open("rb")), progress, path.stat().st_size)
+            table = read(io.BufferedReader(file), where=str(path))
     ratings = Ratings.from_table(table, policy, what.name, what.licence, what.citation)
     if not is_archive(path) and what.known_hash and what.hash_of(path) is None:
         size = (len(ratings), ratings.n_users)

@@ -40,6 +40,9 @@ from harness.errors import DataError, counted
 
 __all__ = ["Watched", "read_columns", "read_file", "read_sample", "read_text", "unmarked_encoding"]
 
+Progress = Callable[[int, int], object]
+"""Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
+
 BLOCK = 1 << 24
 RECORDS = 1 << 16
 """Records that are converted at once."""
@@ -54,10 +57,11 @@ _NO_UTF_8 = re.compile("[\udc80-\udcff]")
 
 
 class Watched(io.RawIOBase):
-    """A stream that calls `tick` with the number of bytes of each piece."""
+    """A stream of some `total` bytes whose progress is shown."""
 
-    def __init__(self, stream: IO[bytes], tick: Callable[[int], object]) -> None:
-        self._stream, self._tick = stream, tick
+    def __init__(self, stream: IO[bytes], progress: Progress | None, total: int) -> None:
+        self._stream, self._progress, self.total = stream, progress, total
+        self.done = 0
 
     def readable(self) -> bool:
         """Return that it can be read."""
@@ -67,7 +71,9 @@ class Watched(io.RawIOBase):
         """Fill a buffer as far as there are bytes."""
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
-        self._tick(len(data))
+        self.done += len(data)
+        if self._progress:
+            self._progress(min(self.done, self.total), self.total)
         return len(data)
 
 
@@ -75,7 +81,7 @@ def read_file(
     path: Path,
     known: TextFormat,
     where: str,
-    tick: Callable[[int], object] = lambda n_bytes: None,
+    progress: Progress | None = None,
 ) -> Table:
     """Read a file; its ending gives the kind unless `known` names one.
 
@@ -87,8 +93,8 @@ def read_file(
         The known parts of the format.
     where : str
         What is read, for messages.
-    tick : callable, optional
-        Called with the number of bytes of each piece of text.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes while text is read.
 
     Raises
     ------
@@ -100,7 +106,7 @@ def read_file(
         return _read_parquet(path, known.columns, known.roles, where)
     try:
         with path.open("rb") as file:
-            stream = io.BufferedReader(Watched(file, tick))
+            stream = io.BufferedReader(Watched(file, progress, path.stat().st_size))
             return read_text(stream, replace(known, kind=kind), where)
     except OSError as error:
         raise DataError(f"{where}: cannot be read ({error.strerror}); check the path") from None
@@ -116,17 +122,12 @@ def read_columns(columns: Mapping[str, Any], where: str, roles: Roles = RATINGS)
     """
     builder = TableBuilder({role: roles.kinds[role] for role in columns})
     try:
-        builder.add({role: _column(each, role, roles) for role, each in columns.items()})
+        builder.add(
+            {role: to_arrow(each, role, roles.kinds[role]) for role, each in columns.items()}
+        )
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
     return builder.finish(lambda row: where + f": row {row} (counted from 0)" * (row >= 0))
-
-
-def _column(values: Any, role: str, roles: Roles) -> Any:
-    import pyarrow as pa
-
-    ready = isinstance(values, pa.Array | pa.ChunkedArray)
-    return values if ready else to_arrow(values, role, roles.kinds[role])
 
 
 def _read_parquet(
@@ -401,7 +402,6 @@ def _read_records(
         faults: dict[str, dict[int, str]] = {"": {}, "unreadable": {}}
         for row, record in enumerate(part):
             fields = record.fields
-            lines.note_height(record.line, record.n_lines)
             if record.fault:
                 faults[""][row] = record.fault
             elif len(fields) != layout.n_fields:
@@ -416,6 +416,7 @@ def _read_records(
                 continue
             rows.append([None] * len(layout.columns))
         lines.parts.append((builder.n_rows, np.array([record.line for record in part])))
+        lines.tall += [record.line for record in part if record.n_lines > 1]
         for policy, found in faults.items():
             builder.mark(np.array(list(found), dtype=np.int64), found.__getitem__, policy)
         n_broken += len(faults[""])
@@ -487,13 +488,7 @@ class _Lines:
     def __init__(self, where: str) -> None:
         self.where = where
         self.parts: list[tuple[int, NDArray[np.int64] | int]] = []
-        self.first_tall = self.n_tall = 0
-
-    def note_height(self, line: int, n_lines: int) -> None:
-        """Note how many lines a row takes."""
-        if n_lines > 1:
-            self.first_tall = self.first_tall or line
-            self.n_tall += 1
+        self.tall: list[int] = []  # the lines of rows that take several
 
     def at(self, row: int) -> str:
         """Return ``file:line`` of a row, or the file alone for -1."""
@@ -505,9 +500,7 @@ class _Lines:
 
     def notes(self) -> list[str]:
         """Return what a reader has to know of the lines."""
-        if not self.n_tall:
+        if not self.tall:
             return []
-        rows = "1 row takes" if self.n_tall == 1 else f"{self.n_tall:,} rows take"
-        return [
-            f"{rows} several lines, within quotation marks; the first is line {self.first_tall}"
-        ]
+        rows = "1 row takes" if len(self.tall) == 1 else f"{len(self.tall):,} rows take"
+        return [f"{rows} several lines, within quotation marks; the first is line {self.tall[0]}"]

@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import CoreSchema
 
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet
@@ -27,19 +34,21 @@ else:
 DuplicatePolicy = Literal["error", "first", "last", "mean"]
 """Policy for a pair of user and item that is rated more than once."""
 
-Scale = Annotated[tuple[float, float], Field(strict=False)]
 Column = str | Annotated[int, Field(ge=1)]
 
 _ENDINGS = (".csv", ".tsv", ".dat", ".data", ".txt", ".inter", ".parquet")
 
 
-def _checked_scale(scale: tuple[float, float] | None) -> tuple[float, float] | None:
-    if scale is not None and not (all(map(math.isfinite, scale)) and scale[0] < scale[1]):
+def _checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
+    if not (all(map(math.isfinite, scale)) and scale[0] < scale[1]):
         raise ValueError(
             f"[{scale[0]:g}, {scale[1]:g}] is not a scale; "
             "give the lowest and the highest rating, as [0.5, 5]"
         )
     return scale
+
+
+Scale = Annotated[tuple[float, float], Field(strict=False), AfterValidator(_checked_scale)]
 
 
 class ColumnsSection(Section):
@@ -84,8 +93,6 @@ class SyntheticSection(Section):
 
     seed: int = Field(default=0, ge=0, lt=2**63)
     """The seed of the ratings."""
-
-    _check_scale = field_validator("scale")(_checked_scale)
 
     @field_validator("n_ratings")
     @classmethod
@@ -229,8 +236,6 @@ class DatasetSection(Section):
         if value is not None and any(mark in value for mark in '"\r\n'):
             raise ValueError(f"{value!r} cannot separate fields; use one such as ',' or '::'")
         return value
-
-    _check_scale = field_validator("scale")(_checked_scale)
 
     @field_validator("synthetic")
     @classmethod
