@@ -129,3 +129,12 @@ def test_an_own_class_is_found_by_its_path():
 def test_check_reports_the_key_inside_the_algorithm():
     found = registry.check(AlgorithmConfig(name="SVD", params={"n_factor": 1}))
     assert found[0][0] == ("params", "n_factor")
+
+
+def test_a_class_that_cannot_estimate_is_refused_before_anything_is_fitted(monkeypatch):
+    monkeypatch.delattr(Own, "estimate")
+    (fault,) = registry.check(AlgorithmConfig(name=f"{__name__}:Own", params={"depth": 1}))
+    assert fault[0] == ("name",)
+    assert "has no method that estimates a rating; define `estimate(self, u, i)`" in fault[1]
+    monkeypatch.setattr(Own, "predict", lambda *_: None, raising=False)
+    assert registry.find(f"{__name__}:Own") is Own

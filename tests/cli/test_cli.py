@@ -74,6 +74,8 @@ def test_a_failing_cell_makes_the_exit_code_1(call, tmp_path, monkeypatch):
         "class Fails(surprise.AlgoBase):\n"
         "    def fit(self, trainset):\n"
         "        raise RuntimeError('no fit')\n"
+        "    def estimate(self, u, i):\n"
+        "        return 3.0\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     rows = "algorithms=[BaselineOnly, {name: 'failing_algorithm_for_cli:Fails', label: own}]"
@@ -289,6 +291,8 @@ import surprise
 class Bad(surprise.AlgoBase):
     def fit(self, trainset):
         np.linalg.solve(np.zeros((2, 2)), np.zeros(2))
+    def estimate(self, u, i):
+        return 3.0
 """
 
 

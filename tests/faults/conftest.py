@@ -34,32 +34,37 @@ import time
 import surprise
 
 
-class Killed(surprise.AlgoBase):
+class Constant(surprise.AlgoBase):
+    def estimate(self, u, i):
+        return 3.0
+
+
+class Killed(Constant):
     def fit(self, trainset):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Crashed(surprise.AlgoBase):
+class Crashed(Constant):
     def fit(self, trainset):
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
-class Left(surprise.AlgoBase):
+class Left(Constant):
     def fit(self, trainset):
         os._exit(3)
 
 
-class Exits(surprise.AlgoBase):
+class Exits(Constant):
     def fit(self, trainset):
         sys.exit(4)
 
 
-class Hangs(surprise.AlgoBase):
+class Hangs(Constant):
     def fit(self, trainset):
         time.sleep(600)
 
 
-class Spins(surprise.AlgoBase):
+class Spins(Constant):
     def fit(self, trainset):
         while True:
             pass
@@ -75,22 +80,22 @@ class Odd(Exception):
         raise RuntimeError("no text")
 
 
-class RaisesOdd(surprise.AlgoBase):
+class RaisesOdd(Constant):
     def fit(self, trainset):
         raise Odd(1, 2)
 
 
-class RaisesLong(surprise.AlgoBase):
+class RaisesLong(Constant):
     def fit(self, trainset):
         raise ValueError("\\x1b[31mred\\n\\udc80" * 100_000)
 
 
-class Interrupts(surprise.AlgoBase):
+class Interrupts(Constant):
     def fit(self, trainset):
         raise KeyboardInterrupt("of its own")
 
 
-class Generates(surprise.AlgoBase):
+class Generates(Constant):
     def fit(self, trainset):
         raise GeneratorExit("of its own")
 
@@ -99,12 +104,12 @@ class Base(BaseException):
     pass
 
 
-class RaisesBase(surprise.AlgoBase):
+class RaisesBase(Constant):
     def fit(self, trainset):
         raise Base("of its own")
 
 
-class Swallows(surprise.AlgoBase):
+class Swallows(Constant):
     def fit(self, trainset):
         surprise.AlgoBase.fit(self, trainset)
         try:
@@ -113,16 +118,13 @@ class Swallows(surprise.AlgoBase):
             pass
         return self
 
-    def estimate(self, u, i):
-        return 3.0
 
-
-class NoMemory(surprise.AlgoBase):
+class NoMemory(Constant):
     def fit(self, trainset):
         raise MemoryError
 
 
-class Slow(surprise.AlgoBase):
+class Slow(Constant):
     """Leaves a file where it is fitted, then takes its time."""
 
     def __init__(self, seconds=0.0):
