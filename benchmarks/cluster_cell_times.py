@@ -18,11 +18,9 @@ from pathlib import Path
 
 os.environ["HARNESS_THREADS"] = "1"
 
-from harness.config.load import load
 from harness.experiment.cell import compute
-from harness.experiment.cluster.parcels import pack_ratings
-from harness.experiment.plan import make_cells
-from harness.experiment.workspace import Workspace
+from harness.experiment.dask import pack
+from harness.experiment.plan import Plan
 
 ALGORITHMS = [
     "NormalPredictor", "BaselineOnly", "KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline",
@@ -53,14 +51,13 @@ def main() -> None:
             "metrics": ["ndcg@10"],
             "baselines": False,
         }
-        experiment, _ = load(config)
-        workspace = Workspace(experiment)
-        parcels[str(millions)] = len(pack_ratings(workspace.ratings(0)[0]))
-        for cell in make_cells(experiment, workspace):
+        plan = Plan.from_config(config)
+        parcels[str(millions)] = len(pack(plan)[0])
+        for cell in plan.cells:
             if millions == options.millions[0]:  # compile first
-                compute(cell, workspace, lambda stage, done, total: None)
+                compute(cell, plan, lambda stage, done, total: None)
             begun = time.process_time()
-            record = compute(cell, workspace, lambda stage, done, total: None)
+            record = compute(cell, plan, lambda stage, done, total: None)
             row = {
                 "algorithm": cell.title,
                 "millions": millions,

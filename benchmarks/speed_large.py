@@ -36,7 +36,7 @@ def measure(size: str) -> dict[str, float]:
     from harness.algorithms.surprise_import import surprise
     from harness.algorithms.trainset import ColumnTrainset
     from harness.candidates import Catalogue, Rated
-    from harness.experiment.scoring import rank, score_pairs
+    from harness.experiment.ranking import rank, score_pairs
     from harness.splits.random import Holdout
 
     told: dict[str, float] = {}

@@ -22,7 +22,7 @@ from harness import metrics, splits
 from harness.algorithms import models
 from harness.algorithms.surprise_import import surprise
 from harness.candidates import Candidates, Catalogue
-from harness.experiment.scoring import rank
+from harness.experiment.ranking import rank
 from harness.splits.random import Holdout
 
 PEERS = {"Cornac": "cornac==3.0.*", "LensKit": "lenskit==2025.8.*"}

@@ -291,7 +291,7 @@ def warm_up(name: str, params: Mapping[str, Any], *, whole_catalogue: bool = Tru
     """Compile what an algorithm needs before the clock starts, by fitting and scoring a toy.
 
     It does so once in each process for each set of options. Ranking and metrics have theirs in
-    `harness.experiment.scoring.compile_scoring`.
+    `harness.experiment.ranking.compile_scoring`.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ class Live:
             case Note(message) if event != self.note:
                 self.note = event
                 self.console.print(Text(printable(message), style="yellow"))
-        if 0 <= self.count.n_done < self.count.n_cells:
+        if self.count.n_cells is None or self.count.n_done < self.count.n_cells:
             self.run.update(self.row, description=str(self.count))
 
     def _shown(self) -> Group:

@@ -29,9 +29,9 @@ def display(quiet: bool) -> AbstractContextManager[Watch]:
 
 @dataclass
 class Count:
-    """Cells that ended."""
+    """Cells that ended; of how many, where that is known."""
 
-    n_cells: int = 0
+    n_cells: int | None = 0
     n_done: int = 0
     n_failed: int = 0
 
@@ -46,6 +46,8 @@ class Count:
 
     def __str__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
+        if self.n_cells is None:
+            return f"{counted(self.n_done, 'cell')}{failed}"
         return f"{self.n_done} of {counted(self.n_cells, 'cell')}{failed}"
 
     def plan(self) -> str:
@@ -56,6 +58,8 @@ class Count:
         >>> Count(3, 3).plan(), Count(3, 1).plan()
         ('3 of 3 cells found, nothing is fitted', '3 cells, 1 finished')
         """
+        if self.n_cells is None:
+            return "as many trials as fit into the seconds of the search"
         cells = counted(self.n_cells, "cell")
         if self.n_done == self.n_cells and not self.n_failed:
             return f"{self.n_done} of {cells} found, nothing is fitted"
@@ -76,7 +80,8 @@ class Lines:
         if isinstance(event, RunPlanned):
             say(self.count.plan(), err=True)
         elif isinstance(event, CellFinished) and not event.found:
-            say(f"[{self.count.n_done}/{self.count.n_cells}] {ending(event)}", err=True)
+            of = "" if self.count.n_cells is None else f"/{self.count.n_cells}"
+            say(f"[{self.count.n_done}{of}] {ending(event)}", err=True)
         elif isinstance(event, Note) and event != self.note:
             self.note = event
             say(event.message, err=True)

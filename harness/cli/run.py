@@ -82,15 +82,15 @@ def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
     Reads and splits the data, counts cells and trials, estimates memory, and looks for missing
     packages. The exit code is 2 if there is a fault.
     """
-    from harness.cli.screen import say, show_outline
-    from harness.experiment.outline import outline
+    from harness.cli.screen import say, show_dry_run
+    from harness.experiment.checks import dry_run
 
     n_faults = 0
     for number, config in enumerate(configs):
         if number:
             say()
-        found = outline(config, overrides=overrides)
-        show_outline(found)
+        found = dry_run(config, overrides=overrides)
+        show_dry_run(found)
         if found.faults:
             say()
         for fault in found.faults:

@@ -15,7 +15,7 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.experiment.outline import Outline
+    from harness.experiment.checks import DryRun
     from harness.results.run import Run
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "layout",
     "printable",
     "say",
-    "show_outline",
+    "show_dry_run",
     "show_run",
     "show_table",
     "shows_tracebacks",
@@ -333,19 +333,19 @@ def _taken_out(frame: pd.DataFrame) -> list[tuple[str, str]]:
     return [(name, error) for name, error in named if error]
 
 
-def show_outline(outline: Outline) -> None:
+def show_dry_run(plan: DryRun) -> None:
     """Print what a config would do."""
-    say(f"{_plain(outline.name)}\n")
-    for what, fact in outline.facts:
+    say(f"{_plain(plan.name)}\n")
+    for what, fact in plan.facts:
         say(f"{what:<12}{_plain(fact)}")
     columns = ["algorithm", "cells", "trials", "memory of one", "parameters"]
-    kept = [j for j in range(5) if j != 2 or any(row[2] != "0" for row in outline.rows)]
+    kept = [j for j in range(5) if j != 2 or any(row[2] != "0" for row in plan.rows)]
     say()
-    rows = [[row[j] for j in kept] for row in outline.rows]
+    rows = [[row[j] for j in kept] for row in plan.rows]
     show_table([columns[j] for j in kept], rows, ("algorithm", "parameters"))
-    if outline.notes:
+    if plan.notes:
         say()
-    for note in outline.notes:
+    for note in plan.notes:
         say(f"note: {_plain(note)}")
 
 

@@ -23,14 +23,15 @@ class RunPlanned:
 
     Parameters
     ----------
-    n_cells : int
+    n_cells : int or None
+        None where seconds, not a number of trials, end a search.
     n_found : int
         How many of them were found in the cache.
     n_workers : int
         How many are computed at the same time.
     """
 
-    n_cells: int
+    n_cells: int | None
     n_found: int
     n_workers: int = 1
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-__all__ = ["PeakMemory", "available_bytes"]
+__all__ = ["PeakMemory", "available_bytes", "total_bytes"]
 
 RESET_PEAK = "5"
 """What the kernel takes in ``clear_refs`` to set VmHWM, the peak, to the memory of now."""
@@ -37,6 +37,13 @@ def available_bytes(system: Path = Path("/")) -> int:
         if limit != resource.RLIM_INFINITY:
             rooms.append(max(0, limit - psutil.Process().memory_info().vms))
     return min(rooms)
+
+
+def total_bytes() -> int:
+    """Return the bytes of memory that the machine has."""
+    import psutil
+
+    return int(psutil.virtual_memory().total)
 
 
 def _reclaimable(group: Path) -> int:

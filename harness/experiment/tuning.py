@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness import metrics
+import numpy as np
+
+from harness import metrics, seeds
 from harness.algorithms import registry
 from harness.algorithms.parameters import with_params
 from harness.config.algorithm import AlgorithmConfig
 from harness.config.experiment import Experiment, Tuning
-from harness.config.spaces import SearchSpace
+from harness.config.spaces import Range, SearchSpace
+from harness.errors import AlgorithmError
 from harness.experiment.cell import Outcome
-from harness.experiment.events import CellFinished
-from harness.experiment.ledger import Ledger
-from harness.experiment.plan import Cell, rekeyed
-from harness.experiment.studies import Setting, Study, grid_size, make_study
-from harness.experiment.workspace import Workspace
+from harness.experiment.completed import CompletedCells
+from harness.experiment.plan import Cell, Plan
 from harness.results.record import CellResult, FailedCell
-from harness.results.store import CellStore, key_of
+from harness.results.store import key_of
 from harness.results.table import ROW
 
-__all__ = ["Search", "Trial", "cut_grids", "n_planned", "space_of", "trials_frame", "tune"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-Execute = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
-
+__all__ = ["Search", "Trial", "cut_grids", "n_planned", "settings_of", "trials_frame", "tune"]
 
 MOST_FAILED = 20
 """Trials without a score after which a search with a budget of seconds alone ends: a trial that
 fails at once uses up none of them."""
+
+MOST_REPEATED = 10_000
+"""Repeated draws in a row after which the settings that are left are listed."""
+
+Setting = dict[str, Any]
+"""Values by the dotted names of a space."""
 
 
 @dataclass(frozen=True)
@@ -55,26 +61,27 @@ class Search:
     ----------
     cell : Cell
         As the config writes it.
-    study : Study
+    space : dict
+    budget : Tuning
+    settings : iterator or _Parzen
+        The settings to try.
     tried : list of Trial
-        The setting of the config, then those of the
-        search in order.
+        The setting of the config, then those of the search in order.
+    exhausted : bool
+        Whether there is no other setting.
     """
 
     cell: Cell
-    study: Study
+    space: SearchSpace
+    budget: Tuning
+    settings: Iterator[Setting] | _Parzen
     tried: list[Trial] = field(default_factory=list)
     exhausted: bool = False
 
     @property
-    def trials(self) -> list[Trial]:
-        """The trials of the search, without the setting of the config."""
-        return self.tried[1:]
-
-    @property
     def n_trials(self) -> int:
         """How many different settings were tried, without that of the config."""
-        return len({repr(trial.params) for trial in self.trials})
+        return len({repr(trial.params) for trial in self.tried[1:]})
 
     @property
     def seconds(self) -> float:
@@ -89,11 +96,6 @@ class Search:
         return max(good, key=lambda trial: trial.value if higher else -trial.value)
 
     @property
-    def hopeless(self) -> bool:
-        """Whether so many trials failed, and none had a score, that no further one is tried."""
-        return len(self.tried) > MOST_FAILED and self.best(higher=True) is None
-
-    @property
     def failure(self) -> str | None:
         """How many trials have no score, and the first reason; None where all have one."""
         failed = [trial for trial in self.tried if math.isnan(trial.value)]
@@ -102,20 +104,35 @@ class Search:
         reason = failed[0].error or "no user of the validation part has a score"
         return f"{len(failed)} of {len(self.tried)} trials failed: {reason}"
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the budget allows another trial."""
+        trials, seconds = self.budget.trials, self.budget.seconds
+        if not self.tried:
+            return True
+        if self.exhausted or not self.space:
+            return False
+        if trials is None and len(self.tried) > MOST_FAILED and self.best(higher=True) is None:
+            return False
+        if trials is not None and len(self.tried) - 1 >= trials:
+            return False
+        return seconds is None or self.seconds < seconds
 
-def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
-    """Return the space that an algorithm is searched over; empty when it is not."""
-    if algorithm.search == "recommended":
-        return registry.search_space(algorithm.name)
-    return algorithm.search or {}
+    def next_settings(self) -> list[Setting]:
+        """Return the settings to be tried at once: as many as do not wait for another's value."""
+        settings: list[Setting] = [] if self.tried else [{}]
+        n_wanted = 1
+        if not isinstance(self.settings, _Parzen) and self.budget.seconds is None:
+            n_wanted = (self.budget.trials or 1) + 1 - len(self.tried)
+        while len(settings) < n_wanted and not self.exhausted:
+            setting = next(self.settings, None)
+            self.exhausted = setting is None
+            settings += [] if setting is None else [setting]
+        return settings
 
 
 def tune(
-    experiment: Experiment,
-    workspace: Workspace,
-    cells: list[Cell],
-    ledger: Ledger,
-    execute: Execute,
+    plan: Plan, completed: CompletedCells
 ) -> tuple[list[Cell], dict[int, Search], dict[str, str]]:
     """Search parameters for every cell whose algorithm has a search.
 
@@ -126,93 +143,81 @@ def tune(
     Returns
     -------
     cells : list of Cell
-        The given ones, with the best parameters found.
+        Those of the plan, with the best parameters found.
     searches : dict of int to Search
         By the position of the tuned cell.
     failures : dict of str to str
         Why no setting could be chosen, by the key of the cell.
     """
+    experiment = plan.experiment
     metric = metrics.parse(experiment.tuning.metric)
+    higher = metric.higher_is_better
     searches: dict[int, Search] = {}
-    for position, cell in enumerate(cells):
+    for position, cell in enumerate(plan.cells):
         algorithm = experiment.algorithms[cell.algorithm]
         if algorithm.search is not None:
-            names = (registry.canonical(algorithm.name), cell.fold)
-            study = make_study(experiment.tuning, space_of(algorithm), cell.seed, *names)
-            searches[position] = Search(cell, study)
-    while under_way := [each for each in searches.values() if _goes_on(each, experiment)]:
+            space, names = space_of(algorithm), (registry.canonical(algorithm.name), cell.fold)
+            settings = settings_of(experiment.tuning, space, cell.seed, *names)
+            searches[position] = Search(cell, space, experiment.tuning, settings)
+    while under_way := [search for search in searches.values() if search.goes_on]:
         asked: list[tuple[Search, Setting, Cell]] = []
         for search in under_way:
-            settings = _settings(search, experiment.tuning)
-            for number, setting in enumerate(settings, start=len(search.tried)):
+            for number, setting in enumerate(search.next_settings(), start=len(search.tried)):
                 trial = replace(
                     search.cell,
                     inner=True,
                     params=with_params(search.cell.params, setting),
                     title=f"{search.cell.title} · {f'trial {number}' if number else 'as written'}",
                 )
-                asked.append((search, setting, rekeyed(experiment, workspace, trial)))
-        failed = _carry_out([cell for _, _, cell in asked], ledger, execute)
+                asked.append((search, setting, plan.keyed(trial)))
+        failed = completed.compute([cell for _, _, cell in asked], trials=True)
         for search, setting, cell in asked:
-            trial_result = _judge(cell, ledger.store, metric, failed.get(cell.key))
-            search.tried.append(trial_result)
-            if setting:
-                value = trial_result.value
-                search.study.tell(setting, value if metric.higher_is_better else -value)
-    tuned, failures = list(cells), {}
+            found = _judged(cell, completed, str(metric), failed.get(cell.key))
+            search.tried.append(found)
+            if isinstance(search.settings, _Parzen) and setting:
+                search.settings.tell(setting, found.value if higher else -found.value)
+    tuned, failures = list(plan.cells), {}
     for position, search in searches.items():
-        best = search.best(metric.higher_is_better)
+        best = search.best(higher)
         if best is None:
             # A row without a search may have the same cell; its key must stay free of this failure.
             tuned[position] = replace(search.cell, key=key_of({"not tuned": search.cell.key}))
             failures[tuned[position].key] = f"no setting can be chosen: {search.failure}"
         else:
-            cell = replace(search.cell, params=best.params)
-            tuned[position] = rekeyed(experiment, workspace, cell)
+            tuned[position] = plan.keyed(replace(search.cell, params=best.params))
     return tuned, searches, failures
 
 
-def _goes_on(search: Search, experiment: Experiment) -> bool:
-    budget = experiment.tuning
-    space = space_of(experiment.algorithms[search.cell.algorithm])
-    if not search.tried:
-        return True
-    if search.exhausted or not space or (budget.trials is None and search.hopeless):
-        return False
-    if budget.trials is not None and len(search.trials) >= budget.trials:
-        return False
-    return budget.seconds is None or search.seconds < budget.seconds
-
-
-def _settings(search: Search, budget: Tuning) -> list[Setting]:
-    """Return the settings to be tried at once: as many as do not wait for another's value."""
-    settings: list[Setting] = [] if search.tried else [{}]
-    at_once = not search.study.learns and budget.seconds is None
-    left = (budget.trials or 1) - len(search.trials) + len(settings) if at_once else 1
-    while len(settings) < left and not search.exhausted:
-        setting = search.study.ask()
-        if setting is None:
-            search.exhausted = True
-        else:
-            settings.append(setting)
-    return settings
-
-
-def n_planned(experiment: Experiment, cells: Iterable[Cell]) -> int:
-    """Return how many trials the searches of cells have at the most, seconds aside."""
-    budget = experiment.tuning.trials or 1
-    return sum(
-        1 + (budget if space_of(experiment.algorithms[cell.algorithm]) else 0)
-        for cell in cells
-        if experiment.algorithms[cell.algorithm].search is not None
+def _judged(cell: Cell, completed: CompletedCells, label: str, failed: Outcome | None) -> Trial:
+    if failed is not None:
+        return Trial(cell.params, math.nan, failed.seconds, failed.error)
+    record = completed.take(cell.key)
+    if record is None or label not in record.facts.judged:
+        return Trial(cell.params, math.nan, 0.0, "not computed")
+    mean, seconds = (
+        record.facts.judged[label],
+        record.facts.fit_seconds + record.facts.score_seconds,
     )
+    return Trial(cell.params, math.nan if mean is None else mean, seconds)
+
+
+def n_planned(plan: Plan, algorithm: int) -> int | None:
+    """Return how many trials the search for a cell of an algorithm has at the most.
+
+    None where seconds alone end it.
+    """
+    chosen = plan.experiment.algorithms[algorithm]
+    if chosen.search is None:
+        return 0
+    trials = plan.experiment.tuning.trials if space_of(chosen) else 0
+    return None if trials is None else 1 + trials
 
 
 def cut_grids(experiment: Experiment) -> Iterator[str]:
     """Yield a note for each algorithm whose grid has more settings than there are trials."""
     tuning = experiment.tuning
     for algorithm in experiment.algorithms:
-        size = grid_size(space_of(algorithm))
+        size = _grid_size(space_of(algorithm))
         if tuning.method == "grid" and tuning.trials is not None and size > tuning.trials:
             yield (
                 f"{algorithm.title}: the grid has {size:,} settings, of which {tuning.trials:,}, "
@@ -220,35 +225,7 @@ def cut_grids(experiment: Experiment) -> Iterator[str]:
             )
 
 
-def _carry_out(cells: list[Cell], ledger: Ledger, execute: Execute) -> dict[str, tuple[str, float]]:
-    """Compute the trials that are not stored; return errors and their seconds, by key."""
-    begun = time.perf_counter()
-    missing = ledger.missing(cells)
-    keys = {cell.key for cell in missing}
-    for cell in cells:
-        if cell.key not in keys:
-            ledger.watch(CellFinished(cell.title, 0.0, found=True))
-    return {
-        # A process that died has no seconds of its own. They must count, or a search never ends.
-        cell.key: (outcome["error"], outcome["seconds"] or time.perf_counter() - begun)
-        for cell, outcome in execute(missing)
-        if outcome["status"] == "failed"
-    }
-
-
-def _judge(
-    cell: Cell, store: CellStore, metric: metrics.Metric, failed: tuple[str, float] | None
-) -> Trial:
-    record = None if failed else store.get(cell.key)
-    if record is None or str(metric) not in record.facts.judged:
-        error, seconds = failed or ("not computed", 0.0)
-        return Trial(cell.params, math.nan, seconds, error)
-    mean = record.facts.judged[str(metric)]
-    seconds = record.facts.fit_seconds + record.facts.score_seconds
-    return Trial(cell.params, math.nan if mean is None else mean, seconds)
-
-
-def trials_frame(searches: Iterable[tuple[CellResult | FailedCell, Search]]) -> Any:
+def trials_frame(searches: Iterable[tuple[CellResult | FailedCell, Search]]) -> pd.DataFrame:
     """Return every trial as a table, one row each, parameters as JSON; trial 0 is the config's.
 
     Parameters
@@ -258,11 +235,9 @@ def trials_frame(searches: Iterable[tuple[CellResult | FailedCell, Search]]) -> 
     """
     import pandas as pd
 
-    rows = [
-        {
-            **{key: cell[key] for key in ROW},
-            "seed": cell.seed,
-            "fold": cell.fold,
+    return pd.DataFrame(
+        {key: cell[key] for key in (*ROW, "seed", "fold")}
+        | {
             "trial": number,
             "params": json.dumps(trial.params, sort_keys=True),
             "value": trial.value,
@@ -271,5 +246,146 @@ def trials_frame(searches: Iterable[tuple[CellResult | FailedCell, Search]]) -> 
         }
         for cell, search in searches
         for number, trial in enumerate(search.tried)
-    ]
-    return pd.DataFrame(rows)
+    )
+
+
+def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
+    """Return the space that an algorithm is searched over; empty when it is not."""
+    if algorithm.search == "recommended":
+        return registry.search_space(algorithm.name)
+    return algorithm.search or {}
+
+
+def settings_of(
+    tuning: Tuning, space: SearchSpace, seed: int, *names: object
+) -> Iterator[Setting] | _Parzen:
+    """Return the settings that a search tries: random, listed or modelled, always from a seed.
+
+    Parameters
+    ----------
+    tuning : Tuning
+    space : dict
+    seed : int
+        The run's seed.
+    *names : object
+        What the search is for; its stream depends on them.
+
+    Examples
+    --------
+    >>> settings = settings_of(Tuning(), {"k": [1, 2]}, 0, "KNNBasic")
+    >>> sorted(setting["k"] for setting in settings)
+    [1, 2]
+    """
+    if tuning.method == "tpe":
+        return _Parzen(space, seeds.derive(seed, "search", *names))
+    rng = seeds.generator(seed, "search", *names)
+    if tuning.method == "random":
+        return _draws(space, rng)
+    points: SearchSpace = {name: _points(values) for name, values in space.items()}
+    if tuning.trials is not None and _grid_size(space) > tuning.trials:
+        return _draws(points, rng)
+    return _product(points)
+
+
+class _Parzen:
+    """Optuna's tree-structured Parzen estimators (doi:10.5555/2986459.2986743)."""
+
+    def __init__(self, space: SearchSpace, seed: int) -> None:
+        try:
+            import optuna
+        except ImportError:
+            raise AlgorithmError(
+                "tuning.method: tpe needs Optuna; pip install 'surprise-harness[tpe]'"
+            ) from None
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self.space = space
+        self.study = optuna.create_study(
+            direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed)
+        )
+        self.failed = optuna.trial.TrialState.FAIL
+        self.trials: list[tuple[Setting, Any]] = []
+
+    def __iter__(self) -> _Parzen:
+        return self
+
+    def __next__(self) -> Setting:
+        trial = self.study.ask()
+        setting: Setting = {}
+        for name, values in self.space.items():
+            if not isinstance(values, Range):
+                setting[name] = trial.suggest_categorical(name, values)
+            else:
+                suggest: Any = trial.suggest_int if values.whole else trial.suggest_float
+                setting[name] = suggest(name, values.low, values.high, log=values.log)
+        self.trials.append((setting, trial))
+        return setting
+
+    def tell(self, setting: Setting, value: float) -> None:
+        """Report how good a setting was; larger is better, NaN for one that failed."""
+        (trial,) = (trial for own, trial in self.trials if own is setting)
+        if math.isnan(value):
+            self.study.tell(trial, state=self.failed)
+        else:
+            self.study.tell(trial, value)
+
+
+def _draws(space: SearchSpace, rng: np.random.Generator) -> Iterator[Setting]:
+    """Yield random settings, each once; end when there is no other."""
+    finite = {name: all_of for name, each in space.items() if (all_of := _all_values(each))}
+    size = math.prod(map(len, finite.values())) if len(finite) == len(space) else math.inf
+    seen: set[str] = set()
+    n_repeated = 0
+    while space and len(seen) < size and n_repeated < MOST_REPEATED:
+        setting = {name: _draw(each, rng) for name, each in space.items()}
+        if repr(setting) in seen:  # the text distinguishes True from 1, a set does not
+            n_repeated += 1
+            continue
+        seen.add(repr(setting))
+        n_repeated = 0
+        yield setting
+    if len(seen) < size < math.inf:  # a few settings are left that are drawn seldom
+        yield from (each for each in _product(finite) if repr(each) not in seen)
+
+
+def _all_values(values: Any) -> Sequence[Any] | None:
+    """Return the values that may be drawn, None where there is no end of them."""
+    if not isinstance(values, Range):
+        return _distinct(values)
+    return range(int(values.low), int(values.high) + 1) if values.whole else None
+
+
+def _draw(values: Any, rng: np.random.Generator) -> Any:
+    if not isinstance(values, Range):
+        return values[int(rng.integers(len(values)))]
+    if values.whole and not values.log:
+        return int(rng.integers(int(values.low), int(values.high) + 1))
+    # A whole number is the middle of a unit interval, so that both ends are as likely as others.
+    low, high = (values.low - 0.5, values.high + 0.5) if values.whole else (values.low, values.high)
+    if values.log:
+        drawn = math.exp(rng.uniform(math.log(low), math.log(high)))
+    else:
+        drawn = float(rng.uniform(low, high))
+    return min(max(round(drawn), int(values.low)), int(values.high)) if values.whole else drawn
+
+
+def _points(values: Any) -> list[Any]:
+    """Return the values that a grid takes."""
+    if not isinstance(values, Range):
+        return _distinct(values)
+    spread = np.geomspace if values.log else np.linspace
+    points = spread(values.low, values.high, values.points).tolist()
+    return sorted({round(point) for point in points}) if values.whole else _distinct(points)
+
+
+def _grid_size(space: SearchSpace) -> int:
+    return math.prod(len(_points(values)) for values in space.values()) if space else 0
+
+
+def _product(space: Mapping[str, Iterable[Any]]) -> Iterator[Setting]:
+    if space:
+        for combination in itertools.product(*space.values()):
+            yield dict(zip(space, combination, strict=True))
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    return list({repr(value): value for value in values}.values())

@@ -85,10 +85,6 @@ class Cluster:
         cache = {"HARNESS_CACHE": str(self.folder / name)}
         return self._start(name, [*command, *options], cache | environment, prefix)
 
-    def parcels(self, number: int) -> list[Path]:
-        """Return what the worker of a number, from 1, keeps of the data."""
-        return list((self.folder / f"worker-{number}" / "parcels").glob("*[0-9a-f]"))
-
     def n_joined(self) -> int:
         """Return how many workers the scheduler counts."""
         from distributed import Client

@@ -97,34 +97,6 @@ def test_filters_searches_and_saved_splits_travel(
     assert table_text(there) == table_text(here)
 
 
-def test_a_worker_fetches_data_once_and_keeps_them(cluster: Cluster) -> None:
-    cluster.start_scheduler()
-    cluster.start_worker()
-    run(config_on(cluster.file), results=None)
-    (parcel,) = cluster.parcels(1)
-    assert parcel.name.startswith("ratings-")
-    before = parcel.stat().st_ino
-    run(config_on(cluster.file, seed=1), results=None)
-    (again,) = cluster.parcels(1)
-    assert again.stat().st_ino == before
-
-
-def test_a_broken_parcel_is_fetched_again(cluster: Cluster) -> None:
-    cluster.start_scheduler()
-    cluster.start_worker()
-    run(config_on(cluster.file), results=None)
-    (parcel,) = cluster.parcels(1)
-    whole = parcel.read_bytes()
-    parcel.write_bytes(whole[:-100])
-    # A new worker that finds the old one's folder.
-    cluster.end(cluster.processes.pop())
-    (cluster.folder / "worker-1").rename(cluster.folder / "worker-2")
-    cluster.start_worker()
-    done = run(config_on(cluster.file, seed=1), results=None)
-    assert not done.failed
-    assert cluster.parcels(2)[0].read_bytes() == whole
-
-
 def test_threads_of_a_worker_are_cells_at_a_time_with_one_thread_each(cluster: Cluster) -> None:
     cluster.start_scheduler()
     cluster.start_worker("--nthreads", "2")

@@ -3,11 +3,10 @@
 import pytest
 
 from harness import Ratings
-from harness.config.load import load
 from harness.errors import MetricError
 from harness.experiment.checks import check_relevance, notes_before_fit
+from harness.experiment.plan import Plan
 from harness.experiment.run import run
-from harness.experiment.workspace import Workspace
 
 RATINGS = [1, 2, 3, 4, 5, 4, 3, 2, 5, 4]
 
@@ -21,10 +20,8 @@ def data(ratings=RATINGS, scale=(1, 5), n_users=6):
 
 
 def prepared(ratings, **config):
-    """Return an experiment and a workspace that holds the ratings."""
-    config = {"dataset": "bundled", "algorithms": ["SVD"], **config}
-    experiment, document = load(config)
-    return experiment, Workspace(experiment, document.folder, given=ratings)
+    """Return a plan that holds the ratings."""
+    return Plan.from_config({"algorithms": ["SVD"], **config}, ratings=ratings)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +51,7 @@ def test_a_relevance_without_a_gain_is_refused_before_the_first_fit(metric, mess
 def test_the_metric_that_decides_a_search_is_checked_too():
     with pytest.raises(MetricError, match="ndcg"):
         check_relevance(
-            *prepared(
+            prepared(
                 data([-1, 2] * 5, (-1, 2)),
                 metrics=["rmse"],
                 algorithms=[{"name": "SVD", "search": {"n_factors": [2, 3]}}],
@@ -65,7 +62,7 @@ def test_the_metric_that_decides_a_search_is_checked_too():
 
 @pytest.mark.parametrize("metric", ["precision@3", "ndcg(negative=zero)@10", "ndcg(gain=binary)@2"])
 def test_a_metric_that_defines_negative_relevances_is_not_refused(metric):
-    check_relevance(*prepared(data([-1, 2] * 5, (-1, 2)), metrics=[metric]))
+    check_relevance(prepared(data([-1, 2] * 5, (-1, 2)), metrics=[metric]))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +86,7 @@ def test_a_metric_that_cannot_distinguish_algorithms_is_named_with_the_reason(
     metric, config, reason
 ):
     config = {"split": {"kind": "user-fraction", "fraction": 0.3}, **config}
-    (note,) = notes_before_fit(*prepared(data(), metrics=["rmse", metric], **config))
+    (note,) = notes_before_fit(prepared(data(), metrics=["rmse", metric], **config))
     before, _, after = reason.partition(".*")
     assert note.startswith(f"{metric} cannot distinguish algorithms: {before}")
     assert after in note
@@ -99,10 +96,10 @@ def test_a_metric_that_cannot_distinguish_algorithms_is_named_with_the_reason(
 @pytest.mark.parametrize("metric", ["ndcg@2", "precision(threshold=4)@1", "auc(threshold=4)"])
 def test_a_metric_that_depends_on_the_order_gets_no_note(metric, candidates):
     config = {"metrics": [metric], "candidates": candidates}
-    assert notes_before_fit(*prepared(data(), **config)) == []
+    assert list(notes_before_fit(prepared(data(), **config))) == []
 
 
 def test_the_notes_of_several_tables_say_which_table_they_are_of():
     config = {"metrics": ["ndcg@10"], "split": ["leave-n-out", "holdout"]}
-    (note,) = notes_before_fit(*prepared(data(), **config))
+    (note,) = notes_before_fit(prepared(data(), **config))
     assert note.startswith("columns, leave-1-out random, rated: ndcg@10 cannot distinguish")

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from harness.experiment.interrupts import interrupts_kept
+from harness.experiment.pool import interrupts_kept
 
 LOST = """
 import os, signal
-from harness.experiment.interrupts import interrupts_kept
+from harness.experiment.pool import interrupts_kept
 
 class Disposed:
     def __del__(self):

@@ -11,11 +11,9 @@ import pytest
 import harness
 from harness.algorithms.own import code_digest
 from harness.cli import main
-from harness.config.load import load
 from harness.errors import HarnessError
 from harness.experiment.cell import compute
-from harness.experiment.plan import make_cells
-from harness.experiment.workspace import Workspace
+from harness.experiment.plan import Plan
 from harness.results.store import CellStore
 
 OWN = """
@@ -54,30 +52,31 @@ def ratings_file(path, seed):
     path.write_text("\n".join(["user,item,rating", *rows]) + "\n")
 
 
-def planned(config, folder):
-    experiment, _ = load({"metrics": ["rmse"], "baselines": False, **config})
-    workspace = Workspace(experiment, folder)
-    return list(make_cells(experiment, workspace)), experiment
+def planned(config, folder=None):
+    config = {"metrics": ["rmse"], "baselines": False, **config}
+    if folder is not None:
+        config["dataset"] = str(folder / config["dataset"])
+    return Plan.from_config(config)
 
 
 def test_a_file_that_was_replaced_since_the_run_was_planned_is_not_computed_with(tmp_path):
     config = {"dataset": "ratings.csv", "algorithms": ["BaselineOnly"]}
     ratings_file(tmp_path / "ratings.csv", seed=1)
-    (cell,), experiment = planned(config, tmp_path)
+    (cell,) = planned(config, tmp_path).cells
     ratings_file(tmp_path / "ratings.csv", seed=2)
-    worker = Workspace(experiment, tmp_path)  # as another process has it: it reads the file again
+    worker = planned(config, tmp_path)  # as another process has it: it reads the file again
     with pytest.raises(HarnessError, match="not those that the run was planned with"):
         compute(cell, worker, lambda *_: None)
 
 
 def test_the_key_of_an_own_algorithm_is_the_code_that_is_loaded(own):
     config = {"dataset": "bundled", "algorithms": [{"name": "ownalgorithm:Own"}]}
-    (before,), _ = planned(config, None)
+    (before,) = planned(config).cells
     own.write_text(OWN.replace("0.5", "0.25"))
-    (edited,), _ = planned(config, None)
+    (edited,) = planned(config).cells
     assert edited.key == before.key  # the old code is what would run
     importlib.reload(sys.modules["ownalgorithm"])
-    (loaded,), _ = planned(config, None)
+    (loaded,) = planned(config).cells
     assert loaded.key != before.key
 
 
@@ -146,9 +145,9 @@ def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, monkeyp
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     ratings_file(tmp_path / "ratings.csv", seed=1)
     config = {"dataset": "ratings.csv", "algorithms": ["BaselineOnly", "ItemMean"]}
-    cells, experiment = planned(config, tmp_path)
-    store = CellStore.default()
-    records = [compute(cell, Workspace(experiment, tmp_path), lambda *_: None) for cell in cells]
+    plan = planned(config, tmp_path)
+    cells, store = plan.cells, CellStore.default()
+    records = [compute(cell, plan, lambda *_: None) for cell in cells]
     store.put(cells[0].key, records[0])
     assert store.fault(cells[0].key) is None
     store.put(cells[1].key, records[0])
@@ -162,8 +161,9 @@ def test_a_stored_cell_of_users_that_the_data_lack_is_a_row_that_says_so(tmp_pat
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     ratings_file(tmp_path / "ratings.csv", seed=1)
     config = {"dataset": str(tmp_path / "ratings.csv"), "algorithms": ["BaselineOnly"]}
-    (cell,), experiment = planned(config, tmp_path)
-    record = compute(cell, Workspace(experiment, tmp_path), lambda *_: None)
+    plan = planned(config)
+    (cell,) = plan.cells
+    record = compute(cell, plan, lambda *_: None)
     CellStore.default().put(cell.key, replace(record, users=record.users + 1_000_000))
     config |= {"metrics": ["rmse"], "baselines": False, "statistics": None}
     run = harness.run(config, results=None)

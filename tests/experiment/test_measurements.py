@@ -2,19 +2,15 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import harness
-from harness.config.load import load
 from harness.experiment.cell import COMPILING, Stopwatch
 from harness.experiment.memory import PeakMemory, available_bytes
-from harness.experiment.workers import Crew
-from harness.experiment.workspace import Workspace
+from harness.experiment.plan import Plan
 from harness.report.methods import describe_run, methods
-from harness.results.store import CellStore
 
 FIRST_CELLS = """
 import gc, sys
@@ -213,26 +209,17 @@ def test_a_second_run_says_what_was_found_and_where_its_times_are_from(tmp_path,
 
 
 def test_a_cell_derives_what_it_needs_of_a_training_set_itself():
-    ratings = harness.load({"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}})
-    experiment, _ = load(SMALL)
-    workspace = Workspace(experiment, given=ratings)
-    split = workspace.splits(0, 0, 0)[0]
-    first = workspace.trainset(split)
+    plan = Plan.from_config(SMALL)
+    split = plan.splits(0, 0, 0)[0]
+    first = plan.trainset(split)
     derived = first.item_order
-    again = workspace.trainset(split)
+    again = plan.trainset(split)
     assert again is first
     assert "item_order" not in vars(again)
     assert again.item_order.offsets.tolist() == derived.offsets.tolist()
 
 
-def test_a_time_limit_of_many_days_is_not_waited_for_at_once(monkeypatch):
-    waits = []
-    monkeypatch.setattr(
-        "harness.experiment.workers.connection.wait",
-        lambda pipes, timeout: waits.append(timeout) or [],
-    )
-    experiment, _ = load(SMALL | {"execution": {"time_limit": 31_536_000}})
-    crew = Crew(Workspace(experiment), CellStore.default(), 1, experiment.execution.time_limit)
-    crew.workers.append(SimpleNamespace(pipe=None, left=lambda limit: limit))
-    crew._await()
-    assert waits == [3600.0]
+def test_a_time_limit_may_be_a_year(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    done = harness.run(SMALL | {"execution": {"time_limit": 31_536_000}}, results=None)
+    assert not done.failed

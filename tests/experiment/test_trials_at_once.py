@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 
 from harness.experiment import run
 from harness.experiment.plan import Cell
+from harness.experiment.pool import Pool
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
@@ -25,16 +24,13 @@ CONFIG = {
 def batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """Return a list that takes in how many cells were handed out each time."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    # The package's `run` is the function; its module is found by name.
-    module = importlib.import_module("harness.experiment.run")
-    plain, sizes = module.execute, []
+    execute, sizes = Pool.execute, []
 
-    def counted(cells: Iterable[Cell], *more: Any, **options: Any) -> Any:
-        todo = list(cells)
-        sizes.append(len(todo))
-        return plain(todo, *more, **options)
+    def counted(self: Pool, cells: list[Cell]) -> Any:
+        sizes.append(len(cells))
+        return execute(self, cells)
 
-    monkeypatch.setattr(module, "execute", counted)
+    monkeypatch.setattr(Pool, "execute", counted)
     return sizes
 
 

@@ -1,5 +1,6 @@
 """A search tries what its budget promises, says what it tried, and fails honestly."""
 
+import itertools
 import json
 
 import numpy as np
@@ -9,8 +10,8 @@ from surprise import KNNBasic
 import harness
 from harness.config.experiment import Tuning
 from harness.config.spaces import Range
-from harness.experiment.outline import outline
-from harness.experiment.studies import make_study
+from harness.experiment.checks import dry_run
+from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
 from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.random import Holdout
@@ -48,9 +49,8 @@ def tried(done):
 
 
 def asked(space, **budget):
-    """Return every setting of a study, at most a thousand."""
-    study = make_study(Tuning(**budget), space, 0, "KNNBasic")
-    settings = [setting for _ in range(1000) if (setting := study.ask()) is not None]
+    """Return every setting of a search, at most a thousand."""
+    settings = list(itertools.islice(settings_of(Tuning(**budget), space, 0, "KNNBasic"), 1000))
     assert len({repr(setting) for setting in settings}) == len(settings)
     return settings
 
@@ -68,7 +68,7 @@ def test_a_grid_of_four_settings_with_four_trials_tries_all_four():
 def test_a_grid_that_is_cut_says_so_before_and_after_the_run():
     config = CONFIG | {"tuning": CONFIG["tuning"] | {"trials": 3}}
     note = "KNNBasic: the grid has 4 settings, of which 3, drawn at random, are tried; raise "
-    assert any(each.startswith(note) for each in outline(config).notes)
+    assert any(each.startswith(note) for each in dry_run(config).notes)
     done = harness.run(config, results=None)
     assert any(each.startswith(note) for each in done.info["notes"])
     assert len(tried(done)) == done.info["cells"][0]["n_trials"] == 3
@@ -96,7 +96,7 @@ def test_random_search_repeats_nothing_and_ends_with_the_space(space, size):
 
 
 def test_settings_that_are_drawn_seldom_are_reached_too(monkeypatch):
-    monkeypatch.setattr("harness.experiment.studies.MOST_REPEATED", 3)
+    monkeypatch.setattr("harness.experiment.tuning.MOST_REPEATED", 3)
     assert len(asked({"k": Range(low=1, high=200, log=True)}, trials=1000)) == 200
 
 

@@ -31,7 +31,7 @@ def workers_left():
 
     def is_worker(child):
         try:
-            return any("spawn_main" in word for word in child.cmdline())
+            return any("harness.experiment.pool" in word for word in child.cmdline())
         except (psutil.NoSuchProcess, psutil.ZombieProcess):
             return False  # it has ended, and only its exit code is left
 
@@ -52,7 +52,7 @@ def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small
         assert expected in errors[name], name
         assert len(errors[name]) < 600
         assert errors[name].isprintable()
-    assert [errors[name] for name in ("BaselineOnly", "ItemMean", "Random")] == [None] * 3
+    assert [errors[name] for name in ("BaselineOnly", "ItemMean", "Random")] == [""] * 3
     assert len(bench.cells()) == 3
     assert not workers_left()
     kinds = [type(event).__name__ for event in events]
@@ -75,7 +75,7 @@ def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
     *errors, last = [cell.error for cell in done.info["cells"]]
     for name, error in zip(names, errors, strict=True):
         assert DEATHS[name] in error, name
-    assert last is None
+    assert last == ""
 
 
 def test_an_interrupt_that_own_code_swallows_ends_the_run_after_the_cell_is_kept(bench, small):
@@ -112,16 +112,15 @@ def test_at_the_time_limit_a_fit_is_stopped_whatever_it_does(bench, small, name)
     assert not workers_left()
 
 
-def test_a_script_without_a_main_guard_is_told_so(bench):
+def test_a_script_needs_no_main_guard(bench):
     (bench.folder / "script.py").write_text(
-        "import harness\nharness.run('small.yaml', workers=2, results=None)\n"
+        "import harness\nprint(harness.run('small.yaml', workers=2, results=None).failed)\n"
     )
     done = subprocess.run(
         [sys.executable, "script.py"], capture_output=True, text=True, timeout=120
     )
-    assert done.returncode != 0
-    assert "HarnessError: workers: a process ended before it could begin" in done.stderr
-    assert "under `if __name__ == '__main__':`" in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[]\n"
 
 
 def test_an_error_of_the_watcher_leaves_no_process_behind(bench, small):

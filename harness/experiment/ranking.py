@@ -54,7 +54,7 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
 
 
 def score_pairs(
-    model: Any, asked: Candidates, *, clip: bool, accelerate: bool
+    model: Any, selected: Candidates, *, clip: bool, accelerate: bool
 ) -> tuple[Pairs, int]:
     """Estimate every test rating, in the order of the test set.
 
@@ -70,20 +70,20 @@ def score_pairs(
     AlgorithmError
         If an estimate is not a number.
     """
-    users = np.empty(len(asked.items), dtype=np.int32)
+    users = np.empty(len(selected.items), dtype=np.int32)
     items = np.empty_like(users)
-    users[asked.order] = np.repeat(asked.users, np.diff(asked.offsets))
-    items[asked.order] = asked.items
+    users[selected.order] = np.repeat(selected.users, np.diff(selected.offsets))
+    items[selected.order] = selected.items
     estimates, impossible = models.estimate(model, users, items, clip=False, accelerate=accelerate)
     _check_and_clip(model, estimates, clip=clip)
-    pairs = Pairs(asked.offsets, estimates[asked.order], asked.ratings)
+    pairs = Pairs(selected.offsets, estimates[selected.order], selected.ratings)
     return pairs, int(impossible.sum())
 
 
 def rank(
     model: Any,
     section: CandidatesSection,
-    asked: Candidates,
+    selected: Candidates,
     pairs: Pairs,
     *,
     clip: bool,
@@ -99,7 +99,7 @@ def rank(
     model : surprise.AlgoBase
         Fitted.
     section : Rated, Catalogue or Sampled
-    asked : Asked
+    selected : Candidates
     pairs : Pairs
         The estimates of the test ratings, from `score_pairs`.
     clip, accelerate : bool
@@ -118,34 +118,34 @@ def rank(
     """
     keys = None
     if depth and ids is not None:
-        keys = tie_keys(ids[0])[asked.users], tie_keys(ids[1])
+        keys = tie_keys(ids[0])[selected.users], tie_keys(ids[1])
     if isinstance(section, Catalogue):
         return _rank_catalogue(
-            model, section, asked, keys, clip=clip, accelerate=accelerate, depth=depth,
+            model, section, selected, keys, clip=clip, accelerate=accelerate, depth=depth,
             progress=progress,
         )  # fmt: skip
-    kept = np.flatnonzero(asked.kept)
-    owners = np.repeat(np.arange(asked.n_users), np.diff(asked.offsets))
+    kept = np.flatnonzero(selected.kept)
+    owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
     if isinstance(section, Rated):
         return _rank_listed(
-            kept, owners, asked.items, pairs.estimates, asked.ratings, keys, depth=depth
+            kept, owners, selected.items, pairs.estimates, selected.ratings, keys, depth=depth
         )
-    others = np.repeat(np.arange(asked.n_users), np.diff(asked.extra_offsets))
+    others = np.repeat(np.arange(selected.n_users), np.diff(selected.extra_offsets))
     guesses, _ = models.estimate(
-        model, asked.users[others], asked.extra_items, clip=False, accelerate=accelerate
+        model, selected.users[others], selected.extra_items, clip=False, accelerate=accelerate
     )
     _check_and_clip(model, guesses, clip=clip)
-    known = asked.known
+    known = selected.known
     ranked = _rank_listed(
         kept,
         np.concatenate([owners[known], others]),
-        np.concatenate([asked.items[known], asked.extra_items]),
+        np.concatenate([selected.items[known], selected.extra_items]),
         np.concatenate([pairs.estimates[known], guesses]),
-        np.concatenate([asked.ratings[known], np.zeros(len(others))]),
+        np.concatenate([selected.ratings[known], np.zeros(len(others))]),
         keys,
         depth=depth,
     )
-    pool_offsets, pool = _pool(kept, asked, drop_unknown=section.unknown_items == "drop")
+    pool_offsets, pool = _pool(kept, selected, drop_unknown=section.unknown_items == "drop")
     return replace(ranked, pool_offsets=pool_offsets, pool=pool)
 
 
@@ -181,7 +181,7 @@ def _rank_listed(
 def _rank_catalogue(
     model: Any,
     section: Catalogue,
-    asked: Candidates,
+    selected: Candidates,
     keys: Keys | None,
     *,
     clip: bool,
@@ -191,18 +191,18 @@ def _rank_catalogue(
 ) -> Rankings:
     """Rank every training item for every kept user, a block of users at a time."""
     trainset = model.trainset
-    kept = np.flatnonzero(asked.kept)
-    inner = trainset.inner_users[asked.users[kept]]
+    kept = np.flatnonzero(selected.kept)
+    inner = trainset.inner_users[selected.users[kept]]
     block = max(1, BLOCK_BYTES // (8 * max(1, trainset.n_items)))
     codes = np.append(trainset.item_codes, -1).astype(np.int32)
     parts = []
     blocks = models.catalogue(
-        model, asked.users[kept], clip=False, accelerate=accelerate, block=block
+        model, selected.users[kept], clip=False, accelerate=accelerate, block=block
     )
     for start, stop, estimates in blocks:
         _check_and_clip(model, estimates, clip=clip)
-        judged = _stretches(asked.offsets, kept[start:stop])
-        judged_columns = trainset.inner_items[asked.items[judged.rows]]
+        judged = _stretches(selected.offsets, kept[start:stop])
+        judged_columns = trainset.inner_items[selected.items[judged.rows]]
         known = judged_columns >= 0
         seen = (
             _stretches(trainset.by_user.offsets, inner[start:stop])
@@ -213,7 +213,7 @@ def _rank_catalogue(
             estimates,
             _offsets_of(judged.owners[known], stop - start),
             judged_columns[known],
-            asked.ratings[judged.rows[known]],
+            selected.ratings[judged.rows[known]],
             excluded_offsets=None if seen is None else seen.offsets,
             excluded_items=None if seen is None else trainset.by_user.ids[seen.rows],
             depth=depth,
@@ -223,7 +223,7 @@ def _rank_catalogue(
             part = replace(part, top_items=codes[part.top_items])
         parts.append(part)
         progress(stop, len(kept))
-    pool_offsets, pool = _pool(kept, asked, drop_unknown=section.unknown_items == "drop")
+    pool_offsets, pool = _pool(kept, selected, drop_unknown=section.unknown_items == "drop")
     return replace(Rankings.concatenate(parts), pool_offsets=pool_offsets, pool=pool)
 
 
@@ -245,13 +245,13 @@ def _stretches(offsets: NDArray[np.int64], owners: NDArray[np.int64]) -> _Stretc
 
 
 def _pool(
-    kept: NDArray[np.int64], asked: Candidates, *, drop_unknown: bool
+    kept: NDArray[np.int64], selected: Candidates, *, drop_unknown: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return every kept user's test ratings in descending order: the ideal order."""
-    held = _stretches(asked.offsets, kept)
-    counted = asked.known[held.rows] if drop_unknown else np.ones(len(held.rows), dtype=bool)
-    owners, grades = held.owners[counted], asked.ratings[held.rows[counted]]
-    return _offsets_of(owners, len(kept)), grades[np.lexsort((-grades, owners))]
+    held = _stretches(selected.offsets, kept)
+    counted = selected.known[held.rows] if drop_unknown else np.ones(len(held.rows), dtype=bool)
+    owners, ratings = held.owners[counted], selected.ratings[held.rows[counted]]
+    return _offsets_of(owners, len(kept)), ratings[np.lexsort((-ratings, owners))]
 
 
 def _offsets_of(owners: NDArray[np.int64], n_owners: int) -> NDArray[np.int64]:

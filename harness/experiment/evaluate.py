@@ -1,22 +1,21 @@
-"""Finished cells become scores: per user, per cell, and the bounds of what was possible."""
+"""Completed cells become scores: per user, per cell, and the bounds of what was possible."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness import evaluation, metrics
-from harness.config.experiment import Experiment
-from harness.datasets import Ratings
 from harness.evaluation import tied_share
-from harness.experiment.events import Stage, Watch
-from harness.experiment.plan import Cell, depth_of, requested_metrics, row_key
-from harness.experiment.scoring import compile_scoring
-from harness.experiment.workspace import Workspace
+from harness.experiment.completed import CompletedCells
+from harness.experiment.events import Stage
+from harness.experiment.plan import Cell, Plan
+from harness.experiment.ranking import compile_scoring
 from harness.metrics import Exposure, Metric, Scores
 from harness.results.record import (
     BoundResult,
@@ -26,11 +25,10 @@ from harness.results.record import (
     FailedCell,
     RowResult,
     Score,
-    TableName,
     TieScores,
 )
 from harness.results.sensitivity import Sensitivity
-from harness.results.store import CellRecord, CellStore
+from harness.results.store import CellRecord
 from harness.results.table import BOUNDS, ROW
 from harness.results.values import RowValue
 from harness.splits import Split
@@ -38,11 +36,11 @@ from harness.splits import Split
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Scored", "score_cells"]
+__all__ = ["Evaluation", "evaluate"]
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class Evaluation:
     """The scores of a run.
 
     Parameters
@@ -68,49 +66,46 @@ class Scored:
     undistinguished: dict[str, dict[str, list[str | None]]]
 
 
-def score_cells(
-    experiment: Experiment,
-    workspace: Workspace,
-    cells: list[Cell],
-    store: CellStore,
-    failures: dict[str, str],
-    watch: Watch,
-) -> Scored:
-    """Score every finished cell and describe every cell.
+def evaluate(
+    plan: Plan, cells: Sequence[Cell], completed: CompletedCells, failures: Mapping[str, str]
+) -> Evaluation:
+    """Score every completed cell and describe every cell.
 
     Parameters
     ----------
-    experiment : Experiment
-    workspace : Workspace
-    cells : list of Cell
-    store : CellStore
-        Holds the finished ones.
-    failures : dict of str to str
-        What went wrong with the others, by key.
-    watch : callable
+    plan : Plan
+    cells : sequence of Cell
+    completed : CompletedCells
+    failures : mapping of str to str
+        Why cells have failed, by key.
     """
     import pandas as pd
 
-    wanted = requested_metrics(experiment)
-    names = [_name(experiment, workspace, cell) for cell in cells]
+    wanted = plan.metrics
+    names = [_name(plan, cell) for cell in cells]
     results: dict[int, CellResult | FailedCell] = {}
     frames: dict[int, pd.DataFrame] = {}
     rows = []
     bounds = _Bounds(wanted)
     sensitivity = Sensitivity([str(metric) for metric in wanted])
+    tables: dict[str, dict[str, list[int]]] = {}
+    for position, name in enumerate(names):
+        tables.setdefault(name.table, {}).setdefault(name.row, []).append(position)
     # Row by row, so that what is kept of each user is that of one row.
-    for positions in _by_row(names):
+    for positions in (each for of_rows in tables.values() for each in of_rows.values()):
         values = {str(metric): RowValue(metric) for metric in wanted}
         for position in positions:
             cell, name = cells[position], names[position]
-            record = None if cell.key in failures else store.get(cell.key)
-            data, _ = workspace.ratings(cell.dataset)
-            if record is None or not record.fits(data.n_users, data.n_items):
+            record = None if cell.key in failures else completed.take(cell.key)
+            ratings, _ = plan.ratings(cell.dataset)
+            if record is None or not record.fits(ratings.n_users, ratings.n_items):
                 error = "not computed" if record is None else "its stored cell is not of these data"
                 results[position] = FailedCell(**dict(name), error=failures.get(cell.key, error))
                 continue
-            watch(Stage(cell.title, "metrics"))
-            scores, results[position] = _scored(wanted, workspace.split(cell), name, record)
+            completed.pool.watch(Stage(cell.title, "metrics"))
+            scores, result = _scored(plan, plan.split(cell), name, record)
+            result.found = cell.key not in completed.computed
+            results[position] = result
             for label, value in values.items():
                 mean = scores.means[label]["mean"]
                 value.add(
@@ -119,40 +114,50 @@ def score_cells(
                 )
             sensitivity.add(name, record)
             bounds.add(name, record)
-            frames[position] = _frame(workspace, cell, name, record, scores.per_user)
+            frames[position] = pd.DataFrame(
+                {key: name[key] for key in (*ROW, "seed", "fold")}
+                | {"user": ratings.user_ids[record.users].astype(str)}
+                | scores.per_user
+            )
         means = {label: each.value for label, each in values.items()}
         rows.append(RowResult(**names[positions[0]].of_row, scores=means))
-    columns = [*ROW, "seed", "fold", "user"]
-    empty = pd.DataFrame(columns=[*columns, *(str(m) for m in wanted)])
+    empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *map(str, wanted)])
     in_order = [frames[position] for position in sorted(frames)]
-    users = pd.concat(in_order, ignore_index=True) if frames else empty
-    return Scored(
+    return Evaluation(
         [results[position] for position in range(len(cells))],
         rows,
         bounds.results(),
-        users,
+        pd.concat(in_order, ignore_index=True) if frames else empty,
         sensitivity.conventions,
         sensitivity.ties,
         bounds.undistinguished,
     )
 
 
-def _by_row(names: list[CellName]) -> list[list[int]]:
-    """Return the positions of the cells of each row, rows of a table after each other."""
-    tables: dict[str, dict[str, list[int]]] = {}
-    for position, name in enumerate(names):
-        tables.setdefault(name.table, {}).setdefault(name.row, []).append(position)
-    return [positions for rows in tables.values() for positions in rows.values()]
+def _name(plan: Plan, cell: Cell) -> CellName:
+    table = plan.table(cell.dataset, cell.split, cell.candidates)
+    outer = plan.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
+    return CellName(
+        **table,
+        row=plan.row_key(table["table"], cell),
+        algorithm=plan.experiment.algorithms[cell.algorithm].title,
+        seed=cell.seed,
+        fold=cell.fold,
+        n_folds=cell.n_folds,
+        key=cell.key,
+        split_fingerprint=outer.fingerprint,
+        params=cell.params,
+    )
 
 
 def _scored(
-    wanted: tuple[Metric, ...], split: Split, name: CellName, record: CellRecord
+    plan: Plan, split: Split, name: CellName, record: CellRecord
 ) -> tuple[evaluation.CellScores, CellResult]:
     """Return the scores of a finished cell, and what the run says of it."""
-    needs_items = any(metric.needs_items for metric in wanted)
-    compile_scoring(wanted, depth_of(wanted))
+    wanted = plan.metrics
+    compile_scoring(wanted, plan.depth)
     begun = time.perf_counter()
-    exposure = _exposure(split, record) if needs_items else None
+    exposure = _exposure(split, record) if any(each.needs_items for each in wanted) else None
     scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)
     seconds = time.perf_counter() - begun
     result = CellResult(
@@ -168,51 +173,6 @@ def _scored(
         },
     )
     return scores, result
-
-
-class _Bounds:
-    """Collects the scores of the best and of a random order of the lists of each table."""
-
-    def __init__(self, wanted: tuple[Metric, ...]) -> None:
-        self.wanted = wanted
-        self.seen: set[tuple[str, int, int]] = set()
-        self.tables: dict[str, tuple[TableName, dict[str, dict[str, RowValue]]]] = {}
-        self.undistinguished: dict[str, dict[str, list[str | None]]] = {}
-
-    def add(self, name: CellName, record: CellRecord) -> None:
-        """Take the lists of a cell, unless those of another model in its fold were taken."""
-        where = (name.table, name.seed, name.fold)
-        if where in self.seen:
-            return
-        self.seen.add(where)
-        _, values = self.tables.setdefault(name.table, (name, {}))
-        limits = evaluation.bound_scores(self.wanted, record.rankings)
-        for metric in self.wanted:
-            for bound, scores in limits.get(str(metric), {}).items():
-                of_bound = values.setdefault(bound, {})
-                of_bound.setdefault(str(metric), RowValue(metric)).add(
-                    record.users[record.kept], scores
-                )
-        reasons = self.undistinguished.setdefault(name.table, {})
-        for label, limit in limits.items():
-            gain = limit["best"].per_user - limit["random"].per_user
-            reason = None
-            if not (gain > evaluation.NO_DIFFERENCE).any():
-                reason = evaluation.cannot_distinguish(metrics.parse(label), record.rankings)
-            reasons.setdefault(label, []).append(reason)
-
-    def results(self) -> list[BoundResult]:
-        return [
-            BoundResult(
-                **table.of_table,
-                bound=bound,
-                scores={label: each.value for label, each in of_bound.items()},
-                deviations={label: each.deviation for label, each in of_bound.items()},
-            )
-            for table, values in self.tables.values()
-            for bound in BOUNDS
-            if (of_bound := values.get(bound))
-        ]
 
 
 def _exposure(split: Split, record: CellRecord) -> Exposure:
@@ -233,38 +193,44 @@ def _exposure(split: Split, record: CellRecord) -> Exposure:
     )
 
 
-def _name(experiment: Experiment, workspace: Workspace, cell: Cell) -> CellName:
-    split = workspace.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
-    table = workspace.table(cell.dataset, cell.split, cell.candidates)
-    return CellName(
-        **table,
-        row=row_key(experiment, table["table"], cell),
-        algorithm=experiment.algorithms[cell.algorithm].title,
-        seed=cell.seed,
-        fold=cell.fold,
-        n_folds=cell.n_folds,
-        key=cell.key,
-        split_fingerprint=split.fingerprint,
-        params=cell.params,
-    )
+class _Bounds:
+    """Collects the scores of the best and of a random order of the lists of each table."""
 
+    def __init__(self, wanted: tuple[Metric, ...]) -> None:
+        self.wanted = wanted
+        self.seen: set[tuple[str, int, int]] = set()
+        self.tables: dict[str, tuple[CellName, dict[str, dict[str, RowValue]]]] = {}
+        self.undistinguished: dict[str, dict[str, list[str | None]]] = {}
 
-def _frame(
-    workspace: Workspace,
-    cell: Cell,
-    name: CellName,
-    record: CellRecord,
-    per_user: dict[str, Any],
-) -> pd.DataFrame:
-    import pandas as pd
+    def add(self, name: CellName, record: CellRecord) -> None:
+        """Take the lists of a cell, unless those of another model in its fold were taken."""
+        where = (name.table, name.seed, name.fold)
+        if where in self.seen:
+            return
+        self.seen.add(where)
+        _, values = self.tables.setdefault(name.table, (name, {}))
+        reasons = self.undistinguished.setdefault(name.table, {})
+        listed = record.users[record.kept]
+        for label, limits in evaluation.bound_scores(self.wanted, record.rankings).items():
+            metric = metrics.parse(label)
+            for bound, scores in limits.items():
+                of_bound = values.setdefault(bound, {})
+                of_bound.setdefault(label, RowValue(metric)).add(listed, scores)
+            gain = limits["best"].per_user - limits["random"].per_user
+            reason = None
+            if not (gain > evaluation.NO_DIFFERENCE).any():
+                reason = evaluation.cannot_distinguish(metric, record.rankings)
+            reasons.setdefault(label, []).append(reason)
 
-    ratings: Ratings = workspace.ratings(cell.dataset)[0]
-    return pd.DataFrame(
-        {
-            **{key: name[key] for key in ROW},
-            "seed": name.seed,
-            "fold": name.fold,
-            "user": ratings.user_ids[record.users].astype(str),
-            **per_user,
-        }
-    )
+    def results(self) -> list[BoundResult]:
+        return [
+            BoundResult(
+                **table.of_table,
+                bound=bound,
+                scores={label: each.value for label, each in of_bound.items()},
+                deviations={label: each.deviation for label, each in of_bound.items()},
+            )
+            for table, values in self.tables.values()
+            for bound in BOUNDS
+            if (of_bound := values.get(bound))
+        ]

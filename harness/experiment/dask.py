@@ -1,0 +1,402 @@
+"""Cells on a Dask cluster.
+
+The driver packs the plan, with its ratings, into one task; Dask moves what it returns to the
+workers that compute a cell, and packs it again if they are lost. A worker passes each cell to a
+child process, as a local run does, so that a cell can be stopped, may die without harm, and never
+keeps its worker from answering the scheduler. Scheduler and refused workers need no code of this
+package: what Dask itself reads is bytes and functions that are sent as code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import pickle
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import ClusterError, HarnessError, counted
+from harness.experiment.cell import Outcome, Report
+from harness.experiment.events import Note, Watch
+from harness.experiment.plan import Cell, Plan
+from harness.experiment.pool import LOOK_SECONDS, ChildProcess, Task
+from harness.files import read_regular
+from harness.kernels import n_threads
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, Worker
+
+__all__ = ["on_cluster", "work"]
+
+PACKAGES = ("surprise-harness", "scikit-surprise")
+"""Their versions must be the driver's on every worker."""
+KNOCK_SECONDS = 6.0
+"""Seconds to wait for an answer of an address; the message must come within ten."""
+CONNECT_SECONDS = 30.0
+"""Seconds to wait for a scheduler that has answered to accept a client."""
+
+
+def on_cluster(
+    cells: Sequence[Cell],
+    plan: Plan,
+    workers: int,
+    reports: dict[str, Report],
+    watch: Watch,
+    check: Callable[..., None],
+) -> Iterator[tuple[Cell, Outcome]]:
+    """Compute cells on the workers of the cluster that a config names.
+
+    Dask computes the cells of a lost worker again elsewhere, and gives those that wait to workers
+    that join late.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    plan : Plan
+    workers : int
+        How many workers to wait for before the first cell.
+    reports : dict of str to callable
+        What receives the stages of each cell, by its key.
+    watch : callable
+        Receives notes on workers.
+    check : callable
+        Raises an interrupt that was received.
+
+    Yields
+    ------
+    Cell, Outcome
+        As they end.
+
+    Raises
+    ------
+    ClusterError
+        If Dask is not installed, no scheduler answers, no worker can be used, or the scheduler is
+        lost on the way.
+    """
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise ClusterError(
+            "execution.executor: dask needs distributed; pip install 'surprise-harness[dask]'"
+        ) from None
+    with _connected(plan) as client:
+        cluster = _Cluster(client, watch)
+        try:
+            cluster.wait_for(workers)
+            yield from cluster.compute(cells, plan, reports, check)
+        except OSError:  # of a request to the scheduler: what goes wrong elsewhere is an outcome
+            raise cluster.lost() from None
+
+
+@contextmanager
+def _connected(plan: Plan) -> Iterator[Client]:
+    """Connect to the scheduler that the config names."""
+    from distributed import Client
+
+    address = _address(plan.experiment.execution.scheduler or "", plan.document.folder)
+    try:
+        # In a thread, since a notebook has a loop of its own in this one.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, _knock(address)).result()
+        client = Client(
+            address, timeout=CONNECT_SECONDS, set_as_default=False, name="surprise-harness"
+        )
+    except (OSError, ValueError, ImportError, TypeError, RuntimeError) as error:
+        raise ClusterError(
+            f"execution.scheduler: no Dask scheduler answers at {address} "
+            f"({_first_line(error)}); start one with `dask scheduler`, or fix the address"
+        ) from None
+    try:
+        yield client
+    finally:
+        # Leaving a lost scheduler behind needs no error of its own.
+        with suppress(TimeoutError, OSError):
+            client.close(timeout=2.0)
+
+
+async def _knock(address: str) -> None:
+    """Check that a scheduler answers; the client itself would wait forever."""
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    options = Security().get_connection_args("client")
+    greeting = connect(address, timeout=KNOCK_SECONDS, **options)
+    (await asyncio.wait_for(greeting, KNOCK_SECONDS)).abort()
+
+
+def _address(named: str, base: Path | None) -> str:
+    """Return the address itself, or the one that a scheduler file holds."""
+    host, _, port = named.rpartition(":")
+    if "://" in named or (host and port.isdigit()):
+        return named
+    path = (base or Path()) / Path(named).expanduser()
+    try:
+        return str(json.loads(read_regular(path))["address"])
+    except OSError as error:
+        reason = f"neither an address nor a file that can be read ({error.strerror})"
+    except (ValueError, LookupError, TypeError):
+        reason = "a file without an address"
+    raise ClusterError(
+        f"execution.scheduler: {named}: {reason}; write tcp://host:8786, or give the file that "
+        "`dask scheduler --scheduler-file` wrote"
+    )
+
+
+class _Cluster:
+    """A connection, and what the driver knows about the workers."""
+
+    def __init__(self, client: Client, watch: Watch) -> None:
+        self.client = client
+        self.watch = watch
+        self.checked: set[str] = set()
+        self.refused: set[str] = set()
+
+    def wait_for(self, n_workers: int) -> None:
+        """Wait until enough workers have joined that can be used."""
+        said = -1
+        while len(usable := self.usable()) < n_workers:
+            if not usable and len(self.refused) >= n_workers:
+                here = " with ".join(f"{package} {version(package)}" for package in PACKAGES)
+                raise ClusterError(
+                    f"dask: every worker is refused, as none has {here}; install them there"
+                )
+            if len(usable) != said:
+                said = len(usable)
+                self.watch(Note(f"dask: {said} of {n_workers} workers have joined; waiting"))
+            time.sleep(0.5)
+        has_dashboard = "dashboard" in self.client.scheduler_info().get("services", {})
+        where = f"; dashboard {self.client.dashboard_link}" if has_dashboard else ""
+        at_once = counted(sum(usable.values()), "cell")
+        self.watch(Note(f"dask: {counted(len(usable), 'worker')}, {at_once} at a time{where}"))
+
+    def compute(
+        self,
+        cells: Sequence[Cell],
+        plan: Plan,
+        reports: dict[str, Report],
+        check: Callable[..., None],
+    ) -> Iterator[tuple[Cell, Outcome]]:
+        """Submit every cell, and yield it when it has ended."""
+        n_at_once = sum(self.usable().values())
+        packed = pack(plan)
+        job = hashlib.sha256(packed[0]).hexdigest()
+        topic = f"harness-{uuid.uuid4().hex}"
+        limit = plan.experiment.execution.time_limit
+        versions = {package: version(package) for package in PACKAGES}
+        news: queue.SimpleQueue[Future | str] = queue.SimpleQueue()
+        self.client.subscribe_topic(topic, lambda event: news.put(event[1]))
+
+        # Functions of a function have no module to be imported from, so Dask sends them as code.
+        def hold(packed: tuple[bytes, int]) -> tuple[bytes, int]:
+            return packed
+
+        def compute(packed: tuple[bytes, int], request: bytes) -> bytes | None:
+            from importlib.metadata import version
+
+            if any(version(package) != here for package, here in versions.items()):
+                return None
+            from harness.experiment.dask import work
+
+            return work(packed, job, request, limit, topic)
+
+        def submit(cell: Cell, usable: dict[str, int]) -> Future:
+            future = self.client.submit(
+                compute,
+                data,
+                pickle.dumps(Task(cell, n_at_once, 1)),
+                key=f"cell-{cell.key[:16]}-{uuid.uuid4().hex}",
+                workers=sorted(usable) if self.refused else None,
+                pure=False,
+            )
+            future.add_done_callback(news.put)
+            return future
+
+        from dask import config
+
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+            data = self.client.submit(hold, packed, key=f"plan-{job}-{uuid.uuid4().hex}")
+            usable = self.usable()
+            pending = {submit(cell, usable): cell for cell in cells}
+        n_usable = len(usable)
+        try:
+            while pending:
+                check()
+                try:
+                    told = news.get(timeout=LOOK_SECONDS)
+                except queue.Empty:
+                    n_before, n_usable = n_usable, len(self.usable())
+                    if n_before and not n_usable:
+                        self.watch(Note("dask: no worker is left; waiting for one to join"))
+                    elif n_usable and not n_before:
+                        self.watch(Note(f"dask: {counted(n_usable, 'worker')} there again"))
+                    continue
+                if isinstance(told, str):
+                    reports[told]("fitting", 0, 0)
+                    continue
+                cell = pending.pop(told)
+                outcome = self.outcome(told)
+                if outcome is None:
+                    pending[submit(cell, self.usable())] = cell
+                else:
+                    yield cell, outcome
+        finally:
+            # Work is left only after an interrupt or an error: nobody waits for it.
+            if pending and self.client.status == "running":
+                self.client.cancel([*pending, data])
+
+    def outcome(self, future: Future) -> Outcome | None:
+        """Return how a task ended; None if it has to be submitted again."""
+        from distributed import KilledWorker
+
+        if future.status not in ("error", "finished"):  # cancelled with the connection
+            raise self.lost()
+        try:
+            answer = future.result()
+        except OSError:
+            raise self.lost() from None
+        except KilledWorker as error:
+            return Outcome(
+                error=f"{error.allowed_failures + 1} workers died while they computed it, perhaps "
+                "out of memory; use workers with more memory or fewer threads"
+            )
+        except Exception as error:
+            # A worker without the package, or with another version, cannot even begin.
+            refused = len(self.refused)
+            self.usable()
+            if len(self.refused) > refused:
+                return None
+            return Outcome(error=f"{type(error).__name__}: {_first_line(error)}")
+        finally:
+            future.release()
+        return None if answer is None else pickle.loads(answer)
+
+    def usable(self) -> dict[str, int]:
+        """Return the threads of each worker that may be used; others are refused by name."""
+        if self.client.status != "running":
+            raise self.lost()
+        threads: dict[str, int] = self.client.nthreads()
+        unknown = sorted(set(threads) - self.checked)
+        self.checked |= set(unknown)
+        for package in PACKAGES if unknown else ():
+            here = version(package)
+            found = self.client.run(version, package, workers=unknown, on_error="return")
+            for address, there in found.items():
+                if there == here or address in self.refused:
+                    continue
+                if isinstance(there, Exception) and not isinstance(there, PackageNotFoundError):
+                    self.checked.discard(address)  # lost, or asked again if it is not
+                    continue
+                self.refused.add(address)
+                has = f"is {there}" if isinstance(there, str) else "is not installed"
+                message = (
+                    f"dask: {address} refused: {package} {has} there, {here} here; "
+                    f"pip install {package}=={here} there"
+                )
+                self.watch(Note(message))
+        return {each: n for each, n in threads.items() if each not in self.refused}
+
+    def lost(self) -> ClusterError:
+        return ClusterError(
+            "dask: the scheduler was lost; finished cells are kept: start it again, and run again "
+            "to do the rest"
+        )
+
+
+def pack(plan: Plan) -> tuple[bytes, int]:
+    """Return a plan as compressed bytes, and how many they are unpacked."""
+    import pyarrow as pa
+
+    data = pickle.dumps(plan.portable())
+    return pa.compress(data, "zstd", asbytes=True), len(data)
+
+
+_idle: list[tuple[str, ChildProcess]] = []
+"""On a worker: child processes without a cell, and the job whose plan they have."""
+_lock = threading.Lock()
+
+
+def work(
+    packed: tuple[bytes, int], job: str, request: bytes, limit: float | None, topic: str
+) -> bytes:
+    """Compute one cell on this worker.
+
+    Parameters
+    ----------
+    packed : (bytes, int)
+        From `pack`.
+    job : str
+        Identity of the plan.
+    request : bytes
+        A pickled `Task`.
+    limit : float or None
+        Seconds of fitting and scoring.
+    topic : str
+        Where the driver hears of cells that begin.
+
+    Returns
+    -------
+    bytes
+        A pickled `Outcome`.
+    """
+    from distributed import get_worker
+
+    worker = get_worker()
+    # A worker computes a cell in each of its threads, so a cell has one, unless told otherwise.
+    threads = n_threads() if "HARNESS_THREADS" in os.environ else 1
+    task: Task = pickle.loads(request)._replace(threads=threads)
+    worker.log_event(topic, task.cell.key)
+    try:
+        child = _child(packed, job, threads)
+    except (HarnessError, OSError) as error:
+        return pickle.dumps(Outcome.failed(HarnessError(f"{worker.address}: {error}")))
+    ended = threading.Event()
+    key = worker.get_current_task()
+    watcher = threading.Thread(target=_watch, args=(worker, key, child, ended), daemon=True)
+    watcher.start()
+    outcome = child.compute(task, lambda stage, done, total: None, limit)
+    ended.set()
+    watcher.join()
+    with _lock:
+        _idle.append((job, child))
+    return pickle.dumps(outcome)
+
+
+def _child(packed: tuple[bytes, int], job: str, threads: int) -> ChildProcess:
+    """Return an idle child process that has a job's plan, or a new one; end the others."""
+    import pyarrow as pa
+
+    found = None
+    with _lock:
+        while _idle and found is None:
+            owner, child = _idle.pop()
+            if owner == job and child.usable:
+                found = child
+            else:
+                child.close()
+    data, size = packed
+    return found or ChildProcess(
+        lambda stream: stream.write(pa.decompress(data, size, "zstd")), threads
+    )
+
+
+def _watch(worker: Worker, key: object, child: ChildProcess, ended: threading.Event) -> None:
+    """Kill a child whose task was cancelled, or whose driver is gone: it would run to its end."""
+    while not ended.wait(LOOK_SECONDS):
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled":
+            child.process.kill()
+            return
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
