@@ -1,13 +1,14 @@
 """Write what the code says of itself into the reference pages, between their markers.
 
-python tools/build_reference.py          rewrite docs/reference/*.md
-python tools/build_reference.py --check  exit 1 if a page is not what it would write
+python tools/build_reference.py          rewrite the pages and the report's algorithms.json
+python tools/build_reference.py --check  exit 1 if a file is not what it would write
 
 A page marks a place with ``<!-- begin: NAME -->`` and ``<!-- end -->``; NAME is one of `PARTS`.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
@@ -22,6 +23,7 @@ from harness.algorithms import registry
 from harness.cli import _harness
 from harness.config.spaces import Range
 from harness.metrics import Definition
+from harness.report import known_algorithms
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
 MARKED = re.compile(r"(?<=<!-- begin: )([a-z-]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
@@ -166,6 +168,17 @@ def written(text: str) -> str:
     return MARKED.sub(part, text)
 
 
+def algorithms_of_the_report() -> str:
+    """Return what the report, which must not import the registry, knows of algorithms."""
+    fields = known_algorithms.KnownAlgorithm.model_fields
+    lines = []
+    for name, each in registry.algorithms().items():
+        entry = known_algorithms.KnownAlgorithm(**{key: getattr(each, key) for key in fields})
+        shown = entry.model_dump_json(exclude_defaults=True)
+        lines.append(f" {json.dumps(name)}: {shown}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def _command(command: click.Command, names: tuple[str, ...]) -> Iterator[str]:
     context = click.Context(command, info_name=" ".join(names))
     level = "##" if len(names) <= 2 else "###"
@@ -253,9 +266,9 @@ def _values(values: Any) -> str:
 def main() -> int:
     """Rewrite the pages, or say whether they are current."""
     stale = []
-    for page in sorted(PAGES.glob("*.md")):
-        before = page.read_text(encoding="utf-8")
-        after = written(before)
+    for page in [*sorted(PAGES.glob("*.md")), known_algorithms.FILE]:
+        before = page.read_text(encoding="utf-8") if page.exists() else ""
+        after = written(before) if page.suffix == ".md" else algorithms_of_the_report()
         if before != after:
             stale.append(page.name)
             if "--check" not in sys.argv:

@@ -17,7 +17,7 @@ from harness.algorithms import compiled, own
 from harness.algorithms.algorithm import ENTRIES, Algorithm, Size
 from harness.algorithms.parameters import Fault, accepted, check_params, check_search
 from harness.algorithms.surprise_import import surprise
-from harness.config.algorithm import AlgorithmConfig
+from harness.config.algorithm import AlgorithmConfig, folded
 from harness.config.spaces import SearchSpace
 from harness.errors import AlgorithmError, suggestion
 
@@ -87,8 +87,8 @@ def canonical(name: str) -> str:
     """
     if ":" in name:
         return name
-    known = {_folded(each): each for each in algorithms()}
-    found = known.get(_folded(name))
+    known = {folded(each): each for each in algorithms()}
+    found = known.get(folded(name))
     if found is None:
         raise AlgorithmError(f"unknown algorithm {name!r}; {suggestion(name, known.values())}")
     return found
@@ -301,7 +301,3 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
 def _named(name: str) -> type[Algorithm] | None:
     """Return the entry of a name; None for an import path."""
     return algorithms().get(canonical(name))
-
-
-def _folded(name: str) -> str:
-    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())

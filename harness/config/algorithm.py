@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 from harness.config.spaces import SearchSpace
 from harness.sections import Section
 
-__all__ = ["AlgorithmConfig", "AlgorithmSection"]
+__all__ = ["AlgorithmConfig", "AlgorithmSection", "folded"]
 
 
 class AlgorithmConfig(Section):
@@ -38,6 +38,17 @@ class AlgorithmConfig(Section):
     def title(self) -> str:
         """The label, or the name where there is none."""
         return self.label or self.name
+
+
+def folded(name: str) -> str:
+    """Return a name as names are compared, without capitals and punctuation: ``SVD++``, ``svdpp``.
+
+    Examples
+    --------
+    >>> folded("SVD++"), folded("Slope One")
+    ('svdpp', 'slopeone')
+    """
+    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
 
 
 def _from_name(value: Any) -> Any:

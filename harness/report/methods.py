@@ -11,10 +11,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from harness import metrics, statistics
-from harness.config.algorithm import AlgorithmConfig
+from harness.config.algorithm import AlgorithmConfig, folded
 from harness.config.experiment import Experiment
-from harness.config.spaces import RECOMMENDED, Range, SearchSpace
+from harness.config.spaces import Range, SearchSpace
 from harness.datasets.catalogue import CATALOGUE
+from harness.report.known_algorithms import known_algorithm, known_packages
 from harness.report.sentences import joined, plain
 from harness.report.sources import Source, cited_in, source
 from harness.results.environment import listed, measured, took
@@ -22,19 +23,6 @@ from harness.results.record import CellResult, RunInfo
 
 __all__ = ["Methods", "command", "describe_cells", "describe_run", "methods", "to_yaml"]
 
-_BY_ALGORITHM = {
-    "svd": "koren2009matrix",
-    "svdpp": "koren2008factorization",
-    "nmf": "luo2014efficient",
-    "slopeone": "lemire2005slope",
-    "coclustering": "george2005scalable",
-    "knnbaseline": "koren2010factor",
-    "baselineonly": "koren2010factor",
-    "sparkals": "zhou2008large",
-    "implicitals": "takacs2011applications",
-}
-_LIBRARIES = {"sparkals": "pyspark", "implicitals": "implicit"}
-_BASELINES = ("random", "popularity", "itemmean")
 _TESTS = {
     "randomisation": ("Fisher's randomisation test of paired differences", "smucker2007comparison"),
     "t": ("Student's paired t-test", "smucker2007comparison"),
@@ -228,7 +216,7 @@ class _Account:
         versions = self.info.versions
         groups: dict[str, list[str]] = {}
         for row in self.config.algorithms:
-            folded = _folded(row.name)
+            known = known_algorithm(row.name)
             settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
             if row.params:
                 settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
@@ -236,25 +224,17 @@ class _Account:
                 settings.append("tuned")
             shown = f" [{'; '.join(settings)}]" if settings else ""
             counts = "hu2008collaborative" if _learns_from_counts(row) else ""
-            cited = self.cite(_BY_ALGORITHM.get(folded, ""), counts)
-            group = "surprise"
-            if ":" in row.name:
-                group = "own"
-            elif folded in _LIBRARIES:
-                group = "library"
-            elif folded in _BASELINES:
-                group = "baseline"
+            cited = self.cite(known.citation if known else "", counts)
+            group = "own" if ":" in row.name else known.kind if known else "surprise"
             groups.setdefault(group, []).append(f"{plain(row.name)}{cited}{shown}")
         if "surprise" in groups:
-            known = f"scikit-surprise {versions.get('scikit-surprise', '')}".strip()
+            library = f"scikit-surprise {versions.get('scikit-surprise', '')}".strip()
             yield (
-                f"Models of {known}{self.cite('hug2020surprise')}, with its defaults unless said "
+                f"Models of {library}{self.cite('hug2020surprise')}, with its defaults unless said "
                 f"otherwise: {joined(groups['surprise'])}."
             )
         if "library" in groups:
-            packages = [
-                f"{name} {versions[name]}" for name in _LIBRARIES.values() if name in versions
-            ]
+            packages = [f"{each} {versions[each]}" for each in known_packages() if each in versions]
             yield f"Models fitted by {joined(packages)}: {joined(groups['library'])}."
         if "own" in groups:
             yield f"Models of other code: {joined(groups['own'])}."
@@ -378,21 +358,16 @@ def _settings(params: dict[str, Any]) -> str:
     return ", ".join(shown) or "defaults"
 
 
-def _folded(name: str) -> str:
-    """Return a name as the registry compares it."""
-    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
-
-
 def _learns_from_counts(row: AlgorithmConfig) -> bool:
-    return _folded(row.name) == "implicitals" or bool(row.params.get("implicit"))
+    return folded(row.name) == "implicitals" or bool(row.params.get("implicit"))
 
 
 def _space(row: AlgorithmConfig) -> SearchSpace:
     """Return the search space of an algorithm; empty where nothing is searched."""
     if isinstance(row.search, dict):
         return row.search
-    known = {_folded(name): space for name, space in RECOMMENDED.items()}
-    return known.get(_folded(row.name), {})
+    known = known_algorithm(row.name)
+    return known.space if known else {}
 
 
 def _space_in_words(space: SearchSpace) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.report.known_algorithms import known_algorithm
+
 __all__ = [
     "COLOURS",
     "FAINT",
@@ -74,22 +76,6 @@ class AlgorithmStyle:
         return {"marker": self.marker, "color": self.colour, "mfc": face}
 
 
-_KNOWN = {
-    "svd": AlgorithmStyle("blue", "o"),
-    "svdpp": AlgorithmStyle("blue", "s", "--", filled=False),
-    "nmf": AlgorithmStyle("green", "s"),
-    "coclustering": AlgorithmStyle("green", "D", "--", filled=False),
-    "knnbasic": AlgorithmStyle("orange", "^"),
-    "knnwithmeans": AlgorithmStyle("orange", "v", "--", filled=False),
-    "knnwithzscore": AlgorithmStyle("red", "<", "--", filled=False),
-    "knnbaseline": AlgorithmStyle("red", ">"),
-    "slopeone": AlgorithmStyle("pink", "D"),
-    "baselineonly": AlgorithmStyle("sky", "p"),
-    "normalpredictor": AlgorithmStyle("grey", "h", ":", filled=False),
-    "itemmean": AlgorithmStyle("grey", "o", "-."),
-    "popularity": AlgorithmStyle("grey", "s", ":"),
-    "random": AlgorithmStyle("grey", "X", ":", filled=False),
-}
 _OTHERS = [
     AlgorithmStyle(hue, marker, line, filled=filled)
     for marker, line, filled in (
@@ -117,11 +103,15 @@ def algorithm_styles(names: Iterable[str]) -> dict[str, AlgorithmStyle]:
     """
     found: dict[str, AlgorithmStyle] = {}
     for name in names:
-        known = _KNOWN.get("".join(filter(str.isalnum, name.casefold().replace("+", "p"))))
+        known = known_algorithm(name)
         start = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % len(_OTHERS)
         turn = [*_OTHERS[start:], *_OTHERS[:start]]
         free = (each for each in turn if each not in found.values())
-        found[name] = known or next(free, turn[0])
+        if known and known.style:
+            hue, marker, line, filled = known.style
+            found[name] = AlgorithmStyle(hue, marker, line, filled=filled)
+        else:
+            found[name] = next(free, turn[0])
     return found
 
 
