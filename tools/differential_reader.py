@@ -1,13 +1,14 @@
-"""Compare the reader of files with pandas over generated files.
+"""Compare the reader of files and of frames with pandas over generated ones.
 
     python tools/differential_reader.py                    2,000 files
-    python tools/differential_reader.py --files 100000     the long form
+    python tools/differential_reader.py --files 100000 --frames 10000     the long form
     python tools/differential_reader.py --first 4711 --files 1   one of them again
 
 A file is CSV, TSV, ``::``, blanks or Parquet, with odd ids, quotation marks, titles of several
 lines, empty lines, line ends and numbers of every kind; it is read in blocks of a few bytes too.
 Ids, ratings, times and the number of rows have to be what pandas reads as text and these few lines
-convert. Some files are damaged in one line: then the message has to start with that line.
+convert. Some files are damaged in one line: then the message has to start with that line. A frame
+has ids, ratings and times of every type that pandas knows, some of them missing.
 """
 
 from __future__ import annotations
@@ -186,6 +187,75 @@ def difference(case: Case, folder: Path) -> str | None:
     return None
 
 
+def make_frame(number: int) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    """Return the frame of a number, its complete rows as they are to be read, and how many are not.
+
+    Ids are text, numbers, or categories; a rating or a time may be any type that holds it.
+    """
+    rng = random.Random(number)  # noqa: S311 - nothing is secret
+    texts = [*IDS, *QUOTED_IDS, *(f"u{n}" for n in range(50))]
+    pairs = sorted({(rng.choice(texts), rng.choice(texts)) for _ in range(rng.choice((1, 3, 30)))})
+    rng.shuffle(pairs)
+    columns: dict[str, Any] = {}
+    wanted: dict[str, Any] = {}
+    lacks = np.zeros(len(pairs), dtype=bool)
+    for place, role in enumerate(("user", "item")):
+        known = sorted({pair[place] for pair in pairs})
+        ids: list[Any] = [pair[place] for pair in pairs]
+        kind = rng.choice(("object", "string", "category", "int64", "int32", "Int64", "float64"))
+        if kind not in ("object", "string", "category"):
+            ids = [7 * known.index(each) - 5 for each in ids]
+        wanted[role] = [str(each) for each in ids]
+        if kind not in ("int64", "int32") and rng.random() < 0.3:
+            gone = rng.randrange(len(ids))
+            ids[gone], lacks[gone] = None, True
+        columns[role] = pd.Series(ids, dtype=kind)
+    ratings = [rng.choice((1, 2, 3, 4, 5)) for _ in pairs]
+    kind = rng.choice(("float64", "float32", "int64", "int8", "Int64", "Float64", "object"))
+    values: list[Any] = [str(each) for each in ratings] if kind == "object" else list(ratings)
+    if not kind.startswith("int") and rng.random() < 0.3:
+        gone = rng.randrange(len(values))
+        values[gone], lacks[gone] = None, True
+    columns["rating"] = pd.Series(values, dtype=kind)
+    wanted["rating"] = [float(each) for each in ratings]
+    if rng.random() < 0.7:
+        moments = [rng.randrange(10**8, 2 * 10**9) for _ in pairs]
+        times = pd.Series(moments)
+        kind = rng.choice(("seconds", "float64", "object", "milliseconds", "dates", "zone"))
+        if kind == "milliseconds":
+            times = times * 1000 + 10**12
+            moments = [moment + 10**9 for moment in moments]
+        elif kind in ("dates", "zone"):
+            times = pd.to_datetime(times, unit="s", utc=kind == "zone")
+            times = times.dt.tz_convert("Asia/Tokyo") if kind == "zone" else times
+        elif kind != "seconds":
+            times = times.astype(str if kind == "object" else kind)
+        columns["timestamp"], wanted["timestamp"] = times, moments
+    order = rng.sample(list(columns), len(columns))
+    frame = pd.DataFrame({role: columns[role] for role in order})
+    return frame, pd.DataFrame(wanted)[~lacks].reset_index(drop=True), int(lacks.sum())
+
+
+def frame_difference(number: int) -> str | None:
+    """Return what is wrong with how a frame is read, None for nothing."""
+    frame, wanted, n_lacking = make_frame(number)
+    before = frame.copy()
+    try:
+        if n_lacking:
+            try:
+                datasets.Ratings.from_frame(frame, out_of_scale="keep")
+                return f"{n_lacking} rows lack a value, and nothing is said"
+            except DataError:
+                pass
+        ratings = datasets.Ratings.from_frame(frame, out_of_scale="keep", missing="drop")
+    except DataError as error:
+        nothing_left = not len(wanted) and "no ratings are left" in str(error)
+        return None if nothing_left else f"refused: {error}"
+    if not frame.equals(before):
+        return "the frame is changed"
+    return _compare(ratings, wanted)
+
+
 def _compare(ratings: Any, wanted: pd.DataFrame) -> str | None:
     found = ratings.to_frame()
     if len(found) != len(wanted):
@@ -204,6 +274,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--files", type=int, default=2_000)
+    parser.add_argument("--frames", type=int, default=200)
     parser.add_argument("--first", type=int, default=0)
     asked = parser.parse_args()
     n_wrong = 0
@@ -213,7 +284,15 @@ def main() -> int:
             if problem:
                 n_wrong += 1
                 print(f"file {number}: {problem}")
-    print(f"{asked.files:,} files, {n_wrong:,} read otherwise than by pandas")
+    for number in range(asked.first, asked.first + asked.frames):
+        problem = frame_difference(number)
+        if problem:
+            n_wrong += 1
+            print(f"frame {number}: {problem}")
+    print(
+        f"{asked.files:,} files and {asked.frames:,} frames, "
+        f"{n_wrong:,} read otherwise than by pandas"
+    )
     return bool(n_wrong)
 
 

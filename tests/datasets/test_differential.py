@@ -1,4 +1,4 @@
-"""The reader gives what pandas reads as text, over generated files."""
+"""The reader gives what pandas reads as text, over generated files, and what frames hold."""
 
 import importlib.util
 from pathlib import Path
@@ -20,6 +20,11 @@ def script():
 def test_generated_files_are_read_as_by_pandas(script, tmp_path, first):
     for number in range(first, first + 50):
         assert script.difference(script.make(number), tmp_path) is None, number
+
+
+def test_generated_frames_are_read_as_by_pandas(script):
+    for number in range(300):
+        assert script.frame_difference(number) is None, number
 
 
 def test_a_difference_would_be_found(script, tmp_path, monkeypatch):
