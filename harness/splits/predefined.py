@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path, PureWindowsPath
 from typing import Annotated, Any, Literal, Self
 
@@ -19,7 +18,7 @@ from harness.datasets.layout import RATINGS, TextFormat
 from harness.datasets.reading import read_file
 from harness.datasets.section import DatasetSection
 from harness.errors import SplitError
-from harness.splits.split import Drawn, Parts, Rows, Split, SplitSection, assemble
+from harness.splits.split import Drawn, Parts, Rows, Split, SplitSection, assemble, natural
 
 __all__ = ["Predefined"]
 
@@ -103,9 +102,8 @@ class Predefined(SplitSection):
         if set(folds.ids) <= {"train", "validation", "test"}:
             # Of three words, the outer split tests on one and the inner one on another.
             tested = [word for word in ("test", "validation") if word in present][:1]
-        else:  # 2 before 10, numbers before words
-            numbers = sorted((each for each in present if each.isdecimal()), key=Decimal)
-            tested = numbers + sorted(each for each in present if not each.isdecimal())
+        else:
+            tested = sorted(present, key=natural)
         folds_of = [(rows[labels != word], rows[labels == word]) for word in tested]
         return folds_of or [(rows, rows[:0])]
 

@@ -7,6 +7,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -28,6 +29,7 @@ __all__ = [
     "SplitSection",
     "assemble",
     "make",
+    "natural",
     "rounded",
     "seeded",
     "validation",
@@ -328,6 +330,18 @@ def rounded(size: float, n: int, *, up: bool) -> int:
         return size
     # 0.07 * 100 is 7.000000000000001: a share is taken as it is written.
     return math.ceil(size * n - 1e-6) if up else math.floor(size * n + 1e-6)
+
+
+def natural(text: str) -> tuple[bool, Decimal, str]:
+    """Return a key that sorts as people count: 2 before 10, numbers before words.
+
+    Examples
+    --------
+    >>> sorted(["10", "b", "2"], key=natural)
+    ['2', '10', 'b']
+    """
+    number = text.isdecimal()
+    return not number, Decimal(text if number else 0), text
 
 
 def seeded(state: int | None) -> str:
