@@ -11,10 +11,10 @@ from pydantic import Field, model_validator
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.sections import Folds, Size, State, written
-from harness.splits.split import Drawn, DrawnSplit, Parts, seeded
+from harness.sections import Folds, Share, Size, State, written
+from harness.splits.split import Drawn, DrawnSplit, Parts, natural, seeded
 
-__all__ = ["Holdout", "KFold", "OwnTraining", "RepeatedKFold"]
+__all__ = ["Holdout", "ItemFraction", "KFold", "OwnTraining", "RepeatedKFold"]
 
 
 class Holdout(DrawnSplit):
@@ -175,6 +175,46 @@ def _folds(kind: KFold | RepeatedKFold, n: int, rng: np.random.RandomState | Non
         (np.concatenate([order[:start], order[stop:]]), order[start:stop])
         for start, stop in pairwise(edges)
     ]
+
+
+class ItemFraction(DrawnSplit):
+    """The same share of every item's ratings."""
+
+    kind: Literal["item-fraction"] = "item-fraction"
+    """A share of each item's ratings, drawn at random, is the test part."""
+    fraction: Share = 0.25
+    """Share of test ratings. An item's other ratings are rounded to the nearest count, a half to
+    the even one, so an item with few ratings may be in one part alone."""
+    random_state: State | None = None
+    """Seed of NumPy's legacy generator, as in a published script; null: from the run's seed."""
+    like: Literal["recommenders"] | None = None
+    """Order both parts by item and draw, row for row as `python_stratified_split` with
+    `filter_by="item"` of Microsoft's Recommenders; null: the order of the data."""
+
+    def draw(self, ratings: Ratings, state: int) -> Drawn:
+        rank = np.arange(ratings.n_items)
+        if self.like == "recommenders":  # which sorts the items by their ids
+            rank[sorted(rank, key=lambda code: natural(str(ratings.item_ids[code])))] = rank.copy()
+        numbers = np.random.RandomState(state).random_sample(len(ratings))
+        rows = np.lexsort((numbers, rank[ratings.items]))
+        items = rank[ratings.items[rows]]
+        place = np.arange(len(rows)) - np.searchsorted(items, items)
+        train = place < np.round((1 - self.fraction) * np.bincount(items))[items]
+        parts = rows[train], rows[~train]
+        if self.like is None:
+            parts = np.sort(parts[0]), np.sort(parts[1])
+        return Drawn([parts])
+
+    def describe(self) -> str:
+        like = ", as recommenders" if self.like else ""
+        return f"item fraction {written(self.fraction)}{like}"
+
+    def sentence(self, part: str = "test part") -> str:
+        like = " as by python_stratified_split of Recommenders" if self.like else ""
+        return (
+            f"{written(self.fraction)} of each item's ratings, drawn at random{like}"
+            f"{seeded(self.random_state)}, are the {part}."
+        )
 
 
 class OwnTraining(DrawnSplit):

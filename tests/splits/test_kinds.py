@@ -15,7 +15,7 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make
 from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
-from harness.splits.random import Holdout, KFold, OwnTraining, RepeatedKFold
+from harness.splits.random import Holdout, ItemFraction, KFold, OwnTraining, RepeatedKFold
 from harness.splits.temporal import GlobalTime
 
 STATES = st.integers(0, 2**32 - 1)
@@ -111,6 +111,43 @@ def test_without_a_random_state_the_rows_follow_the_seed_of_the_run():
     assert rows_of(Holdout(), 50, seed=1) != rows_of(Holdout(), 50, seed=2)
     fixed = Holdout(random_state=3)
     assert rows_of(fixed, 50, seed=1) == rows_of(fixed, 50, seed=2)
+
+
+def stratified_by_item(frame, ratio, seed):
+    """Split as `python_stratified_split` of Microsoft's Recommenders 1.2 with one ratio."""
+    np.random.seed(seed)
+    frame = frame.assign(random=np.random.rand(len(frame))).sort_values(["item", "random"])
+    groups = frame.groupby("item")
+    count, rank = groups["item"].transform("count"), groups.cumcount() + 1
+    train = rank <= round(ratio * count)
+    return frame.index[train].tolist(), frame.index[~train].tolist()
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.integers(0, 120), min_size=2, max_size=80),
+    st.sampled_from([0.2, 0.25, 0.5, 0.7]),
+    STATES,
+)
+def test_an_item_fraction_has_the_rows_of_recommenders_or_refuses(items, fraction, state):
+    ratings = Ratings.from_columns(np.arange(len(items)), items, np.ones(len(items)), scale=(1, 5))
+    frame = ratings.to_frame().astype({"item": int})
+    expected = stratified_by_item(frame, 1 - fraction, state)
+    section = ItemFraction(fraction=fraction, random_state=state, like="recommenders")
+    if not all(expected):
+        with pytest.raises(SplitError, match=r"no (training|test) rating is left"):
+            make(section, ratings, seed=0)
+        return
+    (split,) = make(section, ratings, seed=0)
+    assert (split.train.tolist(), split.test.tolist()) == expected
+    (ordered,) = make(ItemFraction(fraction=fraction, random_state=state), ratings, seed=0)
+    assert [ordered.train.tolist(), ordered.test.tolist()] == [sorted(part) for part in expected]
+
+
+def test_an_item_fraction_has_the_counts_that_recommenders_published(ml_100k):
+    section = ItemFraction(random_state=42, like="recommenders")
+    (split,) = make(section, ml_100k, seed=0)
+    assert (len(split.train), len(split.test)) == (75_066, 24_934)
 
 
 def test_own_training_data_are_both_parts_and_a_note_says_so():

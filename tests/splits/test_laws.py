@@ -13,7 +13,7 @@ from harness.errors import SplitError
 from harness.splits import make, validation
 from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.predefined import Predefined
-from harness.splits.random import Holdout, KFold, RepeatedKFold
+from harness.splits.random import Holdout, ItemFraction, KFold, RepeatedKFold
 from harness.splits.temporal import GlobalTime
 
 SECTIONS = [
@@ -23,6 +23,7 @@ SECTIONS = [
     KFold(n_splits=3),
     KFold(n_splits=4, shuffle=False),
     RepeatedKFold(n_splits=2, n_repeats=3),
+    ItemFraction(fraction=0.6),
     LeaveNOut(),
     LeaveNOut(n=2, choose="latest"),
     LeaveNOut(n_splits=2, like="surprise"),

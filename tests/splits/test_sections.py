@@ -31,6 +31,7 @@ def section_of(text, family=SPLITS):
         ("kfold", "5-fold"),
         ("{kind: kfold, n_splits: 10, shuffle: false}", "10-fold, unshuffled"),
         ("repeated-kfold", "10 x 5-fold"),
+        ("{kind: item-fraction, like: recommenders}", "item fraction 25%, as recommenders"),
         ("{kind: leave-n-out, choose: latest}", "leave-1-out latest"),
         (
             "{kind: leave-n-out, n_splits: 5, min_train: 2, like: surprise}",
@@ -146,6 +147,7 @@ OPTIONS = {
     ],
     "kfold": [{"n_splits": 3}, {"random_state": 3}, {"shuffle": False}],
     "repeated-kfold": [{"n_splits": 3}, {"n_repeats": 3}, {"random_state": 3}],
+    "item-fraction": [{"fraction": 0.3}, {"random_state": 3}, {"like": "recommenders"}],
     "leave-n-out": [
         {"n": 3},
         {"choose": "latest"},
@@ -196,10 +198,10 @@ def test_every_option_of_every_kind_of_split_changes_its_sentence(section):
     for sentence, options in zip(sentences[1:], OPTIONS[kind], strict=True):
         words = re.findall(r"[\w.{}-]+", sentence.replace("%", ""))
         words = {word.strip(".") for word in words}
-        for value in options.values():
+        for key, value in options.items():
             if isinstance(value, float):
                 assert f"{100 * value:g}" in words
-            elif isinstance(value, str) and value not in ("train", "drop", "surprise", "sklearn"):
+            elif isinstance(value, str) and key not in ("like", "too_few"):
                 assert value in words
         assert ("drawn at random" in sentence or "divided at random" in sentence) == (
             section.model_validate(base | options).model_dump().get("shuffle", True)
