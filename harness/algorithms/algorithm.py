@@ -6,6 +6,7 @@ import inspect
 import math
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -80,6 +81,10 @@ class Algorithm(ABC):
     """A key of ``sources.bib``."""
     package: ClassVar[str] = ""
     """What has to be installed for an algorithm of another library."""
+    extra: ClassVar[str] = ""
+    """The extra of this package that brings it."""
+    note: ClassVar[str] = ""
+    """What every run with this algorithm notes."""
     style: ClassVar[tuple[str, str, str, bool] | None] = None
     """Hue, marker, line and whether the marker is filled; where there is none, by its label."""
     space: ClassVar[SearchSpace] = {}
@@ -120,6 +125,13 @@ class Algorithm(ABC):
     def memory(cls, params: Mapping[str, Any], size: Size) -> int:
         """Return the bytes that fitting and scoring need beside the columns of the ratings."""
         return DOUBLE * (size.n_ratings + 8 * (size.n_users + size.n_items))
+
+    @classmethod
+    def missing(cls) -> str:
+        """Return what this machine lacks, and how to install it; empty if nothing."""
+        if not cls.package or find_spec(cls.package):
+            return ""
+        return f"{cls.name}: needs {cls.package}; pip install 'surprise-harness[{cls.extra}]'"
 
     @classmethod
     def gives_preferences(cls, params: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from harness.algorithms.algorithm import DOUBLE, Size
 from harness.algorithms.compiled.svd import FactorModel
-from harness.algorithms.spark_session import local_session
+from harness.algorithms.spark_session import find_java, local_session
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
 from harness.config.spaces import Range
@@ -325,7 +325,18 @@ class SparkALSEntry(LeastSquares):
     name = SparkALS.label
     summary = "alternating least squares of Spark's MLlib, for ratings or counts"
     citation = "zhou2008large"
-    package = "pyspark"
+    package, extra = "pyspark", "spark"
+    note = "peak MB is that of Python; Spark runs beside it, in Java"
+
+    @classmethod
+    def missing(cls) -> str:
+        if lacking := super().missing():
+            return lacking
+        try:
+            find_java(cls.name)
+        except AlgorithmError as error:
+            return str(error)
+        return ""
 
     @classmethod
     def gives_preferences(cls, params: Mapping[str, Any]) -> bool:
@@ -421,7 +432,7 @@ class ImplicitALSEntry(LeastSquares):
     name = ImplicitALS.label
     summary = "alternating least squares of the library implicit, for counts"
     citation = "takacs2011applications"
-    package = "implicit"
+    package = extra = "implicit"
 
     @classmethod
     def gives_preferences(cls, params: Mapping[str, Any]) -> bool:

@@ -18,7 +18,6 @@ from harness.algorithms.algorithm import ENTRIES, Algorithm, Size
 from harness.algorithms.parameters import Fault, accepted, check_params, check_search
 from harness.algorithms.surprise_import import surprise
 from harness.config.algorithm import AlgorithmConfig, folded
-from harness.config.spaces import SearchSpace
 from harness.errors import AlgorithmError, suggestion
 
 __all__ = [
@@ -27,16 +26,13 @@ __all__ = [
     "canonical",
     "check",
     "create",
-    "draws_in_order",
+    "entry",
     "entry_of",
     "find",
-    "gives_preferences",
     "library_versions",
     "memory",
     "names",
-    "search_space",
     "takes_seed",
-    "truncates",
 ]
 
 KINDS = ("surprise", "baseline", "library")
@@ -63,12 +59,23 @@ def algorithms() -> dict[str, type[Algorithm]]:
 
 def names(kind: str) -> list[str]:
     """Return the algorithms of a kind: ``surprise``, ``baseline`` or ``library``."""
-    return [name for name, entry in algorithms().items() if entry.kind == kind]
+    return [name for name, each in algorithms().items() if each.kind == kind]
+
+
+def entry(name: str) -> type[Algorithm]:
+    """Return what is known of an algorithm by its name; nothing in particular of an import path.
+
+    Examples
+    --------
+    >>> entry("svd++").citation, entry("surprise:SVD").citation
+    ('koren2008factorization', '')
+    """
+    return Algorithm if ":" in name else algorithms()[canonical(name)]
 
 
 def entry_of(kind: type) -> type[Algorithm] | None:
     """Return what is known of a class, or of the first that it derives from."""
-    entries = {entry.model_class: entry for entry in algorithms().values()}
+    entries = {each.model_class: each for each in algorithms().values()}
     return next((entries[base] for base in kind.__mro__ if base in entries), None)
 
 
@@ -114,7 +121,7 @@ def find(name: str) -> type:
     >>> find("SVD++").__name__
     'SVDpp'
     """
-    return own.load(name) if ":" in name else algorithms()[canonical(name)].model_class
+    return own.load(name) if ":" in name else entry(name).model_class
 
 
 def check(algorithm: AlgorithmConfig) -> list[Fault]:
@@ -129,10 +136,10 @@ def check(algorithm: AlgorithmConfig) -> list[Fault]:
         kind = find(algorithm.name)
     except AlgorithmError as error:
         return [(("name",), str(error))]
-    entry, params = entry_of(kind), algorithm.params
-    faults = [(("params", *path), text) for path, text in check_params(kind, params, entry)]
+    known, params = entry_of(kind), algorithm.params
+    faults = [(("params", *path), text) for path, text in check_params(kind, params, known)]
     if isinstance(algorithm.search, dict):
-        found = check_search(kind, params, algorithm.search, entry)
+        found = check_search(kind, params, algorithm.search, known)
         faults += [(("search", *path), text) for path, text in found]
     return faults
 
@@ -214,34 +221,10 @@ def memory(name: str, params: Mapping[str, Any], n_users: int, n_items: int, n_r
     >>> memory("SVD", {"n_factors": 100}, 162_541, 59_047, 25_000_095) // 2**20
     974
     """
-    entry = entry_of(find(name))
+    known = entry_of(find(name))
     size = Size(n_users, n_items, n_ratings)
-    needed = entry.memory(params, size) if entry else LISTS_ROW * n_ratings
+    needed = known.memory(params, size) if known else LISTS_ROW * n_ratings
     return COLUMNS_ROW * n_ratings + BLOCK + needed
-
-
-def search_space(name: str) -> SearchSpace:
-    """Return what `search: recommended` stands for; empty where there is nothing to tune.
-
-    Examples
-    --------
-    >>> list(search_space("ItemMean"))
-    ['damping']
-    """
-    entry = _named(name)
-    return entry.space if entry else {}
-
-
-def truncates(name: str) -> bool:
-    """Return whether Surprise reads ratings into C integers for an algorithm with a name."""
-    entry = _named(name)
-    return entry is not None and entry.truncates
-
-
-def draws_in_order(name: str) -> bool:
-    """Return whether an algorithm draws a number for each estimate, one after the other."""
-    entry = _named(name)
-    return entry is not None and entry.draws_in_order
 
 
 def advance(model: surprise.AlgoBase, n_draws: int) -> None:
@@ -264,19 +247,7 @@ def takes_seed(name: str) -> bool:
     >>> takes_seed("SVD"), takes_seed("SlopeOne")
     (True, False)
     """
-    return draws_in_order(name) or "random_state" in inspect.signature(find(name)).parameters
-
-
-def gives_preferences(name: str, params: Mapping[str, Any]) -> bool:
-    """Return whether estimates are preferences instead of ratings.
-
-    Examples
-    --------
-    >>> gives_preferences("spark-als", {"implicit": True}), gives_preferences("SVD", {})
-    (True, False)
-    """
-    entry = _named(name)
-    return entry is not None and entry.gives_preferences(params)
+    return entry(name).draws_in_order or "random_state" in inspect.signature(find(name)).parameters
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
@@ -289,15 +260,9 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
     """
     found = {}
     for name in names:
-        entry = _named(name)
-        if entry is not None and entry.package:
+        if package := entry(name).package:
             try:
-                found[entry.package] = version(entry.package)
+                found[package] = version(package)
             except PackageNotFoundError:
-                found[entry.package] = "missing"
+                found[package] = "missing"
     return found
-
-
-def _named(name: str) -> type[Algorithm] | None:
-    """Return the entry of a name; None for an import path."""
-    return algorithms().get(canonical(name))

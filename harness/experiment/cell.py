@@ -181,7 +181,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     trainset = plan.trainset(split, shared=":" not in chosen.name)
     _refuse_what_cannot_fit(chosen.name, cell.params, trainset)
     model = registry.create(chosen.name, cell.params, cell.seed)
-    if registry.draws_in_order(chosen.name) and chosen.params.get("random_state") is not None:
+    if registry.entry(chosen.name).draws_in_order and chosen.params.get("random_state") is not None:
         folds = plan.splits(cell.dataset, cell.split, cell.seed)[: cell.fold]
         registry.advance(model, sum(len(fold.test) for fold in folds))
     report(COMPILING, 0, 0)
@@ -271,7 +271,7 @@ def _reason(error: BaseException, own: str | None) -> str:
 def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[str]:
     """Yield notes on how an algorithm was fitted."""
     values = trainset.by_user.ratings
-    if not registry.truncates(chosen.name):
+    if not registry.entry(chosen.name).truncates:
         return
     if (values == values.astype(int)).all():
         return
@@ -285,9 +285,8 @@ def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> 
 
 
 def _refuse_what_cannot_fit(name: str, params: dict[str, Any], trainset: ColumnTrainset) -> None:
-    needed = registry.memory(
-        registry.canonical(name), params, trainset.n_users, trainset.n_items, trainset.n_ratings
-    )
+    size = trainset.n_users, trainset.n_items, trainset.n_ratings
+    needed = registry.memory(name, params, *size)
     free = available_bytes()
     if needed > SHARE_OF_MEMORY * free:
         raise CapacityError(

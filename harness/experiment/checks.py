@@ -30,9 +30,6 @@ __all__ = ["DryRun", "check_relevance", "check_tables", "dry_run", "notes_before
 LARGE = 1_000_000
 """Ratings from which a data set of the catalogue is not loaded for a check."""
 
-EXTRAS = {"spark-als": ("pyspark", "spark"), "implicit-als": ("implicit", "implicit")}
-"""By algorithm, the module that it needs and the extra that brings it."""
-
 
 def _tables(plan: Plan) -> Iterator[tuple[int, int, int]]:
     """Yield the positions of data set, split and candidates of each table."""
@@ -203,8 +200,7 @@ def dry_run(config: str | Path | dict[str, Any], *, overrides: Iterable[str] = (
     for algorithm, trials in zip(experiment.algorithms, n_trials, strict=True):
         shown = "unknown"
         if largest is not None:
-            name = registry.canonical(algorithm.name)
-            memory = registry.memory(name, algorithm.params, *largest)
+            memory = registry.memory(algorithm.name, algorithm.params, *largest)
             shown = f"{memory / 1e6:,.0f} MB"
             needed, total, free = memory / 1e9, total_bytes() / 1e9, available_bytes() / 1e9
             if needed > total and experiment.execution.executor == "local":
@@ -304,15 +300,9 @@ def _missing_extras(experiment: Experiment) -> Iterator[str]:
         yield f"tuning.method: tpe needs Optuna; {install('tpe')}"
     if experiment.execution.executor == "dask" and lacks("distributed"):
         yield f"execution.executor: dask needs distributed; {install('dask')}"
-    names = [each.name for each in experiment.algorithms if ":" not in each.name]
-    for name in dict.fromkeys(map(registry.canonical, names)):
-        module, extra = EXTRAS.get(name, ("", ""))
-        if module and lacks(module):
-            yield f"{name}: needs {module}; {install(extra)}"
-        elif extra == "spark":
-            from harness.algorithms.spark_session import find_java
-
-            yield from _faults_of(lambda name=name: find_java(name))  # type: ignore[misc]
+    for entry in {registry.entry(each.name): None for each in experiment.algorithms}:
+        if lacking := entry.missing():
+            yield lacking
 
 
 def _notes_on_sizes(experiment: Experiment) -> Iterator[str]:

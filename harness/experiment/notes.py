@@ -173,22 +173,22 @@ def _of_algorithms(plan: Plan) -> Iterator[str]:
     """Note what the names of algorithms and data sets do not tell."""
     algorithms = plan.experiment.algorithms
     left = [
-        each.title
-        for each in algorithms
-        if each.search is None and registry.search_space(each.name)
+        each.title for each in algorithms if each.search is None and registry.entry(each.name).space
     ]
     if plan.is_tuned and left:
         yield f"not tuned, beside tuned algorithms: {', '.join(left)}"
     preferring = [
-        each.title for each in algorithms if registry.gives_preferences(each.name, each.params)
+        each.title
+        for each in algorithms
+        if registry.entry(each.name).gives_preferences(each.params)
     ]
     if preferring and any(metric.needs_pairs for metric in plan.metrics):
         yield (
             f"{', '.join(preferring)}: estimates are preferences, not ratings, so error metrics "
             "such as rmse mean nothing"
         )
-    if any(registry.canonical(each.name) == "spark-als" for each in algorithms):
-        yield "peak MB is that of Python; Spark runs beside it, in Java"
+    notes = (registry.entry(each.name).note for each in algorithms)
+    yield from dict.fromkeys(note for note in notes if note)
     if any(ratings.name.startswith("ml-") for _, ratings, _ in plan.loaded()):
         yield (
             "MovieLens ratings were given to what MovieLens recommended, mostly in a few sittings; "

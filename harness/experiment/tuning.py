@@ -252,7 +252,7 @@ def trials_frame(searches: Iterable[tuple[CellResult | FailedCell, Search]]) -> 
 def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
     """Return the space that an algorithm is searched over; empty when it is not."""
     if algorithm.search == "recommended":
-        return registry.search_space(algorithm.name)
+        return registry.entry(algorithm.name).space
     return algorithm.search or {}
 
 
