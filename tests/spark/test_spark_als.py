@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pandas as pd
 import pytest
 
 import harness
-from harness import metrics, rankings
 from harness.algorithms import models
 from harness.algorithms.als import SparkALS, places_by_name
 from harness.algorithms.trainset import ColumnTrainset
@@ -208,32 +206,3 @@ class TestPublishedProtocol:
         here = [runs[each.source, each.what](each) for each in tables]
         expected = [by_the_script(spark, text, 10_000, n) for n in (None, 5_000)]
         assert here == pytest.approx(expected, abs=1e-12)
-
-
-def test_metrics_of_a_models_own_recommendations_are_mllibs(spark: Any) -> None:
-    from pyspark.mllib.evaluation import RankingMetrics
-
-    plays, k = draw_plays(50, seed=3), 10
-    model = SparkALS(n_factors=6, n_epochs=4, implicit=True, random_state=1)
-    models.fit(model, trainset_of(plays))
-    users = np.arange(model.trainset.n_users)
-    rows = np.concatenate([rows for _, _, rows in models.catalogue(model, users)])
-    recommended = np.argsort(-rows, axis=1)[:, :k].tolist()
-    rng = np.random.default_rng(4)
-    held_out = [
-        rng.choice(rows.shape[1], int(rng.integers(0, 9)), replace=False).tolist() for _ in users
-    ]
-    pairs = list(zip(recommended, held_out, strict=True))
-    theirs = RankingMetrics(spark.sparkContext.parallelize(pairs, 3))
-    lists = rankings.from_lists(recommended, held_out)
-    expected: dict[str, Callable[[], float]] = {
-        f"ndcg(gain=binary, undefined=0)@{k}": lambda: theirs.ndcgAt(k),
-        f"precision(undefined=0)@{k}": lambda: theirs.precisionAt(k),
-        f"recall(undefined=0)@{k}": lambda: theirs.recallAt(k),
-        f"ap(denominator=achievable, undefined=0)@{k}": lambda: theirs.meanAveragePrecisionAt(k),
-        "ap(undefined=0)": lambda: theirs.meanAveragePrecision,
-    }
-    for label, value in expected.items():
-        metric = metrics.parse(label)
-        ours = metrics.score([metric], lists)[metric].mean
-        assert ours == pytest.approx(value(), abs=1e-12), label
