@@ -202,7 +202,7 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
 
 
 def tied_share(rankings: Rankings, k: int) -> float:
-    """Return the share of users for whom a tie decides which judged items stand above rank `k`.
+    """Return the share of users for whom a tie decides which judged items are above rank `k`.
 
     Examples
     --------

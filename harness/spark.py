@@ -98,7 +98,7 @@ def evaluate(
     -----
     ``ties=first`` and ``ties=last`` go by the order in which Spark holds the rows, the one that
     ``df.toPandas()`` shows; a frame that has been shuffled has an order that a second run need not
-    repeat. ``ties=random`` is refused: its draws depend on a user's place among all users.
+    repeat. ``ties=random`` is refused: its draws depend on a user's position among all users.
     """
     wanted = _wanted(metrics)
     return _scored(df, wanted, user, estimate, rating, partitions).drop(N_ROWS)

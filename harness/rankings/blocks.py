@@ -128,7 +128,7 @@ def rank_block(
             f"row {cell // n_items}, column {cell % n_items}: judged twice; "
             "keep one rating of each item"
         )
-    # A column that is no candidate stands below all others.
+    # A column that is no candidate is below all others.
     candidates = np.where(allowed, estimates, -np.inf)
     above, equal, before = np.empty((3, len(columns)), dtype=np.int32)
     offsets = offsets_of(users, n_users)
@@ -186,10 +186,10 @@ def _top(
     rows, columns = np.nonzero(allowed)
     equal = columns if keys is None else order_keys(keys[0][rows], keys[1][columns])
     order = np.lexsort((equal, -candidates[rows, columns], rows))
-    place = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    shown = place < depth
+    position = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    shown = position < depth
     top = np.full((n_users, depth), -1, dtype=np.int32)
-    top[rows[shown], place[shown]] = columns[order][shown]
+    top[rows[shown], position[shown]] = columns[order][shown]
     return top
 
 

@@ -231,12 +231,12 @@ def match(
         equal = order_keys(tie_keys(user_ids)[owner], tie_keys(item_ids)[items])
         items = items[np.lexsort((equal, -keys, owner))]
     top[owner, ranked.rank - 1] = items
-    place = cells[1].get_indexer(cells[0][order])
-    hit = place >= 0
+    position = cells[1].get_indexer(cells[0][order])
+    hit = position >= 0
     pool_order = np.lexsort((-judged.values, judged.users))
     return Rankings(
         offsets_of(owner[hit], n_users),
-        judged.values[place[hit]],
+        judged.values[position[hit]],
         ranked.rank[hit],
         ranked.tie_low[hit],
         ranked.tie_high[hit],

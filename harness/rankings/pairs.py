@@ -64,7 +64,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 
 
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
-    """Group columns by user, each user's rows in their order; return pairs and rising ids.
+    """Group columns by user, each user's rows in their order; return pairs and ascending ids.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
 
 
 def encode(ids: Ids) -> tuple[Ints, Ids]:
-    """Replace ids by their positions among the ids, which come rising and each once.
+    """Replace ids by their positions among the ids, which are ascending and unique.
 
     Examples
     --------
@@ -294,12 +294,12 @@ def from_grouped(pairs: Pairs, users: Ids | None = None) -> Rankings:
     for user in np.flatnonzero(counts > FEW):
         block = slice(offsets[user], offsets[user + 1])
         order = np.argsort(-estimates[block], kind="stable")
-        falling = -estimates[block][order]
+        negative = -estimates[block][order]
         relevance[block] = grades[block][order]
         pool[block] = np.sort(grades[block])[::-1]
         rank[block] = np.arange(1, len(order) + 1)
-        low[block] = np.searchsorted(falling, falling, side="left") + 1
-        high[block] = np.searchsorted(falling, falling, side="right")
+        low[block] = np.searchsorted(negative, negative, side="left") + 1
+        high[block] = np.searchsorted(negative, negative, side="right")
     return Rankings(offsets, relevance, rank, low, high, counts, offsets, pool, users=users)
 
 
@@ -313,7 +313,7 @@ def _make_room(n_rows: int) -> tuple[Floats, Ranks]:
 # Compiled, because a sort of all rows by user and estimate (np.lexsort) takes eight times as long
 # as everything else here. For each row, the rows of a greater estimate and those of a greater grade
 # are counted: n * n comparisons in a loop without a branch, of which processors do eight at a time.
-# A row stands behind those that are greater and those before it that are equal; `rank` and `high`
+# A row comes after those that are greater and those before it that are equal; `rank` and `high`
 # count the equal ones until they get their values.
 @kernel
 def _order_few(
@@ -345,10 +345,10 @@ def _order_few(
                 above += keys[other] > key
             for other in range(len(values)):
                 better += values[other] > value
-            place, best = a + above, a + better
-            relevance[place + rank[place]] = value
-            low[place + rank[place]] = above + 1
-            rank[place] += 1
+            first_equal, best = a + above, a + better
+            relevance[first_equal + rank[first_equal]] = value
+            low[first_equal + rank[first_equal]] = above + 1
+            rank[first_equal] += 1
             pool[best + high[best]] = value
             high[best] += 1
         for row in range(a, b):

@@ -120,7 +120,7 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     recommended = Rows(users[0], items[0], keys)
     judged = Rows(users[-1], items[-1], grades)
     trec = path.suffix.casefold() in TREC
-    if trec:  # equal scores stand by falling document id
+    if trec:  # equal scores are ordered by descending document id
         order = np.argsort(items[0], kind="stable")[::-1]
         recommended = Rows(users[0][order], items[0][order], keys[order])
     rankings = match(recommended, judged, user_ids, item_ids, by_rank=by_rank, by_name=not trec)
@@ -164,9 +164,9 @@ def _read(
 
 def _united(columns: list[Coded]) -> tuple[list[Ints], Ids]:
     """Return codes of several columns of ids among all of them, in order of the text."""
-    ids, places = np.unique(np.concatenate([each.ids for each in columns]), return_inverse=True)
+    ids, positions = np.unique(np.concatenate([each.ids for each in columns]), return_inverse=True)
     ends = np.cumsum([len(each.ids) for each in columns])[:-1]
-    parts = np.split(places.astype(np.int64), ends)
+    parts = np.split(positions.astype(np.int64), ends)
     return [part[each.codes] for part, each in zip(parts, columns, strict=True)], ids
 
 

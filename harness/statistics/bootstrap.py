@@ -55,8 +55,8 @@ class PairColumns:
         """
         _, pattern = np.unique(~np.isnan(table), axis=1, return_inverse=True)
         own = np.flatnonzero(pattern.ravel()[first] != pattern.ravel()[second])
-        apart = table[:, first[own]] - table[:, second[own]]
-        columns = np.column_stack([table, apart, np.zeros(len(table))])
+        differences = table[:, first[own]] - table[:, second[own]]
+        columns = np.column_stack([table, differences, np.zeros(len(table))])
         first, second = first.copy(), second.copy()
         first[own] = table.shape[1] + np.arange(len(own))
         second[own] = columns.shape[1] - 1
@@ -236,8 +236,8 @@ def interval_of(
         n_equal = np.count_nonzero(np.abs(means - observed) <= slack)
         bias = ndtri((n_below + n_equal / 2) / len(means))
         if np.isfinite(bias):  # not so few resamples that all lie on one side
-            apart = values - observed
-            acceleration = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+            deviations = values - observed
+            acceleration = (deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5)
             shifted = bias + ndtri(tails)
             tails = ndtr(bias + shifted / (1 - acceleration * shifted))
     low, high = np.quantile(means, tails)

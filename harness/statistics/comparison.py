@@ -159,8 +159,8 @@ def compare(
     firsts, seconds = np.triu_indices(n, 1)
     differences = table[:, firsts] - table[:, seconds]
     n_common = np.count_nonzero(~np.isnan(differences), axis=0)
-    for place in np.flatnonzero(n_common == 0)[:1]:
-        one, other = names[firsts[place]], names[seconds[place]]
+    for position in np.flatnonzero(n_common == 0)[:1]:
+        one, other = names[firsts[position]], names[seconds[position]]
         raise ComparisonError(
             f"comparison: no user has a score from both {one!r} and {other!r}; leave one out"
         )
@@ -181,8 +181,8 @@ def compare(
     adjusted = adjust(p_values, correction)
     pairs = pd.DataFrame(
         {
-            "first": [names[place] for place in firsts.tolist()],
-            "second": [names[place] for place in seconds.tolist()],
+            "first": [names[position] for position in firsts.tolist()],
+            "second": [names[position] for position in seconds.tolist()],
             "difference": np.nanmean(differences, axis=0),
             "low": low[n:],
             "high": high[n:],
@@ -207,7 +207,7 @@ def compare(
             "low": low[:n],
             "high": high[:n],
             "n_users": np.count_nonzero(~np.isnan(table), axis=0),
-            "letters": [marks[place] for place in range(n)],
+            "letters": [marks[position] for position in range(n)],
         }
     )
     against = None if baseline is None else _against(pairs, baseline, correction, level)

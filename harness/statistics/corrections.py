@@ -88,9 +88,9 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
 
     Examples
     --------
-    >>> apart = np.zeros((3, 3), bool)
-    >>> apart[0, 2] = apart[2, 0] = True  # the first is better than the third, no more is known
-    >>> letters(apart)
+    >>> different = np.zeros((3, 3), bool)
+    >>> different[0, 2] = different[2, 0] = True  # the first and the third, no others
+    >>> letters(different)
     ['a', 'ab', 'b']
     """
     n = len(different)
@@ -103,8 +103,8 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
             groups = [group for group in distinct if not any(group < other for other in distinct)]
     for group in sorted(groups, key=lambda group: (len(group), sorted(group))):
         others = [each for each in groups if each is not group]
-        alike = [pair for pair in combinations(sorted(group), 2) if not different[pair]]
-        needs = [*alike, *((member,) for member in group)]
+        equal = [pair for pair in combinations(sorted(group), 2) if not different[pair]]
+        needs = [*equal, *((member,) for member in group)]
         if all(any({*need} <= other for other in others) for need in needs):
             groups = others
     groups.sort(key=sorted)
@@ -120,6 +120,6 @@ def _name(number: int) -> str:
     """Return the name of a group: a to z, then aa, ab and so on."""
     name = ""
     while number:
-        number, place = divmod(number - 1, len(ascii_lowercase))
-        name = ascii_lowercase[place] + name
+        number, letter = divmod(number - 1, len(ascii_lowercase))
+        name = ascii_lowercase[letter] + name
     return name

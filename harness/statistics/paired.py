@@ -131,8 +131,8 @@ def randomise(
     squares, p_values = np.empty(n_pairs), np.ones(n_pairs)
     exact, is_bound = np.zeros(n_pairs, bool), np.zeros(n_pairs, bool)
     for pair, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        apart = filled[:, i] - filled[:, j]
-        squares[pair], differing = apart @ apart, apart[apart != 0]
+        differences = filled[:, i] - filled[:, j]
+        squares[pair], differing = differences @ differences, differences[differences != 0]
         exact[pair] = len(differing) <= np.log2(n_resamples)
         if exact[pair] and len(differing):
             extreme = np.abs(_all_sign_sums(differing)) >= least[pair]
@@ -153,8 +153,8 @@ def randomise(
     n_more = int(np.ceil(1 / smallest)) - n_resamples
     n_more = min(n_more, MOST_WORK // max(1, n_users * len(undecided)))
     if len(undecided) and n_more > 0:
-        apart = filled[:, pairs.first[undecided]] - filled[:, pairs.second[undecided]]
-        for block in sign_sums(apart, n_more, rng):
+        differences = filled[:, pairs.first[undecided]] - filled[:, pairs.second[undecided]]
+        for block in sign_sums(differences, n_more, rng):
             n_extreme[undecided] += np.count_nonzero(np.abs(block) >= least[undecided], axis=0)
         p_values[undecided] = (n_extreme[undecided] + 1) / (n_resamples + n_more + 1)
         is_bound[undecided] = n_extreme[undecided] == 0
