@@ -14,6 +14,7 @@ from harness.results.values import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = [
     "WIDTH",
@@ -75,9 +76,7 @@ def drop_crowded_ticks(axes: Axes) -> None:
     The space decides the ticks, and tick labels need space: without
     a limit the two can alternate until a label crosses the edge.
     """
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    figure.draw_without_rendering()
+    figure = _laid_out(axes)
     for axis in (axes.xaxis, axes.yaxis):
         low, high = sorted(axis.get_view_interval())
         kept = [
@@ -98,17 +97,8 @@ def scale_without(
 ) -> tuple[float, float, list[str]]:
     """Return limits in which baselines do not compress the others, and the names left out.
 
-    Random, Popularity, ItemMean and NormalPredictor are left out if they are
-    worse than all others by more than half of the others' range.
-
-    Parameters
-    ----------
-    spans : mapping of str to (float, float)
-        Lower and upper end of what is drawn of each algorithm.
-    higher : bool
-        Whether higher values are better.
-    always : sequence of float
-        Values that the limits include.
+    A baseline is left out if it is worse than all others by more than half of their range. `spans`
+    has both ends of what is drawn of each algorithm; the limits include the values `always`.
 
     Examples
     --------
@@ -183,22 +173,12 @@ def label_seconds(axes: Axes, values: Sequence[float]) -> None:
 def name_ends(
     axes: Axes, ends: Sequence[float], names: Sequence[str], styles: Sequence[AlgorithmStyle]
 ) -> None:
-    """Write names beside the right edge, each as near to its value as the others allow.
+    """Write names beside the right edge, each as near to the end of its line as the others allow.
 
     A thin line joins the marker beside each name to its value; a
     name whose value is outside the scale stands at the nearer edge.
-
-    Parameters
-    ----------
-    axes : Axes
-    ends : sequence of float
-        The values, in data coordinates.
-    names : sequence of str
-    styles : sequence of AlgorithmStyle
     """
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    figure.draw_without_rendering()
+    figure = _laid_out(axes)
     low, high = axes.get_ylim()
     height = axes.get_window_extent().height / figure.dpi * 72
     placed = spread_positions(ends, (high - low) * (SUBTITLE + 1.6) / height, low, high)
@@ -228,21 +208,7 @@ def name_ends(
 
 
 def spread_positions(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions on a line as little as possible until none overlap.
-
-    Parameters
-    ----------
-    wanted : sequence of float
-        Where each would stand.
-    gap : float
-        Least distance between two; less where there is no room.
-    low, high : float
-        Between which all stand.
-
-    Returns
-    -------
-    list of float
-        In the order given.
+    """Move positions as little as possible until they are `gap` apart, or as far as there is room.
 
     Examples
     --------
@@ -262,6 +228,14 @@ def spread_positions(wanted: Sequence[float], gap: float, low: float, high: floa
     placed = np.empty(n)
     placed[order] = np.clip(starts, low, high - offsets[-1]) + offsets
     return placed.tolist()
+
+
+def _laid_out(axes: Axes) -> Figure:
+    """Return the figure after its layout has given the axes their place."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    return figure
 
 
 def _wrapped(text: str, width: float, size: float, weight: str = "normal") -> list[str]:

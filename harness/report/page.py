@@ -20,7 +20,7 @@ from harness.report.methods import command, describe_cells, describe_run, method
 from harness.report.plots import KINDS, Plot, View, write_file
 from harness.report.sentences import headline, plain
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
-from harness.report.summary import ResultTable, Summary, summarise
+from harness.report.summary import Summary, summarise
 from harness.report.tables import latex
 from harness.results.compare import join
 from harness.results.environment import took
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["build_index", "build_page", "linked", "write_index", "write_page"]
+__all__ = ["build_page", "linked", "write_index", "write_page"]
 
 ASSETS = Path(__file__).with_name("assets")
 MOST_FIGURES = 60
@@ -89,79 +89,56 @@ def build_page(
 ) -> str:
     """Return the page as HTML; see `write_page`."""
     summary = summarise(joined or join(runs, anyway=anyway), baseline=baseline)
-    info = summary.info
     figures, left_out = _figures(summary)
-    columns = [name for name in COLUMNS if name not in SEARCHED or name in summary.run.table]
     comparisons = (each for table in summary.tables for each in table.comparisons.values())
     ranks = {label: label.rpartition("@")[2] if "@" in label else "" for label in summary.labels}
+    titles = {kind: plot.title for kind, plot in KINDS.items()}
     script = (ASSETS / "page.js").read_text(encoding="utf-8")
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            summary=summary,
-            info=info,
-            headlines=headline(summary),
-            facts=_facts(summary, runs),
-            rows={table.key: _rows(summary, table, columns) for table in summary.tables},
-            ranks=ranks,
-            ks=sorted({int(rank) for rank in ranks.values() if rank}),
-            higher={label: metrics.parse(label).higher_is_better for label in summary.labels},
-            columns=[COLUMNS[name] for name in columns],
-            method=next((each.method for each in comparisons), ""),
-            csv=to_csv(info),
-            markdown=to_markdown(info),
-            latex={table.key: latex(summary, place=table.number) for table in summary.tables},
-            kinds=KINDS,
-            titles={kind: plot.title for kind, plot in KINDS.items()}
-            | {"differences": f"Differences to {plain(summary.baseline)}"},
-            figures=figures,
-            left_out=left_out,
-            more_tables=sensitivity_tables(summary),
-            failures=_failures(summary),
-            accounts=[(run.name, methods(run.info)) for run in runs],
-            origins=[
-                {
-                    "name": run.name,
-                    "about": describe_run(run.info),
-                    "cells": describe_cells(run.info),
-                    "yaml": to_yaml(run.info),
-                    "command": command(run.info),
-                }
-                for run in runs
-            ],
-            style=_style_sheet(),
-            script=_markup(script),
-            # The page allows the script with this hash and no other.
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        )
+    page = _environment().get_template("page.html")
+    return page.render(
+        summary=summary,
+        info=summary.info,
+        runs=runs,
+        facts=_facts(summary, runs),
+        ranks=ranks,
+        ks=sorted({int(rank) for rank in ranks.values() if rank}),
+        higher={label: metrics.parse(label).higher_is_better for label in summary.labels},
+        columns={
+            name: column
+            for name, column in COLUMNS.items()
+            if name not in SEARCHED or name in summary.run.table
+        },
+        method=next((each.method for each in comparisons), ""),
+        titles=titles | {"differences": f"Differences to {plain(summary.baseline)}"},
+        figures=figures,
+        left_out=left_out,
+        failures=_failures(summary),
+        script=_markup(script),
+        # The page allows the script with this hash and no other.
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 
 def write_index(results: Path) -> Path:
-    """Write ``index.html`` into a results folder.
+    """Write ``index.html`` into a results folder: its runs, the latest first.
+
+    A run that cannot be read is listed with the reason.
 
     Raises
     ------
     ResultsError
         If the folder cannot be written.
     """
-    return write_file(results / "index.html", build_index(results).encode())
-
-
-def build_index(results: Path) -> str:
-    """Return the page that lists the runs of a folder, the latest first.
-
-    A run that cannot be read is listed with the reason.
-
-    Parameters
-    ----------
-    results : Path
-        Folder whose folders are runs.
-    """
-    rows = [_run_of_index(folder) for folder in find_runs(results)]
-    rows.sort(key=lambda row: row["started"], reverse=True)
-    return _environment().get_template("index.html").render(rows=rows, style=_style_sheet())
+    rows: list[tuple[str, Path, Summary | None, str]] = []
+    for folder in find_runs(results):
+        try:
+            summary = summarise(read_run(folder))
+            rows.append((summary.info.started, folder, summary, ""))
+        except ResultsError as error:
+            rows.append(("", folder, None, str(error)))
+    rows.sort(key=lambda row: row[0], reverse=True)
+    page = _environment().get_template("index.html").render(rows=rows)
+    return write_file(results / "index.html", page.encode())
 
 
 def linked(text: str) -> Markup:
@@ -273,40 +250,6 @@ def _figures(summary: Summary) -> tuple[dict[str, list[_Figure]], bool]:
     return {kind: each for kind, each in drawn.items() if each}, len(wanted) < n_all
 
 
-def _rows(summary: Summary, table: ResultTable, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what the template shows of each algorithm of a table, best first."""
-    ranked = table.ranked(summary.primary)
-    best = {label: table.best(label) for label in summary.labels}
-    return [
-        {
-            "name": name,
-            "shown": row_name(row),
-            "style": summary.styles[name],
-            "scores": [_score(table, label, name, name in best[label]) for label in best],
-            "others": [_other(row, column) for column in columns],
-            "error": plain(row["error"]),
-        }
-        for name, row in sorted(
-            table.records.items(),
-            key=lambda each: ranked.index(each[0]) if each[0] in ranked else math.inf,
-        )
-    ]
-
-
-def _score(table: ResultTable, label: str, name: str, best: bool) -> dict[str, Any]:
-    row = table.records[name]
-    low, high = (table.text(label, end) for end in table.interval(label, name))
-    return {
-        "text": table.text(label, row[label]),
-        "value": "" if math.isnan(row[label]) else f"{row[label]:.10g}",
-        "best": best,
-        "letters": table.letters(label, name),
-        "low": low,
-        "high": high,
-        "spread": table.text(label, row.get(f"{label}_sd")),
-    }
-
-
 def _other(row: dict[Any, Any], column: str) -> tuple[str, str]:
     """Return a number beside the metrics: as text, and as a value to sort by."""
     value = row[column]
@@ -346,35 +289,6 @@ def _facts(summary: Summary, runs: Sequence[Run]) -> list[tuple[str, str]]:
     ]
 
 
-def _run_of_index(folder: Path) -> dict[str, Any]:
-    """Return what the list of runs says of one."""
-    page = folder / "report.html"
-    row: dict[str, Any] = {
-        "name": plain(folder.name),
-        "link": f"{folder.name}/report.html" if page.is_file() else "",
-        "path": plain(folder.as_posix()),
-        "started": "",
-        "error": "",
-    }
-    try:
-        summary = summarise(read_run(folder))
-    except ResultsError as error:
-        return row | {"error": plain(error)}
-    info, table, label = summary.info, summary.tables[0], summary.primary
-    best = table.best(label)
-    return row | {
-        "started": info.started.replace("T", " ")[:16],
-        "description": plain(info.description),
-        "data": plain(", ".join(each.name for each in info.datasets)),
-        "split": plain(", ".join(dict.fromkeys(each.names[1] for each in summary.tables))),
-        "n_algorithms": len(summary.algorithms),
-        "n_failed": len(summary.run.failed),
-        "best": plain(" and ".join(best)),
-        "label": label,
-        "value": table.text(label, table.records[best[0]][label]) if best else "",
-    }
-
-
 @cache
 def _environment() -> Environment:
     """Return the templates, every value in them escaped."""
@@ -388,10 +302,25 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"plain": plain, "linked": linked, "symbol": symbol}
+    made.globals |= {
+        "command": command,
+        "describe_cells": describe_cells,
+        "describe_run": describe_run,
+        "headline": headline,
+        "kinds": KINDS,
+        "latex": latex,
+        "methods": methods,
+        "other": _other,
+        "row_name": row_name,
+        "sensitivity_tables": sensitivity_tables,
+        "style": _style_sheet(),
+        "to_csv": to_csv,
+        "to_markdown": to_markdown,
+        "to_yaml": to_yaml,
+    }
     return made
 
 
-@cache
 def _style_sheet() -> Markup:
     """Return the style sheet of all pages, with the colours of the plots in it."""
     style = (ASSETS / "page.css").read_text(encoding="utf-8")

@@ -62,13 +62,7 @@ OUTSIDE = " Arrow: a baseline outside the scale, with its value."
 
 
 def write_file(path: Path, data: bytes, hint: str = "") -> Path:
-    """Write what somebody asked for; a failure says why, and what to do.
-
-    Raises
-    ------
-    ResultsError
-        If it cannot be written.
-    """
+    """Write what somebody asked for; a failure says why, and what to do."""
     try:
         write_output(path, data)
     except OSError as error:
@@ -78,17 +72,7 @@ def write_file(path: Path, data: bytes, hint: str = "") -> Path:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What one plot shows.
-
-    Parameters
-    ----------
-    summary : Summary
-    table : ResultTable
-    label : str
-        The metric.
-    data : DataFrame
-        What is drawn.
-    """
+    """What one plot shows: a metric in a table, and the data that are drawn."""
 
     summary: Summary
     table: ResultTable
@@ -195,15 +179,7 @@ class Plot(ABC):
         return 0.66 + 0.19 * max(n_rows, 2)
 
     def render(self, view: View, form: str, **settings: object) -> bytes:
-        """Return a plot as the bytes of a file.
-
-        Parameters
-        ----------
-        view : View
-        form : {"svg", "png"}
-        **settings
-            Of Matplotlib, as `plot_style` takes them.
-        """
+        """Return a plot as an SVG or PNG file, with settings as `plot_style` takes them."""
         from matplotlib.figure import Figure
 
         file = io.BytesIO()
@@ -219,24 +195,7 @@ class Plot(ABC):
     def write(
         self, summary: Summary, label: str | None, place: int, form: str, folder: Path
     ) -> Path:
-        """Write a plot into a folder; its name contains the kind, the metric and the table.
-
-        Parameters
-        ----------
-        summary : Summary
-        label : str or None
-            None for the run's primary metric.
-        place : int
-            Number of the table, from 1.
-        form : {"svg", "png"}
-        folder : Path
-            Made when it is missing.
-
-        Raises
-        ------
-        ResultsError
-            If the run has nothing to show of this kind, or the folder cannot be written.
-        """
+        """Write a plot into a folder; its name contains the kind, the metric and the table."""
         view = self.view(summary, label, place)
         title = f"-{place}-{view.table.title}" if len(summary.tables) > 1 else ""
         name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{view.label}{title}"))[:LONGEST_NAME]

@@ -92,7 +92,7 @@ def _headline_of(summary: Summary, table: ResultTable) -> str:
         return f"{where}, no algorithm finished with a value of {label}."
     best = table.best(label)
     row = table.records[best[0]]
-    low, high = (table.text(label, end) for end in table.interval(label, best[0]))
+    low, high = table.interval_text(label, best[0])
     sure = f" ({100 * (1 - table.level):.4g}% interval {low} to {high})" if low else ""
     sentence = (
         f"{where}, {joined([plain(name) for name in best])} "

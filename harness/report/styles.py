@@ -47,17 +47,7 @@ INK, MUTED, FAINT, RULE = "#1b1e23", "#4a4f57", "#8a9099", "#d9dce1"
 
 @dataclass(frozen=True)
 class AlgorithmStyle:
-    """How one algorithm is drawn.
-
-    Parameters
-    ----------
-    hue : str
-        A key of `COLOURS`.
-    marker, line : str
-        As Matplotlib names them.
-    filled : bool
-        Whether the marker is filled.
-    """
+    """How one algorithm is drawn: a key of `COLOURS`, marker and line as Matplotlib names them."""
 
     hue: str
     marker: str

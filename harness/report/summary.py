@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,29 +25,19 @@ BASELINES = ("BaselineOnly", "ItemMean", "Popularity", "Random")
 
 @dataclass(frozen=True, eq=False)
 class ResultTable:
-    """One table: a data set, a split and a kind of candidates.
-
-    Parameters
-    ----------
-    run : Run
-    number : int
-        From 1, in the order of the config.
-    key : str
-        Its identity.
-    names : tuple of str
-        Data set, split, candidates.
-    title : str
-        What distinguishes it from the other tables of the run.
-    decimals : dict of str to int
-        By metric, how many decimals its numbers get.
-    """
+    """One table of a run: a data set, a split and a kind of candidates."""
 
     run: Run
     number: int
+    """From 1, in the order of the config."""
     key: str
+    """Its identity."""
     names: tuple[str, str, str]
+    """Data set, split, candidates."""
     title: str
+    """What distinguishes it from the other tables of the run."""
     decimals: dict[str, int]
+    """By metric, how many decimals its numbers get."""
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -99,6 +88,11 @@ class ResultTable:
         row, none = self.records[algorithm], float("nan")
         return row.get(f"{label}_low", none), row.get(f"{label}_high", none)
 
+    def interval_text(self, label: str, algorithm: str) -> tuple[str, str]:
+        """Return both ends with the decimals of this table, empty for none."""
+        low, high = self.interval(label, algorithm)
+        return self.text(label, low), self.text(label, high)
+
     def letters(self, label: str, algorithm: str) -> str:
         """Return the letters of an algorithm; algorithms that share one do not differ."""
         return str(self.records[algorithm].get(f"{label}_letters", ""))
@@ -123,11 +117,7 @@ class ResultTable:
     ) -> list[PairDifference]:
         """Return every other algorithm less the baseline.
 
-        Parameters
-        ----------
-        label, baseline : str
-        corrected_alone : bool
-            Whether p-values are corrected among these pairs, not among all of the table.
+        P-values are corrected among all pairs of the table, or among these pairs alone.
         """
         compared = self.comparisons.get(label)
         pairs = [
@@ -137,9 +127,8 @@ class ResultTable:
         ]
         if corrected_alone:
             correction = self._settings.get("correction", "holm")
-            for pair, p in zip(
-                pairs, statistics.adjust([pair.p for pair in pairs], correction), strict=True
-            ):
+            adjusted = statistics.adjust([pair.p for pair in pairs], correction)
+            for pair, p in zip(pairs, adjusted, strict=True):
                 pair.p_adjusted, pair.significant = float(p), bool(p <= self.level + 1e-12)
         return pairs
 
@@ -153,19 +142,12 @@ class ResultTable:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """A run, prepared for display.
-
-    Parameters
-    ----------
-    run : Run
-    tables : list of ResultTable
-    baseline : str
-        What the other algorithms are compared with.
-    """
+    """A run, prepared for display."""
 
     run: Run
     tables: list[ResultTable]
     baseline: str
+    """What the other algorithms are compared with."""
 
     @property
     def info(self) -> RunInfo:
@@ -198,13 +180,7 @@ class Summary:
         return algorithm_styles(self.algorithms)
 
     def metric(self, label: str | None) -> str:
-        """Return a label of this run, the primary one for None.
-
-        Raises
-        ------
-        ResultsError
-            If the run has no such metric.
-        """
+        """Return a label of this run, the primary one for None."""
         if label is not None and label not in self.labels:
             raise ResultsError(
                 f"{self.run.name}: no metric {label!r}; {suggestion(label, self.labels)}"
@@ -212,13 +188,7 @@ class Summary:
         return label or self.primary
 
     def table(self, number: int) -> ResultTable:
-        """Return a table by its number, from 1.
-
-        Raises
-        ------
-        ResultsError
-            If there are fewer.
-        """
+        """Return a table by its number, from 1."""
         if not 1 <= number <= len(self.tables):
             known = "; ".join(f"{i}: {each.title}" for i, each in enumerate(self.tables, 1))
             raise ResultsError(f"{self.run.name}: no table {number}; use one of {known}")
@@ -226,20 +196,10 @@ class Summary:
 
 
 def summarise(run: Run | Summary, *, baseline: str | None = None) -> Summary:
-    """Prepare a run for display.
+    """Prepare a run for display; a summary is given back as it is.
 
-    Parameters
-    ----------
-    run : Run or Summary
-        A summary is given back as it is.
-    baseline : str, optional
-        The algorithm to compare the others with; left out, the config's, else the first of
-        BaselineOnly, ItemMean, Popularity and Random that the run has, else its first algorithm.
-
-    Raises
-    ------
-    ResultsError
-        If the run has no such baseline, or no cells.
+    Without a baseline the others are compared with that of the config, else with the first of
+    `BASELINES` that the run has, else with its first algorithm.
     """
     if isinstance(run, Summary):
         return run
@@ -252,37 +212,20 @@ def summarise(run: Run | Summary, *, baseline: str | None = None) -> Summary:
     wanted = ((info.config["statistics"] or {}).get("baseline"), *BASELINES)
     default = next((str(each) for each in wanted if each in known), known[0])
     digits = column_decimals(info)
-    tables = [
-        ResultTable(
-            run,
-            number,
-            key,
-            names,
-            title,
-            {label: digits.get((key, label), DEFAULT_DECIMALS) for label in info.metrics},
-        )
-        for number, ((key, names), title) in enumerate(
-            zip(info.tables.items(), _titles(list(info.tables.values())), strict=True), 1
-        )
-    ]
+    all_names = info.tables.values()
+    varying = [part for part in range(3) if len({names[part] for names in all_names}) > 1]
+    tables = []
+    for number, (key, names) in enumerate(info.tables.items(), 1):
+        title = " · ".join(names[part] for part in varying or range(3))
+        own = {label: digits.get((key, label), DEFAULT_DECIMALS) for label in info.metrics}
+        tables.append(ResultTable(run, number, key, names, title, own))
     return Summary(run, tables, baseline or default)
-
-
-def _titles(keys: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the parts of each key that differ between keys, all of them where there is one."""
-    varying = [part for part in range(3) if len({key[part] for key in keys}) > 1]
-    return [" · ".join(key[part] for part in varying or range(3)) for key in keys]
 
 
 def _turned(pair: PairDifference) -> PairDifference:
     """Return a pair with the other algorithm as the subtrahend."""
-    ends = [None if end is None else -end for end in (pair.high, pair.low)]
+    low, high = (None if end is None else -end for end in (pair.high, pair.low))
+    names = {"first": pair.second, "second": pair.first}
     return pair.model_copy(
-        update={
-            "first": pair.second,
-            "second": pair.first,
-            "difference": -pair.difference,
-            "low": ends[0],
-            "high": ends[1],
-        }
+        update=names | {"difference": -pair.difference, "low": low, "high": high}
     )

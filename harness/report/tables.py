@@ -19,35 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["escape_latex", "latex", "style"]
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "−": r"$-$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "·": r"$\cdot$",
-    "…": r"\dots{}",
-    "–": "--",
-    "—": "---",
-    "‘": "`",
-    "’": "'",
-    "“": "``",
-    "”": "''",
-}
+_LATEX = (
+    {c: f"\\{c}" for c in "{}$&#_%"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
+    | {"±": r"$\pm$", "×": r"$\times$", "−": "$-$", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$"}
+    | {"…": r"\dots{}", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''"}
+)
+"""How LaTeX writes what is special in it, or not in its usual fonts."""
 SECONDS = {"fit_seconds": "fit s", "score_seconds": "score s"}
 
 
@@ -87,25 +66,28 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
     pandas Styler
         Rounded by uncertainty, best values in bold, intervals and letters on hover, names escaped.
     """
+    import pandas as pd
+
     summary = summarise(run)
     table = summary.table(place)
     columns = ["algorithm", *summary.labels, *SECONDS]
     frame = table.rows[columns].rename(columns=SECONDS).set_index("algorithm")
     digits = table.decimals | dict.fromkeys(SECONDS.values(), 2)
-    best = {label: table.best(label) for label in summary.labels}
-    hints = frame.astype(object).assign(
-        **{label: [_hint(table, label, name) for name in frame.index] for label in summary.labels},
-        **dict.fromkeys(SECONDS.values(), ""),
-    )
+    hints = {}
     styler = frame.style.format_index(escape="html").format_index(escape="html", axis="columns")
     styler = styler.format({name: partial(rounded, places=digits[name]) for name in frame.columns})
     for label in summary.labels:
-        bold = ["font-weight: bold" if name in best[label] else "" for name in frame.index]
+        best = table.best(label)
+        bold = ["font-weight: bold" if name in best else "" for name in frame.index]
         styler = styler.apply(lambda _, bold=bold: bold, subset=[label])
-    styler = styler.set_tooltips(hints, css_class="interval")
-    return styler.set_uuid(f"{_identifier(summary.run.name)}-{place}").set_caption(
-        escape(plain(table.title))
-    )
+        hints[label] = [
+            f"{low} to {high}, {table.letters(label, name)}" if low else ""
+            for name in table.records
+            for low, high in [table.interval_text(label, name)]
+        ]
+    styler = styler.set_tooltips(pd.DataFrame(hints, frame.index), css_class="interval")
+    styler = styler.set_uuid(f"{_identifier(summary.run.name)}-{place}")
+    return styler.set_caption(escape(plain(table.title)))
 
 
 def escape_latex(text: object) -> str:
@@ -124,13 +106,6 @@ def escape_latex(text: object) -> str:
     )
 
 
-def _hint(table: ResultTable, label: str, algorithm: str) -> str:
-    """Return interval and letters of a cell, shown on hover."""
-    letters = table.letters(label, algorithm)
-    low, high = (table.text(label, end) for end in table.interval(label, algorithm))
-    return f"{low} to {high}, {letters}" if letters else ""
-
-
 def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
     """Return one table with its caption."""
     import pandas as pd
@@ -146,25 +121,19 @@ def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
     for name, title in SECONDS.items():
         columns[title] = [rounded(value, 2) or "--" for value in table.rows[name]]
     several = "folds and seeds averaged" if summary.several else "one split"
-    letters = (
-        "; algorithms that share a letter are not significantly different"
-        if table.comparisons
-        else ""
-    )
+    letters = "; algorithms that share a letter are not significantly different"
+    letters = letters if table.comparisons else ""
     conditions = measured(summary.info.cells)
     mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
     data, split, candidates = table.names
     caption = f"{data}, {split}, candidates: {candidates}; {several}{letters}.{mixed}"
-    text: str = (
-        pd.DataFrame(columns)
-        .style.hide(axis="index")
-        .to_latex(
-            caption=escape_latex(caption),
-            label=f"tab:{_identifier(summary.run.name)}-{number}",
-            column_format="l" + "r" * (len(columns) - 1),
-            position_float="centering",
-            hrules=True,
-        )
+    styler = pd.DataFrame(columns).style.hide(axis="index")
+    text: str = styler.to_latex(
+        caption=escape_latex(caption),
+        label=f"tab:{_identifier(summary.run.name)}-{number}",
+        column_format="l" + "r" * (len(columns) - 1),
+        position_float="centering",
+        hrules=True,
     )
     return text
 
