@@ -76,9 +76,15 @@ class Kernel:
         import numba
 
         try:
-            return numba.njit(cache=True, **self._options)(self.py_func)
+            made = numba.njit(cache=True, **self._options)(self.py_func)
         except RuntimeError:  # no folder to cache in
             return numba.njit(**self._options)(self.py_func)
+        cache: Any = getattr(made, "_cache", None)  # None where NUMBA_DISABLE_JIT is set
+        try:
+            _ = cache and cache._cache_file._load_index()
+        except Exception:  # kept by a version of this package with types that are gone
+            cache.flush()
+        return made
 
     @property
     def _numba_type_(self) -> Any:

@@ -28,9 +28,15 @@ from harness.metrics import (  # noqa: F401  (each declares the metrics of its f
     rating_error,
 )
 from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
-from harness.metrics.conventions import Convention, conventions
 from harness.metrics.definitions import Definition, Value, number
-from harness.metrics.labels import Metric, describe, parse, parse_many
+from harness.metrics.labels import (
+    Convention,
+    Metric,
+    conventions,
+    describe,
+    parse,
+    parse_many,
+)
 
 __all__ = [
     "Convention",

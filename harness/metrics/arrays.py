@@ -285,7 +285,8 @@ class Exposure:
 
 def sum_per_user(values: NDArray[Any], offsets: Ints) -> Floats:
     """Sum each user's values; without rounding for whole numbers."""
-    before = np.concatenate(([0.0], np.cumsum(values)))
+    before = np.zeros(len(values) + 1)
+    np.cumsum(values, out=before[1:])
     return np.diff(before[offsets])
 
 

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from harness.kernels import each_block, kernel
-from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
+from harness.kernels import kernel
+from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.binary import needs_a_rank
-from harness.metrics.definitions import Parameter, Params, Value, metric, words
-from harness.metrics.gain import THRESHOLD, count_relevant, relevant_from
-from harness.metrics.ties import AP_TIES, AVERAGE, BEST, LISTS, cut_rule, hypergeometric
-
-__all__ = ["ap"]
-
-SMALLEST_BLOCK = 2048
+from harness.metrics.definitions import Parameter, Params, metric
+from harness.metrics.gain import THRESHOLD, count_relevant, relevant
+from harness.metrics.ties import (
+    AVERAGE,
+    BEST,
+    LISTS,
+    TIES,
+    Entries,
+    cut_rule,
+    hypergeometric,
+    walk,
+)
 
 DENOMINATOR = Parameter(
     "denominator",
+    "relevant",
+    "relevant, hits, list, achievable, retrievable, k",
     "what the sum of precisions is divided by: number relevant; hits in the first k; min(k, length "
     "of the list); min(k, number relevant); min(length of the cut list, number relevant); or k",
-    Value("relevant"),
-    words("relevant", "hits", "list", "achievable", "retrievable", "k"),
+)
+AP_TIES = replace(
+    TIES,
+    choices=TIES.choices + ", together",
+    summary=TIES.summary + "; or counted together, each group at its last rank",
 )
 
 
@@ -41,53 +53,29 @@ def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
     Relevant at ranks 1 and 2 of three, out of six relevant items:
 
     >>> lists = Rankings([0, 2], [1, 1], [1, 2], [1, 2], [1, 2], [3], [0, 6], [1] * 6)
-    >>> for by in DENOMINATOR.words:
-    ...     print(by, round(ap(lists, 5, denominator=by).mean, 4))
-    relevant 0.3333
-    hits 1.0
-    list 0.6667
-    achievable 0.4
-    retrievable 0.6667
-    k 0.4
+    >>> {by: round(ap(lists, 5, denominator=by).mean, 4) for by in ("relevant", "list", "k")}
+    {'relevant': 0.3333, 'list': 0.6667, 'k': 0.4}
     """
-    cuts, threshold = np.minimum(ks, lists.longest), relevant_from(params)
-    relevant = count_relevant(lists, params)
     by_hits, together = params["denominator"] == "hits", params["ties"] == "together"
-    entries = (lists.offsets, lists.relevance, lists.tie_low, lists.tie_high)
-    rule = cut_rule(params)
-    sums = np.empty((lists.n_users, len(ks)))
-    each_block(
-        lambda a, b: _precisions(*entries, threshold, cuts, by_hits, together, rule, a, b, sums),
-        lists.n_users,
-        SMALLEST_BLOCK,
-    )
+    cuts, n_relevant = np.minimum(ks, lists.longest), count_relevant(lists, params)
+    ways = (by_hits, together, cut_rule(params))
+    sums = walk(_precisions, lists, relevant(lists, params), cuts, *ways)
     listed = np.minimum(ks, np.maximum(lists.n_ranked, 1)[:, np.newaxis])
     divisors: dict[str, Floats | float] = {
-        "relevant": relevant,
+        "relevant": n_relevant,
         "hits": 1.0,  # divided already
         "list": listed,
-        "achievable": np.minimum(ks, relevant),
-        "retrievable": np.minimum(listed, relevant),
+        "achievable": np.minimum(ks, n_relevant),
+        "retrievable": np.minimum(listed, n_relevant),
         "k": ks.astype(np.float64),
     }
-    sums /= divisors[params["denominator"]]
-    return np.where(np.isnan(relevant), np.nan, sums)
+    scores = sums / divisors[params["denominator"]]
+    return np.where(np.isnan(n_relevant), np.nan, scores)
 
 
 @kernel
 def _precisions(
-    offsets: Ints,
-    relevance: Floats,
-    lows: Ranks,
-    highs: Ranks,
-    threshold: float,
-    ks: Ints,
-    by_hits: bool,
-    together: bool,
-    rule: int,
-    start: int,
-    stop: int,
-    out: Floats,
+    lists: Entries, by_hits: bool, together: bool, rule: int, start: int, stop: int, out: Floats
 ) -> None:
     """Sum the precisions at relevant ranks, divided by the hits if requested.
 
@@ -96,6 +84,7 @@ def _precisions(
     expected to be relevant too. The best and the worst order of a group that crosses k depend on
     how many of its relevant items are above k, so every possible number is tried.
     """
+    offsets, relevant, lows, highs, ks = lists
     for user in range(start, stop):
         for cut in range(len(ks)):
             k = ks[cut]
@@ -107,7 +96,7 @@ def _precisions(
                 low, high = lows[entry], highs[entry]
                 r = 0
                 while entry < end and lows[entry] == low:
-                    r += relevance[entry] >= threshold
+                    r += relevant[entry] > 0.0
                     entry += 1
                 if r == 0:
                     continue

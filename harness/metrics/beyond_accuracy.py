@@ -35,25 +35,14 @@ from numpy.typing import NDArray
 from harness.errors import MetricError
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Exposure, Floats, Ints, Rankings, Ranks
-from harness.metrics.definitions import Parameter, Params, Value, metric, words
+from harness.metrics.definitions import Parameter, Params, metric
 from harness.metrics.gain import THRESHOLD, relevant_from
-
-__all__ = [
-    "diversity",
-    "entropy",
-    "gini",
-    "item_coverage",
-    "novelty",
-    "popularity",
-    "serendipity",
-    "user_coverage",
-]
 
 OF = Parameter(
     "of",
+    "users",
+    "users, ratings",
     "what an item's ratings are a share of: the training users, or the training ratings",
-    Value("users"),
-    words("users", "ratings"),
 )
 
 _of_items = partial(metric, needs="items", cut="required")
@@ -158,7 +147,7 @@ def diversity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> 
     nan for fewer than two items.
     """
     top = _top(lists, ks, exposure)
-    sizes = _sizes(top, ks)
+    sizes = _sums(top >= 0, ks)
     n_pairs = np.where(sizes > 1, sizes * (sizes - 1) / 2, np.nan)
     return 1.0 - _sums(_cosine_sums(top, exposure)[0], ks) / n_pairs
 
@@ -193,13 +182,7 @@ def serendipity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -
 
 
 def _top(lists: Rankings, ks: Ints, exposure: Exposure) -> Ranks:
-    """Return the items of the first ranks, as many as the greatest k needs, -1 past the end.
-
-    Raises
-    ------
-    MetricError
-        If fewer items of a list are known than a metric needs, or an item has no code.
-    """
+    """Return the items of the first ranks, as many as the greatest k needs, -1 past the end."""
     top, deepest = lists.top_items, int(ks.max())
     depth = 0 if top is None else top.shape[1]
     if top is None or (depth < deepest and (lists.n_ranked > depth).any()):
@@ -234,13 +217,9 @@ def _sums(values: NDArray[Any], ks: Ints) -> Floats:
     return np.cumsum(values, axis=1, dtype=np.float64)[:, np.minimum(ks, values.shape[1]) - 1]
 
 
-def _sizes(top: Ranks, ks: Ints) -> Floats:
-    return _sums(top >= 0, ks)
-
-
 def _means(values: Floats, top: Ranks, ks: Ints) -> Floats:
     """Average values by rank over the first k of each list."""
-    sizes = _sizes(top, ks)
+    sizes = _sums(top >= 0, ks)
     return _sums(values, ks) / np.where(sizes > 0, sizes, np.nan)
 
 
@@ -264,21 +243,8 @@ def _is_relevant(
 def _cosine_sums(top: Ranks, exposure: Exposure) -> tuple[Floats, Floats, Ints]:
     """Sum ``cos(i, j) = n_ij / sqrt(n_i n_j)`` of the item i at each rank of each list.
 
-    Returns
-    -------
-    within : ndarray of float64, shape (n_users, depth)
-        Over the items j at the ranks above.
-    to_history : ndarray of float64, shape (n_users, depth)
-        Over the items j that the user rated in training.
-    n_history : ndarray of int64, shape (n_users,)
-        How many those are.
-
-    Examples
-    --------
-    >>> top = np.array([[0, 1]], dtype=np.int32)
-    >>> within, to_history, n_history = _cosine_sums(top, Exposure([0, 1, 1], [0, 0, 1], [0]))
-    >>> within.round(4), to_history.round(4), n_history
-    (array([[0.    , 0.7071]]), array([[1.    , 0.7071]]), array([1]))
+    Returns the sums over the items j at the ranks above and over those that the user rated in
+    training, both of shape (n_users, depth), and how many the user rated.
     """
     from scipy.sparse import coo_array
 
@@ -298,29 +264,23 @@ def _cosine_sums(top: Ranks, exposure: Exposure) -> tuple[Floats, Floats, Ints]:
     edges = np.concatenate(([0], np.cumsum(counts)))
     within, to_history = np.zeros(top.shape), np.zeros(top.shape)
     of_lists = (shown, edges, places, top, exposure.list_users)
-    each_block(lambda a, b: _sum_cosines(*ratings, *of_lists, a, b, within, to_history), len(shown))
+    each_block(lambda a, b: _sum_cosines(ratings, of_lists, a, b, within, to_history), len(shown))
     lengths = np.append(np.diff(by_user.indptr), 0).astype(np.int64)  # the last for -1
     return within, to_history, lengths[exposure.list_users]
 
 
 @kernel
 def _sum_cosines(
-    user_offsets: Ranks,
-    items: Ranks,
-    item_offsets: Ranks,
-    users: Ranks,
-    scale: Floats,
-    shown: Ranks,
-    edges: Ints,
-    places: Ints,
-    top: Ranks,
-    list_users: Ranks,
+    ratings: tuple[Ranks, Ranks, Ranks, Ranks, Floats],
+    lists: tuple[Ranks, Ints, Ints, Ranks, Ranks],
     start: int,
     stop: int,
     within: Floats,
     to_history: Floats,
 ) -> None:
     """Count the ratings of all raters of an item once, and sum cosines wherever it is shown."""
+    user_offsets, items, item_offsets, users, scale = ratings
+    shown, edges, places, top, list_users = lists
     together = np.zeros(len(scale), dtype=np.int32)
     for index in range(start, stop):
         item = shown[index]

@@ -1,37 +1,48 @@
-"""Metrics of which of the first k items are relevant: precision, recall, F-beta, RBP, AUC."""
+"""Metrics of which of the first k items are relevant: precision, recall, F-beta, RBP, AUC.
+
+Two of the first three items are relevant, at ranks 1 and 3, of six relevant ones:
+
+>>> lists = Rankings([0, 2], [1, 1], [1, 3], [1, 3], [1, 3], [3], [0, 6], [1] * 6)
+>>> precision(lists, 5).mean, round(precision(lists, 5, denominator="list").mean, 4)
+(0.4, 0.6667)
+>>> round(recall(lists, 3).mean, 4), round(recall(lists, 3, denominator="achievable").mean, 4)
+(0.3333, 0.6667)
+>>> round(fbeta(lists, 3).mean, 4)
+0.4444
+>>> rbp(lists, p=0.5).mean   # 0.5 * (1 + 0.25)
+0.625
+>>> auc(lists).mean   # of two pairs, one is in order
+0.5
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from harness.metrics.arrays import Floats, Ints, Rankings, sum_per_user
-from harness.metrics.dcg import accumulate, rank_weights
-from harness.metrics.definitions import UNDEFINED, Parameter, Params, Value, metric, words
-from harness.metrics.gain import THRESHOLD, count_relevant, relevant_from
+from harness.metrics.dcg import accumulate
+from harness.metrics.definitions import UNDEFINED, Parameter, Params, metric
+from harness.metrics.gain import THRESHOLD, count_relevant, relevant, relevant_from, where_relevant
 from harness.metrics.ties import LISTS, TIES
-
-__all__ = ["MANNING", "auc", "expected_hits", "fbeta", "needs_a_rank", "precision", "rbp", "recall"]
 
 PRECISION_DENOMINATOR = Parameter(
     "denominator",
+    "k",
+    "k, list, achievable",
     "what the hits are divided by: k, min(k, length of the list), or min(k, number relevant)",
-    Value("k"),
-    words("k", "list", "achievable"),
 )
 RECALL_DENOMINATOR = Parameter(
     "denominator",
+    "relevant",
+    "relevant, achievable",
     "what the hits are divided by: number relevant, or min(k, number relevant)",
-    Value("relevant"),
-    words("relevant", "achievable"),
 )
-BETA = Parameter("beta", "weight of recall against precision", Value("1"), above=0.0, numeric=True)
+BETA = Parameter("beta", "1", "a number above 0", "weight of recall against precision")
 PERSISTENCE = Parameter(
     "p",
+    "0.8",
+    "a number above 0 and below 1",
     "probability that the reader continues to the next item",
-    Value("0.8"),
-    above=0.0,
-    below=1.0,
-    numeric=True,
 )
 MANNING = "Manning, Raghavan and Schütze 2008, doi:10.1017/CBO9780511809071"
 
@@ -51,16 +62,7 @@ def needs_a_rank(params: Params, k: int | None) -> str:
     fault=needs_a_rank,
 )
 def precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Share of the first k that is relevant.
-
-    Examples
-    --------
-    Two of the first three items are relevant:
-
-    >>> lists = Rankings([0, 2], [1, 1], [1, 2], [1, 2], [1, 2], [3])
-    >>> precision(lists, 5).mean, round(precision(lists, 5, denominator="list").mean, 4)
-    (0.4, 0.6667)
-    """
+    """Share of the first k that is relevant."""
     return expected_hits(lists, ks, params) / _listed(lists, ks, params)
 
 
@@ -71,19 +73,12 @@ def precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
     synonyms=("r",),
 )
 def recall(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Share of the relevant items that is among the first k.
-
-    Examples
-    --------
-    Two of the first three items are relevant, of which there are six:
-
-    >>> lists = Rankings([0, 2], [1, 1], [1, 2], [1, 2], [1, 2], [3], [0, 6], [1] * 6)
-    >>> round(recall(lists, 3).mean, 4), round(recall(lists, 3, denominator="achievable").mean, 4)
-    (0.3333, 0.6667)
-    """
-    relevant = count_relevant(lists, params)
+    """Share of the relevant items that is among the first k."""
+    n_relevant = count_relevant(lists, params)
     achievable = params["denominator"] == "achievable"
-    return expected_hits(lists, ks, params) / (np.minimum(ks, relevant) if achievable else relevant)
+    return expected_hits(lists, ks, params) / (
+        np.minimum(ks, n_relevant) if achievable else n_relevant
+    )
 
 
 @metric(
@@ -98,12 +93,6 @@ def fbeta(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
     With h hits it is ``(1 + beta**2) * h / (beta**2 * n_relevant + k)``, linear in h, so that its
     expectation over ties is the formula at the expected hits.
-
-    Examples
-    --------
-    >>> lists = Rankings([0, 2], [1, 1], [1, 2], [1, 2], [1, 2], [3], [0, 6], [1] * 6)
-    >>> round(fbeta(lists, 3).mean, 4)
-    0.4444
     """
     weight = float(params["beta"]) ** 2
     whole = weight * count_relevant(lists, params) + _listed(lists, ks, params)
@@ -118,18 +107,11 @@ def fbeta(lists: Rankings, ks: Ints, params: Params) -> Floats:
 def rbp(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Rank-biased precision: relevant items weighted by the probability that a reader who
     continues with probability p reaches them.
-
-    Examples
-    --------
-    >>> lists = Rankings([0, 2], [1, 1], [1, 3], [1, 3], [1, 3], [3])
-    >>> rbp(lists, p=0.5).mean   # 0.5 * (1 + 0.25)
-    0.625
     """
     p = float(params["p"])
-    cuts = np.minimum(ks, lists.longest)
-    weights = rank_weights(cuts, lambda ranks: (1.0 - p) * p ** (ranks - 1.0))
-    scores = accumulate(lists, _relevant(lists, params), weights, cuts)
-    return np.where(np.isnan(count_relevant(lists, params)), np.nan, scores)
+    hits = relevant(lists, params)
+    scores = accumulate(lists, hits, lambda ranks: (1.0 - p) * p ** (ranks - 1.0), ks)
+    return where_relevant(scores, lists, params)
 
 
 @metric(
@@ -143,18 +125,10 @@ def auc(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
     Relevant items that were not ranked do not count. nan where all or none of the ranked items are
     relevant.
-
-    Examples
-    --------
-    Relevant at ranks 1 and 3 of four: three of the four pairs are in order.
-
-    >>> lists = Rankings([0, 2], [1, 1], [1, 3], [1, 3], [1, 3], [4])
-    >>> auc(lists).mean
-    0.75
     """
-    relevant = _relevant(lists, params)
-    counts = sum_per_user(relevant, lists.offsets)
-    ranks = 0.5 * sum_per_user(relevant * lists.tie_low + relevant * lists.tie_high, lists.offsets)
+    hits = lists.relevance >= relevant_from(params)
+    counts = sum_per_user(hits, lists.offsets)
+    ranks = 0.5 * sum_per_user(hits * (lists.tie_low + lists.tie_high), lists.offsets)
     n_pairs = counts * (lists.n_ranked - counts)
     n_pairs[n_pairs == 0] = np.nan
     out_of_order = ranks - 0.5 * counts * (counts + 1)
@@ -163,20 +137,15 @@ def auc(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 def expected_hits(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Return how many of the first k are relevant, on average over the orders of ties."""
-    cuts = np.minimum(ks, lists.longest)
-    return accumulate(lists, _relevant(lists, params), rank_weights(cuts, np.ones_like), cuts)
-
-
-def _relevant(lists: Rankings, params: Params) -> Floats:
-    return (lists.relevance >= relevant_from(params)).astype(np.float64)
+    return accumulate(lists, relevant(lists, params), np.ones_like, ks)
 
 
 def _listed(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Return what hits are divided by, nan where nothing is relevant; at least 1."""
-    relevant = count_relevant(lists, params)
-    whole = np.where(np.isnan(relevant), np.nan, ks.astype(np.float64))
+    n_relevant = count_relevant(lists, params)
+    whole = np.where(np.isnan(n_relevant), np.nan, ks.astype(np.float64))
     if params["denominator"] == "list":
         whole = np.minimum(whole, np.maximum(lists.n_ranked, 1)[:, np.newaxis])
     elif params["denominator"] == "achievable":
-        whole = np.minimum(whole, relevant)
+        whole = np.minimum(whole, n_relevant)
     return whole

@@ -1,4 +1,15 @@
-"""Metrics of a reader who stops at the first item that satisfies: rr, hit, hitrate_ndcg, err."""
+"""Metrics of a reader who stops at the first item that satisfies: rr, hit, hitrate_ndcg, err.
+
+Relevant are the items at ranks 2 and 3; then the same two are tied with the first, so that first
+is one of them with probability 2/3:
+
+>>> lists = Rankings([0, 2], [1, 1], [2, 3], [2, 3], [2, 3], [3])
+>>> rr(lists, 1).mean, rr(lists, 3).mean, hit(lists, 2).mean, round(hitrate_ndcg(lists).mean, 4)
+(0.0, 0.5, 1.0, 0.6309)
+>>> lists = Rankings([0, 2], [1, 1], [2, 3], [1, 1], [3, 3], [3])
+>>> round(rr(lists).mean, 4)   # 2/3 + 1/3 * 1/2
+0.8333
+"""
 
 from __future__ import annotations
 
@@ -6,32 +17,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.kernels import each_block, kernel
-from harness.metrics.arrays import Floats, Ints, Rankings, Ranks, sum_per_user
+from harness.kernels import kernel
+from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.dcg import rank_weights
-from harness.metrics.definitions import Parameter, Params, Value, metric, number, words
+from harness.metrics.definitions import Parameter, Params, metric, number
 from harness.metrics.gain import (
     GRADES,
     OFFSET,
     THRESHOLD,
-    count_relevant,
     gains,
-    relevant_from,
+    relevant,
+    where_relevant,
     without_gain,
 )
-from harness.metrics.ties import LISTS
-
-__all__ = ["err", "hit", "hitrate_ndcg", "rr"]
-
-SMALLEST_BLOCK = 2048
+from harness.metrics.ties import LISTS, Entries, walk
 
 NEGATIVE = Parameter(
-    "negative",
-    "what a negative relevance is: an error, or zero",
-    Value("error"),
-    words("error", "zero"),
+    "negative", "error", "error, zero", "what a negative relevance is: an error, or zero"
 )
-MAX = Parameter("max", "highest relevance that can be given", Value("5"), above=0.0, numeric=True)
+MAX = Parameter("max", "5", "a number above 0", "highest relevance that can be given")
 
 
 @metric(
@@ -41,20 +45,7 @@ MAX = Parameter("max", "highest relevance that can be given", Value("5"), above=
     synonyms=("mrr", "reciprocal_rank"),
 )
 def rr(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Reciprocal rank of the first relevant item; its mean over users is MRR.
-
-    Examples
-    --------
-    >>> lists = Rankings([0, 2], [1, 1], [2, 3], [2, 3], [2, 3], [3])
-    >>> rr(lists, 1).mean, rr(lists, 3).mean
-    (0.0, 0.5)
-
-    The same two relevant items tied with a third: first is one of them with probability 2/3.
-
-    >>> lists = Rankings([0, 2], [1, 1], [2, 3], [1, 1], [3, 3], [3])
-    >>> round(rr(lists).mean, 4)   # 2/3 + 1/3 * 1/2
-    0.8333
-    """
+    """Reciprocal rank of the first relevant item; its mean over users is MRR."""
     return _first_relevant(lists, ks, params, lambda ranks: 1.0 / ranks)
 
 
@@ -65,14 +56,7 @@ def rr(lists: Rankings, ks: Ints, params: Params) -> Floats:
     synonyms=("hit_rate", "hitrate", "hr", "success"),
 )
 def hit(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Hit rate: whether anything relevant is among the first k.
-
-    Examples
-    --------
-    >>> lists = Rankings([0, 1], [1], [2], [2], [2], [3])
-    >>> hit(lists, 1).mean, hit(lists, 2).mean
-    (0.0, 1.0)
-    """
+    """Hit rate: whether anything relevant is among the first k."""
     return _first_relevant(lists, ks, params, np.ones_like)
 
 
@@ -84,12 +68,6 @@ def hit(lists: Rankings, ks: Ints, params: Params) -> Floats:
 def hitrate_ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Hit-rate NDCG: a blend of hit and rank for one held-out item, 1/log2(rank + 1) if it is
     among the first k. Of several relevant items the first counts.
-
-    Examples
-    --------
-    >>> lists = Rankings([0, 1], [1], [3], [3], [3], [5])
-    >>> hitrate_ndcg(lists, 2).mean, hitrate_ndcg(lists, 5).mean
-    (0.0, 0.5)
     """
     return _first_relevant(lists, ks, params, lambda ranks: 1.0 / np.log2(ranks + 1.0))
 
@@ -117,10 +95,12 @@ def err(lists: Rankings, ks: Ints, params: Params) -> Floats:
     >>> err(lists, 2, max=2).mean   # 1/4 + 1/2 * 3/4 * 3/4
     0.53125
     """
-    satisfied = 2.0 ** -float(params["max"]) * gains(params, lists.relevance)
-    scores = _walk(lists, satisfied, lambda ranks: 1.0 / ranks, ks)
-    n_relevant = sum_per_user(gains(params, lists.pool) > 0.0, lists.pool_offsets)
-    scores[n_relevant == 0] = np.nan
+    scale = 2.0 ** -float(params["max"])
+    scores = _stop(lists, scale * gains(params, lists.relevance), lambda ranks: 1.0 / ranks, ks)
+    judged = np.diff(lists.pool_offsets) > 0
+    best = np.zeros(lists.n_users)
+    best[judged] = gains(params, lists.pool[lists.pool_offsets[:-1][judged]])
+    scores[best <= 0.0] = np.nan
     return scores
 
 
@@ -128,41 +108,24 @@ def _first_relevant(
     lists: Rankings, ks: Ints, params: Params, form: Callable[[Floats], Floats]
 ) -> Floats:
     """Score the rank of the first relevant item; nan where nothing is relevant."""
-    satisfied = (lists.relevance >= relevant_from(params)).astype(np.float64)
-    scores = _walk(lists, satisfied, form, ks)
-    return np.where(np.isnan(count_relevant(lists, params)), np.nan, scores)
+    return where_relevant(_stop(lists, relevant(lists, params), form, ks), lists, params)
 
 
-def _walk(lists: Rankings, satisfied: Floats, form: Callable[[Floats], Floats], ks: Ints) -> Floats:
-    """Return the expected weight of the rank at which the reader stops, if it is within k."""
+def _stop(lists: Rankings, satisfied: Floats, form: Callable[[Floats], Floats], ks: Ints) -> Floats:
+    """Return the expected ``form(i)`` of the rank i at which the reader stops, if within k."""
     cuts = np.minimum(ks, lists.longest)
-    weights = rank_weights(cuts, form)
-    entries = (lists.offsets, satisfied, lists.tie_low, lists.tie_high)
-    out = np.zeros((lists.n_users, len(ks)))
-    each_block(
-        lambda a, b: _cascade(*entries, weights, cuts, a, b, out), lists.n_users, SMALLEST_BLOCK
-    )
-    return out
+    return walk(_cascade, lists, satisfied, cuts, rank_weights(form, cuts))
 
 
 @kernel
-def _cascade(
-    offsets: Ints,
-    satisfied: Floats,
-    lows: Ranks,
-    highs: Ranks,
-    weights: Floats,
-    ks: Ints,
-    start: int,
-    stop: int,
-    out: Floats,
-) -> None:
+def _cascade(lists: Entries, weights: Floats, start: int, stop: int, out: Floats) -> None:
     """Follow readers down the list, group by group.
 
     Within a group of n tied items, p[t] is the expected probability of going on past t of them.
     Adding an n-th item of stopping probability R to a group turns it into
     ``(n - t)/n * p[t] + t/n * (1 - R) * p[t - 1]``: the item is among the t or it is not.
     """
+    offsets, satisfied, lows, highs, ks = lists
     n_k = len(ks)
     last = ks[n_k - 1]
     going_on = np.empty(last + 1)

@@ -7,37 +7,38 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.kernels import each_block, kernel
-from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
-from harness.metrics.definitions import EMPTY, SHORT, Parameter, Params, Value, metric, words
+from harness.kernels import kernel
+from harness.metrics.arrays import Floats, Ints, Rankings
+from harness.metrics.definitions import EMPTY, SHORT, Parameter, Params, metric
 from harness.metrics.gain import GRADED, gains, without_gain
-from harness.metrics.ties import AVERAGE, BEST, LISTS, TIES, WORST, cut_rule, hypergeometric
-
-__all__ = ["accumulate", "dcg", "idcg", "ndcg", "rank_weights"]
-
-SMALLEST_BLOCK = 2048
+from harness.metrics.ties import (
+    AVERAGE,
+    BEST,
+    LISTS,
+    TIES,
+    WORST,
+    Entries,
+    cut_rule,
+    hypergeometric,
+    walk,
+)
 
 BASE = Parameter(
-    "base",
-    "base of the discount's logarithm, above 1, or e",
-    Value("2"),
-    words("e"),
-    above=1.0,
-    numeric=True,
+    "base", "2", "e, a number above 1", "base of the discount's logarithm, above 1, or e"
 )
 DISCOUNT = Parameter(
     "discount",
+    "log",
+    "log, jarvelin, reciprocal, none",
     "what the gain at rank i is divided by: log(i + 1); Järvelin and Kekäläinen's max(1, log(i)) "
     "(with base 2 also LensKit's log2(max(i, 2))); i; or 1",
-    Value("log"),
-    words("log", "jarvelin", "reciprocal", "none"),
 )
 IDEAL = Parameter(
     "ideal",
+    "judged",
+    "judged, retrieved, full",
     "the best list: all the user's judged items, cut at k; the judged items among the first k; or "
     "k relevant items for every user (the last needs a binary gain)",
-    Value("judged"),
-    words("judged", "retrieved", "full"),
 )
 DISCOUNTED = (*GRADED, BASE, DISCOUNT)
 JARVELIN = "Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418"
@@ -101,7 +102,7 @@ def ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """
     judged = _of_best_order(lists, ks, params)
     if params["ideal"] == "retrieved":
-        ratio = _against_retrieved(lists, ks, params)[0]
+        ratio = _against_retrieved(lists, ks, params, ratio=True)
     elif params["ideal"] == "full":
         ratio = _of_lists(lists, ks, params) / _of_full_lists(lists, ks, params)
     else:
@@ -149,108 +150,67 @@ def idcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
     7.63093
     """
     if params["ideal"] == "retrieved":
-        return _against_retrieved(lists, ks, params)[1]
+        return _against_retrieved(lists, ks, params, ratio=False)
     if params["ideal"] == "full":
         return _of_full_lists(lists, ks, params)
     return _of_best_order(lists, ks, params)
 
 
 def _of_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    cuts = np.minimum(ks, lists.longest)
-    return accumulate(lists, gains(params, lists.relevance), _weights(params, cuts), cuts)
+    return accumulate(lists, gains(params, lists.relevance), _discounts(params), ks)
 
 
 def _of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    cuts = np.minimum(ks, lists.longest)
-    best = gains(params, lists.pool)
-    return _accumulate_ordered(lists.pool_offsets, best, _weights(params, cuts), cuts)
+    best = _in_order(lists, lists.pool_offsets, lists.pool)
+    return _of_lists(best, np.minimum(ks, lists.longest), params)
 
 
 def _of_full_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    return np.tile(np.cumsum(_weights(params, ks))[ks], (lists.n_users, 1))
+    return np.tile(np.cumsum(rank_weights(_discounts(params), ks))[ks], (lists.n_users, 1))
 
 
-def _weights(params: Params, ks: Ints) -> Floats:
-    """Return 1 / discount of each rank."""
+def _in_order(lists: Rankings, offsets: Ints, relevance: Floats) -> Rankings:
+    """Return lists of these relevances in this order, without ties or unjudged items."""
+    ranks = np.arange(1, len(relevance) + 1, dtype=np.int32)
+    ranks -= np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
+    return Rankings(offsets, relevance, ranks, ranks, ranks, lists.n_ranked, pool=relevance)
+
+
+def _discounts(params: Params) -> Callable[[Floats], Floats]:
+    """Return the weight of ranks: one over what a gain there is divided by."""
     base = params["base"].as_number or math.e
-    forms: dict[str, Callable[[Floats], Floats]] = {
+    divisors: dict[str, Callable[[Floats], Floats]] = {
         "log": lambda ranks: np.log2(ranks + 1) / math.log2(base),
         "jarvelin": lambda ranks: np.maximum(1.0, np.log2(ranks) / math.log2(base)),
         "reciprocal": lambda ranks: ranks,
         "none": np.ones_like,
     }
-    return rank_weights(ks, lambda ranks: 1.0 / forms[params["discount"]](ranks))
+    return lambda ranks: 1.0 / divisors[params["discount"]](ranks)
 
 
-def rank_weights(ks: Ints, form: Callable[[Floats], Floats]) -> Floats:
-    """Return the weight of each rank from 0 (unused) to the greatest k.
-
-    Examples
-    --------
-    >>> rank_weights(np.array([3]), lambda ranks: 1 / ranks).round(4)
-    array([0.    , 1.    , 0.5   , 0.3333])
-    """
+def rank_weights(form: Callable[[Floats], Floats], ks: Ints) -> Floats:
+    """Return the weight of each rank from 0 (unused) to the greatest k."""
     return np.concatenate(([0.0], form(np.arange(1.0, int(ks.max()) + 1))))
 
 
-def accumulate(lists: Rankings, gains: Floats, weights: Floats, ks: Ints) -> Floats:
-    """Return ``sum over i <= k of gain_i * weight(i)``, expected over the orders of ties.
-
-    Parameters
-    ----------
-    lists : Rankings
-    gains : ndarray of float64, shape (n_entries,)
-    weights : ndarray of float64, shape (greatest k + 1,)
-        As `rank_weights` returns them.
-    ks : ndarray of int64, shape (n_k,)
-        Rising.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_users, n_k)
-    """
-    return _accumulate_groups(lists.offsets, gains, lists.tie_low, lists.tie_high, weights, ks)
-
-
-def _accumulate_ordered(offsets: Ints, gains: Floats, weights: Floats, ks: Ints) -> Floats:
-    """Do what `accumulate` does for lists in this order, without ties or unjudged items."""
-    ranks = np.arange(1, len(gains) + 1, dtype=np.int32)
-    ranks -= np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
-    return _accumulate_groups(offsets, gains, ranks, ranks, weights, ks)
-
-
-def _accumulate_groups(
-    offsets: Ints, gains: Floats, low: Ranks, high: Ranks, weights: Floats, ks: Ints
+def accumulate(
+    lists: Rankings, gains: Floats, form: Callable[[Floats], Floats], ks: Ints
 ) -> Floats:
-    prefix = np.cumsum(weights)
-    out = np.zeros((len(offsets) - 1, len(ks)))
-    each_block(
-        lambda a, b: _accumulate(offsets, gains, low, high, weights, prefix, ks, a, b, out),
-        len(out),
-        SMALLEST_BLOCK,
-    )
-    return out
+    """Return ``sum over i <= k of gain_i * form(i)``, expected over the orders of ties."""
+    cuts = np.minimum(ks, lists.longest)
+    return walk(_accumulate, lists, gains, cuts, rank_weights(form, cuts))
 
 
 @kernel
-def _accumulate(
-    offsets: Ints,
-    gains: Floats,
-    lows: Ranks,
-    highs: Ranks,
-    weights: Floats,
-    prefix: Floats,
-    ks: Ints,
-    start: int,
-    stop: int,
-    out: Floats,
-) -> None:
+def _accumulate(lists: Entries, weights: Floats, start: int, stop: int, out: Floats) -> None:
     """Walk down each user's list, and note the running total at each cut.
 
     A tied group adds its mean gain times the weights of its ranks, as many as are inside a cut: an
     entry's expected weight is the mean weight of the ranks of its group, 0 beyond k. One running
     total per user makes a score independent of the other cuts.
     """
+    offsets, gains, lows, highs, ks = lists
+    prefix = _running_sum(weights)
     n_k = len(ks)
     for user in range(start, stop):
         entry, end = offsets[user], offsets[user + 1]
@@ -279,57 +239,39 @@ def _accumulate(
             out[user, rest] = total
 
 
-def _against_retrieved(lists: Rankings, ks: Ints, params: Params) -> tuple[Floats, Floats]:
-    """Return ndcg and idcg against the best order of the items in the first k."""
+def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
+    """Return ndcg, or idcg, against the best order of the items in the first k."""
     cuts = np.minimum(ks, lists.longest)
-    weights, of_entries = _weights(params, cuts), gains(params, lists.relevance)
-    if params["gain"].word != "binary":
-        found = accumulate(lists, of_entries, weights, cuts)
-        ideal = _graded_ideal(lists, of_entries, weights, cuts)
-        return np.divide(found, ideal, out=np.zeros_like(ideal), where=ideal != 0.0), ideal
-    prefix, rule = np.cumsum(weights), cut_rule(params)
-    entries = (lists.offsets, of_entries, lists.tie_low, lists.tie_high)
-    ratio, ideal = np.zeros((2, lists.n_users, len(ks)))
-    each_block(
-        lambda a, b: _retrieved_binary(*entries, prefix, cuts, rule, a, b, ratio, ideal),
-        lists.n_users,
-        SMALLEST_BLOCK,
-    )
-    return ratio, ideal
-
-
-def _graded_ideal(lists: Rankings, gains: Floats, weights: Floats, ks: Ints) -> Floats:
-    """Return the dcg of the best order of the items in the first k, without ties."""
+    if params["gain"].word == "binary":
+        weights, rule = rank_weights(_discounts(params), cuts), cut_rule(params)
+        hits = gains(params, lists.relevance)
+        return walk(_retrieved_binary, lists, hits, cuts, weights, rule, ratio)
+    # Graded gains have no ties here: for each cut, sort what stands above it.
     owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
-    by_gain = np.lexsort((-gains, owners))
-    ideal = np.empty((lists.n_users, len(ks)))
-    for column, k in enumerate(ks):
+    by_gain = np.lexsort((-gains(params, lists.relevance), owners))
+    ideal = np.empty((lists.n_users, len(cuts)))
+    for column, k in enumerate(cuts):
         inside = by_gain[lists.tie_low[by_gain] <= k]
         counts = np.bincount(owners[inside], minlength=lists.n_users)
-        offsets = np.concatenate(([0], np.cumsum(counts)))
-        cut = ks[column : column + 1]
-        ideal[:, column] = _accumulate_ordered(offsets, gains[inside], weights, cut)[:, 0]
-    return ideal
+        best = _in_order(lists, np.concatenate(([0], np.cumsum(counts))), lists.relevance[inside])
+        ideal[:, column] = _of_lists(best, cuts[column : column + 1], params)[:, 0]
+    if not ratio:
+        return ideal
+    found = _of_lists(lists, ks, params)
+    return np.divide(found, ideal, out=np.zeros_like(ideal), where=ideal != 0.0)
 
 
 @kernel
 def _retrieved_binary(
-    offsets: Ints,
-    gains: Floats,
-    lows: Ranks,
-    highs: Ranks,
-    prefix: Floats,
-    ks: Ints,
-    rule: int,
-    start: int,
-    stop: int,
-    ratio: Floats,
-    ideal: Floats,
+    lists: Entries, weights: Floats, rule: int, ratio: bool, start: int, stop: int, out: Floats
 ) -> None:
     """Gains of 0 and 1: the hits of the group that crosses k are hypergeometric.
 
-    For the best and the worst order every possible number of them is tried.
+    For the best and the worst order every possible number of them is tried. Writes the ratio to
+    the best order of what is above k, or what that order itself is worth.
     """
+    offsets, gains, lows, highs, ks = lists
+    prefix = _running_sum(weights)
     for user in range(start, stop):
         for cut in range(len(ks)):
             k = ks[cut]
@@ -352,20 +294,19 @@ def _retrieved_binary(
                 for x in range(len(chances)):
                     if hits + x > 0:
                         best = prefix[hits + x]
-                        ideal[user, cut] += chances[x] * best
-                        weight = _weight_of(x, low, k, prefix, rule)
-                        ratio[user, cut] += chances[x] * (found + weight) / best
+                        value = found + _weight_of(x, low, k, prefix, rule)
+                        out[user, cut] += chances[x] * value / best if ratio else chances[x] * best
                 continue
             least = max(0, inside - n_tied + crossing)
             most = min(crossing, inside)
-            ideal[user, cut] = prefix[hits + (most if rule == BEST else least)]
             extreme = np.nan
             for x in range(least, most + 1):
                 value = found + _weight_of(x, low, k, prefix, rule)
                 value = value / prefix[hits + x] if hits + x > 0 else 0.0
                 if not rule * value <= rule * extreme:
                     extreme = value
-            ratio[user, cut] = extreme
+            ideal = prefix[hits + (most if rule == BEST else least)]
+            out[user, cut] = extreme if ratio else ideal
 
 
 @kernel
@@ -379,3 +320,12 @@ def _weight_of(n: int, low: int, high: int, prefix: Floats, rule: int) -> float:
     elif n > 0:
         weight = n * ((prefix[high] - prefix[low - 1]) / (high - low + 1))
     return weight
+
+
+@kernel
+def _running_sum(weights: Floats) -> Floats:
+    """Return the sums of the weights of the first ranks."""
+    sums = weights.copy()
+    for rank in range(1, len(sums)):
+        sums[rank] += sums[rank - 1]
+    return sums

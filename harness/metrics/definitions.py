@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import update_wrapper
 from itertools import pairwise
 from typing import Any, Literal, TypeVar
@@ -19,24 +19,15 @@ import numpy as np
 from harness.errors import MetricError, suggestion
 from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
 
-__all__ = [
-    "DEFINITIONS",
-    "Definition",
-    "Parameter",
-    "Params",
-    "Value",
-    "label_of",
-    "metric",
-    "number",
-    "read_parameter",
-    "words",
-]
+__all__ = ["DEFINITIONS", "Definition", "Parameter", "Params", "Value", "metric", "number"]
 
 T = TypeVar("T")
 
-_VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
-
 GREATEST_K = 10_000_000
+
+_VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
+_WORD = re.compile(r"(?:^|, )(?!a number)(\w+)( or with \(number\)|\(number, \.\.\.\)|)")
+_NUMBERS_BEHIND = {"": (0, 0), " or with (number)": (0, 1), "(number, ...)": (1, math.inf)}
 
 
 def number(value: float) -> str:
@@ -47,9 +38,8 @@ def number(value: float) -> str:
     >>> number(2.0), number(0.8)
     ('2', '0.8')
     """
-    return (
-        str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
-    )
+    whole = float(value).is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(float(value))
 
 
 class Value(str):
@@ -84,37 +74,8 @@ class Value(str):
             return None
 
 
-def read_parameter(label: str, text: str) -> tuple[str, Value]:
-    """Read ``parameter=value``; what the parameter takes is for `Parameter.check`."""
-    name, equals, written = text.partition("=")
-    found = _VALUE.fullmatch(written.strip())
-    if not equals or not name.strip() or not found:
-        raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
-    value = Value(found[0])
-    try:
-        _ = value.numbers
-    except ValueError:
-        raise MetricError(
-            f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
-            f"write them as {found['word']}(1, 2)"
-        ) from None
-    return name.strip(), value
-
-
 Params = Mapping[str, Value]
 """Parameters of a metric with their values."""
-
-
-def label_of(name: str, params: Mapping[str, object], k: int | None) -> str:
-    """Write a label.
-
-    Examples
-    --------
-    >>> label_of("ndcg", {"gain": Value("linear")}, 10)
-    'ndcg(gain=linear)@10'
-    """
-    inside = ", ".join(f"{parameter}={value}" for parameter, value in params.items())
-    return name + (f"({inside})" if inside else "") + ("" if k is None else f"@{k}")
 
 
 @dataclass(frozen=True)
@@ -124,75 +85,54 @@ class Parameter:
     Parameters
     ----------
     name : str
+    default : str
+        The value if the label has none; left out when a label is printed.
+    choices : str
+        The values that may be written: words, some with numbers in brackets, and last perhaps
+        ``a number`` with ``above`` and ``below`` where it has limits.
     summary : str
         One line for lists and messages.
-    default : Value
-        The value if the label has none; left out when a label is printed.
-    words : dict of str to (int, int or None)
-        Words that may be written, each with the fewest and the most numbers behind it.
-    above, below : float
-        A number may be written when it lies strictly between them, if ``numeric``.
-    numeric : bool
-        Whether a plain number may be written.
     apply : callable, optional
         What a value other than the default does to rankings before they are scored.
+
+    Examples
+    --------
+    >>> weight = Parameter("weight", "1", "none, table(number, ...), a number above 0", "a weight")
+    >>> weight.words, weight.limits, weight.check("a label", Value("2.0"))
+    ({'none': '', 'table': '(number, ...)'}, (0.0, inf), '2')
     """
 
     name: str
+    default: str
+    choices: str
     summary: str
-    default: Value
-    words: Mapping[str, tuple[int, int | None]] = field(default_factory=dict, hash=False)
-    above: float = -math.inf
-    below: float = math.inf
-    numeric: bool = False
     apply: Callable[[Rankings, Params], Rankings] | None = None
 
     @property
-    def choices(self) -> str:
-        """The values that may be written, for lists and messages.
+    def words(self) -> dict[str, str]:
+        """Words that may be written, each with what may stand behind it."""
+        return dict(_WORD.findall(self.choices))
 
-        Examples
-        --------
-        >>> UNDEFINED.choices
-        'nan, 0, 1'
-        >>> Parameter("beta", "a weight", Value("1"), above=0.0, numeric=True).choices
-        'a number above 0'
-        """
-        written = [word + _brackets(*counts) for word, counts in self.words.items()]
-        if self.numeric:
-            limits = [
-                f"{side} {number(limit)}"
-                for side, limit in (("above", self.above), ("below", self.below))
-                if math.isfinite(limit)
-            ]
-            written.append(" ".join(["a number", " and ".join(limits)]).strip())
-        return ", ".join(written)
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Between what a plain number has to lie; None where a number may not be written."""
+        found = dict(re.findall(r"(above|below) (\S+)", self.choices))
+        limits = float(found.get("above", -math.inf)), float(found.get("below", math.inf))
+        return limits if "a number" in self.choices else None
 
     def check(self, label: str, value: Value) -> Value:
-        """Return a value in its canonical form.
-
-        Raises
-        ------
-        MetricError
-            If this parameter does not take the value; `label` starts the message.
-
-        Examples
-        --------
-        >>> OFFSET = Parameter("offset", "a shift", Value("0"), numeric=True)
-        >>> OFFSET.check("ndcg(offset=2.0)", Value("2.0"))
-        '2'
-        """
+        """Return a value in its canonical form, or raise an error whose message has the label."""
         plain = value.as_number
         word = value.word if plain is None or not math.isfinite(plain) else number(plain)
         if word in self.words:
-            fewest, most = self.words[word]
-            if not fewest <= len(value.numbers) <= (math.inf if most is None else most):
+            fewest, most = _NUMBERS_BEHIND[self.words[word]]
+            if not fewest <= len(value.numbers) <= most:
                 raise MetricError(
                     f"{label}: {self.name}={value} has {len(value.numbers)} numbers in brackets; "
-                    f"write {word}{_brackets(fewest, most)}"
+                    f"write {word}{self.words[word]}"
                 )
             return self._canonical(label, word, value)
-        if self.numeric and plain is not None and self.above < plain < self.below:
+        if self.limits and plain is not None and self.limits[0] < plain < self.limits[1]:
             return Value(number(plain))
         meant = suggestion(word, self.words) if self.words and plain is None else ""
         raise MetricError(
@@ -220,36 +160,20 @@ class Parameter:
         return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
 
 
-def _brackets(fewest: int, most: int | None) -> str:
-    if most is None:
-        return "(number, ...)"
-    if most == 0:
-        return ""
-    return "(number)" if fewest else " or with (number)"
-
-
-def words(*plain: str) -> dict[str, tuple[int, int | None]]:
-    """Return words that have no numbers behind them, as `Parameter` takes them."""
-    return dict.fromkeys(plain, (0, 0))
-
-
 UNDEFINED = Parameter(
     "undefined",
+    "nan",
+    "nan, 0, 1",
     "score of a user without a relevant item; nan leaves the user out of the mean",
-    Value("nan"),
-    words("nan", "0", "1"),
 )
 EMPTY = Parameter(
     "empty",
+    "0",
+    "nan, 0, 1",
     "score of a user with relevant items but nothing recommended; nan also without such items",
-    Value("0"),
-    words("nan", "0", "1"),
 )
 SHORT = Parameter(
-    "short",
-    "lists shorter than k: kept, cut at their length, or skipped",
-    Value("kept"),
-    words("kept", "skipped"),
+    "short", "kept", "kept, skipped", "lists shorter than k: kept, cut at their length, or skipped"
 )
 
 
@@ -257,15 +181,15 @@ SHORT = Parameter(
 class Definition:
     """The definition of one metric, in place of the function that computes it.
 
-    A call scores rankings: ``ndcg(lists, 10, ties="first")``.
+    A call scores one kind of evidence: ``ndcg(lists, 10, ties="first")``, ``rmse(pairs)``.
 
     Parameters
     ----------
     compute : callable
-        By `needs`: from rankings, ranks and parameters, the scores of shape (n_users, n_k), nan
-        where nothing is relevant; from pairs and parameters, the scores of users and the pooled
-        value; or from rankings, ranks, parameters and exposure, the scores of users at each rank,
-        or one value at each rank. Its name is the metric's; its docstring begins with a summary.
+        From rankings, ranks and parameters, the scores of shape (n_users, n_k), nan where nothing
+        is relevant. From pairs and parameters, the users' scores and the pooled value. From
+        rankings, ranks, parameters and exposure, the users' scores, or one value at each rank.
+        Its name is the metric's; the first paragraph of its docstring is the summary.
     formula, source : str
         One line each; the source with a DOI where there is one. In formulas ``i`` is a rank from
         1, ``rel_i`` the relevance found there, ``R`` the user's relevant items.
@@ -280,8 +204,7 @@ class Definition:
     cut : {"optional", "required", "none"}
         Whether a label has ``@k``; without it the whole list counts.
     pooled : bool
-        Whether its table value is computed over all users at once instead of as the mean of their
-        scores.
+        Whether its table value is computed over all users at once, not as the mean of their scores.
     per_user : bool
         Whether it has scores per user at all.
     synonyms : tuple of str
@@ -332,37 +255,21 @@ class Definition:
         exposure: Exposure | None = None,
         **params: object,
     ) -> Scores:
-        """Score rankings, or pairs, at one rank or as a whole.
-
-        Parameters
-        ----------
-        evidence : Rankings or Pairs
-        k : int or None
-        exposure : Exposure, optional
-        **params
-            As in a label: ``ties="first"``, ``gain="binary(4)"``, ...
-
-        Raises
-        ------
-        MetricError
-            If a parameter has no such value, or a relevance has no gain.
-        """
+        """Score rankings, or pairs, at one rank or as a whole, with parameters as in a label."""
         label = label_of(self.name, params, k)
         given = dict(read_parameter(label, f"{name}={value}") for name, value in params.items())
         chosen, _ = self.choose(label, given, None if k is None else str(k))
         rankings, pairs = (None, evidence) if isinstance(evidence, Pairs) else (evidence, None)
         return self.scores(chosen, [k], rankings, pairs, exposure)[0]
 
-    def choose(
-        self, label: str, given: Mapping[str, Value], k: str | None
-    ) -> tuple[dict[str, Value], int | None]:
-        """Check values and the rank; return those that are not defaults, in order, and the rank.
+    def complete(self, chosen: Params) -> Params:
+        """Return every parameter with its value, defaults included."""
+        return {each.name: Value(each.default) for each in self.parameters} | dict(chosen)
 
-        Raises
-        ------
-        MetricError
-            `label` starts the message.
-        """
+    def choose(
+        self, label: str, given: Params, k: str | None
+    ) -> tuple[dict[str, Value], int | None]:
+        """Check a label's parts; return values that are not defaults, in order, and the rank."""
         own = self.parameter
         for name in given:
             if name not in own:
@@ -375,10 +282,6 @@ class Definition:
         if self.fault is not None and (fault := self.fault(self.complete(chosen), cut)):
             raise MetricError(f"{label}: {fault.format(label=label)}")
         return chosen, cut
-
-    def complete(self, chosen: Mapping[str, Value]) -> Params:
-        """Return every parameter with its value, defaults included."""
-        return {each.name: each.default for each in self.parameters} | dict(chosen)
 
     def _cut(self, label: str, written: str | None) -> int | None:
         if written is None:
@@ -407,39 +310,32 @@ class Definition:
         pairs: Pairs | None = None,
         exposure: Exposure | None = None,
     ) -> list[Scores]:
-        """Score at each rank; None is the whole list.
-
-        Raises
-        ------
-        MetricError
-            If what the metric needs is missing, or holds values that it does not define.
-        """
-        params = self.complete(chosen)
-        label = label_of(self.name, chosen, ks[0])
+        """Score at each rank, where None is the whole list; see `harness.metrics.score`."""
+        params, label = self.complete(chosen), label_of(self.name, chosen, ks[0])
         if self.needs == "pairs":
             pairs = _there(pairs, "pairs of estimate and rating", label)
             per_user, pooled = self.compute(pairs, params)
             return [Scores(per_user, pooled, int(np.isnan(per_user).sum()))]
-        rankings = _there(rankings, "rankings", label)
-        self.check_relevance(chosen, rankings.pool)
+        lists = _there(rankings, "rankings", label)
+        self.check_relevance(chosen, lists.pool)
         for parameter in self.parameters:
             if parameter.apply is not None and parameter.name in chosen:
-                rankings = parameter.apply(rankings, params)
-        cuts = np.array([rankings.longest if k is None else k for k in ks], dtype=np.int64)
+                lists = parameter.apply(lists, params)
+        cuts = np.array([lists.longest if k is None else k for k in ks], dtype=np.int64)
         cuts, column = np.unique(cuts, return_inverse=True)
         if self.needs == "items":
             exposure = _there(exposure, "exposure", label)
             try:
-                values = self.compute(rankings, cuts, params, exposure)
+                values = self.compute(lists, cuts, params, exposure)
             except MetricError as error:
                 raise MetricError(f"{self.name}@{cuts.max()}: {error}") from None
             if not self.per_user:
-                nobody = np.full(rankings.n_users, np.nan)
+                nobody = np.full(lists.n_users, np.nan)
                 return [Scores(nobody, float(value), 0) for value in values[column]]
         else:
-            values = self.compute(rankings, cuts, params)
+            values = self.compute(lists, cuts, params)
         return [
-            _average(_apply_rules(params, k, values[:, at], rankings))
+            _average(_apply_rules(params, k, values[:, at], lists))
             for k, at in zip(ks, column, strict=True)
         ]
 
@@ -450,18 +346,16 @@ def _there(evidence: T | None, what: str, label: str) -> T:
     return evidence
 
 
-def _apply_rules(params: Params, k: int | None, values: Floats, rankings: Rankings) -> Floats:
+def _apply_rules(params: Params, k: int | None, values: Floats, lists: Rankings) -> Floats:
     """Fill in the scores of users without relevant items, lists or enough items."""
-    undefined = np.isnan(values)
-    values = values.copy()
-    if params.get("undefined", "nan") != "nan":
+    values, undefined = values.copy(), np.isnan(values)
+    if "undefined" in params:
         values[undefined] = float(params["undefined"])
     if "empty" in params:
-        nothing = rankings.n_ranked == 0
-        kept = nothing if params["empty"] == "nan" else nothing & ~undefined
-        values[kept] = float(params["empty"])
+        kept = undefined & (params["empty"] != "nan")
+        values[(lists.n_ranked == 0) & ~kept] = float(params["empty"])
     if params.get("short") == "skipped" and k is not None:
-        values[rankings.n_ranked < k] = np.nan
+        values[lists.n_ranked < k] = np.nan
     return values
 
 
@@ -473,15 +367,37 @@ def _average(values: Floats) -> Scores:
 
 
 DEFINITIONS: dict[str, Definition] = {}
-"""The metrics by name, in the order in which lists show them."""
+"""The metrics by name."""
 
 
 def metric(formula: str, source: str, **more: Any) -> Callable[[Callable[..., Any]], Definition]:
     """Declare the decorated function as a metric, with what `Definition` takes."""
 
     def declare(compute: Callable[..., Any]) -> Definition:
-        definition = Definition(compute, formula, source, **more)
-        DEFINITIONS[definition.name] = definition
-        return definition
+        DEFINITIONS[compute.__name__] = Definition(compute, formula, source, **more)
+        return DEFINITIONS[compute.__name__]
 
     return declare
+
+
+def label_of(name: str, params: Mapping[str, object], k: int | None) -> str:
+    """Write a label: ``name(parameter=value)@k``."""
+    inside = ", ".join(f"{parameter}={value}" for parameter, value in params.items())
+    return name + (f"({inside})" if inside else "") + ("" if k is None else f"@{k}")
+
+
+def read_parameter(label: str, text: str) -> tuple[str, Value]:
+    """Read ``parameter=value``; what the parameter takes is for `Parameter.check`."""
+    name, equals, written = text.partition("=")
+    found = _VALUE.fullmatch(written.strip())
+    if not equals or not name.strip() or not found:
+        raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
+    value = Value(found[0])
+    try:
+        _ = value.numbers
+    except ValueError:
+        raise MetricError(
+            f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
+            f"write them as {found['word']}(1, 2)"
+        ) from None
+    return name.strip(), value

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
-from harness.metrics.definitions import EMPTY, SHORT, UNDEFINED, Parameter, Params, Value, words
+from harness.metrics.definitions import EMPTY, SHORT, UNDEFINED, Parameter, Params, Value
 from harness.metrics.gain import neutral
-
-__all__ = [
-    "AP_TIES",
-    "AVERAGE",
-    "BEST",
-    "LISTS",
-    "TIES",
-    "WORST",
-    "cut_rule",
-    "hypergeometric",
-    "resolve_ties",
-]
 
 AVERAGE, BEST, WORST = 0, 1, -1
 SMALLEST_BLOCK = 2048
@@ -30,18 +20,8 @@ SMALLEST_BLOCK = 2048
 def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Rankings:
     """Order the items of each group of equal estimates.
 
-    Parameters
-    ----------
-    rankings : Rankings
-    rule : Value
-        ``average`` and ``together`` keep the groups.
-    neutral : float
-        The relevance that counts as much as an unjudged item, for the best and the worst order.
-
-    Returns
-    -------
-    Rankings
-        Without ties, unless the rule keeps them; entries in rank order.
+    The rules ``average`` and ``together`` keep them. For ``best`` and ``worst``, `neutral` is the
+    relevance that counts as much as an unjudged item.
 
     Examples
     --------
@@ -107,19 +87,26 @@ def _resolve(rankings: Rankings, params: Params) -> Rankings:
 
 TIES = Parameter(
     "ties",
+    "average",
+    "average, first, last, best, worst, random or with (number)",
     "order of equal estimates: expected value over all orders, input order, reversed input order, "
     "best or worst possible, or drawn with a seed",
-    Value("average"),
-    {**words("average", "first", "last", "best", "worst"), "random": (0, 1)},
     apply=_resolve,
-)
-AP_TIES = replace(
-    TIES,
-    summary=TIES.summary + "; or counted together, each group at its last rank",
-    words={**TIES.words, **words("together")},
 )
 LISTS = (TIES, UNDEFINED, EMPTY, SHORT)
 """What a metric of ranked lists needs besides."""
+
+
+Entries = tuple[Ints, Floats, Ranks, Ranks, Ints]
+"""Ranked lists as compiled loops take them: offsets, gains, first and last rank of ties, and ks."""
+
+
+def walk(loop: Callable[..., None], lists: Rankings, gains: Floats, ks: Ints, *more: Any) -> Floats:
+    """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
+    entries = (lists.offsets, gains, lists.tie_low, lists.tie_high, ks)
+    out = np.zeros((lists.n_users, len(ks)))
+    each_block(lambda a, b: loop(entries, *more, a, b, out), lists.n_users, SMALLEST_BLOCK)
+    return out
 
 
 @kernel

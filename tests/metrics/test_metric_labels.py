@@ -15,18 +15,16 @@ from harness.metrics import number
 def words(parameter):
     """Draw a value that a parameter takes, in its canonical spelling."""
     choices = []
-    for word, (fewest, most) in parameter.words.items():
-        if most is None:
+    for word, behind in parameter.words.items():
+        if behind == "(number, ...)":
             rising = st.lists(st.integers(0, 30), min_size=1, max_size=5).map(sorted)
             choices.append(rising.map(lambda n, w=word: f"{w}({', '.join(map(str, n))})"))
             continue
-        if fewest == 0:
-            choices.append(st.just(word))
-        if most:
+        choices.append(st.just(word))
+        if behind:
             choices.append(st.integers(1, 9).map(lambda n, w=word: f"{w}({n})"))
-    if parameter.numeric:
-        low = max(parameter.above, -50.0)
-        high = min(parameter.below, 50.0)
+    if parameter.limits:
+        low, high = max(parameter.limits[0], -50.0), min(parameter.limits[1], 50.0)
         numbers = st.floats(low, high, exclude_min=True, exclude_max=True)
         choices.append(numbers.map(number))
     return st.one_of(choices)

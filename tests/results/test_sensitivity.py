@@ -9,7 +9,7 @@ import harness
 from harness import metrics
 from harness.cli import main
 from harness.errors import MetricError, ResultsError
-from harness.metrics.conventions import conventions
+from harness.metrics import conventions
 from harness.results import Run, read_run
 from harness.results.sensitivity import Sensitivity, under_conventions, with_sensitivity
 from harness.results.store import CellStore
