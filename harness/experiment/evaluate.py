@@ -100,7 +100,9 @@ def evaluate(
             ratings, _ = plan.ratings(cell.dataset)
             if record is None or not record.fits(ratings.n_users, ratings.n_items):
                 error = "not computed" if record is None else "its stored cell is not of these data"
-                results[position] = FailedCell(**dict(name), error=failures.get(cell.key, error))
+                results[position] = FailedCell(
+                    **name.model_dump(exclude_unset=True), error=failures.get(cell.key, error)
+                )
                 continue
             completed.pool.watch(Stage(cell.title, "metrics"))
             scores, result = _scored(plan, plan.split(cell), name, record)
@@ -161,7 +163,7 @@ def _scored(
     scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)
     seconds = time.perf_counter() - begun
     result = CellResult(
-        **dict(name),
+        **name.model_dump(exclude_unset=True),
         **record.facts.model_dump(exclude_unset=True),
         metric_seconds=seconds,
         n_users=int(record.kept.sum()),

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import harness
 from harness.datasets import cache_folder
-from harness.results.record import CellResult, Conditions, FailedCell, Machine, RunInfo
+from harness.errors import counted
+from harness.results.record import AnyCell, CellResult, Machine, RunInfo
 
 __all__ = ["commit", "listed", "machine", "measured", "took", "versions", "without_folders"]
 
@@ -58,30 +59,24 @@ def machine() -> Machine:
     )
 
 
-def measured(cells: Iterable[CellResult | FailedCell]) -> dict[str, int]:
-    """Return the conditions under which the fit and score seconds of cells were measured.
-
-    Parameters
-    ----------
-    cells : iterable of CellResult or FailedCell
-        Those that failed are left out.
+def measured(cells: Iterable[AnyCell]) -> dict[str, int]:
+    """Return the conditions under which the seconds of finished cells were measured.
 
     Returns
     -------
     dict of str to int
         How many cells have these conditions, the most frequent first.
     """
-    counted = Counter(_in_words(cell.measured) for cell in cells if isinstance(cell, CellResult))
-    return dict(counted.most_common())
-
-
-def _in_words(conditions: Conditions) -> str:
-    workers = conditions.workers
-    return (
-        f"on {conditions.date}, {conditions.processor}, {_counted(conditions.cores, 'core')}, "
-        f"{_counted(workers, 'cell')} at a time with {_counted(conditions.threads, 'thread')}"
-        f"{'' if workers == 1 else ' each'}, harness {conditions.version}"
-    )
+    totals: Counter[str] = Counter()
+    for cell in cells:
+        if isinstance(cell, CellResult):
+            its = cell.measured
+            totals[
+                f"on {its.date}, {its.processor}, {counted(its.cores, 'core')}, "
+                f"{counted(its.workers, 'cell')} at a time with {counted(its.threads, 'thread')}"
+                f"{'' if its.workers == 1 else ' each'}, harness {its.version}"
+            ] += 1
+    return dict(totals.most_common())
 
 
 def listed(conditions: dict[str, int]) -> str:
@@ -109,7 +104,7 @@ def took(infos: Iterable[RunInfo]) -> str:
     seconds = f"{sum(info.seconds for info in infos):.1f} s"
     if not found:
         return seconds
-    return f"{seconds}, with {found} of {_counted(len(cells), 'cell')} found in the cache"
+    return f"{seconds}, with {found} of {counted(len(cells), 'cell')} found in the cache"
 
 
 def without_folders(text: str, base: Path | None = None) -> str:
@@ -154,10 +149,6 @@ def commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return head + ("+" if changed else "")
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _git(top: Path, *words: str) -> str:

@@ -149,6 +149,17 @@ class CellName(RowName):
     key: Digest
     split_fingerprint: Word
     params: Params
+    found: bool = False
+    """Whether it was in the cache before the run."""
+    n_trials: Count | None = None
+    """Of the search for its parameters; None where nothing was searched."""
+    search_seconds: Amount | None = None
+
+    @model_validator(mode="after")
+    def _search_is_whole(self) -> Self:
+        if (self.n_trials is None) != (self.search_seconds is None):
+            raise ValueError("n_trials without search_seconds, or the other way round")
+        return self
 
 
 class Conditions(Record):
@@ -186,39 +197,20 @@ class Score(Record):
     n_undefined: Count
 
 
-class _Search(Record):
-    found: bool = False
-    """Whether it was in the cache before the run."""
-    n_trials: Count | None = None
-    """Of the search for its parameters; None where nothing was searched."""
-    search_seconds: Amount | None = None
+class CellResult(CellFacts, CellName):
+    """A finished cell."""
 
-    @model_validator(mode="after")
-    def _search_is_whole(self) -> Self:
-        if (self.n_trials is None) != (self.search_seconds is None):
-            raise ValueError("n_trials without search_seconds, or the other way round")
-        return self
-
-
-class _Scored(CellFacts):
+    error: ClassVar[None] = None
     metric_seconds: Amount
     n_users: Count
     scores: dict[str, Score]
     tied_at_cut: dict[str, Share]
 
 
-class _Failed(Record):
-    error: Word
-
-
-class CellResult(_Search, _Scored, CellName):
-    """A finished cell."""
-
-    error: ClassVar[None] = None
-
-
-class FailedCell(_Search, _Failed, CellName):
+class FailedCell(CellName):
     """A cell that did not come to an end."""
+
+    error: Word
 
 
 def _kind(cell: object) -> str:

@@ -1,41 +1,82 @@
-"""A results folder from a stranger gives one clear line, in bounded time and memory."""
+"""A run from elsewhere is read whole, or refused with file, key and advice, in bounded time."""
 
 import copy
+import csv
 import hashlib
 import io
+import itertools
 import json
+import math
 import os
+import re
 import time
+from contextlib import redirect_stderr, redirect_stdout, suppress
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import harness
+from harness.cli import main
+from harness.config.load import load
 from harness.errors import HarnessError, ResultsError
+from harness.report.conventions import sensitivity_tables
+from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
+from harness.report.plots import tradeoff
+from harness.report.sentences import headline
 from harness.report.summary import summarise
+from harness.report.tables import latex
 from harness.results import Run, find_runs, read_run
 from harness.results.compare import join, open_run
-from harness.results.table import display_table, to_csv, to_markdown
+from harness.results.record import RunInfo
+from harness.results.table import bounds_to_csv, to_csv, to_markdown
+
+FAILING = """
+import surprise
+
+
+class Fails(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise ValueError("no fit")
+
+    def estimate(self, user, item):
+        return 3.0
+"""
+FILES = ("table.csv", "bounds.csv", "table.md", "users.parquet", "trials.parquet")
+COMMANDS = (
+    ["report", "RUN", "--output", "OUT/page.html"],
+    ["plot", "RUN", "--output", "OUT/plots", "--kind", "tradeoff", "--kind", "differences"],
+    ["conventions", "RUN", "--metric", "ndcg", "-k", "5"],
+    ["compare", "RUN", "OTHER", "--anyway", "--output", "OUT/page.html"],
+    ["list", "runs"],
+    *(["table", "RUN", "--format", form] for form in ("text", "markdown", "csv", "latex")),
+)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A run as it is written, and its description."""
+    """A run with every part that a run can have, and its description."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("made")
         patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        patch.syspath_prepend(folder)
+        (folder / "failing_algorithms.py").write_text(FAILING)
         config = {
             "name": "made",
-            "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
+            "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
             "split": {"kind": "kfold", "n_splits": 2},
-            "algorithms": ["BaselineOnly", "ItemMean", "Random"],
+            "algorithms": [
+                {"name": "KNNBasic", "search": {"k": [5, 10]}},
+                "ItemMean",
+                "Random",
+                {"name": "failing_algorithms:Fails", "label": "Fails"},
+            ],
             "metrics": ["ndcg@5", "rmse"],
-            "statistics": {"resamples": 100},
+            "tuning": {"trials": 1, "metric": "rmse"},
+            "statistics": {"resamples": 100, "baseline": "Random"},
         }
         done = harness.run(config, results=folder)
         info = json.loads((done.folder / "run.json").read_text())
@@ -44,31 +85,48 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def write(tmp_path, made):
-    """Write a description, as somebody who knows the format would, beside the other files."""
-    source, _ = made
+def info(made):
+    return copy.deepcopy(made[1])
 
-    def write(text, name="made"):
-        folder = tmp_path / "results" / name
+
+@pytest.fixture
+def write(tmp_path, made):
+    """Write a record, as somebody who knows the format would, beside the other files."""
+
+    def write(info, name="made", users=None):
+        folder = tmp_path / "runs" / name
         folder.mkdir(parents=True, exist_ok=True)
-        for each in ("table.csv", "bounds.csv", "table.md", "users.parquet"):
-            (folder / each).write_bytes((source / each).read_bytes())
-        data = text if isinstance(text, bytes) else json.dumps(text).encode()
+        for each in FILES:
+            if not (folder / each).exists():
+                (folder / each).write_bytes((made[0] / each).read_bytes())
+        if users is not None:
+            (folder / "users.parquet").write_bytes(users)
+            digest = hashlib.sha256(users).hexdigest()
+            info = info | {"files": info["files"] | {"users.parquet": digest}}
+        data = info if isinstance(info, bytes) else json.dumps(info).encode()
         (folder / "run.json").write_bytes(data)
         return folder
 
     return write
 
 
-@pytest.fixture
-def info(made):
-    return copy.deepcopy(made[1])
+def show(folder):
+    """Show all words and numbers of a run that commands show; plots take longer."""
+    run = read_run(folder)
+    for text in (to_csv, bounds_to_csv, to_markdown, methods, describe_run, describe_cells):
+        text(run.info)
+    run._repr_html_()
+    join([run, Run(run.info, run.users)])
+    told = summarise(run)
+    sensitivity_tables(told), headline(told), latex(run), to_yaml(run.info), command(run.info)
 
 
-def test_a_description_without_its_hash_is_read(write, info):
-    run = read_run(write(info))
+def test_a_record_without_its_hash_is_read_and_shown(write, info):
+    folder = write(info)
+    run = read_run(folder)
     assert run.info.model_dump(exclude_unset=True) == info
     assert len(run.users) == len(read_run(run.folder).users)
+    show(folder)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +153,7 @@ def test_a_description_without_its_hash_is_read(write, info):
     ],
     ids=range(18),
 )
-def test_what_is_no_description_is_one_line_at_once(write, text):
+def test_what_is_no_record_is_one_line_at_once(write, text):
     folder = write(text)
     begun = time.process_time()
     with pytest.raises(
@@ -107,7 +165,7 @@ def test_what_is_no_description_is_one_line_at_once(write, text):
     assert time.process_time() - begun < 5
 
 
-def test_a_huge_description_is_not_read(write, tmp_path):
+def test_a_huge_record_is_not_read(write):
     folder = write(b"{}")
     with (folder / "run.json").open("wb") as file:
         file.truncate(3_000_000_000)  # sparse: takes no room
@@ -164,16 +222,264 @@ def test_a_huge_description_is_not_read(write, tmp_path):
         (("started",), 20, "started"),
         (("files",), [], "files"),
         (("files",), {"users.parquet": "0"}, r"files\.users\.parquet"),
+        (("unknown",), 1, "unknown: Extra inputs"),
+        (("metrics",), ["ndcg@5", "ndcg@5"], "a metric is there twice"),
+        (("seeds",), [7], "a cell of a seed or a fold that the run does not have"),
+        (("versions",), None, "versions"),
+        (("machine",), {}, r"machine\.system"),
+        (("datasets",), [], "datasets"),
+        (("started",), "yesterday", "started"),
+        (("conventions",), "all", "conventions"),
+        (("conventions",), [{}], r"conventions\[0\]"),
+        (("conventions", 0, "rows", 0, "label"), "no such metric", "no such metric"),
+        (("ties",), [{"rows": []}], r"ties\[0\]"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_named(write, info, path, value, where):
-    target = info
-    for key in path[:-1]:
-        target = target[key]
-    target[path[-1]] = value
-    with pytest.raises(ResultsError, match=rf"run\.json: {where}|run\.json: .*{where}") as caught:
-        read_run(write(info))
+    changed = mutated(info, path, value)
+    with pytest.raises(ResultsError, match=rf"run\.json: .*{where}.*; run the config") as caught:
+        read_run(write(changed))
     assert "\n" not in str(caught.value)
+    with pytest.raises(ResultsError, match="not written"):  # nor would it be written
+        RunInfo.checked(changed, "not written")
+
+
+def places(node, path=()):
+    """Yield a path to every place of a description, items of lists of one kind once."""
+    seen = set()
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, inner in items:
+        kind = key
+        if isinstance(node, list):
+            kind = ("[]", tuple(inner)) if isinstance(inner, dict) else ("[]", type(inner))
+        if kind in seen:
+            continue
+        seen.add(kind)
+        yield (*path, key)
+        if isinstance(inner, dict | list):
+            yield from places(inner, (*path, key))
+
+
+MISSING = object()
+VALUES = (
+    MISSING,
+    None,
+    True,
+    -1,
+    0.5,
+    2,
+    10**400,
+    10**4000,
+    math.nan,
+    math.inf,
+    1e308,
+    "",
+    "0" * 16,
+    "\x1b[2J\x07\u202e",
+    "2025-13-45T99:99:99",
+    "x" * 20_000,
+    [],
+    [[]],
+    {},
+    {"a": [{}]},
+)
+
+
+def mutated(info, path, value):
+    changed = copy.deepcopy(info)
+    node = changed
+    for key in path[:-1]:
+        node = node[key]
+    if value is MISSING:
+        del node[path[-1]]
+    elif value == "twice":
+        node[path[-1]] = [*node[path[-1]], node[path[-1]][0]]
+    else:
+        node[path[-1]] = value
+    return changed
+
+
+def mutations(info):
+    for path in places(info):
+        for value in VALUES:
+            yield path, value
+        node = info
+        for key in path:
+            node = node[key]
+        if isinstance(node, list) and node:
+            yield path, "twice"
+
+
+def faults(write, info, shown, every, first=0):
+    """Return what is neither refused in one line nor shown, and how many were either."""
+    found, n_refused, n_shown = [], 0, 0
+    for path, value in itertools.islice(mutations(info), first, None, every):
+        try:
+            shown(write(mutated(info, path, value)))
+            n_shown += 1
+        except ResultsError as error:
+            n_refused += 1
+            if not re.fullmatch(r".*(run the config again|run its config again)", str(error)):
+                found.append((path, value, error))
+        except Exception as error:
+            found.append((path, value, error))
+    return [(path, str(value)[:20], repr(error)[:200]) for path, value, error in found], (
+        n_refused,
+        n_shown,
+    )
+
+
+def test_a_changed_record_is_refused_or_shown(write, made):
+    found, (n_refused, n_shown) = faults(write, made[1], show, every=37)
+    assert found == []
+    assert n_refused > 100
+    assert n_shown > 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(4))
+def test_every_change_of_a_record_is_refused_or_shown(write, made, part):
+    assert faults(write, made[1], show, every=4, first=part)[0] == []
+
+
+def called(*arguments):
+    """Run a command in this process, and return its exit code and all that it prints."""
+    printed = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed), pytest.raises(SystemExit) as left:
+        main([str(each) for each in arguments])
+    return left.value.code, printed.getvalue()
+
+
+def call_all(folder, out, commands=COMMANDS):
+    """Yield each command on a run, with its exit code and all that it prints."""
+    names = {"RUN": folder, "OTHER": folder.parent / "other", "OUT": out}
+    for words in commands:
+        filled = [str(names.get(word, word)).replace("OUT", str(out)) for word in words]
+        yield words, *called(*filled, "--results", folder.parent)
+
+
+@pytest.mark.long
+def test_a_changed_record_makes_no_traceback_in_any_command(write, made, tmp_path):
+    write(made[1], "other")
+    readable = []
+    for path, value in itertools.islice(mutations(made[1]), 0, None, 13):
+        with suppress(ResultsError):
+            read_run(write(mutated(made[1], path, value)))
+            readable.append((path, value))
+    assert len(readable) > 20
+    for path, value in readable[::4]:
+        for words, code, printed in call_all(write(mutated(made[1], path, value)), tmp_path):
+            assert code in (0, 2), (path, value, words, printed)
+            assert "Traceback" not in printed, (path, value, words)
+
+
+STEERING = "\x1b[2J\x1b]0;owned\x07\u202e\x9b31m"
+
+
+@pytest.fixture
+def hostile(write, made, tmp_path):
+    """A well-formed run whose every text steers a terminal, or is a formula."""
+    info = copy.deepcopy(made[1])
+    names = {"Random": f"=cmd|' /C calc'!A1{STEERING}", "ItemMean": f"@SUM(1){STEERING}"}
+    places = ("dataset", "split", "candidates")
+    frame = pd.read_parquet(made[0] / "users.parquet")
+
+    def changed(node, key=None):
+        if isinstance(node, dict):
+            return {each: changed(inner, each) for each, inner in node.items()}
+        if isinstance(node, list):
+            return [changed(each, key) for each in node]
+        if key in ("algorithm", "first", "second"):
+            return names.get(node, node)
+        steered = (*places, "method", "note", "notes", "error", "convention", "processor")
+        return f"+{node}{STEERING}" if key in steered else node
+
+    info = {
+        key: value if key in ("config", "files", "splits") else changed(value, key)
+        for key, value in info.items()
+    }
+    info |= {"description": STEERING, "config_file": f"{STEERING}.yaml", "commit": STEERING}
+    info["versions"] |= {"python": STEERING}
+    frame["algorithm"] = frame["algorithm"].map(lambda name: names.get(name, name))
+    for place in places:
+        frame[place] = frame[place].map(lambda name: f"+{name}{STEERING}")
+    data = frame.to_parquet(index=False)
+    write(info | {"name": "other"}, "other", data)
+    return write(info, users=data)
+
+
+def test_no_command_prints_what_steers_a_terminal(hostile, tmp_path):
+    said = ""
+    for words, code, printed in call_all(hostile, tmp_path):
+        assert code == 0, (words, printed)
+        assert [c for c in printed if not c.isprintable() and c != "\n"] == [], words
+        said += printed
+    assert "owned" in said
+    assert "calc" in said
+
+
+def test_a_broken_record_does_not_steer_a_terminal(write, made, tmp_path):
+    info = made[1] | {f"a{STEERING}": 1}
+    for words, code, printed in call_all(write(info), tmp_path):
+        assert code == (0 if words[0] == "list" else 2), (words, printed)
+        assert "run.json" in printed
+        assert [c for c in printed if not c.isprintable() and c != "\n"] == [], words
+
+
+def as_spreadsheets_do(text):
+    """Return the cells of a CSV file that a spreadsheet would take for formulas."""
+    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+    formulas = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    return [cell for cell in formulas if not re.fullmatch(r"-?[\d.]+", cell)]
+
+
+def test_no_csv_of_a_run_holds_a_formula(hostile):
+    run = read_run(hostile)
+    told = summarise(run)
+    for text in (
+        to_csv(run.info),
+        bounds_to_csv(run.info),
+        *(table.csv for table in sensitivity_tables(told)),
+        tradeoff.view(told, "ndcg@5").csv,
+    ):
+        assert as_spreadsheets_do(text) == []
+        assert "'=cmd" in text or "'+" in text
+    found = pd.read_csv(io.StringIO(to_csv(run.info)), dtype={"algorithm": str})
+    assert found["ndcg@5"].dtype == float
+    names = found["algorithm"].str.replace(r"^'(?=[=+@\t\r-])", "", regex=True)
+    assert names.tolist() == run.table["algorithm"].tolist()
+
+
+def test_scores_of_users_hold_no_formula(tmp_path):
+    scored = tmp_path / "=scored.csv"
+    rows = [("=1+1", 4.0), ("-7", 3.0), ("@x", 2.0), ("plain", 1.0)]
+    text = "".join(f"{user},{item},{item},{rating}\n" for user, rating in rows for item in "123")
+    scored.write_text("user,item,estimate,rating\n" + text)
+    out = tmp_path / "out.csv"
+    code, printed = called("evaluate", scored, "--metrics", "ndcg@5", "--per-user", out)
+    assert code == 0, printed
+    assert as_spreadsheets_do(out.read_text()) == []
+    assert sorted(pd.read_csv(out, dtype=str)["user"]) == ["'=1+1", "'@x", "-7", "plain"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"row": "0" * 16}, "rows of cells that run.json does not have"),
+        ({"algorithm": "other"}, "rows of cells that run.json does not have"),
+        ({"fold": 7}, "rows of cells that run.json does not have"),
+        ({"rmse": float("inf")}, "an infinite number in 'rmse'"),
+        ({"ndcg@5": "high"}, "no column 'ndcg@5'"),
+        ({"ndcg@5": [[1.0]]}, "no column 'ndcg@5'"),
+    ],
+)
+def test_scores_of_other_cells_or_another_kind_are_refused(write, made, change, reason):
+    frame = pd.read_parquet(made[0] / "users.parquet")
+    for column, value in change.items():
+        frame[column] = value * len(frame) if isinstance(value, list) else value
+    run = read_run(write(made[1], users=frame.to_parquet(index=False)))
+    with pytest.raises(ResultsError, match=rf"users\.parquet: .*{reason}"):
+        _ = run.users
 
 
 @pytest.mark.parametrize(
@@ -196,36 +502,22 @@ def test_a_named_pipe_is_not_waited_for(write, info, name):
     assert find_runs(folder.parent) == ([] if name == "run.json" else [folder])
 
 
+@pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", b"x" * 1_000])
+def test_scores_that_are_no_table_are_named(write, info, data):
+    with pytest.raises(ResultsError, match=r"users\.parquet: not a table"):
+        _ = read_run(write(info, users=data)).users
+
+
 def parquet(table):
     data = io.BytesIO()
     pq.write_table(table, data, compression="zstd")
     return data.getvalue()
 
 
-def with_users(write, info, data):
-    info["files"]["users.parquet"] = hashlib.sha256(data).hexdigest()
-    folder = write(info)
-    (folder / "users.parquet").write_bytes(data)
-    return read_run(folder)
-
-
-@pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", b"x" * 1_000])
-def test_scores_that_are_no_table_are_named(write, info, data):
-    run = with_users(write, info, data)
-    with pytest.raises(ResultsError, match=r"users\.parquet: not a table"):
-        _ = run.users
-
-
-def test_scores_with_columns_of_another_kind_are_named(write, info, made):
-    table = pq.read_table(made[0] / "users.parquet").replace_schema_metadata(None)
-    place = table.schema.get_field_index("ndcg@5")
-    for column in (pa.array(["high"] * len(table)), pa.array([[1.0]] * len(table))):
-        run = with_users(write, info, parquet(table.set_column(place, "ndcg@5", column)))
-        with pytest.raises(ResultsError, match="no column 'ndcg@5'"):
-            _ = run.users
-    run = with_users(write, info, parquet(table.drop_columns(["user"])))
+def test_scores_without_a_column_are_named(write, info, made):
+    table = pq.read_table(made[0] / "users.parquet").drop_columns(["user"])
     with pytest.raises(ResultsError, match="no column 'user'"):
-        _ = run.users
+        _ = read_run(write(info, users=parquet(table))).users
 
 
 def test_a_small_file_that_unpacks_to_more_than_memory_is_refused(write, info):
@@ -235,7 +527,7 @@ def test_a_small_file_that_unpacks_to_more_than_memory_is_refused(write, info):
         for _ in range(50):
             writer.write_table(table)
     assert len(data.getvalue()) < 1_000_000
-    run = with_users(write, info, data.getvalue())
+    run = read_run(write(info, users=data.getvalue()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("psutil.virtual_memory", lambda: type("M", (), {"available": 2 * 10**9}))
         with pytest.raises(ResultsError, match=r"would take . GB"):
@@ -245,67 +537,42 @@ def test_a_small_file_that_unpacks_to_more_than_memory_is_refused(write, info):
 def test_what_a_file_says_of_pandas_is_not_believed(write, info, made):
     table = pq.read_table(made[0] / "users.parquet")
     about = json.dumps({"index_columns": [], "columns": [], "pandas_version": "0", "x": "[[["})
-    run = with_users(write, info, parquet(table.replace_schema_metadata({b"pandas": about})))
+    run = read_run(write(info, users=parquet(table.replace_schema_metadata({b"pandas": about}))))
     pd.testing.assert_frame_equal(run.users, read_run(made[0]).users)
-    run = with_users(write, info, parquet(table.replace_schema_metadata({b"pandas": b"{[["})))
+    run = read_run(write(info, users=parquet(table.replace_schema_metadata({b"pandas": b"{[["}))))
     with pytest.raises(ResultsError, match="not a table"):
         _ = run.users
 
 
-def show_everything(folder):
-    """Do with a run what commands do."""
-    run = read_run(folder)
-    to_csv(run.info)
-    to_markdown(run.info)
-    display_table(run.info)
-    join([run, Run(run.info, run.users)])
-    run._repr_html_()
-    summarise(run)
+def test_a_changed_config_in_a_record_is_refused_or_loaded_to_run_it_again(write, made):
+    changes = [each for each in mutations(made[1]) if each[0][0] in ("config", "config_file")]
+    n_refused = 0
+    for path, value in changes[::11]:
+        folder = write(mutated(made[1], path, value))
+        try:
+            load(folder)
+        except HarnessError as error:
+            assert "run.json" in str(error)  # noqa: PT017 - any other error is a traceback
+            n_refused += 1
+    assert n_refused > 50
 
 
-def test_what_is_read_can_be_shown(write, info):
-    show_everything(write(info))
-
-
-LEAVES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(2**70), 2**70),
-    st.floats(),
-    st.text(max_size=20),
-    st.just([]),
-    st.just({}),
-    st.lists(st.integers(), max_size=3),
-)
-
-
-@settings(max_examples=60)
-@given(data=st.data())
-def test_any_changed_value_is_refused_or_can_be_shown(tmp_path_factory, made, data):
-    source, whole = made
-    changed = copy.deepcopy(whole)
-    for _ in range(data.draw(st.integers(1, 3))):
-        node = changed
-        while True:
-            keys = sorted(node) if isinstance(node, dict) else range(len(node))
-            key = data.draw(st.sampled_from(list(keys)))
-            inner = node[key]
-            if not isinstance(inner, dict | list) or not inner or data.draw(st.booleans()):
-                break
-            node = inner
-        if data.draw(st.booleans()):
-            node[key] = data.draw(LEAVES)
-        else:
-            del node[key]
-    folder = tmp_path_factory.mktemp("changed") / "made"
-    folder.mkdir()
-    for name in ("table.csv", "bounds.csv", "table.md", "users.parquet"):
-        (folder / name).write_bytes((source / name).read_bytes())
-    (folder / "run.json").write_text(json.dumps(changed))
-    try:
-        show_everything(folder)
-    except HarnessError as error:
-        assert "\n" not in str(error)  # noqa: PT017 - anything else is a traceback
+def test_conventions_of_a_run_without_a_finished_cell_are_refused_in_one_line(tmp_path):
+    (tmp_path / "nothing_finishes.py").write_text(FAILING)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+        patch.syspath_prepend(tmp_path)
+        config = {
+            "dataset": {"synthetic": {"n_users": 10, "n_items": 10, "n_ratings": 40}},
+            "algorithms": ["nothing_finishes:Fails"],
+            "metrics": ["ndcg@5"],
+            "baselines": False,
+        }
+        done = harness.run(config, results=tmp_path / "runs")
+        code, printed = called("conventions", done.folder)
+        assert (code, printed) == (2, "run: no cell finished; run the config again\n")
+        for words in (["table", done.folder], ["report", done.folder], ["list", "runs"]):
+            assert called(*words, "--results", tmp_path / "runs")[0] == 0
 
 
 def test_a_run_is_found_among_broken_ones(write, info):
