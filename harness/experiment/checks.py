@@ -49,7 +49,7 @@ def check_tables(plan: Plan) -> None:
     """
     seen: dict[str, tuple[int, int, int]] = {}
     for place in _tables(plan):
-        first = seen.setdefault(plan.table(*place)["table"], place)
+        first = seen.setdefault(plan.table(*place).table, place)
         for key, how, one, other in zip(
             ("dataset", "split"),
             ("holds the same ratings as", "has the same training and test parts as"),
@@ -105,8 +105,7 @@ def notes_before_fit(plan: Plan) -> Iterator[str]:
         dataset, split, candidates = place
         made = plan.splits(dataset, split, plan.experiment.seed[0])[0]
         lists = _test_lists(plan.experiment.candidates[candidates], made)
-        names = plan.table(*place)
-        where = f"{names['dataset']}, {names['split']}, {names['candidates']}: "
+        where = f"{', '.join(plan.table(*place).names)}: "
         for metric in plan.metrics:
             if reason := evaluation.cannot_distinguish(metric, lists):
                 note = f"{metric} cannot distinguish algorithms: {reason}"

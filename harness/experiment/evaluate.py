@@ -140,8 +140,11 @@ def _name(plan: Plan, cell: Cell) -> CellName:
     table = plan.table(cell.dataset, cell.split, cell.candidates)
     outer = plan.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
     return CellName(
-        **table,
-        row=plan.row_key(table["table"], cell),
+        dataset=table.dataset,
+        split=table.split,
+        candidates=table.candidates,
+        table=table.table,
+        row=plan.row_key(table.table, cell),
         algorithm=plan.experiment.algorithms[cell.algorithm].title,
         seed=cell.seed,
         fold=cell.fold,

@@ -23,6 +23,7 @@ from harness.config.load import load
 from harness.datasets import Ratings
 from harness.metrics import Metric
 from harness.results.compare import distinct_names
+from harness.results.record import TableName
 from harness.results.store import key_of, short_key
 from harness.sections import Section
 from harness.splits import Split
@@ -300,8 +301,8 @@ class Plan:
             *(distinct_names(names, [settings(each) for each in given]) for names, given in named)
         )
 
-    def table(self, dataset: int, split: int, candidates: int) -> dict[str, str]:
-        """Return the identity of a table, ``table``, and its display names.
+    def table(self, dataset: int, split: int, candidates: int) -> TableName:
+        """Return the identity of a table and its display names.
 
         The identity covers the data, the division without the run's seed, and the candidates:
         seeds of one run are cells of one row, and runs that divide equal data alike share it.
@@ -318,12 +319,12 @@ class Plan:
             "split": divided,
             "candidates": settings(chosen) | {"kind": chosen.kind},
         }
-        return {
-            "table": short_key(identity),
-            "dataset": self.names.datasets[dataset],
-            "split": self.names.splits[split],
-            "candidates": self.names.candidates[candidates],
-        }
+        return TableName(
+            dataset=self.names.datasets[dataset],
+            split=self.names.splits[split],
+            candidates=self.names.candidates[candidates],
+            table=short_key(identity),
+        )
 
     def row_key(self, table: str, cell: Cell) -> str:
         """Return the identity of a row: its table, and all that a config says of its algorithm.
