@@ -1,6 +1,8 @@
 """Errors, seeds, files and threads: what everything else stands on."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -85,7 +87,27 @@ def test_a_failure_in_a_block_reaches_the_caller(monkeypatch):
         each_block(task, 100)
 
 
-@pytest.mark.parametrize(("setting", "expected"), [("3", 3), ("0", None), ("many", None)])
-def test_the_number_of_threads_can_be_set(monkeypatch, setting, expected):
+INVALID = ["", "0", "-4", "many", "²", "9" * 30, "1.5"]
+
+
+@pytest.mark.parametrize(("setting", "expected"), [("3", 3), *((value, None) for value in INVALID)])
+def test_the_number_of_threads_is_that_of_the_environment_or_of_the_cores(
+    monkeypatch, setting, expected
+):
     monkeypatch.setenv("HARNESS_THREADS", setting)
     assert n_threads() == (expected or len(os.sched_getaffinity(0)))
+
+
+@pytest.mark.parametrize("value", ["0", "abc"])
+def test_numba_is_imported_whatever_its_number_of_threads_says(value):
+    code = (
+        "from harness.kernels import group_rows; import numpy; group_rows(numpy.zeros(1, int), 1)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_NUM_THREADS": value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
