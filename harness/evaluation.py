@@ -52,17 +52,8 @@ def evaluate(
 ) -> CellScores:
     """Score every user of a cell by every metric.
 
-    Parameters
-    ----------
-    wanted : sequence of Metric
-    rankings : Rankings
-        One list for each kept user.
-    pairs : Pairs
-        Every test pair, of all users.
-    kept : ndarray of bool, shape (n_users,)
-        Which users the rankings are of.
-    exposure : Exposure, optional
-        The training ratings, for the metrics of which items are recommended.
+    Pairs are of all users, rankings of those that `kept` marks. Metrics of which items are
+    recommended need the training ratings, `exposure`.
     """
     scores = metrics.score(wanted, rankings, pairs=pairs, exposure=exposure)
     per_user, means = {}, {}
@@ -83,18 +74,9 @@ def evaluate(
 def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
     """Return the scores of the best order and, on average, of a random order of the same lists.
 
-    Parameters
-    ----------
-    wanted : sequence of Metric
-        Those that are not computed from ranked lists are skipped.
-    rankings : Rankings
-        Of any model: only the items in the lists matter.
-
-    Returns
-    -------
-    dict of str to dict
-        By label: ``best`` and ``random``, the exact mean over all orders; undefined where
-        `random_order` gives a reason instead of a metric.
+    By label and ``best`` or ``random``, the exact mean over all orders: undefined where
+    `random_order` gives a reason instead of a metric. Only the items in the lists matter; metrics
+    that are not computed from lists are skipped.
 
     Examples
     --------
@@ -122,15 +104,8 @@ def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict
 def random_order(metric: Metric) -> Metric | str:
     """Return the metric whose value, with a whole list tied, is the mean over its orders.
 
-    Parameters
-    ----------
-    metric : Metric
-        Of ranked lists. A random order has no ties, so its own rule for them does not matter.
-
-    Returns
-    -------
-    Metric or str
-        Why there is none, where no exact mean is known.
+    A random order has no ties, so the metric's own rule for them does not matter. Where no exact
+    mean is known, the reason is returned.
 
     Examples
     --------
@@ -149,17 +124,8 @@ def random_order(metric: Metric) -> Metric | str:
 def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
     """Return why every order of these lists scores the same, or None where orders differ.
 
-    Parameters
-    ----------
-    metric : Metric
-    rankings : Rankings
-        Of any model: only the items in the lists matter.
-
-    Returns
-    -------
-    str or None
-        The reason, with what to do. None also where it cannot be known from the lists: for
-        metrics of estimates or of named items, and where `random_order` has no metric.
+    The reason says what to do. None also where it cannot be known from the lists: for metrics of
+    estimates or of named items, and where `random_order` has no metric.
 
     Examples
     --------

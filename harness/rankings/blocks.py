@@ -10,7 +10,7 @@ from harness.kernels import each_block, kernel
 from harness.metrics import Rankings
 from harness.metrics.arrays import Floats, Ints, Ranks
 
-__all__ = ["TieKeys", "offsets_of", "order_keys", "rank_block", "tie_keys"]
+__all__ = ["TieKeys", "offsets_of", "order_keys", "rank_block", "tie_keys", "top_items"]
 
 TieKeys = NDArray[np.uint64]
 
@@ -184,12 +184,28 @@ def _top(
         least = np.partition(candidates, n_items - depth, axis=1)[:, n_items - depth]
         allowed = allowed & (candidates >= least[:, None])
     rows, columns = np.nonzero(allowed)
-    equal = columns if keys is None else order_keys(keys[0][rows], keys[1][columns])
-    order = np.lexsort((equal, -candidates[rows, columns], rows))
-    position = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    equal = None if keys is None else order_keys(keys[0][rows], keys[1][columns])
+    return top_items(rows, columns, candidates[rows, columns], n_users, depth, equal)
+
+
+def top_items(
+    users: Ints,
+    items: Ints,
+    estimates: Floats,
+    n_users: int,
+    depth: int,
+    equal: TieKeys | None = None,
+) -> Ranks:
+    """Return the items of highest estimate of each user, -1 where the list is shorter than `depth`.
+
+    Items of equal estimate are in the order of `equal`, left out in that of the rows.
+    """
+    order = np.lexsort((-estimates, users) if equal is None else (equal, -estimates, users))
+    users = users[order]
+    position = np.arange(len(users)) - np.searchsorted(users, users)
     shown = position < depth
     top = np.full((n_users, depth), -1, dtype=np.int32)
-    top[rows[shown], position[shown]] = columns[order][shown]
+    top[users[shown], position[shown]] = items[order][shown]
     return top
 
 

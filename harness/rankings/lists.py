@@ -12,7 +12,7 @@ from harness.errors import MetricError, suggestion
 from harness.kernels import group_rows
 from harness.metrics import Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
-from harness.rankings.blocks import offsets_of, order_keys, tie_keys
+from harness.rankings.blocks import offsets_of, order_keys, tie_keys, top_items
 from harness.rankings.pairs import Ids, as_floats, encode, from_grouped
 
 if TYPE_CHECKING:
@@ -225,12 +225,9 @@ def match(
             f"recommendations: the ranks of user {user} are not 1, 2, 3, ...; "
             "number them again, or give a column 'score' instead"
         )
-    items = recommended.items[order]
-    top = np.full((n_users, int(ranked.n_ranked.max(initial=0))), -1, dtype=np.int32)
+    items, equal = recommended.items[order], None
     if by_name:
         equal = order_keys(tie_keys(user_ids)[owner], tie_keys(item_ids)[items])
-        items = items[np.lexsort((equal, -keys, owner))]
-    top[owner, ranked.rank - 1] = items
     position = cells[1].get_indexer(cells[0][order])
     hit = position >= 0
     pool_order = np.lexsort((-judged.values, judged.users))
@@ -243,7 +240,7 @@ def match(
         ranked.n_ranked,
         offsets_of(judged.users, n_users),
         judged.values[pool_order],
-        top_items=top,
+        top_items=top_items(owner, items, keys, n_users, int(ranked.n_ranked.max()), equal),
         users=user_ids,
     )
 
