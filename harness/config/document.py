@@ -28,14 +28,8 @@ MAX_NODES = 5_000
 
 _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels; flatten it"
 _TOO_MANY = f"more than {MAX_NODES:,} values; write fewer, or fewer aliases"
-_SCALARS = {
-    "tag:yaml.org,2002:str",
-    "tag:yaml.org,2002:int",
-    "tag:yaml.org,2002:float",
-    "tag:yaml.org,2002:bool",
-    "tag:yaml.org,2002:null",
-    "tag:yaml.org,2002:timestamp",
-}
+_YAML = "tag:yaml.org,2002:"
+_SCALARS = {_YAML + kind for kind in ("str", "int", "float", "bool", "null", "timestamp")}
 
 
 @dataclass(frozen=True)
@@ -65,6 +59,10 @@ class Document:
             if path[:end] in self.lines:
                 return self.lines[path[:end]]
         return 0
+
+    def fault(self, path: KeyPath, message: str) -> Fault:
+        """Return what is wrong at a key."""
+        return Fault(self.line(path), dotted(path), message)
 
 
 def refusal(source: str, message: str, line: int = 0, path: KeyPath = ()) -> ConfigError:
@@ -252,12 +250,12 @@ class _Reader:
         tag = str(node.tag)
         if tag not in _SCALARS:
             raise self.refuse(node, path, f"tag {tag!r} is not allowed; write a plain value")
-        if tag.endswith(":timestamp"):
+        if tag == _YAML + "timestamp":
             return node.value
         try:
             return self.constructor.construct_object(node)
         except (LookupError, ValueError, OverflowError):  # as of `!!bool maybe`
-            kind = tag.rpartition(":")[2]
+            kind = tag.removeprefix(_YAML)
             found = repr(node.value if len(node.value) <= 60 else f"{node.value[:57]}...")
             message = f"{found} is no {kind}; write one, or leave the tag out"
             raise self.refuse(node, path, message) from None

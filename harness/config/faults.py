@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from harness.config.document import Document
 from harness.errors import Fault, suggestion
-from harness.sections import KeyPath, Kind, dotted
+from harness.sections import KeyPath, Kind
 
 __all__ = ["explain"]
 
@@ -30,7 +30,7 @@ def explain(error: Any, document: Document, model: type[BaseModel]) -> Fault:
         What it was validated against; gives the keys that would have been right.
     """
     path = _written_path(error["loc"], document.data, error["type"])
-    return Fault(document.line(path), dotted(path), _message(error, model, path))
+    return document.fault(path, _message(error, model))
 
 
 def _written_path(location: tuple[Any, ...], data: Any, kind: str) -> KeyPath:
@@ -48,7 +48,7 @@ def _written_path(location: tuple[Any, ...], data: Any, kind: str) -> KeyPath:
     return tuple(path)
 
 
-def _message(error: Any, model: type[BaseModel], path: KeyPath) -> str:
+def _message(error: Any, model: type[BaseModel]) -> str:
     kind, found, context = error["type"], error["input"], error.get("ctx", {})
     shown = _shown(found)
     match kind:

@@ -7,19 +7,20 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from harness.algorithms import registry
-from harness.config.algorithm import AlgorithmConfig
+from harness.config.algorithm import AlgorithmConfig, AlgorithmSection
 from harness.config.document import Document, parse, read, refusal
 from harness.config.experiment import GIVEN, Experiment
 from harness.config.faults import explain
 from harness.errors import ConfigError, Fault
-from harness.sections import KeyPath, Section, dotted
+from harness.sections import KeyPath, Section
 
 __all__ = ["load", "repeated"]
 
@@ -102,7 +103,7 @@ def _unprintable(document: Document, value: Any, path: KeyPath = ()) -> Iterator
     elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
         message = f"found {value[:60]!r}, which is not Unicode text; write other characters"
     if message:
-        yield Fault(document.line(path), dotted(path), message)
+        yield document.fault(path, message)
     elif isinstance(value, dict):
         for key, inner in value.items():
             wrong = list(_unprintable(document, key, path))
@@ -135,9 +136,8 @@ def _compared(entry: Any) -> Any:
 def repeated(document: Document, key: str, first: int, second: int, how: str) -> Fault:
     """Return the fault that two entries of a list give the same cells, with both places."""
     line = document.line((key, first))
-    where = f" (line {line})" if line else ""
-    message = f"{how} {dotted((key, first))}{where}; remove one of them"
-    return Fault(document.line((key, second)), dotted((key, second)), message)
+    where = f"{key}[{first}]" + (f" (line {line})" if line else "")
+    return document.fault((key, second), f"{how} {where}; remove one of them")
 
 
 def _ratings_of_a_session(document: Document) -> Iterator[Fault]:
@@ -154,16 +154,16 @@ def _ratings_of_a_session(document: Document) -> Iterator[Fault]:
         )
 
 
+_ALGORITHM = TypeAdapter[AlgorithmConfig](AlgorithmSection)
+
+
 def _algorithm_faults(document: Document) -> Iterator[Fault]:
     """Check each algorithm that is well formed in itself, whatever else is wrong in the file."""
     given: Any = document.data.get("algorithms")
     rows = {}
     for position, row in enumerate(given if isinstance(given, list) else []):
-        try:
-            written = {"name": row} if isinstance(row, str) else row
-            rows[position] = AlgorithmConfig.model_validate(written)
-        except ValidationError:
-            continue
+        with suppress(ValidationError):
+            rows[position] = _ALGORITHM.validate_python(row)
     if any(":" in row.name for row in rows.values()):  # a class in the config's folder, or here
         for folder in (document.folder or Path(), Path()):
             if (place := str(folder.resolve())) not in sys.path:
@@ -171,8 +171,7 @@ def _algorithm_faults(document: Document) -> Iterator[Fault]:
     for position, row in rows.items():
         for key, message in registry.check(row):
             inside = key if isinstance(given[position], dict) else ()
-            path: KeyPath = ("algorithms", position, *inside)
-            yield Fault(document.line(path), dotted(path), message)
+            yield document.fault(("algorithms", position, *inside), message)
 
 
 def _apply(data: dict[str, Any], override: str) -> None:
