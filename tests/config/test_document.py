@@ -12,14 +12,15 @@ from harness.errors import ConfigError
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")
 
 
-def test_every_key_knows_its_line():
-    document = parse("a: 1\nb:\n  - c: 2\n  - d: 3\n")
-    assert document.line(("b", 1, "d")) == 4
-
-
-def test_a_key_that_is_not_there_has_the_line_of_what_is_around_it():
-    document = parse("a: 1\nb:\n  c: 2\n")
-    assert document.line(("b", "x")) == 2
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        ("a: 1\nb:\n  - c: 2\n  - d: 3\n", ("b", 1, "d"), 4),
+        ("a: 1\nb:\n  c: 2\n", ("b", "x"), 2),  # that of what is around a missing key
+    ],
+)
+def test_every_key_knows_its_line(text, path, line):
+    assert parse(text).line(path) == line
 
 
 @pytest.mark.parametrize(
@@ -64,34 +65,27 @@ def test_scalars_follow_yaml_1_2(text, value):
     assert parse(f"a: {text}").data["a"] == value
 
 
-def test_a_missing_file_says_so(tmp_path):
-    with pytest.raises(ConfigError, match=r"none\.yaml: no such file"):
-        read(tmp_path / "none.yaml")
-
-
-def test_a_folder_is_not_a_config(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, r"a\.yaml: no such file"),
+        (b"a: 1\nb: \xff\n", r"a\.yaml:2: not UTF-8"),
+        (b"#" * 100_001, "larger than 100,000 bytes"),
+    ],
+)
+def test_a_file_that_is_no_config_says_so(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "a.yaml").write_bytes(content)
+    with pytest.raises(ConfigError, match=message):
+        read(tmp_path / "a.yaml")
     with pytest.raises(ConfigError, match="is a directory"):
         read(tmp_path)
-
-
-def test_bytes_that_are_not_utf_8_are_named_by_line(tmp_path):
-    path = tmp_path / "a.yaml"
-    path.write_bytes(b"a: 1\nb: \xff\n")
-    with pytest.raises(ConfigError, match=r"a\.yaml:2: not UTF-8"):
-        read(path)
 
 
 def test_a_byte_order_mark_is_skipped(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: 1\n")
     assert read(path).data == {"a": 1}
-
-
-def test_a_file_over_a_hundred_kilobytes_is_not_read(tmp_path):
-    path = tmp_path / "a.yaml"
-    path.write_text("#" * 100_001)
-    with pytest.raises(ConfigError, match="larger than 100,000 bytes"):
-        read(path)
 
 
 @needs_pipes
