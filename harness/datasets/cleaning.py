@@ -82,27 +82,11 @@ class Policies(TypedDict, total=False):
 
 
 def clean(table: Table, policy: Policy) -> tuple[Table, tuple[float, float]]:
-    """Apply the policies and number users and items by first appearance.
+    """Apply the policies and number users and items by first appearance; return also the scale.
 
-    Parameters
-    ----------
-    table : Table
-        User, item, rating and perhaps timestamp, as read.
-    policy : Policy
-        Policy for rows that cannot be read, lack a value, are outside the scale or repeat a pair.
-        They are searched in this order; a row with two faults counts once.
-
-    Returns
-    -------
-    table : Table
-        The usable rows, with notes on what was changed.
-    scale : (float, float)
-
-    Raises
-    ------
-    DataError
-        If there are no rows, before or after; or for all rows with a fault whose policy is
-        ``error``.
+    Rows that cannot be read, lack a value, are outside the scale or repeat a pair are searched in
+    this order; a row with two faults counts once. Notes say what was changed. One error names all
+    rows with a fault whose policy is ``error``.
     """
     at = table.at
     if not len(table):
@@ -136,18 +120,7 @@ def clean(table: Table, policy: Policy) -> tuple[Table, tuple[float, float]]:
 
 
 def refuse_faults(table: Table) -> None:
-    """Refuse a table with rows that cannot be read, lack a value or repeat a pair: all at once.
-
-    Parameters
-    ----------
-    table : Table
-        Of any columns.
-
-    Raises
-    ------
-    DataError
-        If there is a row with a fault.
-    """
+    """Refuse a table with rows that cannot be read, lack a value or repeat a pair: all at once."""
     flaws = [*table.flaws, *_missing(table)]
     if "item" in table.ids:
         flaws.append(_repeated(table, _without(flaws, len(table)), "has"))

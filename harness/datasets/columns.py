@@ -42,14 +42,9 @@ _LAST_SECOND = 1e11
 
 
 class Coded(NamedTuple):
-    """A column of ids, each stored once.
+    """A column of ids, each stored once: text in `ids`, and the position of each row's id there.
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (n,)
-        Position of each row's id in `ids`; -1 where the row has none.
-    ids : ndarray of object, shape (n_distinct,)
-        The ids as text.
+    The position of a row without an id is -1.
     """
 
     codes: NDArray[np.int32]
@@ -60,18 +55,10 @@ class Coded(NamedTuple):
 class Flaw:
     """Rows with one kind of fault.
 
-    Attributes
-    ----------
-    policy : str
-        Key of the config with the policy for such rows; empty if they cannot be used.
-    rows : ndarray of int64
-        Their positions, rising.
-    describe : callable
-        From the position of one of the first `SHOWN` rows to what is wrong with it.
-    advice : str
-        How a config can handle these rows, beside the policy.
-    kind : str
-        What they are called, if not by the policy.
+    `policy` is the key of the config with the policy for such rows, empty if they cannot be used;
+    `rows` are their positions, rising; `describe` says what is wrong with one of the first `SHOWN`;
+    `advice` says how a config can handle them beside the policy; `kind` is what they are called, if
+    not by the policy.
     """
 
     policy: str
@@ -83,20 +70,11 @@ class Flaw:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns that were read, by role, and the location of each row.
+    """Columns that were read, by role.
 
-    Attributes
-    ----------
-    ids : dict of str to Coded
-    numbers : dict of str to ndarray of float64
-        NaN where there is none.
-    times : dict of str to ndarray of int64
-        Seconds since 1970; `NO_TIME` where there is none.
-    at : callable
-        From a row's position, from 0, to where it stands; from -1 to the source.
-    notes : tuple of str
-    flaws : tuple of Flaw
-        Rows whose lines, or values, cannot be read.
+    A row without a number has NaN, one without a time `NO_TIME`; times are seconds since 1970. `at`
+    says where a row stands, or for -1 what was read. `flaws` are rows whose lines or values cannot
+    be read.
     """
 
     ids: dict[str, Coded]
@@ -121,15 +99,7 @@ class Table:
 
 
 class TableBuilder:
-    """Converts columns of text, or of typed values, part by part.
-
-    Parameters
-    ----------
-    kinds : mapping of str to {"id", "number", "time"}
-        What each column holds.
-    decimal : str
-        The decimal mark of numbers in text.
-    """
+    """Converts columns of text, with a decimal mark, or of typed values, part by part."""
 
     def __init__(self, kinds: Mapping[str, Kind], decimal: str = ".") -> None:
         self.kinds, self.decimal = kinds, decimal
@@ -381,13 +351,7 @@ def shown(value: object) -> str:
 
 
 def to_arrow(values: Any, role: str, kind: Kind) -> Any:
-    """Return a column of Python values, an array or a Series as Arrow has it.
-
-    Raises
-    ------
-    DataError
-        If the values are of several types, or are ids of an invalid type.
-    """
+    """Return a column of Python values, an array or a Series as Arrow has it."""
     import pandas as pd
     import pyarrow as pa
 

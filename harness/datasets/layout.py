@@ -36,18 +36,10 @@ _USUAL_SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns that are read from a file.
+    """The columns that are read from a file, in the order that a file without header has.
 
-    Attributes
-    ----------
-    kinds : dict of str to {"id", "number", "time"}
-        In the order that a file without header has.
-    usual : dict of str to tuple of str
-        Their usual names, compared without case, blanks, points, dashes and underscores. The first
-        match counts.
-    optional : frozenset of str
-    strict : bool
-        Whether two columns with usual names of one role are refused, and no config names them.
+    Usual names are compared without case, blanks, points, dashes and underscores, and the first
+    match counts; `strict` refuses two columns with usual names of one role.
     """
 
     kinds: dict[str, Kind]
@@ -96,26 +88,10 @@ RATINGS = Roles(
 
 @dataclass(frozen=True)
 class TextFormat:
-    """The format of a file, as far as it is known before it is opened.
+    """The format of a file, as far as it is known before it is opened; None is found out.
 
-    Attributes
-    ----------
-    kind : {"csv", "tsv", "dat", "parquet"} or None
-        Which separators are usual; by the ending of the path when None.
-    separator : str or None
-        Detected in the first line when None.
-    header : bool or None
-        Detected when None.
-    encoding : str or None
-        UTF-8 unless a byte order mark says otherwise, when None.
-    columns : mapping
-        See `find_columns`.
-    decimal : str
-        The decimal mark.
-    roles : Roles
-        Which columns are read.
-    form : str
-        The fields that a line must have, where they are fixed.
+    `columns` is as in `find_columns`; `form` names the fields that a line must have, where they are
+    fixed.
     """
 
     kind: str | None = None
@@ -143,13 +119,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(first: str, known: TextFormat, where: str) -> Layout:
-    """Find separator, header and columns from the first line and the known format.
-
-    Raises
-    ------
-    DataError
-        If the line has too few fields, or a column is not found.
-    """
+    """Find separator, header and columns from the first line and the known format."""
     roles = known.roles
     separator = known.separator or separator_of(first, known)
     fields = [legible(name.strip()) for name in split_line(first, separator)]
@@ -232,22 +202,8 @@ def find_columns(
 ) -> dict[str, int]:
     """Return the position of each column that is there.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The header.
-    named : mapping
-        From roles to a name, to a position from 1, or to None for a timestamp that is not to be
-        read. What it does not mention is found by its usual names.
-    where : str
-        What is read, for messages.
-    roles : Roles
-        Which columns there may be.
-
-    Raises
-    ------
-    DataError
-        If a column that must be there is not, a name occurs twice, or two roles fall on one column.
+    `named` maps roles to a name, to a position from 1, or to None for a timestamp that is not to be
+    read; what it does not mention is found by its usual names. `where` is for messages.
 
     Examples
     --------

@@ -241,14 +241,8 @@ def _reader(what: DataSet) -> Callable[..., Table]:
 class Detected:
     """A file of ratings, as a config describes it.
 
-    Attributes
-    ----------
-    section : dict
-        The ``dataset`` part of a config: path, columns, scale, and what else reading needs.
-    ratings : Ratings
-        The usable rows of the file.
-    faults : str
-        Every row that the section, which decides about none, refuses; empty without one.
+    `section` is the ``dataset`` part of a config, `ratings` are the usable rows, and `faults` names
+    every row that the section, which decides about none, refuses.
     """
 
     section: dict[str, Any]
@@ -257,23 +251,9 @@ class Detected:
 
 
 def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the columns of a file, and its first rows as text.
+    """Return the fields of the first line of a file, header or not, and its first rows as text.
 
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    names : list of str
-        The fields of the first line of a text, whether it is a header or not.
-    rows : list of lists of str
-        At most `LINES`; the first line among them. None of a Parquet file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
+    There are at most `LINES` rows, the first line among them; none of a Parquet file.
     """
     kind = ENDINGS.get(path.suffix.casefold())
     if kind == "parquet":
@@ -293,17 +273,7 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
 def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detected:
     r"""Read a file of ratings and find its columns, its scale and its encoding.
 
-    Parameters
-    ----------
-    path : Path
-    columns : mapping, optional
-        From user, item, rating and timestamp to a name or a position from 1, for those that
-        cannot be found by their usual names.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a column is not found.
+    `columns` gives a name, or a position from 1, for roles that cannot be found by usual names.
 
     Examples
     --------

@@ -83,24 +83,7 @@ def read_file(
     where: str,
     progress: Progress | None = None,
 ) -> Table:
-    """Read a file; its ending gives the kind unless `known` names one.
-
-    Parameters
-    ----------
-    path : Path
-        An existing file.
-    known : TextFormat
-        The known parts of the format.
-    where : str
-        What is read, for messages.
-    progress : callable, optional
-        Called as ``progress(done, total)`` in bytes while text is read.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or lacks a column.
-    """
+    """Read a file; its ending gives the kind unless `known` names one; `where` is for messages."""
     kind = known.kind or ENDINGS.get(path.suffix.casefold())
     if kind == "parquet":
         return _read_parquet(path, known.columns, known.roles, where)
@@ -113,13 +96,7 @@ def read_file(
 
 
 def read_columns(columns: Mapping[str, Any], where: str, roles: Roles = RATINGS) -> Table:
-    """Convert columns in memory: Arrow or other arrays, lists or Series, by role.
-
-    Raises
-    ------
-    DataError
-        If a column has the wrong type for its role, or the lengths differ.
-    """
+    """Convert columns in memory: Arrow or other arrays, lists or Series, by role."""
     builder = TableBuilder({role: roles.kinds[role] for role in columns})
     try:
         builder.add(
@@ -171,20 +148,8 @@ def _check_room(n_rows: int, where: str) -> None:
 def read_text(stream: IO[bytes], known: TextFormat, where: str) -> Table:
     """Read the columns of a delimited text; every row is counted, every fault has its line.
 
-    Parameters
-    ----------
-    stream : readable
-        Bytes, from their start.
-    known : TextFormat
-        The known parts of the format, and the columns to read.
-    where : str
-        What is read, for messages.
-
-    Raises
-    ------
-    DataError
-        With file and line: no rows, a missing column, an encoding that does not fit, a line that
-        never ends. Faults of single rows are in the table.
+    Faults of single rows are in the table. Raised with file and line are: no rows, a missing
+    column, an encoding that does not fit, a line that never ends.
     """
     blocks = _blocks(stream, known.encoding, where)
     line, first, body = _first_line(blocks, where)
@@ -209,13 +174,7 @@ def read_text(stream: IO[bytes], known: TextFormat, where: str) -> Table:
 
 
 def read_sample(stream: IO[bytes], known: TextFormat, where: str, n_rows: int) -> list[list[str]]:
-    """Return the fields of the first lines of a text, the header among them.
-
-    Raises
-    ------
-    DataError
-        If there is no line with data.
-    """
+    """Return the fields of the first lines of a text, the header among them."""
     _, first, body = _first_line(_blocks(stream, known.encoding, where), where)
     separator = known.separator or separator_of(first, known)
     lines = body[: 4 * LONGEST_LINE].decode("utf-8", "replace").split("\n")
