@@ -19,7 +19,7 @@ from harness.config.load import repeated
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError, HarnessError, MetricError, counted
 from harness.experiment.memory import available_bytes, total_bytes
-from harness.experiment.plan import FROM_FILES, Plan, settings
+from harness.experiment.plan import Plan, settings
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.metrics import Rankings
 from harness.results.compare import distinct_names
@@ -270,7 +270,7 @@ def _n_folds(section: Any, made: list[Split]) -> int | None:
     """Return how many folds a split has, None if only its files show it."""
     if made:
         return len(made)
-    if section.kind in FROM_FILES:
+    if section.from_files:
         return None
     return int(getattr(section, "n_splits", 1) * getattr(section, "n_repeats", 1))
 

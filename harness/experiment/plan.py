@@ -33,9 +33,6 @@ __all__ = ["Cell", "Names", "Plan"]
 NUMBERS_VERSION = 4
 """Raised whenever a change of the code changes what a cell computes."""
 
-FROM_FILES = ("psensitivity", "file")
-"""Kinds of splits that are read from files: known by their content, and sent to other machines."""
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -210,15 +207,13 @@ class Plan:
 
         The other splits are made there again, from the seed.
         """
-        kinds = [section.kind for section in self.experiment.split]
-        inner_kinds = [
-            self.experiment.tuning.validation_of(section).kind for section in self.experiment.split
-        ]
+        outer = self.experiment.split
+        inner = [self.experiment.tuning.validation_of(section) for section in outer]
         return Plan(
             self.experiment,
             read={i: (self.ratings(i)[0], []) for i in range(len(self.experiment.dataset))},
-            _splits={k: made for k, made in self._splits.items() if kinds[k[1]] in FROM_FILES},
-            _inner={k: made for k, made in self._inner.items() if inner_kinds[k[0]] in FROM_FILES},
+            _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
+            _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
         )
 
     @cached_property
@@ -310,7 +305,7 @@ class Plan:
         section = self.experiment.split[split]
         divided = settings(section) | {"kind": section.kind}
         divided.pop("validation", None)
-        if section.kind in FROM_FILES:
+        if section.from_files:
             folds = self.splits(dataset, split, self.experiment.seed[0])
             divided = {"kind": section.kind, "folds": [fold.fingerprint for fold in folds]}
         chosen = self.experiment.candidates[candidates]

@@ -28,6 +28,7 @@ Ids = NDArray[Any]
 class Predefined(SplitSection):
     """Folds that were drawn elsewhere."""
 
+    from_files = True
     kind: Literal["predefined"] = "predefined"
     """Folds come from files: a pair for each fold, or one file with a column of folds."""
     test: str | None = None

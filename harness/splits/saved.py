@@ -27,6 +27,7 @@ _KEY = b"harness.split"
 class SavedSplit(SplitSection):
     """A saved split, checked against the data."""
 
+    from_files = True
     kind: Literal["file"] = "file"
     """Rows are read from a file that `harness split` wrote."""
     path: Annotated[str, Field(min_length=1)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,9 @@ class Split:
 
 class SplitSection(Kind):
     """A way to divide ratings into a training and a test part."""
+
+    from_files: ClassVar[bool] = False
+    """Whether files decide the rows: the split is then known by its rows, not by its keys."""
 
     validation: SplitSection | None = None
     """A second split, of the training part, for tuning."""

@@ -103,3 +103,18 @@ def test_the_notes_of_several_tables_say_which_table_they_are_of():
     config = {"metrics": ["ndcg@10"], "split": ["leave-n-out", "holdout"]}
     (note,) = notes_before_fit(prepared(data(), **config))
     assert note.startswith("columns, leave-1-out random, rated: ndcg@10 cannot distinguish")
+
+
+def test_a_split_from_files_is_known_by_its_rows_and_goes_to_other_processes_with_them(tmp_path):
+    ratings = data()
+    table = ratings.to_frame()
+    for number, name in enumerate(["a.csv", "b.csv", "c.csv"]):
+        folds = [row % (2 + number // 2) for row in range(len(table))]
+        table.assign(fold=folds).to_csv(tmp_path / name, index=False)
+    names = [str(tmp_path / name) for name in ("a.csv", "b.csv", "c.csv")]
+    split = [*({"kind": "predefined", "file": name} for name in names), "kfold"]
+    plan = prepared(ratings, metrics=["rmse"], split=split)
+    first, same, other, _ = [plan.table(0, number, 0).table for number in range(4)]
+    assert first == same != other
+    plan.splits(0, 3, 0)
+    assert {place[1] for place in plan.portable()._splits} == {0, 1, 2}
