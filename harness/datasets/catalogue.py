@@ -190,7 +190,7 @@ def cache_folder() -> Path:
 
 
 def available() -> list[DataSet]:
-    """Return every data set that has a name, smallest download first.
+    """Return every data set that has a name, in the order of the catalogue.
 
     Examples
     --------
