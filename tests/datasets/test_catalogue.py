@@ -16,6 +16,8 @@ from harness.datasets.download import fetch
 from harness.datasets.section import DatasetName, DatasetSection
 from harness.errors import DownloadError
 
+from .conftest import rows_of, zipped
+
 BUNDLED = "283a579d4c2ec1a1f2925fdad2f092be20a8efa4ac4c78e007354cc868c39a25"
 
 
@@ -111,3 +113,14 @@ class TestRealData:
         except DownloadError as error:
             pytest.skip(str(error))
         assert path.stat().st_size == 1_979_173  # and its hash has been checked
+
+
+def test_filmtrust_keeps_the_last_of_repeated_ratings(serve, known, cache: Path) -> None:
+    archive = zipped({"ratings.txt": b"1 1 2\n1 2 3.5\n1 1 4\n", "trust.txt": b"1 2 1\n"})
+    known(serve(archive).url, "filmtrust", member_md5=None)
+    ratings = datasets.load("filmtrust", cache=cache)
+    assert rows_of(ratings) == [("1", "2", 3.5, 0), ("1", "1", 4.0, 0)]
+    assert ratings.scale == (0.5, 4.0)
+    assert ratings.notes == ("1 duplicate pair: the last kept, 1 row dropped",)
+    first = datasets.load({"name": "filmtrust", "duplicates": "first"}, cache=cache)
+    assert rows_of(first)[0] == ("1", "1", 2.0, 0)
