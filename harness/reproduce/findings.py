@@ -51,11 +51,6 @@ class Band:
         degrees of freedom: the prediction interval of a normal sample. The range of n values alone
         would miss one more draw with a probability of 2 / (n + 1).
 
-        Parameters
-        ----------
-        values : sequence of float
-            Results of runs with different seeds, two or more.
-
         Examples
         --------
         >>> str(Band.of_one_more([0.010, 0.012, 0.009, 0.011]))
@@ -74,12 +69,7 @@ class Band:
 
 @dataclass(frozen=True)
 class NotRun:
-    """Why a value was not computed.
-
-    Parameters
-    ----------
-    why : str
-    """
+    """Why a value was not computed."""
 
     why: str
 
@@ -158,18 +148,8 @@ def trained_runs(
 ) -> dict[tuple[str, str], Run]:
     """Return how each published value that needs training is computed: its config is run, once.
 
-    Parameters
-    ----------
-    watch : callable, optional
-        Called with every event of a run.
-    **options
-        Passed to `harness.run`, for example `ratings` or `overrides`.
-
-    Returns
-    -------
-    dict of (str, str) to callable
-        By source and quantity, as `reproduce` takes them. A run without its data gives a `NotRun`
-        with the reason.
+    `watch` is called with every event of a run; other options are those of `harness.run`. A run
+    without its data gives a `NotRun` with the reason.
     """
 
     @cache
@@ -219,13 +199,9 @@ def _value(cells: Sequence[AnyCell], column: str) -> float | Band:
 
 
 def compare(quantity: Quantity, here: Any) -> list[Finding]:
-    """Compare each single value of a quantity with ours.
+    """Compare each single value of a quantity with ours, in the form of what is expected.
 
-    Parameters
-    ----------
-    quantity : Quantity
-    here : object
-        In the form of ``quantity.expected``; None or a `NotRun` when it was not run.
+    Ours is None or a `NotRun` when it was not run.
 
     Examples
     --------

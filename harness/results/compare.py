@@ -15,7 +15,6 @@ from harness.errors import ComparisonError, ResultsError, suggestion
 from harness.results.environment import listed, measured
 from harness.results.record import (
     AnyCell,
-    ConventionRow,
     ConventionScores,
     MetricComparison,
     RowResult,
@@ -121,11 +120,10 @@ def infer(
     labels : sequence of str
         Metrics; one whose table value is not a mean of users' scores (``rmse``) is skipped.
     cells : sequence of CellResult or FailedCell
-        The cells of the run: they give tables and rows their order and names. A row with a
-        failed cell is not compared: its users are not those of the others.
+        They give tables and rows their order and names. A row with a failed cell is not compared:
+        its users are not those of the others.
     settings : Inference
     seed : int
-        The run's seed.
 
     Returns
     -------
@@ -234,13 +232,7 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def open_run(name: str, results: Path) -> Run:
-    """Return a run by its folder, its ``run.json`` or, within `results`, its name.
-
-    Raises
-    ------
-    ResultsError
-        If there is no such run, or its files are not what was written.
-    """
+    """Return a run by its folder, its ``run.json`` or, within `results`, its name."""
     path = Path(name)
     if path.name == RUN_FILE:
         path = path.parent
@@ -449,28 +441,21 @@ def _conventions(
 ) -> list[ConventionScores]:
     """Return each table of conventions with the rows of all runs that have it."""
     found: dict[tuple[str, str, int], ConventionScores] = {}
-    merged: dict[tuple[str, str, int], dict[str, ConventionRow]] = {}
     for number, info in enumerate(infos):
         identities = {row.own: row.result.row for row in rows if row.run == number}
         for entry in info.conventions:
             if entry.table not in tables:
                 continue
-            key = (entry.table, entry.metric, entry.k)
-            found.setdefault(key, entry.model_copy(update=tables[entry.table]))
+            empty = entry.model_copy(update=tables[entry.table] | {"rows": []})
+            joined = found.setdefault((entry.table, entry.metric, entry.k), empty)
             for each in entry.rows:
-                scores = {
-                    identities[row]: value
-                    for row, value in each.scores.items()
-                    if row in identities
-                }
-                of_all = merged.setdefault(key, {}).setdefault(
-                    each.convention, each.model_copy(update={"scores": {}})
-                )
-                of_all.scores.update(scores)
-    return [
-        entry.model_copy(update={"rows": list(merged[key].values())})
-        for key, entry in found.items()
-    ]
+                own = {identities[row]: v for row, v in each.scores.items() if row in identities}
+                same = (other for other in joined.rows if other.convention == each.convention)
+                if (found_row := next(same, None)) is None:
+                    joined.rows.append(each.model_copy(update={"scores": own}))
+                else:
+                    found_row.scores.update(own)
+    return list(found.values())
 
 
 def _ties(
@@ -483,17 +468,12 @@ def _ties(
         for entry in info.ties:
             if entry.table not in tables:
                 continue
-            joined = found.setdefault(
-                (entry.table, entry.metric),
-                entry.model_copy(update=tables[entry.table] | {"rows": []}),
-            )
-            joined.rows.extend(
-                each.model_copy(
-                    update={"row": own[each.row].row, "algorithm": own[each.row].algorithm}
-                )
-                for each in entry.rows
-                if each.row in own
-            )
+            empty = entry.model_copy(update=tables[entry.table] | {"rows": []})
+            joined = found.setdefault((entry.table, entry.metric), empty)
+            for each in entry.rows:
+                if each.row in own:
+                    names = {"row": own[each.row].row, "algorithm": own[each.row].algorithm}
+                    joined.rows.append(each.model_copy(update=names))
     return list(found.values())
 
 

@@ -60,13 +60,7 @@ def machine() -> Machine:
 
 
 def measured(cells: Iterable[AnyCell]) -> dict[str, int]:
-    """Return the conditions under which the seconds of finished cells were measured.
-
-    Returns
-    -------
-    dict of str to int
-        How many cells have these conditions, the most frequent first.
-    """
+    """Return under which conditions how many cells were measured, the most frequent first."""
     totals: Counter[str] = Counter()
     for cell in cells:
         if isinstance(cell, CellResult):
@@ -110,13 +104,8 @@ def took(infos: Iterable[RunInfo]) -> str:
 def without_folders(text: str, base: Path | None = None) -> str:
     """Return a message with the folders of this machine replaced by their purpose.
 
-    Results are shared, so their notes and errors must not show local folders.
-
-    Parameters
-    ----------
-    text : str
-    base : Path, optional
-        The folder of the config.
+    Results are shared, so their notes and errors must not show local folders, `base`, that of the
+    config, among them.
 
     Examples
     --------

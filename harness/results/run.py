@@ -280,22 +280,9 @@ def _holds(found: pa.DataType, kind: Kind) -> bool:
 def replace_folder(folder: Path, files: dict[str, bytes]) -> None:
     """Replace the files that an earlier run wrote into a folder, all of them or none.
 
-    Other files in the folder stay there. Writers take turns; when one is killed between
-    moving the old folder away and moving the new one in, `restore_folder` or the next writer
-    brings the old one back.
-
-    Parameters
-    ----------
-    folder : Path
-    files : dict of str to bytes
-        Every file of the new run, ``run.json`` among them.
-
-    Raises
-    ------
-    ResultsError
-        If the folder has files and no run of the harness; it is left as it is.
-    OSError
-        If it cannot be written; what was there before is there still.
+    Other files in the folder stay there; a folder with files and no run is refused. Writers take
+    turns; when one is killed between moving the old folder away and moving the new one in,
+    `restore_folder` or the next writer brings the old one back.
     """
     fresh = beside(folder, "new")
     with hold(folder.with_name(".lock"), PATIENCE):
@@ -322,12 +309,7 @@ def replace_folder(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def check_replaceable(folder: Path) -> None:
-    """Refuse an existing path that has files but no run.
-
-    Raises
-    ------
-    ResultsError
-    """
+    """Refuse an existing path that has files but no run."""
     if not folder.exists() or (folder.is_dir() and not _others(folder, WRITTEN | {"plots"})):
         return
     if "schema_version" not in _description(folder):

@@ -175,20 +175,10 @@ def under_conventions(
     k: int = USUAL_RANK,
     threshold: float | None = None,
 ) -> pd.DataFrame:
-    """Score the finished cells of a run by the definition of each library.
+    """Score the finished cells of a run by the definition of each library; see `Sensitivity`.
 
-    Parameters
-    ----------
-    run : Run
-    store : CellStore
-        Holds the run's cells. Without them, the values in the run are used, if
-        they are of the same metric at the same rank.
-    role : str
-        Which metric: ``ndcg``, ``ap``, ``recall``, ...
-    k : int
-        Cut-off rank.
-    threshold : float, optional
-        Least rating of a relevant item for binary metrics; each library's own when left out.
+    Where the store has no longer all cells, the values in the run are used, if they are of the same
+    metric at the same rank; else a ResultsError says so.
 
     Returns
     -------
@@ -196,13 +186,6 @@ def under_conventions(
         For each convention and each table of the run: ``dataset``, ``split``, ``candidates``,
         ``convention``, ``label``, a column for each algorithm with its value, and
         ``note``, why there is none.
-
-    Raises
-    ------
-    MetricError
-        If no library has such a metric.
-    ResultsError
-        If a cell of the run is no longer kept.
     """
     import pandas as pd
 
@@ -232,11 +215,7 @@ def under_conventions(
 def with_sensitivity(run: Run, store: CellStore) -> Run:
     """Return a run that has ``conventions`` and ``ties``: itself, or scored again from its cells.
 
-    Parameters
-    ----------
-    run : Run
-    store : CellStore
-        Where its cells may be; without them the run comes back as it is.
+    Without its cells in the store, the run comes back as it is.
     """
     if run.info.conventions:
         return run

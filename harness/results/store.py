@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -110,12 +110,7 @@ class CellRecord:
     inputs: dict[str, Any] = field(default_factory=dict)
 
     def judged(self, means: dict[str, float | None]) -> CellRecord:
-        """Return the record of a trial: what it scored, by label, in place of every user's lists.
-
-        Parameters
-        ----------
-        means : dict of str to float or None
-        """
+        """Return the record of a trial: its score by label, in place of every user's lists."""
         return _trial(self.facts.model_copy(update={"judged": means}), self.inputs)
 
     def to_bytes(self, key: str) -> bytes:
@@ -133,19 +128,7 @@ class CellRecord:
 
     @classmethod
     def from_bytes(cls, data: bytes, key: str) -> CellRecord:
-        """Read a record back.
-
-        Parameters
-        ----------
-        data : bytes
-        key : str
-            Of the cell that it should be.
-
-        Raises
-        ------
-        ResultsError
-            If the bytes are not that cell, whole.
-        """
+        """Read the cell of a key back; a ResultsError if the bytes are not that cell, whole."""
         if not data.startswith(MAGIC):
             raise ResultsError("not a finished cell, or written by another version")
         content = data[START:]
@@ -249,13 +232,7 @@ class Entry:
 
 
 class CellStore:
-    """A folder of finished cells.
-
-    Parameters
-    ----------
-    folder : Path
-        Made when the first cell is written.
-    """
+    """A folder of finished cells, made when the first is written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -273,25 +250,13 @@ class CellStore:
         """Return a lock on a cell, so that one process at a time computes it.
 
         There are at most 4,096 lock files, shared by keys with the same beginning: two cells of one
-        lock are computed one after the other, which is rare and harmless.
-
-        Raises
-        ------
-        TimeoutError
-            On entry, if another process has held it for longer than `patience` seconds.
-        OSError
-            On entry, if its file cannot be made.
+        lock are computed one after the other, which is rare and harmless. Entering raises a
+        TimeoutError after `patience` seconds, an OSError if the file cannot be made.
         """
         return hold(self.folder / "locks" / f"{key[:3]}.lock", patience)
 
     def get(self, key: str) -> CellRecord | None:
-        """Return a finished cell, or None where there is none.
-
-        Raises
-        ------
-        ResultsError
-            If the file is not that cell or is incomplete; the message names the file.
-        """
+        """Return a finished cell, None where there is none; a ResultsError names a broken file."""
         path = self.path(key)
         try:
             data = read_regular(path)
@@ -312,15 +277,7 @@ class CellStore:
             return False
 
     def put(self, key: str, record: CellRecord) -> Path:
-        """Write a cell to a temporary name, sync it, and give it its own name.
-
-        To be called by the holder of the cell's lock.
-
-        Raises
-        ------
-        ResultsError
-            If the folder cannot be written or the disk is full; nothing half written is left.
-        """
+        """Write a cell, all of it or nothing; to be called by the holder of its lock."""
         path = self.path(key)
         try:
             for part in leftovers(path):
@@ -334,13 +291,7 @@ class CellStore:
         return path
 
     def check_writable(self) -> None:
-        """Make the folder, and see that a file can be written there.
-
-        Raises
-        ------
-        ResultsError
-            If it cannot.
-        """
+        """Make the folder, and see that a file can be written there."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder) as probe:
@@ -352,20 +303,13 @@ class CellStore:
             ) from None
 
     def discard(self, key: str) -> None:
-        """Remove a cell, if it is there.
-
-        Raises
-        ------
-        ResultsError
-            If it is there and cannot be removed.
-        """
+        """Remove a cell, if it is there."""
         path = self.path(key)
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise ResultsError(
-                f"{path}: cannot be removed ({_why(error)}); fix its permissions"
-            ) from None
+            reason = f"cannot be removed ({_why(error)})"
+            raise ResultsError(f"{path}: {reason}; fix its permissions") from None
 
     def entries(self) -> Iterator[Entry]:
         """Yield every file of the store, by key."""
@@ -389,21 +333,16 @@ class CellStore:
         return None
 
     def prune(self, days: float) -> int:
-        """Remove the cells written more than `days` ago, and temporary files of killed writers.
+        """Remove the cells written more than `days` ago and return how many.
 
-        Returns
-        -------
-        int
-            How many cells were removed.
+        Temporary files of killed writers go too.
         """
-        now = datetime.now().timestamp()
-        old = [
-            entry for entry in self.entries() if now - entry.written.timestamp() >= days * 86_400
-        ]
+        now = datetime.now()
+        old = [entry for entry in self.entries() if now - entry.written >= timedelta(days)]
         for entry in old:
             self.discard(entry.key)
         for path in self.folder.glob("*/.*.part"):
-            if now - path.stat().st_mtime > 86_400:
+            if now.timestamp() - path.stat().st_mtime > 86_400:
                 path.unlink(missing_ok=True)
         return len(old)
 

@@ -59,10 +59,6 @@ BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random ord
 def tabulate(info: RunInfo) -> pd.DataFrame:
     """Return the results table: a row for each algorithm, data set, split and candidates.
 
-    Parameters
-    ----------
-    info : RunInfo
-
     Returns
     -------
     DataFrame
@@ -123,10 +119,6 @@ def tabulate(info: RunInfo) -> pd.DataFrame:
 def tabulate_bounds(info: RunInfo) -> pd.DataFrame:
     """Return what the best and, on average, a random order of the same items would score.
 
-    Parameters
-    ----------
-    info : RunInfo
-
     Returns
     -------
     DataFrame
@@ -182,15 +174,9 @@ def _errors(cells: Sequence[AnyCell]) -> str:
 
 
 def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
-    """Return the positions of the best algorithms by a metric: one, or several that are equal.
+    """Return the positions of the best rows of a table: one, or several that are equal.
 
     Algorithms with a failed cell are excluded: their values are of other folds.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Rows of one table, as `tabulate` has them.
-    label : str
     """
     values = {
         i: row[label]

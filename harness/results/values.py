@@ -63,15 +63,7 @@ class RowValue:
         self._scores: list[NDArray[np.float64]] = []
 
     def add(self, users: NDArray[np.int32], scores: Scores) -> None:
-        """Add the scores of a cell.
-
-        Parameters
-        ----------
-        users : ndarray of int, shape (n_users,)
-            Codes of the users in their data set.
-        scores : Scores
-            ``per_user`` has an entry for each of them.
-        """
+        """Add the scores of a cell, and the codes of its users in their data set."""
         self._means.append(float(scores.mean))
         if is_mean_of_users(self.metric):
             self._users.append(users)
@@ -125,10 +117,7 @@ def or_nan(value: float | None) -> float:
 def decimals(errors: Iterable[float]) -> int:
     """Return the decimals that show the median standard error with two digits, from 0 to 7.
 
-    Parameters
-    ----------
-    errors : iterable of float
-        Of the numbers of a column; 0 and NaN are ignored. Without any, the default is 4 decimals.
+    Errors of 0 and NaN are ignored. Without any, the default is 4 decimals.
 
     Examples
     --------
