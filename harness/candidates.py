@@ -57,7 +57,7 @@ class Candidates:
     ratings : ndarray of float64, shape (n_test,)
         The test ratings.
     order : ndarray of int64, shape (n_test,)
-        Place of each in the test set.
+        Position of each in the test set.
     kept : ndarray of bool, shape (n_users,)
         Users whose ranking is evaluated.
     known : ndarray of bool, shape (n_test,)

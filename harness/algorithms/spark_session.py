@@ -118,7 +118,7 @@ def java_home(program: Path) -> Iterator[None]:
 def local_session(who: str = "Spark", settings: dict[str, str] | None = None) -> Any:
     """Return the Spark session of this process; one that uses this machine alone if there is none.
 
-    It takes as many threads as `harness.parallel.n_threads`, half of the memory that is free, and
+    It takes as many threads as `harness.kernels.n_threads`, half of the memory that is free, and
     no port that other machines could reach. What Java writes while it starts is shown only where
     the start fails.
 
