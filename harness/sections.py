@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union
 
@@ -114,24 +113,12 @@ def dotted(path: KeyPath) -> str:
 
 
 def seconds(moment: int | str) -> int:
-    """Return a moment as seconds since 1970, the unit of MovieLens' timestamps.
-
-    Parameters
-    ----------
-    moment : int or str
-        Seconds already, or an ISO 8601 date or time; UTC unless the text names an offset.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a date.
+    """Return a moment as seconds since 1970, or raise ValueError; UTC unless it names an offset.
 
     Examples
     --------
-    >>> seconds("1998-01-01")
-    883612800
-    >>> seconds("1998-01-01T01:00:00+01:00")
-    883612800
+    >>> seconds("1998-01-01"), seconds("1998-01-01T01:00:00+01:00"), seconds(883612800)
+    (883612800, 883612800, 883612800)
     """
     if isinstance(moment, int):
         if abs(moment) >= 2**62:
@@ -164,21 +151,15 @@ def _check_moment(moment: int | str) -> int | str:
     return moment
 
 
-def _size(smallest: int) -> Callable[[Any], Any]:
-    """Return a check that says in one sentence what a size may be."""
-
-    def check(size: Any) -> Any:
-        if isinstance(size, float) and 0 < size < 1:
-            return size
-        whole = isinstance(size, int) and not isinstance(size, bool)
-        if whole and smallest <= size < MOST_RATINGS:
-            return size
-        raise ValueError(
-            f"found {size!r}; write a share between 0 and 1, as 0.2, or a count of at least "
-            f"{smallest}, as 10"
-        )
-
-    return check
+def _check_size(size: Any, smallest: int = 1) -> Any:
+    if isinstance(size, float) and 0 < size < 1:
+        return size
+    if type(size) is int and smallest <= size < MOST_RATINGS:
+        return size
+    raise ValueError(
+        f"found {size!r}; write a share between 0 and 1, as 0.2, or a count of at least "
+        f"{smallest}, as 10"
+    )
 
 
 Count = Annotated[int, Field(ge=1)]
@@ -187,11 +168,14 @@ Folds = Annotated[int, Field(ge=1, le=10_000)]
 """A number of folds or repetitions; each is a fit."""
 Share = Annotated[float, Field(gt=0, lt=1)]
 """Strictly between 0 and 1."""
-Size = Annotated[int | float, BeforeValidator(_size(1), json_schema_input_type=Count | Share)]
+Size = Annotated[int | float, BeforeValidator(_check_size, json_schema_input_type=Count | Share)]
 """A share, or a count; the decimal point makes it a share."""
 SizeOrZero = Annotated[
     int | float,
-    BeforeValidator(_size(0), json_schema_input_type=Annotated[int, Field(ge=0)] | Share),
+    BeforeValidator(
+        lambda size: _check_size(size, 0),
+        json_schema_input_type=Annotated[int, Field(ge=0)] | Share,
+    ),
 ]
 """A size that may be 0."""
 State = Annotated[int, Field(ge=0, lt=2**32)]

@@ -86,14 +86,7 @@ def bundled() -> dict[str, Path]:
 
 
 def find(path: Path) -> Path:
-    """Return the file for a path or a name.
-
-    Parameters
-    ----------
-    path : Path
-        A config, a ``run.json``, the folder of a run, or the name of a config that comes with the
-        package; what exists goes first.
-    """
+    """Return the file for a path, a run's folder or the name of a config that comes with us."""
     with suppress(OSError):  # a name too long: reading it says so
         if (path / RUN_FILE).is_file():
             return path / RUN_FILE
@@ -103,12 +96,7 @@ def find(path: Path) -> Path:
 
 
 def read(path: Path) -> Document:
-    """Read a config file.
-
-    Parameters
-    ----------
-    path : Path
-        A YAML 1.2 file, UTF-8, of at most 100,000 bytes; or else what `find` finds.
+    """Read a YAML 1.2 file, UTF-8, of at most 100,000 bytes, or the config in a ``run.json``.
 
     Raises
     ------

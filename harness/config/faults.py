@@ -18,17 +18,7 @@ RENAMED = {"floors": "baselines"}
 
 
 def explain(error: Any, document: Document, model: type[BaseModel]) -> Fault:
-    """Turn one entry of ``ValidationError.errors()`` into a `Fault`.
-
-    Parameters
-    ----------
-    error : dict
-        With ``type``, ``loc``, ``msg``, ``input`` and ``ctx``.
-    document : Document
-        What was validated; gives the line.
-    model : type of BaseModel
-        What it was validated against; gives the keys that would have been right.
-    """
+    """Turn one entry of ``ValidationError.errors()`` of a model into a `Fault`."""
     path = _written_path(error["loc"], document.data, error["type"])
     return document.fault(path, _message(error, model))
 

@@ -43,19 +43,7 @@ class FilterSection(Kind):
 
     @abstractmethod
     def keep(self, ratings: Ratings, state: int) -> Mask:
-        """Mark the rows that stay.
-
-        Parameters
-        ----------
-        ratings : Ratings
-        state : int
-            Seed of a draw, derived from the run's.
-
-        Raises
-        ------
-        SplitError
-            If the filter cannot be applied.
-        """
+        """Mark the rows that stay, or raise SplitError; `state` is the seed of a draw."""
 
     def describe(self) -> str:
         """Return the short name that tables use."""
@@ -212,23 +200,7 @@ class MinRating(FilterSection):
 def filter(
     sections: Sequence[FilterSection], ratings: Ratings, seed: int
 ) -> tuple[Ratings, list[str]]:
-    """Apply filters one after the other.
-
-    Parameters
-    ----------
-    sections : sequence of FilterSection
-        In the order of application.
-    ratings : Ratings
-        Left as it is.
-    seed : int
-        The run's seed, for a sample without a `random_state` of its own.
-
-    Returns
-    -------
-    Ratings
-        The rows that stay, in their order.
-    list of str
-        For each filter its name, and the counts before and after it.
+    """Return the rows that stay after filters, and for each its name with the counts around it.
 
     Raises
     ------
@@ -266,12 +238,6 @@ def _counts(ratings: Ratings) -> dict[str, int]:
 
 def k_core(users: Codes, items: Codes, n: int) -> Mask:
     """Mark the rows that remain without users and items with fewer than `n` rows.
-
-    Parameters
-    ----------
-    users, items : ndarray of int32, shape (n_rows,)
-    n : int
-        Fewest rows that every user and every item keeps.
 
     Examples
     --------

@@ -97,17 +97,9 @@ class SplitSection(Kind):
     def divide(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Split]:
-        """Divide ratings, or the part of them in `rows`.
+        """Divide ratings, or the training part in `rows`, which are in the order of the data.
 
-        Parameters
-        ----------
-        ratings : Ratings
-        rows : ndarray of int64, or None
-            Rows of the training part that is divided, in the order of the data; None for all.
-        seed : int
-            The run's seed.
-        base : Path or None
-            Where relative paths of a config start; the working directory when None.
+        `seed` is the run's; `base` is where relative paths start.
 
         Raises
         ------
@@ -121,13 +113,7 @@ class SplitSection(Kind):
 
     @abstractmethod
     def sentence(self, part: str = "test part") -> str:
-        """Return a sentence on the split, for the methods text of a report.
-
-        Parameters
-        ----------
-        part : str
-            Name of the part on which models are scored.
-        """
+        """Return a sentence for the methods text; `part` names where models are scored."""
 
     def inner(self) -> SplitSection | None:
         """Return how a training part of this kind is divided if no config says so.
@@ -149,18 +135,9 @@ class DrawnSplit(SplitSection):
 
     @abstractmethod
     def draw(self, ratings: Ratings, state: int) -> Drawn:
-        """Divide the rows of ratings.
+        """Divide the rows of ratings, or raise SplitError.
 
-        Parameters
-        ----------
-        ratings : Ratings
-        state : int
-            The section's `random_state` or, where it has none, a seed derived from the run's.
-
-        Raises
-        ------
-        SplitError
-            If the ratings cannot be divided in this way.
+        `state` is the section's `random_state` or, without one, a seed derived from the run's.
         """
 
     def divide(
