@@ -182,6 +182,10 @@ class LeastSquares(FactorModel):
         n_factors = int(params.get("n_factors", cls.parameters()["n_factors"]))
         return (DOUBLE + 4) * n_factors * 2 * (size.n_users + size.n_items)
 
+    @classmethod
+    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
+        return True
+
     def is_biased(self) -> bool:
         return False
 

@@ -11,8 +11,6 @@ from harness.algorithms.algorithm import (
     DOUBLE,
     FitOptions,
     Size,
-    are_integers,
-    are_numbers,
     in_blocks,
 )
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
@@ -39,17 +37,14 @@ class NMF(FactorModel):
         "reg_qi": Range(low=0.005, high=0.5, log=True),
     }
     fit_methods = ("fit", "sgd")
+    rates = ("lr_bu", "lr_bi", "reg_bu", "reg_bi")
+    penalties = ("reg_pu", "reg_qi")
 
     @classmethod
     def memory(cls, params: Mapping[str, Any], size: Size) -> int:
         vectors = 3 * (size.n_users + size.n_items)
         n_factors = int(params.get("n_factors", 15))
         return DOUBLE * (n_factors + LANES) * vectors + PASSES_ROW * size.n_ratings
-
-    @classmethod
-    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        numbers = (model.reg_pu, model.reg_qi, *_bias_rates(model))
-        return are_integers(model.n_factors, model.n_epochs) and are_numbers(*numbers)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
@@ -61,8 +56,9 @@ class NMF(FactorModel):
         bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
         by_user, order = trainset.by_user, trainset.item_order
         by_item = order.lists(by_user.ratings)
-        mean, reg_pu, reg_qi = float(trainset.global_mean), float(model.reg_pu), float(model.reg_qi)
-        rates = np.array(_bias_rates(model), float)
+        mean = float(trainset.global_mean)
+        reg_pu, reg_qi = map(float, cls.values(model, cls.penalties))
+        rates = np.array(cls.values(model, cls.rates), float)
         products = np.empty(trainset.n_ratings)
         steps = trainset.n_ratings * pu.shape[1] / LANES
         pu_next, qi_next = np.empty_like(pu), np.empty_like(qi)
@@ -78,10 +74,6 @@ class NMF(FactorModel):
             how.progress(epoch + 1, model.n_epochs)
         model.bu, model.bi = bu, bi
         model.pu, model.qi = (np.ascontiguousarray(x[:, : model.n_factors]) for x in (pu, qi))
-
-
-def _bias_rates(model: surprise.AlgoBase) -> list[Any]:
-    return [model.lr_bu, model.lr_bi, model.reg_bu, model.reg_bi]
 
 
 def _padded(factors: Floats) -> Floats:

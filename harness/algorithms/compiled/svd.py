@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Li
 from harness.config.spaces import Range, SearchSpace
 from harness.kernels import compile_lazily
 
-__all__ = ["FACTORS", "SPACE", "initial_factors", "of_each", "summing_kernel"]
+__all__ = ["FACTORS", "SPACE", "initial_factors", "summing_kernel"]
 
 PAIRS_AT_ONCE = 1 << 15
 FACTORS: SearchSpace = {
@@ -47,6 +47,21 @@ def summing_kernel(function: Any) -> Any:
 
 class FactorModel(Algorithm):
     """Estimates of the form ``mean + b_u + b_i + p_u · q_i``, with or without the biases."""
+
+    rates: ClassVar[tuple[str, ...]]
+    """Attributes of a model that hold its learning rates,"""
+    penalties: ClassVar[tuple[str, ...]]
+    """and those that hold what it multiplies squares by."""
+
+    @classmethod
+    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
+        numbers = cls.values(model, cls.rates + cls.penalties)
+        return are_integers(model.n_factors, model.n_epochs) and are_numbers(*numbers)
+
+    @staticmethod
+    def values(model: surprise.AlgoBase, names: Iterable[str]) -> list[Any]:
+        """Return attributes of a model."""
+        return [getattr(model, name) for name in names]
 
     def is_biased(self) -> bool:
         """Return whether mean and biases are part of the estimate."""
@@ -90,16 +105,13 @@ class SVD(FactorModel):
     style = ("blue", "o", "-", True)
     space = SPACE
     fit_methods = ("fit", "sgd")
+    rates = ("lr_bu", "lr_bi", "lr_pu", "lr_qi")
+    penalties = ("reg_bu", "reg_bi", "reg_pu", "reg_qi")
 
     @classmethod
     def memory(cls, params: Mapping[str, Any], size: Size) -> int:
         n_factors = int(params.get("n_factors", 100))
         return DOUBLE * n_factors * 2 * (size.n_users + size.n_items)
-
-    @classmethod
-    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        numbers = (*of_each(model, "lr"), *of_each(model, "reg"))
-        return are_integers(model.n_factors, model.n_epochs) and are_numbers(*numbers)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
@@ -108,16 +120,11 @@ class SVD(FactorModel):
         bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
         biased = bool(model.biased)
         mean = float(trainset.global_mean) if biased else 0.0
-        rates, penalties = (np.array(of_each(model, kind), float) for kind in ("lr", "reg"))
+        steps = [np.array(cls.values(model, each), float) for each in (cls.rates, cls.penalties)]
         for epoch in range(model.n_epochs):
-            descend(trainset.by_user, mean, biased, rates, penalties, bu, bi, pu, qi)
+            descend(trainset.by_user, mean, biased, *steps, bu, bi, pu, qi)
             how.progress(epoch + 1, model.n_epochs)
         model.bu, model.bi, model.pu, model.qi = bu, bi, pu, qi
-
-
-def of_each(model: surprise.AlgoBase, kind: str, *of: str) -> list[Any]:
-    """Return the rates (``lr``) or penalties (``reg``) of biases and factors."""
-    return [getattr(model, f"{kind}_{each}") for each in ("bu", "bi", "pu", "qi", *of)]
 
 
 def initial_factors(rng: np.random.RandomState, model: surprise.AlgoBase, n: int) -> Floats:

@@ -11,14 +11,12 @@ from harness.algorithms.algorithm import (
     DOUBLE,
     FitOptions,
     Size,
-    are_integers,
-    are_numbers,
 )
 from harness.algorithms.compiled.svd import (
     SPACE,
+    SVD,
     FactorModel,
     initial_factors,
-    of_each,
     summing_kernel,
 )
 from harness.algorithms.surprise_import import surprise
@@ -36,6 +34,8 @@ class SVDpp(FactorModel):
     style = ("blue", "s", "--", False)
     space = SPACE
     fit_methods = ("fit", "sgd")
+    rates = (*SVD.rates, "lr_yj")
+    penalties = (*SVD.penalties, "reg_yj")
 
     @classmethod
     def memory(cls, params: Mapping[str, Any], size: Size) -> int:
@@ -45,9 +45,8 @@ class SVDpp(FactorModel):
 
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        numbers = (*of_each(model, "lr", "yj"), *of_each(model, "reg", "yj"))
-        ordinary = are_integers(model.n_factors, model.n_epochs) and are_numbers(*numbers)
-        return ordinary and not trainset.has_repeats  # the y of such an item moves twice a rating
+        # The y of an item that a user rated twice moves twice with each rating.
+        return super().accepts(model, trainset) and not trainset.has_repeats
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
@@ -56,10 +55,10 @@ class SVDpp(FactorModel):
         pu, qi, yj = (initial_factors(rng, model, n) for n in counts)
         bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
         mean = float(trainset.global_mean)
-        rates, penalties = (np.array(of_each(model, kind, "yj"), float) for kind in ("lr", "reg"))
+        steps = [np.array(cls.values(model, each), float) for each in (cls.rates, cls.penalties)]
         scratch = np.empty((2, model.n_factors))
         for epoch in range(model.n_epochs):
-            descend(trainset.by_user, mean, rates, penalties, bu, bi, pu, qi, yj, *scratch)
+            descend(trainset.by_user, mean, *steps, bu, bi, pu, qi, yj, *scratch)
             how.progress(epoch + 1, model.n_epochs)
         model.bu, model.bi, model.pu, model.qi, model.yj = bu, bi, pu, qi, yj
 
