@@ -192,6 +192,7 @@ class _Cluster:
         job = hashlib.sha256(packed[0]).hexdigest()
         topic = f"harness-{uuid.uuid4().hex}"
         limit = plan.experiment.execution.time_limit
+        order = {cell.key: number for number, cell in enumerate(cells)}
         versions = {package: version(package) for package in PACKAGES}
         news: queue.SimpleQueue[Future | str] = queue.SimpleQueue()
         self.client.subscribe_topic(topic, lambda event: news.put(event[1]))
@@ -216,6 +217,7 @@ class _Cluster:
                 pickle.dumps(Task(cell, n_at_once, 1)),
                 key=f"cell-{cell.key[:16]}-{uuid.uuid4().hex}",
                 workers=sorted(usable) if self.refused else None,
+                priority=-order[cell.key],  # Dask itself orders what comes at once as it likes
                 pure=False,
             )
             future.add_done_callback(news.put)
