@@ -157,7 +157,7 @@ class Disturbance:
 def is_worker(process: psutil.Process) -> bool:
     """Return whether a process is one that does cells, and alive."""
     try:
-        return any("spawn_main" in word for word in process.cmdline())
+        return any("harness.experiment.pool" in word for word in process.cmdline())
     except psutil.NoSuchProcess:
         return False
 
