@@ -23,7 +23,7 @@ from harness.algorithms import registry
 from harness.cli import _harness
 from harness.config.spaces import Range
 from harness.metrics import Definition
-from harness.report import known_algorithms
+from harness.report import styles
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
 MARKED = re.compile(r"(?<=<!-- begin: )([a-z-]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
@@ -170,10 +170,10 @@ def written(text: str) -> str:
 
 def algorithms_of_the_report() -> str:
     """Return what the report, which must not import the registry, knows of algorithms."""
-    fields = known_algorithms.KnownAlgorithm.model_fields
+    fields = styles.KnownAlgorithm.model_fields
     lines = []
     for name, each in registry.algorithms().items():
-        entry = known_algorithms.KnownAlgorithm(**{key: getattr(each, key) for key in fields})
+        entry = styles.KnownAlgorithm(**{key: getattr(each, key) for key in fields})
         shown = entry.model_dump_json(exclude_defaults=True)
         lines.append(f" {json.dumps(name)}: {shown}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -266,7 +266,7 @@ def _values(values: Any) -> str:
 def main() -> int:
     """Rewrite the pages, or say whether they are current."""
     stale = []
-    for page in [*sorted(PAGES.glob("*.md")), known_algorithms.FILE]:
+    for page in [*sorted(PAGES.glob("*.md")), styles.ALGORITHMS_FILE]:
         before = page.read_text(encoding="utf-8") if page.exists() else ""
         after = written(before) if page.suffix == ".md" else algorithms_of_the_report()
         if before != after:

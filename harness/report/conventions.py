@@ -75,7 +75,7 @@ def tie_table(summary: Summary, table: ResultTable) -> SensitivityTable:
         own = shares.setdefault(cell.algorithm, {})
         for label, share in cell.tied_at_cut.items():
             own[label] = max(own.get(label, 0.0), share)
-    labels = [each for each in summary.labels if any(each in own for own in shares.values())]
+    labels = [each for each in summary.info.metrics if any(each in own for own in shares.values())]
     entry = next((each for each in summary.info.ties if each.table == table.key), None)
     scores = {row.algorithm: row.scores for row in entry.rows} if entry else {}
     rules = list(next(iter(scores.values()), {}))

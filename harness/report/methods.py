@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,9 @@ from harness.config.algorithm import AlgorithmConfig, folded
 from harness.config.experiment import Experiment
 from harness.config.spaces import Range, SearchSpace
 from harness.datasets.catalogue import CATALOGUE
-from harness.report.known_algorithms import known_algorithm, known_packages
 from harness.report.sentences import joined, plain
-from harness.report.sources import Source, cited_in, source
+from harness.report.sources import Source, all_sources, cited_in
+from harness.report.styles import known_algorithms
 from harness.results.environment import listed, measured, took
 from harness.results.record import CellResult, RunInfo
 
@@ -29,12 +29,12 @@ _TESTS = {
     "wilcoxon": ("Wilcoxon's signed-rank test", ""),
 }
 _CORRECTIONS = {
-    "holm": (", with Holm's correction", "holm1979simple"),
+    "holm": ("with Holm's correction", "holm1979simple"),
     "benjamini-hochberg": (
-        ", with Benjamini and Hochberg's correction",
+        "with Benjamini and Hochberg's correction",
         "benjamini1995controlling",
     ),
-    "none": (", without a correction for the number of comparisons", ""),
+    "none": ("without a correction for the number of comparisons", ""),
 }
 _SEARCHES = {
     "random": ("random search", "bergstra2012random"),
@@ -45,18 +45,10 @@ _SEARCHES = {
 
 @dataclass(frozen=True)
 class Methods:
-    """The account of one run.
+    """The account of one run: headings with their text, and what it cites, in that order."""
 
-    Parameters
-    ----------
-    paragraphs : tuple of (str, str)
-        Heading and text, citations as ``(Koren 2008)``.
-    sources : tuple of Source
-        What is cited, in that order.
-    """
-
-    paragraphs: tuple[tuple[str, str], ...]
-    sources: tuple[Source, ...]
+    paragraphs: list[tuple[str, str]]
+    sources: list[Source]
 
     @property
     def bibtex(self) -> str:
@@ -67,18 +59,18 @@ class Methods:
 def methods(info: RunInfo) -> Methods:
     """Describe what a run did."""
     account = _Account(info)
-    parts = (
-        ("Data", account.data()),
-        ("Split", account.split()),
-        ("Candidates", account.candidates()),
-        ("Metrics", account.metrics()),
-        ("Algorithms", account.algorithms()),
-        ("Tuning", account.tuning()),
-        ("Inference", account.inference()),
-        ("Computation", account.computation()),
-    )
-    paragraphs = tuple((heading, " ".join(text)) for heading, each in parts if (text := list(each)))
-    return Methods(paragraphs, tuple(account.cited.values()))
+    parts = {
+        "Data": account.data(),
+        "Split": account.split(),
+        "Candidates": account.candidates(),
+        "Metrics": account.metrics(),
+        "Algorithms": account.algorithms(),
+        "Tuning": account.tuning(),
+        "Inference": account.inference(),
+        "Computation": account.computation(),
+    }
+    texts = [(heading, " ".join(sentences)) for heading, sentences in parts.items()]
+    return Methods([each for each in texts if each[1]], list(account.cited.values()))
 
 
 def command(info: RunInfo) -> str:
@@ -133,12 +125,8 @@ def describe_cells(info: RunInfo) -> list[list[str]]:
     for name, cells in by_name.items():
         n_test = sum(cell.n_test for cell in cells)
         share = sum(cell.n_impossible for cell in cells) / n_test if n_test else 0.0
-        columns: list[Iterable[str]] = [
-            (_settings(cell.params) for cell in cells),
-            (cell.fit_path for cell in cells),
-            (cell.scoring_path for cell in cells),
-        ]
-        rows.append([name, *("; ".join(dict.fromkeys(each)) for each in columns), f"{share:.1%}"])
+        ran = zip(*((_settings(c.params), c.fit_path, c.scoring_path) for c in cells), strict=True)
+        rows.append([name, *("; ".join(dict.fromkeys(each)) for each in ran), f"{share:.1%}"])
     return [[plain(value) for value in row] for row in rows]
 
 
@@ -152,7 +140,7 @@ class _Account:
 
     def cite(self, *keys: str) -> str:
         """Return `` (Koren 2008)``, nothing for no key, and remember what was cited."""
-        entries = [source(key) for key in dict.fromkeys(keys) if key]
+        entries = [all_sources()[key] for key in dict.fromkeys(keys) if key]
         self.cited |= {each.key: each for each in entries}
         return f" ({'; '.join(each.cite for each in entries)})" if entries else ""
 
@@ -216,7 +204,7 @@ class _Account:
         versions = self.info.versions
         groups: dict[str, list[str]] = {}
         for row in self.config.algorithms:
-            known = known_algorithm(row.name)
+            known = known_algorithms().get(folded(row.name))
             settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
             if row.params:
                 settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
@@ -234,7 +222,8 @@ class _Account:
                 f"otherwise: {joined(groups['surprise'])}."
             )
         if "library" in groups:
-            packages = [f"{each} {versions[each]}" for each in known_packages() if each in versions]
+            names = (each.package for each in known_algorithms().values())
+            packages = [f"{name} {versions[name]}" for name in names if name in versions]
             yield f"Models fitted by {joined(packages)}: {joined(groups['library'])}."
         if "own" in groups:
             yield f"Models of other code: {joined(groups['own'])}."
@@ -298,7 +287,7 @@ class _Account:
         bca = settings.interval == "bca"
         n_resamples = settings.resamples or statistics.DEFAULT_RESAMPLES
         yield (
-            f"Algorithms were compared by {test} over users{self.cite(test_key)}{correction}"
+            f"Algorithms were compared by {test} over users{self.cite(test_key)}, {correction}"
             f"{self.cite(correction_key)} at level {1 - settings.confidence:.3g}; a user's scores "
             f"in several folds or seeds were averaged first. {100 * settings.confidence:.4g}% "
             f"intervals are {'BCa' if bca else 'percentile'} bootstrap intervals over users"
@@ -366,7 +355,7 @@ def _space(row: AlgorithmConfig) -> SearchSpace:
     """Return the search space of an algorithm; empty where nothing is searched."""
     if isinstance(row.search, dict):
         return row.search
-    known = known_algorithm(row.name)
+    known = known_algorithms().get(folded(row.name))
     return known.space if known else {}
 
 
@@ -406,27 +395,16 @@ def _ndcg_sentence(metric: metrics.Metric) -> str:
     }[gain.word]
     base = str(params["base"])
     log = "ln" if base == "e" else f"log{base}"
-    discount = {
-        "log": f"{log}(i + 1)",
-        "jarvelin": f"max(1, {log}(i))",
-        "reciprocal": "i",
-        "none": "1",
-    }[str(params["discount"])]
-    ties = {
-        "average": "the mean over all orders of equal estimates",
-        "first": "equal estimates in input order",
-        "last": "equal estimates in reversed input order",
-        "best": "equal estimates in the best order",
-        "worst": "equal estimates in the worst order",
-    }.get(params["ties"].word, "equal estimates in random order")
-    empty = {
-        "nan": "left out of the mean",
-    }.get(str(params["undefined"]), f"counted as {params['undefined']}")
-    others = [
-        f"{name}={value}"
-        for name, value in metric.chosen
-        if name not in ("gain", "base", "discount", "ties", "undefined")
-    ]
+    discounts = {"jarvelin": f"max(1, {log}(i))", "reciprocal": "i", "none": "1"}
+    discount = discounts.get(str(params["discount"]), f"{log}(i + 1)")
+    orders = {"first": "input", "last": "reversed input", "best": "the best", "worst": "the worst"}
+    order = orders.get(params["ties"].word, "random")
+    average = "the mean over all orders of equal estimates"
+    ties = average if params["ties"] == "average" else f"equal estimates in {order} order"
+    undefined = str(params["undefined"])
+    empty = "left out of the mean" if undefined == "nan" else f"counted as {undefined}"
+    said = ("gain", "base", "discount", "ties", "undefined")
+    others = [f"{name}={value}" for name, value in metric.chosen if name not in said]
     also = f" Also {joined(others)}." if others else ""
     return (
         f"There dcg@k = sum over ranks i ≤ k of gain / {discount} with gain {formula}, rel the "

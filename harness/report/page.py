@@ -7,8 +7,8 @@ import hashlib
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -17,7 +17,7 @@ from harness import metrics
 from harness.errors import ResultsError
 from harness.report.conventions import sensitivity_tables
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
-from harness.report.plots import KINDS, Plot, View, write_file
+from harness.report.plots import KINDS, View, write_file
 from harness.report.sentences import headline, plain
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import Summary, summarise
@@ -91,7 +91,7 @@ def build_page(
     summary = summarise(joined or join(runs, anyway=anyway), baseline=baseline)
     figures, left_out = _figures(summary)
     comparisons = (each for table in summary.tables for each in table.comparisons.values())
-    ranks = {label: label.rpartition("@")[2] if "@" in label else "" for label in summary.labels}
+    parsed = {label: metrics.parse(label) for label in summary.info.metrics}
     titles = {kind: plot.title for kind, plot in KINDS.items()}
     script = (ASSETS / "page.js").read_text(encoding="utf-8")
     page = _environment().get_template("page.html")
@@ -100,9 +100,9 @@ def build_page(
         info=summary.info,
         runs=runs,
         facts=_facts(summary, runs),
-        ranks=ranks,
-        ks=sorted({int(rank) for rank in ranks.values() if rank}),
-        higher={label: metrics.parse(label).higher_is_better for label in summary.labels},
+        ranks={label: metric.k or "" for label, metric in parsed.items()},
+        ks=sorted({metric.k for metric in parsed.values() if metric.k}),
+        higher={label: metric.higher_is_better for label, metric in parsed.items()},
         columns={
             name: column
             for name, column in COLUMNS.items()
@@ -162,56 +162,6 @@ def linked(text: str) -> Markup:
     return shown
 
 
-@dataclass(frozen=True, eq=False)
-class _Figure:
-    """A plot on the page; its name is unique there, and part of every id inside."""
-
-    plot: Plot
-    view: View
-    name: str
-
-    @property
-    def svg(self) -> Markup:
-        """The drawing in the page's colours, without parts that the page already has."""
-        drawn = self.plot.render(self.view, "svg", svg_fonttype="none")
-        root = ElementTree.fromstring(drawn)  # noqa: S314 - Matplotlib wrote it a moment ago
-        for parent in list(root.iter()):
-            for child in list(parent):
-                if child.tag.rpartition("}")[2] in ("metadata", "style"):
-                    parent.remove(child)
-        for element in root.iter():
-            element.tag = tag = element.tag.rpartition("}")[2]
-            element.attrib = {
-                key.rpartition("}")[2]: self._attribute(value)
-                for key, value in element.attrib.items()
-                if tag != "g" or key != "id"
-            }
-            element.text = element.text if tag == "text" else None
-            element.tail = None
-        root.attrib = {
-            "viewBox": root.attrib["viewBox"],
-            "role": "img",
-            "aria-labelledby": f"{self.name}-says",
-        }
-        return _markup(ElementTree.tostring(root, encoding="unicode"))
-
-    def _attribute(self, value: str) -> str:
-        """Return an attribute with the page's colours and font, and ids of this drawing alone."""
-        # Marks and clips are known by ids: p or m and eleven digits of a hash.
-        value = re.sub(r"^(#?)(?=[a-z]+[0-9a-f]{10}$)", rf"\g<1>{self.name}-", value)
-        value = value.replace("url(#", f"url(#{self.name}-")
-        value = re.sub(r"(\d\.\d{2})\d+", r"\g<1>", value)
-        value = re.sub(r"font-family:[^;]*;?", "", value)
-        for colour, variable in _VARIABLES.items():
-            value = value.replace(colour, f"var(--{variable})")
-        return " ".join(value.split())
-
-    @property
-    def alternative(self) -> str:
-        """What it shows, in words."""
-        return self.plot.describe(self.view)
-
-
 _VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
     INK: "ink",
     MUTED: "muted",
@@ -222,18 +172,14 @@ _VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
 """Colours of a drawing, and what the page calls them."""
 
 
-def _figures(summary: Summary) -> tuple[dict[str, list[_Figure]], bool]:
+def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, View]]], bool]:
     """Return, by kind, every plot that has something to show, and whether some are left out."""
-    labels = [summary.primary, *(each for each in summary.labels if each != summary.primary)]
+    labels = [summary.primary, *(each for each in summary.info.metrics if each != summary.primary)]
     n_all = len(summary.tables) * len(labels) * len(KINDS)
     labels = labels if n_all <= MOST_FIGURES else labels[:1]
-    wanted = [
-        (table.number, label, kind)
-        for table in summary.tables
-        for label in labels
-        for kind in KINDS
-    ][:MOST_FIGURES]
-    drawn: dict[str, list[_Figure]] = {kind: [] for kind in KINDS}
+    tables = range(1, len(summary.tables) + 1)
+    wanted = [*product(tables, labels, KINDS)][:MOST_FIGURES]
+    drawn: dict[str, list[tuple[str, View]]] = {kind: [] for kind in KINDS}
     families: set[tuple[int, str]] = set()
     for number, label, kind in wanted:
         if kind == "ndcg-over-k":
@@ -245,9 +191,40 @@ def _figures(summary: Summary) -> tuple[dict[str, list[_Figure]], bool]:
             view = KINDS[kind].view(summary, label, number)
         except ResultsError:
             continue  # nothing of this kind to show, as the spread of a single fold
-        name = f"plot{sum(map(len, drawn.values())) + 1}"
-        drawn[kind].append(_Figure(KINDS[kind], view, name))
+        drawn[kind].append((f"plot{sum(map(len, drawn.values())) + 1}", view))
     return {kind: each for kind, each in drawn.items() if each}, len(wanted) < n_all
+
+
+def _svg(view: View, kind: str, name: str) -> Markup:
+    """Return a drawing in the page's colours, without parts that the page already has."""
+    # The salt makes the ids of marks and clips differ between drawings.
+    drawn = KINDS[kind].render(view, "svg", svg_fonttype="none", svg_hashsalt=name)
+    root = ElementTree.fromstring(drawn)  # noqa: S314 - Matplotlib wrote it a moment ago
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.endswith(("}metadata", "}style")):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = tag = element.tag.rpartition("}")[2]
+        element.attrib = {
+            key.rpartition("}")[2]: _attribute(value)
+            for key, value in element.attrib.items()
+            if tag != "g" or key != "id"
+        }
+        element.text = element.text if tag == "text" else None
+        element.tail = None
+    box = root.attrib["viewBox"]
+    root.attrib = {"viewBox": box, "role": "img", "aria-labelledby": f"{name}-says"}
+    return _markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _attribute(value: str) -> str:
+    """Return an attribute with the page's colours and font, and numbers of two decimals."""
+    value = re.sub(r"(\d\.\d{2})\d+", r"\g<1>", value)
+    value = re.sub(r"font-family:[^;]*;?", "", value)
+    for colour, variable in _VARIABLES.items():
+        value = value.replace(colour, f"var(--{variable})")
+    return " ".join(value.split())
 
 
 def _other(row: dict[Any, Any], column: str) -> tuple[str, str]:
@@ -314,6 +291,7 @@ def _environment() -> Environment:
         "row_name": row_name,
         "sensitivity_tables": sensitivity_tables,
         "style": _style_sheet(),
+        "svg": _svg,
         "to_csv": to_csv,
         "to_markdown": to_markdown,
         "to_yaml": to_yaml,

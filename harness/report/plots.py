@@ -168,7 +168,7 @@ class Plot(ABC):
     def heading(self, view: View) -> tuple[str, str]:
         """Return title, with the better direction, and subtitle: data, split and candidates."""
         way = "higher is better" if view.higher else "lower is better"
-        return f"{self.quantity(view.label)}, {way}", view.table.about
+        return f"{self.quantity(view.label)}, {way}", " · ".join(view.table.names)
 
     def quantity(self, label: str) -> str:
         """Return what is shown of a metric."""
@@ -315,7 +315,7 @@ class _NdcgOverK(Plot):
         import pandas as pd
 
         wanted = metrics.parse(label)
-        parsed = [metrics.parse(each) for each in summary.labels]
+        parsed = [metrics.parse(each) for each in summary.info.metrics]
         family = sorted(
             (metric.k, str(metric))
             for metric in parsed

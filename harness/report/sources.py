@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.datasets.catalogue import CATALOGUE
 
-__all__ = ["SOURCES", "Source", "all_sources", "cited_in", "source"]
+__all__ = ["SOURCES", "Source", "all_sources", "cited_in"]
 
 SOURCES = Path(__file__).with_name("assets") / "sources.bib"
 
@@ -20,16 +20,7 @@ _ACCENTS = {'"': "\u0308", "'": "\u0301", "v": "\u030c", "`": "\u0300"}
 
 @dataclass(frozen=True)
 class Source:
-    """One entry of `sources.bib`.
-
-    Parameters
-    ----------
-    key : str
-    bibtex : str
-        As it stands in the file.
-    fields : dict of str to str
-        By the name in BibTeX, as text without TeX.
-    """
+    """One entry: its BibTeX as it stands in the file, and its fields as text without TeX."""
 
     key: str
     bibtex: str
@@ -63,13 +54,7 @@ class Source:
 
     @property
     def cite(self) -> str:
-        """Authors and year, as a text cites them.
-
-        Examples
-        --------
-        >>> source("harper2015movielens").cite, source("burges2005learning").cite
-        ('Harper and Konstan 2015', 'Burges et al. 2005')
-        """
+        """Authors and year, as a text cites them: `Burges et al. 2005`."""
         first, *others = self.surnames
         shown = f"{first} et al." if len(others) > 1 else " and ".join([first, *others])
         return f"{shown} {self.fields['year']}"
@@ -80,7 +65,7 @@ class Source:
 
         Examples
         --------
-        >>> source("hug2020surprise").reference
+        >>> all_sources()["hug2020surprise"].reference
         'Nicolas Hug. 2020. Surprise: A Python library for recommender systems. Journal of ...'
         """
         *others, last = self.authors
@@ -101,11 +86,6 @@ def all_sources() -> dict[str, Source]:
         fields = re.findall(r"^  (\w+) = \{(.*)\},?$", text, re.M)
         found[key] = Source(key, text, {name: _plain(value) for name, value in fields})
     return found
-
-
-def source(key: str) -> Source:
-    """Return the entry of a key."""
-    return all_sources()[key]
 
 
 def cited_in(texts: Iterable[str]) -> list[Source]:

@@ -1,4 +1,8 @@
-"""The same colour, marker and line for an algorithm in every plot, table and run."""
+"""The same colour, marker and line for an algorithm in every plot, table and run.
+
+A report is made from results alone, so what it knows of algorithms is in `algorithms.json`, not in
+their registry, which would import Surprise; ``tools/build_reference.py`` writes that file.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, TypeAdapter
 
-from harness.report.known_algorithms import known_algorithm
+from harness.config.algorithm import folded
+from harness.config.spaces import SearchSpace
 
 __all__ = [
     "COLOURS",
@@ -22,11 +28,14 @@ __all__ = [
     "MUTED",
     "RULE",
     "AlgorithmStyle",
+    "KnownAlgorithm",
     "algorithm_styles",
+    "known_algorithms",
     "plot_style",
     "symbol",
 ]
 
+ALGORITHMS_FILE = Path(__file__).with_name("assets") / "algorithms.json"
 STYLE_FILE = Path(__file__).with_name("style.mplstyle")
 
 COLOURS = {
@@ -66,14 +75,27 @@ class AlgorithmStyle:
         return {"marker": self.marker, "color": self.colour, "mfc": face}
 
 
+class KnownAlgorithm(BaseModel):
+    """The entry of one algorithm, as `harness.algorithms.algorithm.Algorithm` describes it."""
+
+    kind: str
+    citation: str
+    package: str
+    style: tuple[str, str, str, bool] | None
+    space: SearchSpace
+
+
+@cache
+def known_algorithms() -> dict[str, KnownAlgorithm]:
+    """Return what the registry knows of each algorithm, by its folded name."""
+    entries = TypeAdapter(dict[str, KnownAlgorithm]).validate_json(ALGORITHMS_FILE.read_bytes())
+    return {folded(name): entry for name, entry in entries.items()}
+
+
+_LINES = (("P", "-", True), ("*", "--", True), ("H", "-.", False), ("d", ":", False))
 _OTHERS = [
-    AlgorithmStyle(hue, marker, line, filled=filled)
-    for marker, line, filled in (
-        ("P", "-", True),
-        ("*", "--", True),
-        ("H", "-.", False),
-        ("d", ":", False),
-    )
+    AlgorithmStyle(hue, *line)
+    for line in _LINES
     for hue in ("pink", "blue", "red", "green", "orange", "sky")
 ]
 
@@ -93,15 +115,12 @@ def algorithm_styles(names: Iterable[str]) -> dict[str, AlgorithmStyle]:
     """
     found: dict[str, AlgorithmStyle] = {}
     for name in names:
-        known = known_algorithm(name)
+        known = known_algorithms().get(folded(name))
         start = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % len(_OTHERS)
         turn = [*_OTHERS[start:], *_OTHERS[:start]]
         free = (each for each in turn if each not in found.values())
-        if known and known.style:
-            hue, marker, line, filled = known.style
-            found[name] = AlgorithmStyle(hue, marker, line, filled=filled)
-        else:
-            found[name] = next(free, turn[0])
+        fixed = known and known.style
+        found[name] = AlgorithmStyle(*fixed) if fixed else next(free, turn[0])
     return found
 
 

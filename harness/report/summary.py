@@ -70,11 +70,6 @@ class ResultTable:
         return {each.metric: each for each in self.run.info.statistics if each.table == self.key}
 
     @property
-    def about(self) -> str:
-        """Data set, split and candidates, for people."""
-        return " · ".join(self.names)
-
-    @property
     def level(self) -> float:
         """The level that an adjusted p-value is compared with."""
         return 1 - float(self._settings.get("confidence", 0.95))
@@ -154,36 +149,26 @@ class Summary:
         """What ``run.json`` holds."""
         return self.run.info
 
-    @property
-    def labels(self) -> list[str]:
-        """The metrics, as the config orders them."""
-        return self.info.metrics
-
     @cached_property
     def primary(self) -> str:
         """The primary metric of headline and plots: nDCG at 10, or the nearest one."""
-        return primary_metric(self.labels)
+        return primary_metric(self.info.metrics)
 
     @cached_property
     def several(self) -> bool:
         """Whether a row is a mean over several cells."""
         return len({(cell.seed, cell.fold) for cell in self.info.cells}) > 1
 
-    @property
-    def algorithms(self) -> list[str]:
-        """Every row's label, once."""
-        return self.info.algorithms
-
     @cached_property
     def styles(self) -> dict[str, AlgorithmStyle]:
         """How each algorithm is drawn."""
-        return algorithm_styles(self.algorithms)
+        return algorithm_styles(self.info.algorithms)
 
     def metric(self, label: str | None) -> str:
         """Return a label of this run, the primary one for None."""
-        if label is not None and label not in self.labels:
+        if label is not None and label not in self.info.metrics:
             raise ResultsError(
-                f"{self.run.name}: no metric {label!r}; {suggestion(label, self.labels)}"
+                f"{self.run.name}: no metric {label!r}; {suggestion(label, self.info.metrics)}"
             )
         return label or self.primary
 

@@ -70,13 +70,13 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
 
     summary = summarise(run)
     table = summary.table(place)
-    columns = ["algorithm", *summary.labels, *SECONDS]
+    columns = ["algorithm", *summary.info.metrics, *SECONDS]
     frame = table.rows[columns].rename(columns=SECONDS).set_index("algorithm")
     digits = table.decimals | dict.fromkeys(SECONDS.values(), 2)
     hints = {}
     styler = frame.style.format_index(escape="html").format_index(escape="html", axis="columns")
     styler = styler.format({name: partial(rounded, places=digits[name]) for name in frame.columns})
-    for label in summary.labels:
+    for label in summary.info.metrics:
         best = table.best(label)
         bold = ["font-weight: bold" if name in best else "" for name in frame.index]
         styler = styler.apply(lambda _, bold=bold: bold, subset=[label])
@@ -112,7 +112,7 @@ def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
 
     rows = table.records
     columns = {"algorithm": [escape_latex(row_name(row)) for row in rows.values()]}
-    for label in summary.labels:
+    for label in summary.info.metrics:
         if table.rows[label].notna().any():
             best = table.best(label)
             columns[escape_latex(label)] = [
