@@ -133,69 +133,46 @@ def test_every_key_is_described_in_the_schema():
     assert undescribed == []
 
 
-# Each option of each kind with another value than the default, and what it needs beside it.
-OPTIONS = {
+NEEDED = {"predefined": {"test": "u.test"}, "file": {"path": "kept.parquet"}}
+# What no key alone can say; other options are tried with every value here that they take.
+TOGETHER = {
     "holdout": [
-        {"test_size": 0.3},
-        {"train_size": 0.6},
         {"test_size": None, "train_size": 0.6},
-        {"random_state": 3},
-        {"shuffle": False},
         {"shuffle": False, "train_size": 0.6},
         {"shuffle": False, "test_size": None, "train_size": 0.6},
-        {"like": "sklearn"},
     ],
-    "kfold": [{"n_splits": 3}, {"random_state": 3}, {"shuffle": False}],
-    "repeated-kfold": [{"n_splits": 3}, {"n_repeats": 3}, {"random_state": 3}],
-    "item-fraction": [{"fraction": 0.3}, {"random_state": 3}, {"like": "recommenders"}],
-    "leave-n-out": [
-        {"n": 3},
-        {"choose": "latest"},
-        {"min_train": 3},
-        {"too_few": "train"},
-        {"too_few": "drop"},
-        {"n_splits": 3},
-        {"random_state": 3},
-        {"like": "surprise"},
-    ],
-    "user-fraction": [
-        {"fraction": 0.3},
-        {"choose": "latest"},
-        {"too_few": "train"},
-        {"too_few": "drop"},
-        {"random_state": 3},
-    ],
-    "global-time": [{"quantile": 0.7}, {"date": "1998-01-01"}],
-    "user-holdout": [
-        {"users": 0.3},
-        {"given": 3},
-        {"choose": "latest"},
-        {"too_few": "train"},
-        {"too_few": "drop"},
-        {"random_state": 3},
-    ],
-    "own-training": [],
     "predefined": [
-        {"test": "v.test"},
-        {"train": "u.base"},
         {"test": "{fold}.test", "folds": [1, 2]},
         {"test": None, "file": "folds.csv"},
         {"test": None, "file": "folds.csv", "column": "part"},
     ],
-    "file": [{"path": "other.parquet"}],
 }
-NEEDED = {"predefined": {"test": "u.test"}, "file": {"path": "kept.parquet"}}
+VALUES = [True, False, 0.3, 3, "1998-01-01", "u.base", "random", "latest", "train", "drop"]
+VALUES += ["surprise", "sklearn", "recommenders"]
+
+
+def options_of(section, base):
+    """Yield every option that can be changed alone, with each value that is not its default."""
+    for key, field in section.model_fields.items():
+        for value in VALUES if key not in ("kind", "validation", "column") else []:
+            try:
+                section.model_validate(base | {key: value})
+            except ValidationError:
+                continue
+            if field.default != value or isinstance(field.default, bool) != isinstance(value, bool):
+                yield {key: value}
 
 
 @pytest.mark.parametrize("section", SplitSection.kinds)
 def test_every_option_of_every_kind_of_split_changes_its_sentence(section):
     kind = section.model_fields["kind"].default
-    assert set().union(*OPTIONS[kind]) == set(section.model_fields) - {"kind", "validation"}
     base = {"kind": kind} | NEEDED.get(kind, {})
-    changed = [section.model_validate(base | options) for options in OPTIONS[kind]]
+    changes = [*options_of(section, base), *TOGETHER.get(kind, [])]
+    assert set().union(*changes) == set(section.model_fields) - {"kind", "validation"}
+    changed = [section.model_validate(base | options) for options in changes]
     sentences = [section.model_validate(base).sentence(), *(each.sentence() for each in changed)]
     assert len(set(sentences)) == len(sentences)
-    for sentence, options in zip(sentences[1:], OPTIONS[kind], strict=True):
+    for sentence, options, made in zip(sentences[1:], changes, changed, strict=True):
         words = re.findall(r"[\w.{}-]+", sentence.replace("%", ""))
         words = {word.strip(".") for word in words}
         for key, value in options.items():
@@ -204,7 +181,7 @@ def test_every_option_of_every_kind_of_split_changes_its_sentence(section):
             elif isinstance(value, str) and key not in ("like", "too_few"):
                 assert value in words
         assert ("drawn at random" in sentence or "divided at random" in sentence) == (
-            section.model_validate(base | options).model_dump().get("shuffle", True)
+            made.model_dump().get("shuffle", True)
             and kind not in ("own-training", "predefined", "file", "global-time")
             and (kind == "user-holdout" or options.get("choose") != "latest")
         )
