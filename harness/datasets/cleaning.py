@@ -20,7 +20,7 @@ from harness.datasets.columns import (
 )
 from harness.errors import DataError, counted
 
-__all__ = ["Policies", "Policy", "clean", "outliers", "pairs_of", "refuse_faults"]
+__all__ = ["Policies", "Policy", "clean", "merge_pairs", "outliers", "refuse_faults"]
 
 ADVICE = {
     "unreadable": "`unreadable: drop` drops",
@@ -112,7 +112,12 @@ def clean(table: Table, policy: Policy) -> tuple[Table, tuple[float, float]]:
     if policy.out_of_scale == "clip" and policy.scale is not None:
         table = replace(table, numbers={"rating": np.clip(table.numbers["rating"], *scale)})
     if len(repeated.rows):
-        table, usable = _single(table, policy.duplicates, usable, notes)
+        n_pairs = len(np.unique(_pairs(table, repeated.rows)))
+        notes.append(
+            f"{counted(n_pairs, 'duplicate pair')}: the {policy.duplicates} kept, "
+            f"{counted(len(repeated.rows), 'row')} dropped"
+        )
+        table, usable = merge_pairs(table, policy.duplicates, usable)
     if not usable.all():
         table = table.take(usable)
     ids = {role: in_order_of_appearance(each) for role, each in table.ids.items()}
@@ -241,7 +246,7 @@ def outliers(ratings: NDArray[np.float64], low: float, high: float) -> NDArray[n
     return None
 
 
-def pairs_of(table: Table, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _pairs(table: Table, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the pair of user and item of each row as one number."""
     users, items = table.ids["user"], table.ids["item"]
     return users.codes[rows].astype(np.int64) * len(items.ids) + items.codes[rows]
@@ -252,7 +257,7 @@ def _repeated(table: Table, usable: NDArray[np.bool_], verb: str) -> Flaw:
     import pandas as pd
 
     rows = np.flatnonzero(usable)
-    pairs = pairs_of(table, rows)
+    pairs = _pairs(table, rows)
 
     def describe(row: int) -> str:
         first = int(rows[np.argmax(pairs == pairs[np.searchsorted(rows, row)])])
@@ -266,28 +271,29 @@ def _id(column: Coded, row: int) -> str:
     return shown(column.ids[column.codes[row]])
 
 
-def _single(
-    table: Table, policy: str, usable: NDArray[np.bool_], notes: list[str]
+def merge_pairs(
+    table: Table, policy: str, usable: NDArray[np.bool_]
 ) -> tuple[Table, NDArray[np.bool_]]:
-    """Return rows, and which of them represent their pairs."""
+    """Return the table, and which of its usable rows represent their pairs.
+
+    These are the first ones, or for the policy ``last`` the last. The mean or the sum of a pair's
+    numbers, and its latest time, take the place of the first.
+    """
     rows = np.flatnonzero(usable)
-    pairs = pairs_of(table, rows)
+    pairs = _pairs(table, rows)
     order = np.argsort(pairs, kind="stable")
     starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
     order = rows[order]
-    sizes = np.diff(starts, append=len(order))
-    notes.append(
-        f"{counted(int(np.count_nonzero(sizes > 1)), 'duplicate pair')}: the {policy} "
-        f"kept, {counted(len(order) - len(starts), 'row')} dropped"
-    )
-    if policy == "mean":  # with the latest timestamp, at the place of the first
-        firsts = order[starts]
+    firsts, sizes = order[starts], np.diff(starts, append=len(order))
+    if policy in ("mean", "sum"):
         ratings = table.numbers["rating"].copy()
-        ratings[firsts] = np.add.reduceat(ratings[order], starts) / sizes
+        ratings[firsts] = np.add.reduceat(ratings[order], starts)
+        if policy == "mean":
+            ratings[firsts] /= sizes
         times = {role: column.copy() for role, column in table.times.items()}
         for column in times.values():
             column[firsts] = np.maximum.reduceat(column[order], starts)
         table = replace(table, numbers={"rating": ratings}, times=times)
     kept = np.zeros(len(usable), dtype=bool)
-    kept[order[starts + sizes - 1] if policy == "last" else order[starts]] = True
+    kept[order[starts + sizes - 1] if policy == "last" else firsts] = True
     return table, kept

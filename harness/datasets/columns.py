@@ -321,16 +321,10 @@ def in_order_of_appearance(column: Coded) -> Coded:
     >>> column.codes.tolist(), column.ids.tolist()
     ([0, 1, 0], ['c', 'a'])
     """
-    n_rows, n_ids = len(column.codes), len(column.ids)
-    first = np.full(n_ids, n_rows, dtype=np.int64)
-    # Assigned from the last row to the first, so that the first appearance is what remains.
-    first[column.codes[::-1]] = np.arange(n_rows - 1, -1, -1)
-    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < n_rows)]
-    if len(order) == n_ids and np.array_equal(order, np.arange(n_ids)):
-        return column
-    renumbered = np.empty(n_ids, dtype=np.int32)
-    renumbered[order] = np.arange(len(order), dtype=np.int32)
-    return Coded(renumbered[column.codes], column.ids[order])
+    import pandas as pd
+
+    codes, order = pd.factorize(column.codes)
+    return Coded(codes.astype(np.int32), column.ids[order])
 
 
 def is_number(text: str) -> bool:

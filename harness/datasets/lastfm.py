@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.datasets.cleaning import pairs_of
+from harness.datasets.cleaning import merge_pairs
 from harness.datasets.columns import Coded, Table, coded
 from harness.datasets.reading import read_columns
 from harness.errors import DataError, counted
@@ -147,13 +147,9 @@ def _added_up(
 ) -> Table:
     """Return each pair once, at the place of its first row, with the sum of its plays."""
     table = Table(ids, {"rating": plays}, {}, lambda row: where)
-    pairs = pairs_of(table, np.arange(len(table)))
-    order = np.argsort(pairs, kind="stable")
-    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
-    n_added = len(table) - len(starts)
+    table, kept = merge_pairs(table, "sum", np.ones(len(table), dtype=bool))
+    n_added = int(np.count_nonzero(~kept))
     if n_added:
-        sums = plays.copy()
-        sums[order[starts]] = np.add.reduceat(plays[order], starts)
-        table = replace(table, numbers={"rating": sums}).take(np.sort(order[starts]))
+        table = table.take(kept)
         notes.append(f"{counted(n_added, 'row')} added to another of the same user and artist")
     return replace(table, notes=tuple(notes))
