@@ -1,4 +1,4 @@
-"""Each metric written out term by term, slow and obvious.
+"""Each metric written out term by term, slow and obvious, and lists of one user to compare with.
 
 A list is given as the relevances in ranked order, 0 for an item nobody judged, with the user's
 pool: the relevances of all judged items. A value averaged over ties is the mean over every order
@@ -8,7 +8,48 @@ that the ties allow.
 import itertools
 import math
 
+import numpy as np
+from hypothesis import strategies as st
+
+from harness import metrics, rankings
+
 NAN = math.nan
+CUTS = (1, 2, 3, 5, 9)
+GRADES = [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+@st.composite
+def cases(draw, most=7, grades=GRADES):
+    """Draw estimates, relevances (None where nobody judged) and grades of items never ranked."""
+    n = draw(st.integers(0, most))
+    grade = st.sampled_from(grades)
+    estimates = draw(st.lists(st.sampled_from([1.0, 2.0, 3.0]), min_size=n, max_size=n))
+    relevance = draw(st.lists(st.one_of(st.none(), grade), min_size=n, max_size=n))
+    return estimates, relevance, draw(st.lists(grade, max_size=3))
+
+
+def lists_of(estimates, relevance, missed=()):
+    """Return the rankings of one user."""
+    judged = [i for i, grade in enumerate(relevance) if grade is not None]
+    return rankings.rank_block(
+        np.array([estimates], dtype=float).reshape(1, -1),
+        [0, len(judged) + len(missed)],
+        judged + [-1] * len(missed),
+        [relevance[i] for i in judged] + list(missed),
+    )
+
+
+def graded(case):
+    """Return estimates, the relevances of the items in the list, and the pool."""
+    estimates, relevance, missed = case
+    pool = [grade for grade in relevance if grade is not None] + missed
+    return estimates, [grade or 0.0 for grade in relevance], pool
+
+
+def value(label, lists):
+    """Return the first user's score."""
+    (scores,) = metrics.score([metrics.parse(label)], lists).values()
+    return scores.per_user[0]
 
 
 def orders(estimates):
@@ -61,28 +102,30 @@ def ndcg(ranked, pool, k, gain=exp2, discount=log2_discount, ideal="judged"):
     return dcg(ranked, k, gain, discount) / whole if whole else 0.0
 
 
-def n_relevant(pool, threshold):
-    return sum(1 for rel in pool if rel >= threshold)
-
-
 def hits(ranked, k, threshold):
     return sum(1 for rel in ranked[:k] if rel >= threshold)
 
 
+def divisors(ranked, pool, k, threshold):
+    """Return every number that a metric divides by, or None where nothing is relevant."""
+    relevant, listed = hits(pool, len(pool), threshold), min(k, max(len(ranked), 1))
+    return relevant and {
+        "relevant": relevant,
+        "hits": hits(ranked, k, threshold) or 1,
+        "list": listed,
+        "achievable": min(k, relevant),
+        "retrievable": min(listed, relevant),
+        "k": k,
+    }
+
+
 def precision(ranked, pool, k, threshold, denominator="k"):
-    relevant = n_relevant(pool, threshold)
-    if not relevant:
-        return NAN
-    by = {"k": k, "list": min(k, max(len(ranked), 1)), "achievable": min(k, relevant)}
-    return hits(ranked, k, threshold) / by[denominator]
+    by = divisors(ranked, pool, k, threshold)
+    return hits(ranked, k, threshold) / by[denominator] if by else NAN
 
 
 def recall(ranked, pool, k, threshold, denominator="relevant"):
-    relevant = n_relevant(pool, threshold)
-    if not relevant:
-        return NAN
-    by = {"relevant": relevant, "achievable": min(k, relevant)}
-    return hits(ranked, k, threshold) / by[denominator]
+    return precision(ranked, pool, k, threshold, denominator)
 
 
 def fbeta(ranked, pool, k, threshold, beta=1.0, denominator="k"):
@@ -92,33 +135,19 @@ def fbeta(ranked, pool, k, threshold, beta=1.0, denominator="k"):
 
 
 def average_precision(ranked, pool, k, threshold, denominator="relevant"):
-    relevant = n_relevant(pool, threshold)
-    if not relevant:
-        return NAN
+    by = divisors(ranked, pool, k, threshold)
     total = math.fsum(
         hits(ranked, i, threshold) / i
         for i, rel in enumerate(ranked[:k], start=1)
         if rel >= threshold
     )
-    listed = min(k, max(len(ranked), 1))
-    by = {
-        "relevant": relevant,
-        "hits": hits(ranked, k, threshold) or 1,
-        "list": listed,
-        "achievable": min(k, relevant),
-        "retrievable": min(listed, relevant),
-        "k": k,
-    }
-    return total / by[denominator]
+    return total / by[denominator] if by else NAN
 
 
 def first_relevant(ranked, pool, k, threshold, form):
-    if not n_relevant(pool, threshold):
+    if not divisors(ranked, pool, k, threshold):
         return NAN
-    for i, rel in enumerate(ranked[:k], start=1):
-        if rel >= threshold:
-            return form(i)
-    return 0.0
+    return next((form(i) for i, rel in enumerate(ranked[:k], start=1) if rel >= threshold), 0.0)
 
 
 def expected_reciprocal_rank(ranked, pool, k, most):
@@ -133,7 +162,7 @@ def expected_reciprocal_rank(ranked, pool, k, most):
 
 
 def rank_biased_precision(ranked, pool, k, threshold, p):
-    if not n_relevant(pool, threshold):
+    if not divisors(ranked, pool, k, threshold):
         return NAN
     terms = (p ** (i - 1) for i, rel in enumerate(ranked[:k], start=1) if rel >= threshold)
     return (1 - p) * math.fsum(terms)

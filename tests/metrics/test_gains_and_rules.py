@@ -1,4 +1,4 @@
-"""What a relevance is worth, and what users without relevant items, lists or enough items score."""
+"""The gain of a relevance, and what users without relevant items, lists or enough items score."""
 
 import math
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metric_cases import lists_of, value
+from metric_oracles import cases, lists_of, value
 
 from harness import metrics, rankings
 from harness.errors import MetricError
@@ -16,7 +16,7 @@ GRADES = [-2.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.7]
 CUTS = (1, 2, 4, 9)
 
 
-def worth(rel, gain, threshold, offset, negative, grades):
+def gain_of(rel, gain, threshold, offset, negative, grades):
     """Return the gain of a relevance, one parameter after the other; None was judged by nobody."""
     if rel is None:
         return 0.0
@@ -31,7 +31,7 @@ def worth(rel, gain, threshold, offset, negative, grades):
 
 @st.composite
 def gains(draw):
-    """Draw a way to make gains, as keyword arguments of `worth`."""
+    """Draw a way to make gains, as keyword arguments of `gain_of`."""
     negative = draw(st.sampled_from(["zero", "keep"]))
     threshold = None if negative == "keep" else draw(st.sampled_from([None, -1.0, 0.5, 2.0]))
     return {
@@ -49,17 +49,13 @@ def label_of(name, params):
 
 
 @settings(max_examples=1000, deadline=None)
-@given(params=gains(), data=st.data())
-def test_gains_follow_threshold_offset_and_sign(params, data):
-    n = data.draw(st.integers(0, 6))
-    grade = st.one_of(st.none(), st.sampled_from(GRADES))
-    estimates = data.draw(st.lists(st.sampled_from([1.0, 2.0]), min_size=n, max_size=n))
-    relevance = data.draw(st.lists(grade, min_size=n, max_size=n))
-    missed = data.draw(st.lists(st.sampled_from(GRADES), max_size=3))
-    lists = lists_of(estimates, relevance, missed)
+@given(params=gains(), case=cases(most=6, grades=GRADES))
+def test_gains_follow_threshold_offset_and_sign(params, case):
+    estimates, relevance, missed = case
+    lists = lists_of(*case)
     known = sorted([rel for rel in relevance if rel is not None] + missed, reverse=True)
-    best = [worth(rel, **params) for rel in known]
-    ranked = [worth(rel, **params) for rel in relevance]
+    best = [gain_of(rel, **params) for rel in known]
+    ranked = [gain_of(rel, **params) for rel in relevance]
     for k in CUTS:
         ideal = oracle.dcg(best, k, oracle.linear)
         mean = oracle.averaged(lambda r, k=k: oracle.dcg(r, k, oracle.linear), estimates, ranked)
