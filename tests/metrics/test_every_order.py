@@ -1,6 +1,7 @@
 """Bounds and the best and worst order of ties, against every order written out."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -10,20 +11,21 @@ from harness.errors import MetricError
 from harness.evaluation import bound_scores, random_order
 from harness.metrics import Rankings
 
-NUMBERS = {
-    "threshold": ["2", "positive"],
-    "offset": ["-1"],
-    "base": ["3"],
-    "beta": ["2"],
-    "p": ["0.3"],
-    "max": ["4"],
-}
+NUMBERS = {"threshold": "2", "offset": "-1", "base": "3", "beta": "2", "p": "0.3", "max": "4"}
 WORDS = {"binary": ["binary", "binary(2)"], "table": ["table(0, 1, 1, 4, 9)"], "random": []}
+# Two choices at a time where the one needs the other.
+TOGETHER = [
+    "gain=binary(2), ideal=retrieved",
+    "gain=binary, ideal=full",
+    "threshold=2, denominator=hits",
+    "gain=linear, ideal=retrieved",
+    "offset=1, negative=zero",
+]
 
 
 def values_of(parameter):
     words = [text for word in parameter.words for text in WORDS.get(word, [word])]
-    return [*words, *NUMBERS.get(parameter.name, [])]
+    return [*words, NUMBERS[parameter.name]] if parameter.limits else words
 
 
 def labels(rules):
@@ -38,10 +40,7 @@ def labels(rules):
             if name not in ("ties", "undefined", "empty", "short")
             for value in values_of(parameter)
         ]
-        # Two choices at a time where the one needs the other.
-        written += ["gain=binary(2), ideal=retrieved", "gain=binary, ideal=full"]
-        written += ["threshold=2, denominator=hits", "gain=linear, ideal=retrieved"]
-        written += ["offset=1, negative=zero"]
+        written += TOGETHER
         for chosen, rule in itertools.product(written, rules if "ties" in own else [""]):
             inside = ", ".join(filter(None, [chosen, f"ties={rule}" if rule else ""]))
             label = f"{definition.name}({inside})" if inside else definition.name
@@ -90,9 +89,8 @@ def test_bounds_are_the_maximum_and_the_mean_over_all_orders(name):
         [pool for pool, orders in zip(POOLS, ORDERS, strict=True) for _ in orders],
     )
     edges = np.cumsum([len(orders) for orders in ORDERS])[:-1]
-    own = [label for label in labels(["average", "first", "best"]) if label.startswith(name + "@")]
-    own += [label for label in labels(["average", "first", "best"]) if label.startswith(name + "(")]
-    own += [label for label in labels(["first"]) if label == name]
+    start = re.compile(rf"{name}[@(]|{name}$")
+    own = [label for label in labels(["average", "first", "best"]) if start.match(label)]
     assert own
     for label in dict.fromkeys(own):
         wanted = cuts_of(label)
@@ -120,18 +118,12 @@ def test_only_a_graded_gain_against_what_was_retrieved_has_no_random_order():
     }
 
 
-@pytest.mark.parametrize(
-    "label",
-    [
-        "dcg(negative=keep)@2",
-        "dcg(gain=linear, offset=1, negative=keep)@3",
-        "precision(threshold=-1)@2",
-        "ap(threshold=-1)@3",
-        "rr(threshold=-2)",
-        "ndcg(gain=binary(-1))@2",
-        "err(negative=zero)@3",
-    ],
-)
+NEGATIVE = """dcg(negative=keep)@2; dcg(gain=linear, offset=1, negative=keep)@3
+precision(threshold=-1)@2; ap(threshold=-1)@3; rr(threshold=-2); ndcg(gain=binary(-1))@2
+err(negative=zero)@3"""
+
+
+@pytest.mark.parametrize("label", NEGATIVE.replace("\n", "; ").split("; "))
 def test_the_best_order_puts_a_negative_relevance_where_its_gain_belongs(label):
     grades = [-2, -1, None, 3]
     pool = [g for g in grades if g is not None]

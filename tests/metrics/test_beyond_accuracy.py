@@ -1,4 +1,4 @@
-"""Metrics of which items are recommended, against plain loops over sets and dictionaries."""
+"""Metrics beyond accuracy against plain loops over sets and dictionaries."""
 
 import itertools
 import math
@@ -98,38 +98,28 @@ def oracle(name, seen, lists, relevant, users, k):
     ]
 
 
-@pytest.mark.parametrize("name", ["item_coverage", "gini", "entropy"])
+SHOWN = ["item_coverage", "gini", "entropy"]
+OF_USERS = ["popularity", "novelty", "novelty(of=ratings)", "diversity", "serendipity"]
+
+
+@pytest.mark.parametrize("name", SHOWN + OF_USERS)
 @settings(max_examples=150, deadline=None)
 @given(case=cases())
-def test_what_is_shown_as_a_whole(name, case):
-    found = metrics.score([metrics.parse(f"{name}@{k}") for k in CUTS], *_given(case))
-    for k, scores in zip(CUTS, found.values(), strict=True):
-        expected = oracle(name, *case, k)
-        assert scores.mean == pytest.approx(expected, rel=1e-12, abs=1e-15, nan_ok=True)
-        assert np.isnan(scores.per_user).all()
-        assert scores.n_undefined == 0
-
-
-@pytest.mark.parametrize(
-    "name", ["popularity", "novelty", "novelty(of=ratings)", "diversity", "serendipity"]
-)
-@settings(max_examples=150, deadline=None)
-@given(case=cases())
-def test_what_each_user_is_shown(name, case):
-    found = metrics.score([metrics.parse(f"{name}@{k}") for k in CUTS], *_given(case))
-    for k, scores in zip(CUTS, found.values(), strict=True):
-        expected = oracle(name, *case, k)
-        assert scores.per_user.tolist() == pytest.approx(
-            expected, rel=1e-12, abs=1e-12, nan_ok=True
-        )
-        defined = [each for each in expected if not math.isnan(each)]
-        assert scores.mean == pytest.approx(mean(defined), rel=1e-12, abs=1e-12, nan_ok=True)
-        assert scores.n_undefined == len(expected) - len(defined)
-
-
-def _given(case):
+def test_what_is_shown_follows_its_formula(name, case):
     rankings, exposure = arrays_of(*case)
-    return rankings, None, exposure
+    found = metrics.score([metrics.parse(f"{name}@{k}") for k in CUTS], rankings, None, exposure)
+    for k, scores in zip(CUTS, found.values(), strict=True):
+        expected = oracle(name, *case, k)
+        if name in SHOWN:
+            assert scores.mean == pytest.approx(expected, rel=1e-12, abs=1e-15, nan_ok=True)
+            assert np.isnan(scores.per_user).all()
+            assert scores.n_undefined == 0
+            continue
+        defined = [each for each in expected if not math.isnan(each)]
+        close = {"rel": 1e-12, "abs": 1e-12, "nan_ok": True}
+        assert scores.per_user.tolist() == pytest.approx(expected, **close)
+        assert scores.mean == pytest.approx(mean(defined), **close)
+        assert scores.n_undefined == len(expected) - len(defined)
 
 
 def test_a_user_is_covered_by_a_list_that_is_long_enough():
@@ -138,39 +128,29 @@ def test_a_user_is_covered_by_a_list_that_is_long_enough():
     assert [scores.mean for scores in found.values()] == pytest.approx([2 / 3, 1 / 3])
 
 
-LISTS = Rankings([0, 0], [], [], [], [], [9], top_items=[[0, 1, 2]])
+NAMED = Rankings([0, 0], [], [], [], [], [9], top_items=[[0, 1, 2]])
+BARE = Rankings([0, 0], [], [], [], [], [9])
+NINE = Exposure([0], [0], [0], n_items=9)
 
 
 @pytest.mark.parametrize(
-    ("exposure", "label", "message"),
+    ("lists", "exposure", "label", "message"),
     [
-        (None, "gini@3", "gini@3: it needs exposure, but there are none; leave the metric out"),
+        (NAMED, None, "gini@3", "gini@3: it needs exposure, but there are none; leave the metric"),
+        (NAMED, NINE, "novelty@10", "novelty@10: of each list only the first 3.*depth of 10"),
+        (NAMED, Exposure([0], [0], [0]), "gini@3", "item 2 is rec.*codes below 1; set its n_items"),
         (
-            Exposure([0], [0], [0], n_items=9),
-            "novelty@10",
-            "novelty@10: of each list only the first 3 items.*depth of 10",
-        ),
-        (
-            Exposure([0], [0], [0]),
-            "gini@3",
-            "item 2 is recommended.*codes below 1; set its n_items",
-        ),
-        (
+            NAMED,
             Exposure([0], [0], [0, 1], n_items=9),
             "popularity@3",
             "1 lists, but the exposure names 2 users",
         ),
+        (BARE, NINE, "gini@3", "only the first 0 items are known by name"),
     ],
 )
-def test_what_is_missing_is_named(exposure, label, message):
+def test_what_is_missing_is_named(lists, exposure, label, message):
     with pytest.raises(MetricError, match=message):
-        metrics.score([metrics.parse(label)], LISTS, exposure=exposure)
-
-
-def test_lists_without_known_items_are_refused():
-    bare = Rankings([0, 0], [], [], [], [], [9])
-    with pytest.raises(MetricError, match="only the first 0 items are known by name"):
-        metrics.score([metrics.parse("gini@3")], bare, exposure=Exposure([0], [0], [0]))
+        metrics.score([metrics.parse(label)], lists, exposure=exposure)
 
 
 @pytest.mark.parametrize(
@@ -189,15 +169,8 @@ def test_training_ratings_have_to_be_codes(arguments, message):
 def test_what_is_known_of_the_items_shown_decides_their_relevance_among_ties():
     """Both items are tied; the second in rank is shown first, and only it is relevant."""
     lists = Rankings([0, 2], [5, 1], [1, 2], [1, 1], [2, 2], [2], top_items=[[7, 3]])
-    training = ([0, 1], [0, 0], [0], 8)
-    judged = ([0, 0], [3, 7], [1, 5])
-    label = "serendipity(threshold=4)@1"
-    (shown,) = metrics.score(
-        [metrics.parse(label)], lists, exposure=Exposure(*training, judged=judged)
-    ).values()
-    assert shown.per_user.tolist() == [1.0]
-    other = (judged[0], [7, 3], judged[2])
-    (hidden,) = metrics.score(
-        [metrics.parse(label)], lists, exposure=Exposure(*training, judged=other)
-    ).values()
-    assert hidden.per_user.tolist() == [0.0]
+    metric = metrics.parse("serendipity(threshold=4)@1")
+    for items, expected in (([3, 7], 1.0), ([7, 3], 0.0)):
+        exposure = Exposure([0, 1], [0, 0], [0], 8, judged=([0, 0], items, [1, 5]))
+        scores = metrics.score([metric], lists, exposure=exposure)[metric]
+        assert scores.per_user.tolist() == [expected]
