@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from harness import metrics, statistics
 from harness.config.algorithm import AlgorithmConfig, folded
-from harness.config.experiment import Experiment
 from harness.config.spaces import Range, SearchSpace
 from harness.datasets.catalogue import CATALOGUE
 from harness.report.sentences import joined, plain
@@ -84,7 +83,7 @@ def to_yaml(info: RunInfo) -> str:
     """Return the config of a run as YAML, without defaults."""
     from ruamel.yaml import YAML
 
-    kept = _written(_experiment(info))
+    kept = _written(info.experiment)
     if isinstance(given := info.config["dataset"][0], str):  # from Python: no config can name it
         kept["dataset"] = given
     for key in ("dataset", "split", "candidates", "seed"):
@@ -135,7 +134,7 @@ class _Account:
 
     def __init__(self, info: RunInfo) -> None:
         self.info = info
-        self.config = _experiment(info)
+        self.config = info.experiment
         self.cited: dict[str, Source] = {}
 
     def cite(self, *keys: str) -> str:
@@ -314,14 +313,6 @@ class _Account:
                 f"{plain(listed(conditions))}. Peak memory is the most memory that a cell added "
                 "to its process, without the data."
             )
-
-
-def _experiment(info: RunInfo) -> Experiment:
-    """Return the config; data given from Python, which no config can name, as other data."""
-    try:
-        return Experiment.model_validate(info.config)
-    except ValidationError:
-        return Experiment.model_validate(info.config | {"dataset": ["bundled"]})
 
 
 def _written(value: Any) -> Any:

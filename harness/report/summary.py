@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics, statistics
+from harness.config.experiment import Inference
 from harness.errors import ResultsError, suggestion
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
@@ -72,7 +73,7 @@ class ResultTable:
     @property
     def level(self) -> float:
         """The level that an adjusted p-value is compared with."""
-        return 1 - float(self._settings.get("confidence", 0.95))
+        return 1 - self._settings.confidence
 
     def text(self, label: str, value: float | None) -> str:
         """Return a value of a metric with the decimals of this table."""
@@ -121,15 +122,15 @@ class ResultTable:
             if baseline in (pair.first, pair.second)
         ]
         if corrected_alone:
-            correction = self._settings.get("correction", "holm")
+            correction = self._settings.correction
             adjusted = statistics.adjust([pair.p for pair in pairs], correction)
             for pair, p in zip(pairs, adjusted, strict=True):
                 pair.p_adjusted, pair.significant = float(p), bool(p <= self.level + 1e-12)
         return pairs
 
     @property
-    def _settings(self) -> dict[str, Any]:
-        return self.run.info.config["statistics"] or {}
+    def _settings(self) -> Inference:
+        return self.run.info.experiment.statistics or Inference()
 
     def _part(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["table"] == self.key]
@@ -194,7 +195,8 @@ def summarise(run: Run | Summary, *, baseline: str | None = None) -> Summary:
     known = info.algorithms
     if baseline is not None and baseline not in known:
         raise ResultsError(f"{run.name}: no baseline {baseline!r}; {suggestion(baseline, known)}")
-    wanted = ((info.config["statistics"] or {}).get("baseline"), *BASELINES)
+    settings = info.experiment.statistics
+    wanted = (settings.baseline if settings else None, *BASELINES)
     default = next((str(each) for each in wanted if each in known), known[0])
     digits = column_decimals(info)
     all_names = info.tables.values()

@@ -322,12 +322,11 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
         if own := [row.result.algorithm for row in repeated if row.run == number]:
             again = ", ".join(dict.fromkeys(own))
             notes.append(f"{name}: the same cells as in another run, counted once: {again}")
-    settings = infos[0].config["statistics"]
+    settings = infos[0].experiment.statistics
     seeds = sorted({seed for info in infos for seed in info.seeds})
     statistics: list[MetricComparison] = []
     if settings is not None:
-        chosen = Inference.model_validate(settings)
-        statistics, not_compared = infer(users, labels, cells, chosen, seeds[0])
+        statistics, not_compared = infer(users, labels, cells, settings, seeds[0])
         notes += not_compared
     notes += [note for info in infos for note in info.notes]
     tables = {row.result.table: row.result.of_table for row in rows}
@@ -492,7 +491,7 @@ def _differences(one: RunInfo, other: RunInfo) -> list[str]:
         found.append("other data")
     if {each.fingerprint for each in one.splits} != {each.fingerprint for each in other.splits}:
         found.append("another split")
-    if one.config["clip"] != other.config["clip"]:
+    if one.experiment.clip != other.experiment.clip:
         found.append("estimates clipped in one of them only")
     if not found and {*one.tables} != {*other.tables}:
         found.append("other candidates, or a split that is described in another way")

@@ -341,12 +341,20 @@ class Machine(Record):
     memory_gb: Amount
 
 
-def _config(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a config with every key; the name of data from a session stands for itself."""
+def _comes_from_python(config: dict[str, Any]) -> bool:
     given = config.get("dataset")
-    session = isinstance(given, list) and len(given) == 1 and str(given[0]).startswith(GIVEN)
-    checked = Experiment.model_validate(config | ({"dataset": ["bundled"]} if session else {}))
-    return checked.model_dump(mode="json") | ({"dataset": given} if session else {})
+    return isinstance(given, list) and len(given) == 1 and str(given[0]).startswith(GIVEN)
+
+
+def _experiment(config: dict[str, Any]) -> Experiment:
+    given = {"dataset": ["bundled"]} if _comes_from_python(config) else {}
+    return Experiment.model_validate(config | given)
+
+
+def _explicit(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a config with every key; the name of data from a session stands for itself."""
+    given = {"dataset": config["dataset"]} if _comes_from_python(config) else {}
+    return _experiment(config).model_dump(mode="json") | given
 
 
 class RunInfo(Record):
@@ -357,7 +365,7 @@ class RunInfo(Record):
     description: Text
     metrics: Some[Word]
     seeds: Some[Count]
-    config: Annotated[Params, AfterValidator(_config)]
+    config: Annotated[Params, AfterValidator(_explicit)]
     datasets: Some[DataInfo]
     splits: Some[SplitInfo]
     notes: Rows[Text]
@@ -400,6 +408,11 @@ class RunInfo(Record):
             path = tuple(part for part in first["loc"] if part not in ("failed", "finished"))
             reason = first["msg"].removeprefix("Value error, ").splitlines()[0]
             raise ResultsError(f"{where}: {dotted(path) or 'the run'}: {reason}; {again}") from None
+
+    @property
+    def experiment(self) -> Experiment:
+        """The config; data that came from Python, which no config can name, are bundled ones."""
+        return _experiment(self.config)
 
     @property
     def finished(self) -> list[CellResult]:
