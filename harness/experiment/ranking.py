@@ -15,7 +15,7 @@ from harness.algorithms import models
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
 from harness.metrics import Exposure, Metric, Pairs, Rankings
-from harness.rankings.blocks import TieKeys, order_keys, tie_keys
+from harness.rankings.blocks import TieKeys, offsets_of, order_keys, tie_keys, top_items
 
 __all__ = ["Progress", "compile_scoring", "rank", "score_pairs"]
 
@@ -160,22 +160,17 @@ def _rank_listed(
     depth: int,
 ) -> Rankings:
     """Rank candidates that are given pair by pair; owners are positions among the test users."""
-    place = np.full(owners.max(initial=-1) + 1, -1)
-    place[kept[kept < len(place)]] = np.arange(len(kept))[kept < len(place)]
-    rows = np.flatnonzero(place[owners] >= 0)
-    rows = rows[np.argsort(place[owners[rows]], kind="stable")]
-    counts = np.bincount(place[owners[rows]], minlength=len(kept))
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    ranked = rankings.from_grouped(Pairs(offsets, estimates[rows], relevance[rows]))
+    position = np.full(max(owners.max(initial=-1), kept.max(initial=-1)) + 1, -1)
+    position[kept] = np.arange(len(kept))
+    users = position[owners]
+    rows = np.flatnonzero(users >= 0)
+    rows = rows[np.argsort(users[rows], kind="stable")]
+    users, items, estimates = users[rows], items[rows], estimates[rows]
+    ranked = rankings.from_grouped(Pairs(offsets_of(users, len(kept)), estimates, relevance[rows]))
     if not depth:
         return ranked
-    equal = () if keys is None else (order_keys(keys[0][owners[rows]], keys[1][items[rows]]),)
-    order = np.lexsort((*equal, -estimates[rows], place[owners[rows]]))
-    rank_of = np.arange(len(rows)) - np.repeat(offsets[:-1], counts)
-    top = rank_of < depth
-    top_items = np.full((len(kept), depth), -1, dtype=np.int32)
-    top_items[place[owners[rows]][top], rank_of[top]] = items[rows][order][top]
-    return replace(ranked, top_items=top_items)
+    equal = None if keys is None else order_keys(keys[0][owners[rows]], keys[1][items])
+    return replace(ranked, top_items=top_items(users, items, estimates, len(kept), depth, equal))
 
 
 def _rank_catalogue(
@@ -211,7 +206,7 @@ def _rank_catalogue(
         )
         part = rankings.rank_block(
             estimates,
-            _offsets_of(judged.owners[known], stop - start),
+            offsets_of(judged.owners[known], stop - start),
             judged_columns[known],
             selected.ratings[judged.rows[known]],
             excluded_offsets=None if seen is None else seen.offsets,
@@ -251,11 +246,7 @@ def _pool(
     held = _stretches(selected.offsets, kept)
     counted = selected.known[held.rows] if drop_unknown else np.ones(len(held.rows), dtype=bool)
     owners, ratings = held.owners[counted], selected.ratings[held.rows[counted]]
-    return _offsets_of(owners, len(kept)), ratings[np.lexsort((-ratings, owners))]
-
-
-def _offsets_of(owners: NDArray[np.int64], n_owners: int) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=n_owners))))
+    return offsets_of(owners, len(kept)), ratings[np.lexsort((-ratings, owners))]
 
 
 def _check_and_clip(model: Any, estimates: NDArray[np.float64], *, clip: bool) -> None:

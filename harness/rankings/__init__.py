@@ -10,7 +10,6 @@ from harness.rankings.pairs import (
     from_predictions,
     group_pairs,
     ndcg,
-    pairs_of,
 )
 from harness.rankings.prediction_files import Evidence, read
 
@@ -24,7 +23,6 @@ __all__ = [
     "from_recommendations",
     "group_pairs",
     "ndcg",
-    "pairs_of",
     "rank_block",
     "read",
 ]

@@ -190,7 +190,7 @@ def _top(
 
 def top_items(
     users: Ints,
-    items: Ints,
+    items: Ints | Ranks,
     estimates: Floats,
     n_users: int,
     depth: int,

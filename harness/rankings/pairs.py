@@ -21,7 +21,6 @@ __all__ = [
     "from_predictions",
     "group_pairs",
     "ndcg",
-    "pairs_of",
 ]
 
 Ids = NDArray[Any]
@@ -94,19 +93,14 @@ def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> t
     return Pairs(offsets, *grouped), ids
 
 
-def pairs_of(predictions: Iterable[Any]) -> tuple[Pairs, Ids]:
-    """Group predictions by user.
+def from_predictions(predictions: Iterable[Any]) -> Rankings:
+    """Rank each user's predictions by estimate; every item is judged.
 
     Parameters
     ----------
     predictions : iterable
         ``surprise.Prediction`` (or anything with ``uid``, ``r_ui`` and ``est``), triples of user,
         estimate and rating, or pairs of estimate and rating that all belong to one user.
-
-    Returns
-    -------
-    pairs : Pairs
-    users : ndarray, shape (n_users,)
 
     Raises
     ------
@@ -115,44 +109,16 @@ def pairs_of(predictions: Iterable[Any]) -> tuple[Pairs, Ids]:
 
     Examples
     --------
-    >>> pairs, users = pairs_of([("u", 3.0, 4), ("v", 2.0, 5), ("u", 1.0, 2)])
-    >>> users.tolist(), pairs.offsets.tolist()
-    (['u', 'v'], [0, 2, 3])
-    """
-    users: list[Any] = []
-    estimates: list[float] = []
-    ratings: list[float] = []
-    for position, prediction in enumerate(predictions):
-        user, estimate, rating = _row(position, prediction)
-        if rating is None:
-            raise MetricError(
-                f"predictions[{position}]: there is no true rating; score a test set, "
-                "not an anti-test set"
-            )
-        users.append(user)
-        estimates.append(estimate)
-        ratings.append(rating)
-    if not users:
-        raise MetricError("predictions: empty; give at least one")
-    column = np.empty(len(users), dtype=object)
-    column[:] = users
-    return group_pairs(column, estimates, ratings)
-
-
-def from_predictions(predictions: Iterable[Any]) -> Rankings:
-    """Rank each user's predictions by estimate; every item is judged.
-
-    Parameters
-    ----------
-    predictions : iterable
-        As `pairs_of` takes them.
-
-    Examples
-    --------
     >>> from_predictions([(2.5, 3), (4.5, 4), (4.0, 5)]).relevance.tolist()
     [4.0, 5.0, 3.0]
     """
-    return from_grouped(*pairs_of(predictions))
+    rows = [_row(position, prediction) for position, prediction in enumerate(predictions)]
+    if not rows:
+        raise MetricError("predictions: empty; give at least one")
+    users, estimates, ratings = zip(*rows, strict=True)
+    column = np.empty(len(users), dtype=object)
+    column[:] = users
+    return from_pairs(column, estimates, ratings)
 
 
 def ndcg(predictions: Iterable[Any], k: int | None = 10, **params: Any) -> float:
@@ -161,7 +127,7 @@ def ndcg(predictions: Iterable[Any], k: int | None = 10, **params: Any) -> float
     Parameters
     ----------
     predictions : iterable
-        As `pairs_of` takes them: ``algo.test(testset)`` of Surprise, or tuples.
+        As `from_predictions` takes them: ``algo.test(testset)`` of Surprise, or tuples.
     k : int or None
         Cut-off rank; None for whole lists.
     **params
@@ -191,18 +157,26 @@ def ndcg(predictions: Iterable[Any], k: int | None = 10, **params: Any) -> float
     return dcg.ndcg(from_predictions(predictions), k, **params).mean
 
 
-def _row(position: int, prediction: Any) -> tuple[Any, float, float | None]:
+def _row(position: int, prediction: Any) -> tuple[Any, float, float]:
     if hasattr(prediction, "est") and hasattr(prediction, "r_ui"):
-        return prediction.uid, prediction.est, prediction.r_ui
-    if isinstance(prediction, (Sequence, np.ndarray)) and not isinstance(prediction, str):
-        if len(prediction) == 2:
-            return 0, prediction[0], prediction[1]
-        if len(prediction) == 3:
-            return prediction[0], prediction[1], prediction[2]
-    raise MetricError(
-        f"predictions[{position}]: {prediction!r} is no prediction; give surprise.Prediction, "
-        "(estimate, rating) or (user, estimate, rating)"
-    )
+        row = prediction.uid, prediction.est, prediction.r_ui
+    elif (
+        isinstance(prediction, (Sequence, np.ndarray))
+        and not isinstance(prediction, str)
+        and len(prediction) in (2, 3)
+    ):
+        row = (0, *prediction) if len(prediction) == 2 else tuple(prediction)
+    else:
+        raise MetricError(
+            f"predictions[{position}]: {prediction!r} is no prediction; give surprise.Prediction, "
+            "(estimate, rating) or (user, estimate, rating)"
+        )
+    if row[2] is None:
+        raise MetricError(
+            f"predictions[{position}]: there is no true rating; score a test set, "
+            "not an anti-test set"
+        )
+    return row
 
 
 def as_floats(name: str, values: ArrayLike) -> Floats:
