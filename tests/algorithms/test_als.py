@@ -253,15 +253,11 @@ class TestImplicit:
         assert len(set(found)) == 1
         assert self.fitted(random_state=4).pu.tobytes() not in found[0]
 
-    def test_it_learns_what_users_like(self) -> None:
+    def test_it_learns_what_users_like_and_its_version_stands_in_the_run(self) -> None:
         config = CONFIG | {"algorithms": [{"name": "implicit-als", "params": {"n_factors": 4}}]}
-        table = harness.run(config, ratings=plays_of_many(), results=None).table
-        scores = table.set_index("algorithm")["ndcg(gain=binary)@5"]
-        assert scores["implicit-als"] > 1.5 * scores["Random"]
-
-    def test_its_version_stands_in_the_run(self) -> None:
-        config = CONFIG | {"algorithms": ["implicit-als"]}
         done = harness.run(config, ratings=plays_of_many(), results=None)
+        scores = done.table.set_index("algorithm")["ndcg(gain=binary)@5"]
+        assert scores["implicit-als"] > 1.5 * scores["Random"]
         assert done.info["versions"]["implicit"] != "missing"
         assert "pyspark" not in done.info["versions"]
 

@@ -45,6 +45,9 @@ def test_columns_hold_what_surprise_holds_in_the_same_order(rows):
     assert (columns.n_users, columns.n_items) == (plain.n_users, plain.n_items)
     assert columns.n_ratings == plain.n_ratings
     assert columns.rating_scale == plain.rating_scale
+    for code, inner in enumerate(columns.inner_users):
+        assert plain._raw2inner_id_users.get(f"u{code}", -1) == inner
+        assert inner < 0 or columns.user_codes[inner] == code
 
 
 @COMPILING
@@ -67,19 +70,6 @@ def test_columns_answer_every_question_as_surprise_does(rows):
 
 @COMPILING
 @given(ROWS)
-def test_codes_and_inner_ids_lead_to_each_other(rows):
-    columns, plain = build(rows)
-    for code in range(8):
-        known = f"u{code}" in plain._raw2inner_id_users
-        inner = columns.inner_users[code]
-        assert (inner >= 0) == known
-        if known:
-            assert inner == plain.to_inner_uid(f"u{code}")
-            assert columns.user_codes[inner] == code
-
-
-@COMPILING
-@given(ROWS)
 def test_orders_are_the_lists_sorted_by_inner_id(rows):
     columns, _ = build(rows)
     for lists, order, other in (
@@ -98,19 +88,13 @@ def test_orders_are_the_lists_sorted_by_inner_id(rows):
 
 @COMPILING
 @given(ROWS)
-def test_a_training_set_survives_pickling(rows):
+def test_a_training_set_survives_pickling_and_is_made_from_surprise_s(rows):
     columns, plain = build(rows)
     columns.user_order  # noqa: B018 - what is derived need not be stored
     loaded = pickle.loads(pickle.dumps(columns))
     assert dict(loaded.ur.items()) == dict(plain.ur)
     assert loaded.to_inner_iid(loaded.to_raw_iid(0)) == 0
     assert "user_order" not in vars(loaded)
-
-
-@COMPILING
-@given(ROWS)
-def test_columns_made_from_surprise_equal_those_made_from_rows(rows):
-    columns, plain = build(rows)
     copied = ColumnTrainset.from_surprise(plain)
     for ours, theirs in zip(
         columns.by_user + columns.by_item, copied.by_user + copied.by_item, strict=True
@@ -121,20 +105,15 @@ def test_columns_made_from_surprise_equal_those_made_from_rows(rows):
     assert ColumnTrainset.from_surprise(columns) is columns
 
 
-def test_an_unknown_key_gives_an_empty_list_that_is_not_remembered():
+def test_lists_are_built_once_and_an_unknown_key_gives_one_that_is_not_remembered():
     columns, _ = build([(0, 0, 5.0)])
+    assert columns.ur[0] is columns.ur[0]
     assert columns.ur[7] == []
+    assert columns.ur._built.keys() == {0}
     assert 7 not in columns.ur
     assert columns.ur.get(7, "nothing") == "nothing"
     assert list(columns.ur.keys()) == [0]
     assert list(columns.ur.values()) == [[(0, 5.0)]]
-
-
-def test_lists_are_built_once_and_only_for_those_who_are_asked_for():
-    columns, _ = build([(0, 0, 5.0), (1, 0, 3.5)])
-    first = columns.ur[1]
-    assert columns.ur[1] is first
-    assert columns.ur._built.keys() == {1}
 
 
 def test_columns_that_cannot_be_written_are_accepted_and_left_alone():

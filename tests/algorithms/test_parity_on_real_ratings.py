@@ -32,7 +32,7 @@ for name in ("msd", "cosine", "pearson", "pearson_baseline"):
             surprise.KNNBaseline,
             {"verbose": False, "sim_options": options},
         )
-LEARNED = (
+LEARNED = [
     "bu",
     "bi",
     "pu",
@@ -45,7 +45,7 @@ LEARNED = (
     "freq",
     "cltr_u",
     "cltr_i",
-)
+]
 
 
 def halves(ratings, fewest):

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from harness.algorithms import baselines, models
@@ -26,17 +27,9 @@ def test_blocks_equal_single_predictions(twins, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_floors_work_in_surprise_s_own_cross_validation(kind):
-    import pandas as pd
-
+def test_baselines_work_in_surprise_s_own_cross_validation(kind):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "user": rng.integers(0, 20, 300),
-            "item": rng.integers(0, 15, 300),
-            "rating": rng.integers(1, 6, 300),
-        }
-    )
+    frame = pd.DataFrame(rng.integers([0, 0, 1], [20, 15, 6], (300, 3)))
     data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 5)))
     found = surprise.model_selection.cross_validate(kind(), data, cv=3)
     assert (found["test_rmse"] < 4).all()

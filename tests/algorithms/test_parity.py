@@ -179,40 +179,28 @@ def check(kind, options, twins, exact=False):
         assert_same_estimates(*both, twins, exact=exact)
 
 
+LEARNT = {
+    surprise.SVD: SVD,
+    surprise.SVDpp: SVDPP,
+    surprise.NMF: NMF,
+    surprise.BaselineOnly: st.fixed_dictionaries(
+        {"bsl_options": BASELINES, "verbose": st.just(False)}
+    ),
+    surprise.KNNBasic: NEIGHBORS,
+    surprise.KNNWithMeans: NEIGHBORS,
+    surprise.KNNWithZScore: NEIGHBORS,
+    surprise.KNNBaseline: NEIGHBORS,
+    surprise.SlopeOne: st.just({}),
+    surprise.CoClustering: CO_CLUSTERING,
+}
+TO_THE_LAST_BIT = (surprise.BaselineOnly, *FITTED_BY_SURPRISE_FOR_REPEATS[1:])
+
+
+@pytest.mark.parametrize("kind", LEARNT, ids=lambda kind: kind.__name__)
 @PARITY
-@given(rows(), SVD)
-def test_svd_learns_what_surprise_learns(twins, rows, options):
-    check(surprise.SVD, options, twins(rows))
-
-
-@PARITY
-@given(rows(), SVDPP)
-def test_svdpp_learns_what_surprise_learns(twins, rows, options):
-    check(surprise.SVDpp, options, twins(rows))
-
-
-@PARITY
-@given(rows(), NMF)
-def test_nmf_learns_what_surprise_learns(twins, rows, options):
-    check(surprise.NMF, options, twins(rows))
-
-
-@PARITY
-@given(rows(), BASELINES)
-def test_baselines_are_those_of_surprise(twins, rows, options):
-    options = {"bsl_options": options, "verbose": False}
-    check(surprise.BaselineOnly, options, twins(rows), exact=True)
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [surprise.KNNBasic, surprise.KNNWithMeans, surprise.KNNWithZScore, surprise.KNNBaseline],
-    ids=lambda kind: kind.__name__,
-)
-@PARITY
-@given(rows=rows(), options=NEIGHBORS)
-def test_neighbors_are_those_of_surprise(twins, kind, rows, options):
-    check(kind, options, twins(rows), exact=True)
+@given(rows=rows(), data=st.data())
+def test_attributes_and_estimates_are_those_of_surprise(twins, kind, rows, data):
+    check(kind, data.draw(LEARNT[kind]), twins(rows), exact=kind in TO_THE_LAST_BIT)
 
 
 EXACT = {
@@ -244,12 +232,6 @@ def test_estimates_are_those_of_surprise_to_the_last_bit(twins, name, parts):
     check(getattr(surprise, name.split()[0]), EXACT[name], twins(rows), exact=True)
 
 
-@PARITY
-@given(rows())
-def test_slope_one_does_as_surprise_when_asked_to(twins, rows):
-    check(surprise.SlopeOne, {}, twins(rows))
-
-
 def test_slope_one_of_many_items_is_computed_when_asked_for(twins, monkeypatch):
     rng = np.random.default_rng(0)
     cells = rng.permutation(12 * 30)[:150].tolist()
@@ -272,12 +254,6 @@ def test_slope_one_of_many_items_is_computed_when_asked_for(twins, monkeypatch):
     assert lazy.predict("u3", "i4").est == whole.predict("u3", "i4").est
     (_, _, one), (_, _, other) = (next(models.catalogue(m, users[:5])) for m in (whole, lazy))
     np.testing.assert_array_equal(one, other)
-
-
-@PARITY
-@given(rows(), CO_CLUSTERING)
-def test_co_clustering_does_as_surprise_when_asked_to(twins, rows, options):
-    check(surprise.CoClustering, options, twins(rows))
 
 
 @PARITY
