@@ -165,12 +165,7 @@ def hypergeometric(n: int, r: int, t: int) -> Floats:
     """Return the probabilities that t items drawn from n, of which r are relevant, hold 0, 1, ...
 
     Each follows from its neighbour, from the most probable outwards, so that large groups lose no
-    digits.
-
-    Examples
-    --------
-    >>> hypergeometric(4, 2, 2).round(6)   # one of the 6 pairs, four, one
-    array([0.166667, 0.666667, 0.166667])
+    digits. ``hypergeometric(4, 2, 2)`` is 1/6, 4/6, 1/6.
     """
     chances: Floats = np.zeros(min(r, t) + 1)
     least = max(0, t - (n - r))
@@ -180,5 +175,9 @@ def hypergeometric(n: int, r: int, t: int) -> Floats:
         chances[x + 1] = chances[x] * (r - x) * (t - x) / ((x + 1.0) * (n - r - t + x + 1))
     for x in range(mode, least, -1):
         chances[x - 1] = chances[x] * x * (n - r - t + x) / ((r - x + 1.0) * (t - x + 1))
-    chances /= chances.sum()
+    total = 0.0
+    for chance in chances:
+        total += chance
+    for x in range(len(chances)):
+        chances[x] /= total
     return chances
