@@ -55,16 +55,6 @@ def numbers(run):
     return json.dumps(cells), run.users.to_csv()
 
 
-@pytest.fixture
-def done(bench, small):
-    tuned = {"name": "KNNBasic", "search": {"k": [2, 5]}, "label": "tuned"}
-    config = small | {
-        "algorithms": ["BaselineOnly", "ItemMean", tuned],
-        "tuning": {"method": "grid", "trials": 3, "metric": "rmse"},
-    }
-    return config, harness.run(config)
-
-
 @pytest.mark.parametrize("damage", [*DAMAGES, replace_by_a_pipe])
 def test_a_damaged_cell_is_said_to_be_and_computed_again(bench, small, damage):
     first = harness.run(small)
@@ -90,17 +80,15 @@ def test_a_cell_under_the_name_of_another_is_not_taken_for_it(bench, small):
     assert not store.is_whole(other.stem)
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", ["run.json", "table.csv", "table.md", "users.parquet"])
-def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, small, name, damage):
+def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, small, name):
     first = harness.run(small)
-    path = bench.results / "small" / name
-    damage(path)
-    with pytest.raises(ResultsError, match=rf"{re.escape(name)}: .*run the config again"):
-        read_run(bench.results / "small")
-    harness.run(small)
-    again = read_run(bench.results / "small")
-    assert numbers(again) == numbers(first)
+    for damage in DAMAGES:
+        damage(first.folder / name)
+        with pytest.raises(ResultsError, match=rf"{re.escape(name)}: .*run the config again"):
+            read_run(first.folder)
+        harness.run(small)
+        assert numbers(read_run(first.folder)) == numbers(first)
 
 
 def test_a_result_that_is_gone_is_named(bench, small):
@@ -110,17 +98,22 @@ def test_a_result_that_is_gone_is_named(bench, small):
         read_run(bench.results / "small")
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_trials_are_named(bench, done, damage):
-    _, first = done
+def test_damaged_trials_are_named(bench, small):
+    tuned = {"name": "KNNBasic", "search": {"k": [2, 5]}, "label": "tuned"}
+    tuning = {"method": "grid", "trials": 3, "metric": "rmse"}
+    first = harness.run(small | {"algorithms": ["ItemMean", tuned], "tuning": tuning})
     path = first.folder / "trials.parquet"
-    read = read_run(first.folder)
+    whole, read = path.read_bytes(), read_run(first.folder)
     pd.testing.assert_frame_equal(read.trials, first.trials, check_dtype=False)
-    damage(path)
-    with pytest.raises(ResultsError, match=r"trials\.parquet: changed since it was written"):
-        read_run(first.folder)
-    with pytest.raises(ResultsError, match=r"trials\.parquet: changed since it was written"):
-        _ = harness.Run(read.info, folder=first.folder).trials
+    for damage in DAMAGES:
+        path.write_bytes(whole)
+        damage(path)
+        for trials in (
+            lambda: read_run(first.folder),
+            lambda: harness.Run(read.info, folder=first.folder).trials,
+        ):
+            with pytest.raises(ResultsError, match=r"trials\.parquet: changed since it was"):
+                trials()
 
 
 def test_what_a_killed_writer_left_is_swept_away(bench, small):

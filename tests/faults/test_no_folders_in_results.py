@@ -34,7 +34,7 @@ def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small, monk
     done = harness.run(small, ratings=told)
     cell = done.failed[0]
     assert cell["error"].startswith("(cache)/cells/")
-    assert done.info["datasets"][0]["notes"] == [
+    assert done.info.datasets[0]["notes"] == [
         "passed over (cache)/datasets/x.zip: not as published"
     ]
     held = everything_in(bench.results / "small")

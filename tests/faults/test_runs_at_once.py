@@ -44,7 +44,7 @@ def test_two_runs_share_the_work(bench):
     assert len(bench.fits.read_text().split()) == 6
     store = CellStore(bench.cache / "cells")
     assert sum(store.is_whole(cell.stem) for cell in bench.cells()) == 6
-    assert len(read_run(bench.results / "small").info["cells"]) == 6
+    assert len(read_run(bench.results / "small").info.cells) == 6
 
 
 def count_up(path, lock, n):

@@ -59,44 +59,35 @@ def files(tmp_path_factory):
     return [write_ratings(folder / name / "ratings.csv", i) for i, name in enumerate("ab")]
 
 
-def lists_of_two(files):
-    """Return lists of two entries that had one name, and the names that tell them apart."""
-    kfold = {"kind": "kfold", "n_splits": 2}
-    alike = {
-        "files": ("dataset", files, ["a/ratings.csv", "b/ratings.csv"]),
-        "synthetic": ("dataset", [synthetic(0), synthetic(1)], ["synthetic", "synthetic (seed 1)"]),
-        "random_state": (
+KFOLD = {"kind": "kfold", "n_splits": 2}
+ONE_OUT = {"kind": "leave-n-out"}
+
+
+@pytest.mark.parametrize(
+    ("key", "entries", "expected"),
+    [
+        ("dataset", None, ["a/ratings.csv", "b/ratings.csv"]),
+        ("dataset", [synthetic(0), synthetic(1)], ["synthetic", "synthetic (seed 1)"]),
+        (
             "split",
-            [kfold | {"random_state": 1}, kfold | {"random_state": 2}],
+            [KFOLD | {"random_state": 1}, KFOLD | {"random_state": 2}],
             ["2-fold (random_state 1)", "2-fold (random_state 2)"],
         ),
-        "default": (
+        ("split", [KFOLD, KFOLD | {"random_state": 2}], ["2-fold", "2-fold (random_state 2)"]),
+        (
             "split",
-            [kfold, kfold | {"random_state": 2}],
-            ["2-fold", "2-fold (random_state 2)"],
-        ),
-        "too few": (
-            "split",
-            [
-                {"kind": "leave-n-out", "too_few": "train"},
-                {"kind": "leave-n-out", "too_few": "drop"},
-            ],
+            [ONE_OUT | {"too_few": "train"}, ONE_OUT | {"too_few": "drop"}],
             ["leave-1-out random (too_few train)", "leave-1-out random (too_few drop)"],
         ),
-        "candidates": (
+        (
             "candidates",
             ["rated", {"kind": "rated", "unknown_users": "drop"}],
             ["rated", "rated, known users"],
         ),
-    }
-    return alike
-
-
-@pytest.mark.parametrize(
-    "kind", ["files", "synthetic", "random_state", "default", "too few", "candidates"]
+    ],
 )
-def test_a_list_of_two_gives_the_rows_of_two_runs(kind, files):
-    key, entries, expected = lists_of_two(files)[kind]
+def test_a_list_of_two_gives_the_rows_of_two_runs(key, entries, expected, files):
+    entries = entries or files
     both = run(**{key: entries})
     alone = [run(**{key: entry}) for entry in entries]
     pd.testing.assert_frame_equal(values(both), values(*alone))
@@ -147,7 +138,7 @@ def test_two_seeds_are_one_row_whose_cells_are_those_of_two_runs():
     both, *alone = run(seed=[0, 1]), run(seed=0), run(seed=1)
     assert both.table["row"].tolist() == alone[0].table["row"].tolist()
     assert both.table["row"].tolist() == alone[1].table["row"].tolist()
-    keys = [{cell["key"] for cell in each.info["cells"]} for each in (both, *alone)]
+    keys = [{cell["key"] for cell in each.info.cells} for each in (both, *alone)]
     assert keys[0] == keys[1] | keys[2]
     assert both.table["rmse"].tolist() == pytest.approx(
         np.mean([each.table["rmse"] for each in alone], axis=0).tolist()
@@ -156,8 +147,8 @@ def test_two_seeds_are_one_row_whose_cells_are_those_of_two_runs():
 
 def test_users_of_two_data_sets_are_never_compared_with_each_other(files):
     both = run(dataset=files)
-    for entry, alone in zip(both.info["statistics"], files, strict=False):
-        (own,) = run(dataset=alone).info["statistics"]
+    for entry, alone in zip(both.info.statistics, files, strict=False):
+        (own,) = run(dataset=alone).info.statistics
         assert entry["pairs"] == own["pairs"]
 
 
@@ -208,9 +199,8 @@ class TestCompare:
                 alone[key] for key in ("ndcg@3", "rmse", "n_cells")
             ]
         assert (joined.name, len(joined.bounds)) == ("2/run and 9/run", 2)
-        assert (
-            "9/run: the same cells as in another run, counted once: ItemMean"
-            in (joined.info["notes"])
+        assert "9/run: the same cells as in another run, counted once: ItemMean" in (
+            joined.info.notes
         )
         assert "SVD (n\\_factors 9)" in latex(joined)
         assert "SVD (n_factors 9)" in build_page(runs)

@@ -49,7 +49,7 @@ def without(run, *keys):
 
 
 def test_every_table_has_every_convention_at_the_rank_of_the_run(run):
-    entries = run.info["conventions"]
+    entries = run.info.conventions
     assert [each["candidates"] for each in entries] == ["rated", "catalogue"]
     for entry in entries:
         assert (entry["metric"], entry["k"]) == ("ndcg", 5)
@@ -59,11 +59,11 @@ def test_every_table_has_every_convention_at_the_rank_of_the_run(run):
 
 
 def test_a_convention_is_the_mean_over_users_of_what_its_own_label_gives_each(run, store):
-    for entry in run.info["conventions"]:
+    for entry in run.info.conventions:
         for row in entry["rows"]:
             metric = metrics.parse(row["label"])
             for identity, value in row["scores"].items():
-                cells = [cell for cell in run.info["cells"] if cell["row"] == identity]
+                cells = [cell for cell in run.info.cells if cell["row"] == identity]
                 assert [cell["candidates"] for cell in cells] == [entry["candidates"]] * 2
                 scores = {}
                 for record in (store.get(cell["key"]) for cell in cells):
@@ -75,7 +75,7 @@ def test_a_convention_is_the_mean_over_users_of_what_its_own_label_gives_each(ru
 
 
 def test_averaged_ties_are_the_number_of_the_table_and_lie_between_worst_and_best(run):
-    for entry in run.info["ties"]:
+    for entry in run.info.ties:
         assert entry["metric"] == "ndcg@5"
         table = run.table[run.table["candidates"] == entry["candidates"]].set_index("algorithm")
         for row in entry["rows"]:
@@ -105,8 +105,8 @@ def test_the_metric_whose_ties_are_ordered_is_the_primary_one():
 
 def test_what_was_written_is_what_the_cells_say_when_asked_again(run, store):
     again = with_sensitivity(without(run, "conventions", "ties"), store)
-    assert again.info["conventions"] == run.info["conventions"]
-    assert again.info["ties"] == run.info["ties"]
+    assert again.info.conventions == run.info.conventions
+    assert again.info.ties == run.info.ties
 
 
 def test_a_run_that_has_them_is_given_back(run, store):

@@ -1,11 +1,14 @@
-"""What the number of a row is: one quantity with its interval, and of which cells."""
+"""What the number of a row is: one quantity with its interval, its cells and its decimals."""
 
 import io
+import math
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import harness
 from harness.config.experiment import Inference
@@ -14,8 +17,15 @@ from harness.report.sentences import headline
 from harness.report.summary import summarise
 from harness.results import Run, read_run
 from harness.results.compare import infer
-from harness.results.record import CellResult, FailedCell
+from harness.results.record import (
+    AlgorithmMean,
+    CellResult,
+    FailedCell,
+    MetricComparison,
+    RunInfo,
+)
 from harness.results.table import display_table, to_csv, to_markdown
+from harness.results.values import column_decimals, decimals, rounded
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]
 LABELS = ["ndcg@5", "ndcg@3", "rmse"]
@@ -69,7 +79,7 @@ def test_the_value_is_the_mean_over_users_of_each_users_average(done):
         own = done.users[done.users["row"] == row["row"]]
         for label in LABELS[:2]:
             assert row[label] == pytest.approx(own.groupby("user")[label].mean().mean(), abs=1e-12)
-        cells = [cell for cell in done.info["cells"] if cell["row"] == row["row"]]
+        cells = [cell for cell in done.info.cells if cell["row"] == row["row"]]
         means = [cell["scores"]["ndcg@5"]["mean"] for cell in cells]
         assert row["ndcg@5_sd"] == pytest.approx(np.std(means, ddof=1))
         assert abs(row["ndcg@5"] - np.mean(means)) > 0.01  # the data tell the two apart
@@ -78,7 +88,7 @@ def test_the_value_is_the_mean_over_users_of_each_users_average(done):
 
 
 def test_the_value_is_the_mean_that_is_compared(done):
-    for entry in done.info["statistics"]:
+    for entry in done.info.statistics:
         values = done.table.set_index("row")[entry["metric"]]
         for each in entry["algorithms"]:
             assert values[each["row"]] == pytest.approx(each["mean"], abs=1e-12)
@@ -115,7 +125,7 @@ def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
 
 def test_conventions_and_bounds_are_the_same_mean_over_users(done):
     values = done.table.set_index("row")["ndcg@5"]
-    (ties,) = done.info["ties"]
+    (ties,) = done.info.ties
     for row in ties["rows"]:
         assert row["scores"]["average"] == pytest.approx(values[row["row"]], abs=1e-12)
     best, chance = done.bounds["ndcg@5"]
@@ -161,12 +171,12 @@ def test_an_algorithm_that_failed_in_some_folds_is_marked_and_not_compared(parti
     assert (row["n_cells"], row["n_failed"], row["ndcg@5_letters"]) == (2, 3, "")
     assert np.isfinite(row["ndcg@5"])
     assert np.isnan(row["ndcg@5_low"])
-    (entry,) = done.info["statistics"]
+    (entry,) = done.info.statistics
     assert {each["algorithm"] for each in entry["algorithms"]} == set(ALGORITHMS)
     # The others are compared by all of their users.
     n_users = done.users[done.users["algorithm"] == "Random"]["user"].nunique()
     assert {pair["n_users"] for pair in entry["pairs"]} == {n_users}
-    assert any(note.startswith("Fails: 2 of 5 cells finished;") for note in done.info["notes"])
+    assert any(note.startswith("Fails: 2 of 5 cells finished;") for note in done.info.notes)
 
 
 def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
@@ -202,41 +212,31 @@ def scored_by(**columns):
     return pd.concat(frames), [CellResult.model_construct(**cell) for cell in cells]
 
 
-NAN = float("nan")
+NAN = math.nan
+NONE = "ndcg@5: no two algorithms have scores of the same users; none are compared"
+NOT_C = "ndcg@5: c not compared: without users in common with every other algorithm"
 
 
 @pytest.mark.parametrize(
-    ("columns", "compared", "note"),
+    ("columns", "compared", "notes"),
     [
-        (
-            {"a": [0.1, 0.2, NAN, NAN], "b": [NAN, NAN, 0.3, 0.4]},
-            [],
-            "ndcg@5: no two algorithms have scores of the same users; none are compared",
-        ),
+        ({"a": [0.1, 0.2, NAN, NAN], "b": [NAN, NAN, 0.3, 0.4]}, "", [NONE]),
         (
             {"a": [0.1, 0.2, 0.3, NAN], "b": [0.4, 0.3, 0.2, 0.1], "c": [NAN, NAN, NAN, 0.4]},
-            ["a", "b"],
-            "ndcg@5: c not compared: without users in common with every other algorithm",
+            "ab",
+            [NOT_C],
         ),
-        (
-            {"a": [NAN, NAN], "b": [NAN, NAN]},
-            [],
-            "ndcg@5: no two algorithms have scores of the same users; none are compared",
-        ),
-        (
-            {"a": [0.5, 0.6, 0.7], "b": [0.4, 0.1, 0.2], "c": [NAN, NAN, NAN]},
-            ["a", "b"],
-            "ndcg@5: c not compared: without users in common with every other algorithm",
-        ),
-        ({"a": [0.5, 0.6, 0.7], "b": [0.4, NAN, NAN]}, ["a", "b"], None),
-        ({"a": [0.5, 0.6, 0.7]}, [], None),
+        ({"a": [NAN, NAN], "b": [NAN, NAN]}, "", [NONE]),
+        ({"a": [0.5, 0.6, 0.7], "b": [0.4, 0.1, 0.2], "c": [NAN, NAN, NAN]}, "ab", [NOT_C]),
+        ({"a": [0.5, 0.6, 0.7], "b": [0.4, NAN, NAN]}, "ab", []),
+        ({"a": [0.5, 0.6, 0.7]}, "", []),
     ],
 )
-def test_what_cannot_be_compared_is_a_note(columns, compared, note):
+def test_what_cannot_be_compared_is_a_note(columns, compared, notes):
     users, cells = scored_by(**columns)
-    found, notes = infer(users, ["ndcg@5"], cells, Inference(resamples=100), 0)
-    assert [each.algorithm for entry in found for each in entry.algorithms] == compared
-    assert notes == ([note] if note else [])
+    found, said = infer(users, ["ndcg@5"], cells, Inference(resamples=100), 0)
+    assert [each.algorithm for entry in found for each in entry.algorithms] == list(compared)
+    assert said == notes
 
 
 def test_algorithms_that_failed_in_different_folds_are_notes():
@@ -255,8 +255,73 @@ def test_a_run_with_a_metric_that_no_user_has_is_written(tmp_path, monkeypatch, 
     label = "ndcg(short=skipped)@10000"
     config = {"algorithms": ["ItemMean", "Random"], "metrics": [label], "baselines": False}
     done = read_run(harness.run(config, ratings=ratings, results=tmp_path).folder)
-    assert done.info["statistics"] == []
-    assert any("none are compared" in note for note in done.info["notes"])
+    assert done.info.statistics == []
+    assert any("none are compared" in note for note in done.info.notes)
     assert done.table[label].isna().all()
     assert display_table(done.info).best[label] == []
     assert "no algorithm" in headline(summarise(done))[0]
+
+
+ERRORS = st.floats(1e-6, 90.0)
+
+
+@given(ERRORS)
+def test_the_standard_error_shows_two_digits(error):
+    places = decimals([error])
+    digits = f"{error:.{places}f}".replace(".", "").lstrip("0")
+    assert len(digits) == 2 or (error > 9.9 and places == 0)
+
+
+@given(st.lists(ERRORS, min_size=1).filter(lambda several: len(several) % 2))
+def test_the_middle_number_decides_for_its_column(several):
+    assert decimals(several) == decimals([sorted(several)[len(several) // 2]])
+
+
+@pytest.mark.parametrize(
+    ("errors", "digits"),
+    [
+        ([], 4),
+        ([0.0, math.nan, math.inf], 4),
+        ([0.0996], 2),  # it becomes 0.10, without a third digit
+        ([1e-15], 7),  # not without end
+    ],
+)
+def test_decimals_of_odd_errors(errors, digits):
+    assert decimals(errors) == digits
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "text"),
+    [
+        (0.12345, 3, "0.123"),
+        (2.0, 0, "2"),
+        (-0.0004, 3, "0.000"),
+        (-0.5, 1, "-0.5"),
+        (None, 3, ""),
+        (math.nan, 3, ""),
+    ],
+)
+def test_numbers_are_written_with_their_decimals(value, places, text):
+    assert rounded(value, places) == text
+
+
+@pytest.mark.parametrize(
+    ("bounds", "digits"),
+    [
+        ([(None, None)], [4]),
+        ([], []),
+        ([(0.5 - 1.96 * 0.012, 0.5 + 1.96 * 0.012)], [3]),  # 2 * 1.96 standard errors wide
+        ([(0.1, 0.9), (0.101, 0.109)], [2, 4]),
+    ],
+)
+def test_each_table_has_decimals_of_its_own(bounds, digits):
+    statistics = [
+        MetricComparison.model_construct(
+            table=str(number),
+            metric="a",
+            algorithms=[AlgorithmMean.model_construct(low=low, high=high)],
+        )
+        for number, (low, high) in enumerate(bounds)
+    ]
+    found = column_decimals(RunInfo.model_construct(statistics=statistics))
+    assert found == {(str(number), "a"): each for number, each in enumerate(digits)}
