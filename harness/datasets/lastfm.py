@@ -95,7 +95,9 @@ def read_plays_as_pandas(stream: IO[bytes], where: str) -> Table:
             chunk.columns = pd.Index(["user", "artist", "plays"])
             n_rows += len(chunk)
             parts.append(chunk.dropna().astype({"user": "category", "artist": "category"}))
-    except (ValueError, pd.errors.ParserError) as error:
+    except IndexError:  # pandas' own, where no line follows the header
+        pass
+    except ValueError as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
         raise DataError(f"{where}: not read as pandas does ({reason}); leave out like") from None
     n_left = sum(map(len, parts))

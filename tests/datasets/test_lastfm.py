@@ -11,13 +11,12 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.datasets.catalogue import DataSet
 from harness.datasets.columns import Table
 from harness.datasets.lastfm import read_plays, read_plays_as_pandas
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError, DownloadError
 
-from .conftest import Server, other, rows_of, status, tarred, zipped
+from .conftest import other, rows_of, status, tarred, zipped
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -70,7 +69,7 @@ def plays(known) -> Callable[..., None]:
 
 class TestLastfm360K:
     def test_is_fetched_checked_and_read_with_names_as_they_stand(
-        self, serve: Callable[..., Server], plays: Callable[..., None], cache: Path
+        self, serve, plays, cache: Path
     ) -> None:
         archive = tarred({"lastfm-dataset-360K/README.txt": b"read me", MEMBER: text_of(SOUND)})
         server = serve(archive)
@@ -84,7 +83,7 @@ class TestLastfm360K:
         assert [name for name in kept if name.endswith((".tsv", ".tar"))] == []
 
     def test_comes_from_the_second_address_where_the_first_fails_or_lies(
-        self, serve: Callable[..., Server], plays: Callable[..., None], tmp_path: Path
+        self, serve, plays, tmp_path: Path
     ) -> None:
         archive = tarred({MEMBER: text_of(SOUND)})
         good = serve(archive)
@@ -95,7 +94,7 @@ class TestLastfm360K:
         assert good.n_requests == 2
 
     def test_what_was_tried_is_told_where_no_address_has_it(
-        self, serve: Callable[..., Server], plays: Callable[..., None], cache: Path
+        self, serve, plays, cache: Path
     ) -> None:
         archive = tarred({MEMBER: text_of(SOUND)})
         first, second = serve(archive, status(404)), serve(archive, status(410))
@@ -163,7 +162,7 @@ class TestAsPandas:
         )
 
     def test_a_config_asks_for_it_and_its_columns_are_kept_apart(
-        self, serve: Callable[..., Server], plays: Callable[..., None], cache: Path
+        self, serve, plays, cache: Path
     ) -> None:
         archive = tarred({MEMBER: text_of([*SOUND, *QUOTED])})
         plays(archive, serve(archive).url)
@@ -173,6 +172,10 @@ class TestAsPandas:
         again = datasets.load({"name": "lastfm-360k", "like": "pandas"}, cache=cache)
         assert again.fingerprint == as_pandas.fingerprint
         assert again.notes == as_pandas.notes
+
+    def test_a_single_line_is_a_header_without_plays(self) -> None:
+        with pytest.raises(DataError, match=r"^plays\.tsv: no plays; give a file that has some"):
+            read_plays_as_pandas(io.BytesIO(text_of(SOUND[:1])), "plays.tsv")
 
     def test_plays_that_are_no_number_are_refused(self) -> None:
         text = text_of([*SOUND, (ANN, "m", "x", "often")])
@@ -187,9 +190,7 @@ class TestAsPandas:
 class TestLastfm2K:
     TEXT = b"userID\tartistID\tweight\r\n2\t51\t13883\r\n2\t52\t11690\r\n7\t51\t1\r\n"
 
-    def test_is_read_in_its_own_format(
-        self, serve: Callable[..., Server], known: Callable[..., DataSet], cache: Path
-    ) -> None:
+    def test_is_read_in_its_own_format(self, serve, known, cache: Path) -> None:
         archive = zipped({"artists.dat": b"x", "user_artists.dat": self.TEXT})
         known(
             serve(archive).url,
@@ -204,30 +205,29 @@ class TestLastfm2K:
         assert ratings.timestamps is None
         assert ratings.scale == (1, 352_698)
 
-    def test_a_copy_without_header_is_the_same(
-        self, known: Callable[..., DataSet], cache: Path, tmp_path: Path
-    ) -> None:
+    @pytest.fixture
+    def load_copy(self, known, cache: Path, tmp_path: Path) -> Callable[[bytes], datasets.Ratings]:
         known(name="lastfm-2k", n_ratings=3, n_users=2)
-        found = []
-        for name, text in [("a.tsv", self.TEXT), ("b.tsv", self.TEXT.split(b"\r\n", 1)[1])]:
-            (tmp_path / name).write_bytes(text)
-            path = str(tmp_path / name)
-            found.append(datasets.load({"name": "lastfm-2k", "path": path}, cache=cache))
-        assert found[0].fingerprint == found[1].fingerprint
 
-    @pytest.mark.parametrize("line", [b"9\t51\t0\r\n", b"9\t51\t-3\r\n"])
-    def test_plays_below_one_are_refused_by_line(
-        self, known: Callable[..., DataSet], cache: Path, tmp_path: Path, line: bytes
-    ) -> None:
-        known(name="lastfm-2k", n_ratings=3, n_users=2)
-        (tmp_path / "a.tsv").write_bytes(self.TEXT + line)
-        with pytest.raises(DataError, match=r"a\.tsv:5: the rating -?\d is outside the scale 1 to"):
-            datasets.load({"name": "lastfm-2k", "path": str(tmp_path / "a.tsv")}, cache=cache)
+        def load_text(text: bytes) -> datasets.Ratings:
+            (tmp_path / "a.tsv").write_bytes(text)
+            section = {"name": "lastfm-2k", "path": str(tmp_path / "a.tsv")}
+            return datasets.load(section, cache=cache)
 
-    def test_text_where_plays_belong_is_refused_by_line(
-        self, known: Callable[..., DataSet], cache: Path, tmp_path: Path
-    ) -> None:
-        known(name="lastfm-2k", n_ratings=3, n_users=2)
-        (tmp_path / "a.tsv").write_bytes(self.TEXT + b"9\t51\toften\r\n")
-        with pytest.raises(DataError, match=r"a\.tsv:5: the rating 'often' is not a number"):
-            datasets.load({"name": "lastfm-2k", "path": str(tmp_path / "a.tsv")}, cache=cache)
+        return load_text
+
+    def test_a_copy_without_header_is_the_same(self, load_copy) -> None:
+        bare = self.TEXT.split(b"\r\n", 1)[1]
+        assert load_copy(self.TEXT).fingerprint == load_copy(bare).fingerprint
+
+    @pytest.mark.parametrize(
+        ("plays", "fault"),
+        [
+            (b"0", "0 is outside the scale 1 to"),
+            (b"-3", "-3 is outside the scale 1 to"),
+            (b"often", "'often' is not a number"),
+        ],
+    )
+    def test_what_is_no_count_of_plays_is_refused_by_line(self, load_copy, plays, fault) -> None:
+        with pytest.raises(DataError, match=rf"a\.tsv:5: the rating {fault}"):
+            load_copy(self.TEXT + b"9\t51\t" + plays + b"\r\n")
