@@ -24,6 +24,11 @@ MEASURED = {"processor": "<cpu>", "cores": 2, "workers": 1, "threads": 1}
 MEASURED |= {"version": "0.1.0", "date": "2026-01-02"}
 
 
+def numbers(scores):
+    """Return what is known of every metric but rmse."""
+    return dict.fromkeys(METRICS[:3], scores)
+
+
 def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS, fails=FAILS):
     """Return a run made from a fixed seed."""
     rng = np.random.default_rng(7)
@@ -37,43 +42,23 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
                 cells.append(cell)
                 frames.append(frame)
             if fails:
-                place = {"n_folds": len(folds), "key": "f" * 64, "params": {}}
-                place["split_fingerprint"] = "cd" * 32
-                place |= {"algorithm": fails, "row": row_of(where, fails)}
-                cells.append(where | place | {"error": NASTY_ERROR})
+                cell = {"n_folds": len(folds), "key": "f" * 64, "params": {}, "error": NASTY_ERROR}
+                cell |= {"algorithm": fails, "row": row_of(where, fails)}
+                cells.append(where | cell | {"split_fingerprint": "cd" * 32})
+        spread = numbers(0.0 if len(folds) > 1 else None)
         bounds += [
-            table_of(section)
-            | {
-                "bound": bound,
-                "scores": {m: value for m in METRICS if m != "rmse"},
-                "deviations": {m: 0.0 if len(folds) > 1 else None for m in METRICS if m != "rmse"},
-            }
+            table_of(section) | {"bound": bound, "scores": numbers(value), "deviations": spread}
             for bound, value in (("best", 1.0), ("random", 0.5))
         ]
     users = pd.concat(frames, ignore_index=True)
     titles = [*algorithms, *([fails] if fails else [])]
-    config = Experiment.model_validate(
-        {
-            "name": "nasty",
-            "description": "What & <why>?",
-            "dataset": "ml-100k",
-            "split": {"kind": "kfold", "n_splits": 2},
-            "candidates": candidates,
-            "algorithms": [
-                {"name": "SVD", "label": " ".join(title.split())[:80]} for title in titles
-            ],
-            "metrics": METRICS,
-            "baselines": False,
-        }
-    )
-    labels = [m for m in METRICS if m != "rmse"]
-    info = {
-        "schema_version": 2,
-        "name": "nasty",
-        "description": "What & <why>?",
-        "metrics": METRICS,
+    labels = [{"name": "SVD", "label": " ".join(title.split())[:80]} for title in titles]
+    said = {"name": "nasty", "description": "What & <why>?", "metrics": METRICS}
+    config = {"dataset": "ml-100k", "split": {"kind": "kfold", "n_splits": 2}, "baselines": False}
+    config |= said | {"candidates": candidates, "algorithms": labels}
+    info = said | {
         "seeds": [0],
-        "config": config.model_dump(mode="json"),
+        "config": Experiment.model_validate(config).model_dump(mode="json"),
         "config_file": "configs/nasty.yaml",
         "datasets": [
             {
@@ -114,7 +99,7 @@ def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS,
         "files": {},
     }
     info = RunInfo(**info, **_redefined(candidates, algorithms))
-    statistics, _ = infer(users, labels, info.cells, Inference(resamples=500), 0)
+    statistics, _ = infer(users, METRICS[:3], info.cells, Inference(resamples=500), 0)
     return Run(info.model_copy(update={"name": name, "statistics": statistics}), users)
 
 
@@ -246,6 +231,15 @@ def nasty(_nasty):
 def nasty_page(_nasty):
     """The page of that run."""
     return build_page([_nasty])
+
+
+@pytest.fixture
+def other_run(plain_run):
+    """The plain run with other cells, as of another version."""
+    info = plain_run.info.model_copy(deep=True, update={"name": "other"})
+    for number, cell in enumerate(info.cells):
+        cell.key = f"{number}".rjust(64, "e")
+    return Run(info, plain_run.users)
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,11 @@
 import io
 import json
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import matplotlib as mpl
 import matplotlib.image
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont
@@ -53,11 +52,26 @@ def markers(axes, marker=None):
     return sorted(points)
 
 
-def test_tradeoff_has_a_point_for_each_algorithm_at_its_time_and_value(nasty):
-    rows = summarise(nasty).tables[0].rows.dropna(subset=["ndcg@10"])
+@pytest.fixture
+def table(nasty):
+    return summarise(nasty).tables[0]
+
+
+@pytest.fixture
+def users(table):
+    """A row for each user and a column for each algorithm, best first."""
+    values = table.users.pivot_table(index="user", columns="algorithm", values="ndcg@10")
+    return values[table.ranked("ndcg@10")]
+
+
+def close(points):
+    return [pytest.approx(point) for point in sorted(points)]
+
+
+def test_tradeoff_has_a_point_for_each_algorithm_at_its_time_and_value(nasty, table):
+    rows = table.rows.dropna(subset=["ndcg@10"])
     seconds = rows["fit_seconds"] + rows["score_seconds"]
-    expected = sorted(zip(seconds, rows["ndcg@10"], strict=True))
-    assert markers(drawn("tradeoff", nasty)) == [pytest.approx(point) for point in expected]
+    assert markers(drawn("tradeoff", nasty)) == close(zip(seconds, rows["ndcg@10"], strict=True))
 
 
 def test_tradeoff_steps_join_what_nothing_beats(nasty):
@@ -69,113 +83,75 @@ def test_tradeoff_steps_join_what_nothing_beats(nasty):
 
 
 def test_tradeoff_of_an_error_prefers_small_values(nasty):
-    data = data_behind(nasty, "tradeoff", "rmse")
-    fastest_and_best = data.sort_values(["seconds", "value"]).iloc[0]
-    assert fastest_and_best["front"]
-    worst = data.sort_values(["seconds", "value"]).iloc[-1]
-    assert not worst["front"]
+    data = data_behind(nasty, "tradeoff", "rmse").sort_values(["seconds", "value"])
+    assert data["front"].iloc[0]
+    assert not data["front"].iloc[-1]
 
 
-def test_lines_over_k_hold_the_values_of_the_table(nasty):
-    rows = summarise(nasty).tables[0].rows.dropna(subset=["ndcg@10"])
-    lines = {
-        tuple(np.round(line.get_ydata(), 9))
-        for line in drawn("ndcg-over-k", nasty).lines
-        if list(line.get_xdata()) == [5, 10, 20]
-    }
-    expected = rows[["ndcg@5", "ndcg@10", "ndcg@20"]].to_numpy().round(9)
-    assert lines == {tuple(each) for each in expected}
-
-
-def test_bands_over_k_are_the_intervals(nasty):
-    place = summarise(nasty).tables[0]
-    bands = [
-        collection.get_paths()[0].vertices for collection in drawn("ndcg-over-k", nasty).collections
-    ]
-    bounds = {(round(b[:, 1].min(), 9), round(b[:, 1].max(), 9)) for b in bands}
-    labels = ("ndcg@5", "ndcg@10", "ndcg@20")
-    expected = set()
-    for name in place.ranked("ndcg@10"):
-        intervals = [place.interval(label, name) for label in labels]
-        expected.add(
-            (
-                round(min(low for low, _ in intervals), 9),
-                round(max(high for _, high in intervals), 9),
-            )
-        )
-    assert bounds == expected
-
-
-def test_one_rank_is_no_curve(nasty):
-    nasty.info.metrics = ["ndcg@10", "rmse"]
-    with pytest.raises(ResultsError, match="at one rank only; add another to the config"):
-        plots.ndcg_over_k(nasty)
-
-
-def test_distribution_shows_mean_and_quarters_of_the_users(nasty):
-    place = summarise(nasty).tables[0]
-    users = place.users.pivot_table(index="user", columns="algorithm", values="ndcg@10")
-    names = place.ranked("ndcg@10")
-    axes = drawn("distribution", nasty)
-    expected = sorted((users[name].mean(), float(y)) for y, name in enumerate(names))
-    assert markers(axes, "D") == [pytest.approx(point) for point in expected]
-    boxes = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
-    assert boxes == [
-        pytest.approx((users[name].quantile(0.25), users[name].quantile(0.75))) for name in names
-    ]
-
-
-def test_differences_are_those_of_the_users_and_filled_where_significant(nasty):
-    told = summarise(nasty)
-    axes = drawn("differences", told)
-    users = told.tables[0].users.pivot_table(index="user", columns="algorithm", values="ndcg@10")
-    names = [name for name in told.tables[0].ranked("ndcg@10") if name != "BaselineOnly"]
-    expected = sorted(
-        ((users[name] - users["BaselineOnly"]).mean(), float(y)) for y, name in enumerate(names)
+def test_lines_over_k_and_their_bands_hold_values_and_intervals_of_the_table(nasty, table):
+    labels, ranked = ["ndcg@5", "ndcg@10", "ndcg@20"], table.ranked("ndcg@10")
+    axes = drawn("ndcg-over-k", nasty)
+    lines = [tuple(line.get_ydata()) for line in axes.lines if line.get_xdata()[0] == 5]
+    expected = [tuple(table.records[name][label] for label in labels) for name in ranked]
+    assert sorted(lines) == close(expected)
+    bands = [collection.get_paths()[0].vertices[:, 1] for collection in axes.collections]
+    ends = [[table.interval(label, name) for label in labels] for name in ranked]
+    assert sorted((band.min(), band.max()) for band in bands) == close(
+        (min(low for low, _ in each), max(high for _, high in each)) for each in ends
     )
-    assert markers(axes, "o") == [pytest.approx(point) for point in expected]
-    found = {
-        pair.first: pair
-        for pair in told.tables[0].differences("ndcg@10", "BaselineOnly", corrected_alone=True)
-    }
+
+
+def test_distribution_shows_mean_and_quarters_of_the_users(nasty, users):
+    axes = drawn("distribution", nasty)
+    assert markers(axes, "D") == close((mean, float(y)) for y, mean in enumerate(users.mean()))
+    boxes = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
+    assert boxes == [pytest.approx(tuple(q)) for q in users.quantile([0.25, 0.75]).T.to_numpy()]
+
+
+def test_differences_are_those_of_the_users_and_filled_where_significant(nasty, table, users):
+    axes = drawn("differences", nasty)
+    means = users.drop(columns="BaselineOnly").sub(users["BaselineOnly"], axis=0).mean()
+    assert markers(axes, "o") == close((mean, float(y)) for y, mean in enumerate(means))
+    pairs = table.differences("ndcg@10", "BaselineOnly", corrected_alone=True)
+    found = {pair.first: pair for pair in pairs}
     for line in (line for line in axes.lines if line.get_marker() == "o"):
-        row = found[names[int(line.get_ydata()[0])]]
+        pair = found[means.index[int(line.get_ydata()[0])]]
         filled = line.get_markerfacecolor() != "white"
-        assert filled == row.significant == (row.p_adjusted <= 0.05)
+        assert filled == pair.significant == (pair.p_adjusted <= 0.05)
 
 
 def test_the_baseline_can_be_chosen(nasty):
-    told = summarise(nasty, baseline="Random")
-    data = data_behind(told, "differences")
+    data = data_behind(summarise(nasty, baseline="Random"), "differences")
     assert "Random" not in set(data["algorithm"])
     assert (data["difference"] > 0).all()
 
 
-def test_an_unknown_baseline_is_named_with_a_suggestion(nasty):
-    with pytest.raises(ResultsError, match="no baseline 'Randon'; did you mean 'Random'"):
-        summarise(nasty, baseline="Randon")
+def test_spread_shows_every_cell(nasty, table):
+    order = table.ranked("ndcg@10").index
+    points = [(cell.scores["ndcg@10"].mean, float(order(cell.algorithm))) for cell in table.cells]
+    assert markers(drawn("spread", nasty)) == close(points)
 
 
-def test_what_is_no_mean_over_users_has_no_differences(nasty):
-    with pytest.raises(ResultsError, match="rmse was not compared user by user"):
-        plots.differences(nasty, "rmse")
+@pytest.mark.parametrize(
+    ("show", "message"),
+    [
+        (lambda run: summarise(run, baseline="Randon"), "no baseline 'Randon'; did you mean 'Ran"),
+        (lambda run: plots.differences(run, "rmse"), "rmse was not compared user by user"),
+        (lambda run: plots.tradeoff(run, place=3), "no table 3; use one of 1: rated; 2: catal"),
+        (lambda run: plots.tradeoff(run, "ndcg@1"), "no metric 'ndcg@1'; did you mean"),
+        (lambda run: plots.ndcg_over_k(run, "rmse"), "rmse at one rank only; add another to the c"),
+    ],
+)
+def test_what_is_not_there_is_named(nasty, show, message):
+    with pytest.raises(ResultsError, match=message):
+        show(nasty)
 
 
-def test_spread_shows_every_cell(nasty):
-    told = summarise(nasty)
-    expected = sorted(
-        (
-            cell["scores"]["ndcg@10"]["mean"],
-            float(told.tables[0].ranked("ndcg@10").index(cell["algorithm"])),
-        )
-        for cell in told.tables[0].cells
-    )
-    assert markers(drawn("spread", nasty)) == [pytest.approx(point) for point in expected]
-
-
-def test_one_fold_has_no_spread(plain_run):
+def test_one_fold_has_no_spread_and_one_rank_is_no_curve(plain_run):
     with pytest.raises(ResultsError, match="one fold and one seed"):
         plots.spread(plain_run)
+    with pytest.raises(ResultsError, match="at one rank only; add another to the config"):
+        plots.ndcg_over_k(plain_run)
 
 
 def test_a_plot_is_of_the_table_that_is_asked_for(nasty):
@@ -183,13 +159,6 @@ def test_a_plot_is_of_the_table_that_is_asked_for(nasty):
         data_behind(nasty, "distribution", None, place)["mean"].tolist() for place in (1, 2)
     )
     assert first != pytest.approx(second)
-    with pytest.raises(ResultsError, match="no table 3; use one of 1: rated; 2: catalogue"):
-        plots.tradeoff(nasty, place=3)
-
-
-def test_a_metric_that_is_not_there_is_named_with_a_suggestion(nasty):
-    with pytest.raises(ResultsError, match="no metric 'ndcg@1'; did you mean"):
-        plots.tradeoff(nasty, "ndcg@1")
 
 
 @pytest.fixture(scope="module")
@@ -229,18 +198,14 @@ def test_all_text_is_inside_the_figure(run_of, kind, n_rows, long):
     where = summarise(run_of(n_rows, long)).table(1)
     axes = drawn(kind, run_of(n_rows, long))
     figure = axes.figure
-    texts = [
-        text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
-    ]
+    texts = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()]
     shown = " ".join("".join(text.get_text().split()) for text in texts)
     assert "".join(" · ".join(where.names).split()) in shown
     for text in texts:
         assert text.get_fontname() == "DejaVu Sans"
         box = text.get_window_extent()
-        assert box.x0 >= -1, text
-        assert box.y0 >= -1, text
-        assert box.x1 <= figure.bbox.width + 1, text
-        assert box.y1 <= figure.bbox.height + 1, text
+        assert min(box.x0, box.y0) >= -1, text
+        assert (box.max <= figure.bbox.max + 1).all(), text
     assert axes.get_window_extent().width > figure.bbox.width / 4
     assert axes.get_window_extent().height > figure.bbox.height / 4
 
@@ -286,10 +251,8 @@ def test_lines_that_coincide_are_marked(build_run):
     svd, nmf, _ = run.info.rows
     nmf.scores = svd.scores
     texts = [text.get_text() for text in drawn("ndcg-over-k", run).texts]
-    assert [text.startswith("≈ ") for text in texts if "SVD" in text or "NMF" in text] == [
-        False,
-        True,
-    ]
+    marked = [text.startswith("≈ ") for text in texts if "SVD" in text or "NMF" in text]
+    assert marked == [False, True]
 
 
 @pytest.mark.parametrize("kind", list(plots.KINDS))
@@ -305,25 +268,19 @@ def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi
 @pytest.mark.parametrize("kind", ["differences", "distribution", "spread"])
 def test_rows_are_named_in_the_order_of_their_marks(nasty, kind):
     axes = drawn(kind, nasty)
-    data = data_behind(nasty, kind)
+    names = data_behind(nasty, kind)["algorithm"].unique()
     if kind == "spread":
-        data = data.groupby("algorithm", sort=False)["value"].mean().sort_values(ascending=False)
-        data = data.reset_index()
+        means = data_behind(nasty, kind).groupby("algorithm")["value"].mean()
+        names = means.sort_values(ascending=False).index
     labels = [text.get_text() for text in axes.get_yticklabels()]
-    assert labels == [shortened(name) for name in data["algorithm"]]
+    assert labels == [shortened(name) for name in names]
 
 
 def test_names_beside_points_do_not_cover_each_other(nasty):
     axes = drawn("tradeoff", nasty)
     boxes = [text.get_window_extent() for text in axes.texts]
-    overlaps = [
-        (one, other)
-        for place, one in enumerate(boxes)
-        for other in boxes[place + 1 :]
-        if one.overlaps(other)
-    ]
     assert len(boxes) == 5
-    assert overlaps == []
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_a_plot_in_a_notebook_gets_a_figure_of_its_own(nasty):
