@@ -45,26 +45,7 @@ class Candidates:
     """The test users of a split, their judged items and their candidates.
 
     All ids are the data set's codes. Users come in the order of their codes; within a user, items
-    come in the order of the test set.
-
-    Parameters
-    ----------
-    users : ndarray of int32, shape (n_users,)
-        Every user with a test rating.
-    offsets : ndarray of int64, shape (n_users + 1,)
-        User ``u`` judged ``items[offsets[u]:offsets[u + 1]]``.
-    items : ndarray of int32, shape (n_test,)
-    ratings : ndarray of float64, shape (n_test,)
-        The test ratings.
-    order : ndarray of int64, shape (n_test,)
-        Position of each in the test set.
-    kept : ndarray of bool, shape (n_users,)
-        Users whose ranking is evaluated.
-    known : ndarray of bool, shape (n_test,)
-        Whether the item can be ranked: training saw it, or only test ratings are ranked.
-    extra_offsets : ndarray of int64, shape (n_users + 1,)
-    extra_items : ndarray of int32, shape (n_extra,)
-        Unrated items that are among the candidates of a sample; empty otherwise.
+    come in the order of the test set. User ``u`` judged ``items[offsets[u]:offsets[u + 1]]``.
     """
 
     users: NDArray[np.int32]
@@ -72,10 +53,14 @@ class Candidates:
     items: NDArray[np.int32]
     ratings: NDArray[np.float64]
     order: NDArray[np.int64]
+    """Position of each item in the test set."""
     kept: NDArray[np.bool_]
+    """Users whose ranking is evaluated."""
     known: NDArray[np.bool_]
+    """Whether an item can be ranked: training saw it, or only test ratings are ranked."""
     extra_offsets: NDArray[np.int64]
     extra_items: NDArray[np.int32]
+    """Unrated items that are among the candidates of a sample; empty otherwise."""
 
     @property
     def n_users(self) -> int:
@@ -107,12 +92,7 @@ class CandidatesSection(Kind):
     def select(self, split: Split, seed: int) -> Candidates:
         """Select the test users of a split and their candidates.
 
-        Parameters
-        ----------
-        split : Split
-        seed : int
-            The run's seed; a sample depends on it, on the fold and on the user, not on the
-            algorithm.
+        A sample depends on the run's seed, on the fold and on the user, not on the algorithm.
 
         Raises
         ------

@@ -29,18 +29,12 @@ NO_DIFFERENCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class CellScores:
-    """The scores of one cell.
-
-    Parameters
-    ----------
-    per_user : dict of str to ndarray of float64, shape (n_users,)
-        By metric label; NaN where the metric is undefined or the user is not evaluated.
-    means : dict of str to dict
-        By metric label: ``mean``, None when no user has a score, and ``n_undefined``.
-    """
+    """The scores of one cell, by metric label."""
 
     per_user: dict[str, NDArray[np.float64]]
+    """NaN where the metric is undefined or the user is not evaluated."""
     means: dict[str, dict[str, Any]]
+    """``mean``, None when no user has a score, and ``n_undefined``."""
 
 
 def evaluate(

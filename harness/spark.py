@@ -280,28 +280,10 @@ def score_batches(
     names: Sequence[str],
     block_rows: int = BLOCK_ROWS,
 ) -> Iterator[pa.RecordBatch]:
-    """Score users whose rows are consecutive, cut anywhere into batches.
+    """Score users whose rows are consecutive, cut anywhere into batches; a row for each user.
 
-    Parameters
-    ----------
-    batches : iterable of RecordBatch
-        Columns user, estimate and rating; each user's rows follow each other.
-    labels : sequence of str
-        Metrics that need only estimates and ratings.
-    names : sequence of str
-        What to call the columns of the result: user, each metric, number of rows.
-    block_rows : int
-        Fewest rows to score at once.
-
-    Yields
-    ------
-    RecordBatch
-        A row for each user, null where a metric is undefined.
-
-    Raises
-    ------
-    MetricError
-        If a value is missing or not finite.
+    Columns come as user, estimate and rating, and go as `names`: user, each of `labels` (null where
+    undefined), number of rows. At least `block_rows` rows are scored at once.
 
     Examples
     --------

@@ -37,12 +37,7 @@ def order_keys(users: TieKeys, items: TieKeys) -> TieKeys:
     """Return sort keys for items with equal estimates in shown lists: the smallest comes first.
 
     They do not depend on the order of the input and, like random numbers, differ from user to user,
-    so that no item comes first for all of them.
-
-    Parameters
-    ----------
-    users, items : ndarray of uint64, shape (n,)
-        Keys of the user and of the item of each row, from `tie_keys`.
+    so that no item comes first for all of them. Users and items are given by their `tie_keys`.
 
     Examples
     --------

@@ -65,11 +65,6 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and ascending ids.
 
-    Raises
-    ------
-    MetricError
-        If the lengths differ, there is no row, or a value is no number.
-
     Examples
     --------
     >>> pairs, users = group_pairs([7, 3, 7], [1.0, 2.0, 3.0], [4, 5, 6])
@@ -180,12 +175,7 @@ def _row(position: int, prediction: Any) -> tuple[Any, float, float]:
 
 
 def as_floats(name: str, values: ArrayLike) -> Floats:
-    """Return a column as floats.
-
-    Raises
-    ------
-    MetricError
-        If a value is not a number; `name` starts the message.
+    """Return a column as floats; `name` starts the message about a value that is no number.
 
     Examples
     --------
