@@ -96,7 +96,7 @@ def measure(size: str) -> dict[str, float]:
         lap(f"{section.kind}: rank")
         scores = evaluation.evaluate([metric], ranked, pairs, asked.kept)
         lap(f"{section.kind}: metric")
-        print(f"       {section.kind} {scores.means}")
+        print(f"       {section.kind} {scores[str(metric)].mean}")
     told["peak bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     told["seconds per rating and epoch"] = told["fit"] / trainset.n_ratings / N_EPOCHS
     return told

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value, nu
 from harness.metrics.ties import resolve_ties
 
 __all__ = [
-    "CellScores",
     "bound_scores",
     "cannot_distinguish",
     "evaluate",
@@ -27,42 +25,26 @@ NO_DIFFERENCE = 1e-9
 """Scores of a user that differ by less are equal except for rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class CellScores:
-    """The scores of one cell, by metric label."""
-
-    per_user: dict[str, NDArray[np.float64]]
-    """NaN where the metric is undefined or the user is not evaluated."""
-    means: dict[str, dict[str, Any]]
-    """``mean``, None when no user has a score, and ``n_undefined``."""
-
-
 def evaluate(
     wanted: Sequence[Metric],
     rankings: Rankings,
     pairs: Pairs,
     kept: NDArray[np.bool_],
     exposure: Exposure | None = None,
-) -> CellScores:
-    """Score every user of a cell by every metric.
+) -> dict[str, Scores]:
+    """Score every user of a cell by every metric; return the scores by label.
 
-    Pairs are of all users, rankings of those that `kept` marks. Metrics of which items are
-    recommended need the training ratings, `exposure`.
+    Pairs are of all users, rankings of those that `kept` marks; the others have no score. Metrics
+    of which items are recommended need the training ratings, `exposure`.
     """
-    scores = metrics.score(wanted, rankings, pairs=pairs, exposure=exposure)
-    per_user, means = {}, {}
-    for metric, result in scores.items():
-        column = result.per_user
-        if len(column) != len(kept):
-            column = np.full(len(kept), np.nan)
-            column[kept] = result.per_user
-        per_user[str(metric)] = column
-        mean = float(result.mean)
-        means[str(metric)] = {
-            "mean": None if np.isnan(mean) else mean,
-            "n_undefined": int(result.n_undefined),
-        }
-    return CellScores(per_user, means)
+    found = {}
+    for metric, scores in metrics.score(wanted, rankings, pairs, exposure).items():
+        per_user = scores.per_user
+        if len(per_user) != len(kept):
+            per_user = np.full(len(kept), np.nan)
+            per_user[kept] = scores.per_user
+        found[str(metric)] = replace(scores, per_user=per_user)
+    return found
 
 
 def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:

@@ -43,10 +43,9 @@ def test_users_who_are_not_evaluated_have_no_score():
     pairs, _ = rankings.group_pairs([0, 1, 1], [3.0, 2.0, 1.0], [4, 5, 1])
     ranked = rankings.from_pairs([1, 1], [2.0, 1.0], [5, 1])
     scores = evaluate(metrics.parse_many("ndcg@2,mae"), ranked, pairs, np.array([False, True]))
-    assert math.isnan(scores.per_user["ndcg@2"][0])
-    assert scores.per_user["ndcg@2"][1] == 1.0
-    assert scores.means["ndcg@2"] == {"mean": 1.0, "n_undefined": 0}
-    assert not np.isnan(scores.per_user["mae"]).any()
+    assert np.array_equal(scores["ndcg@2"].per_user, [math.nan, 1.0], equal_nan=True)
+    assert (scores["ndcg@2"].mean, scores["ndcg@2"].n_undefined) == (1.0, 0)
+    assert not np.isnan(scores["mae"].per_user).any()
 
 
 def test_only_ties_across_the_cut_count():

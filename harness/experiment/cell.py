@@ -25,6 +25,7 @@ from harness.kernels import n_threads
 from harness.results import environment
 from harness.results.record import CellFacts, Conditions
 from harness.results.store import CellRecord, key_of
+from harness.results.values import mean_or_none
 
 __all__ = ["BEFORE", "COMPILING", "WAITING", "Outcome", "Report", "Stopwatch", "attempt", "compute"]
 
@@ -248,7 +249,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     if not cell.inner:
         return record
     scores = evaluation.evaluate(wanted, rankings, pairs, selected.kept)
-    return record.judged({label: values["mean"] for label, values in scores.means.items()})
+    return record.judged({label: mean_or_none([each.mean]) for label, each in scores.items()})
 
 
 def _reason(error: BaseException, own: str | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from harness.results.record import (
 from harness.results.sensitivity import Sensitivity
 from harness.results.store import CellRecord
 from harness.results.table import BOUNDS, ROW
-from harness.results.values import RowValue
+from harness.results.values import RowValue, mean_or_none
 from harness.splits import Split
 
 if TYPE_CHECKING:
@@ -109,17 +108,13 @@ def evaluate(
             result.found = cell.key not in completed.computed
             results[position] = result
             for label, value in values.items():
-                mean = scores.means[label]["mean"]
-                value.add(
-                    record.users,
-                    Scores(scores.per_user[label], math.nan if mean is None else mean, 0),
-                )
+                value.add(record.users, scores[label])
             sensitivity.add(name, record)
             bounds.add(name, record)
             frames[position] = pd.DataFrame(
                 {key: name[key] for key in (*ROW, "seed", "fold")}
                 | {"user": ratings.user_ids[record.users].astype(str)}
-                | scores.per_user
+                | {label: each.per_user for label, each in scores.items()}
             )
         means = {label: each.value for label, each in values.items()}
         rows.append(RowResult(**names[positions[0]].of_row, scores=means))
@@ -157,7 +152,7 @@ def _name(plan: Plan, cell: Cell) -> CellName:
 
 def _scored(
     plan: Plan, split: Split, name: CellName, record: CellRecord
-) -> tuple[evaluation.CellScores, CellResult]:
+) -> tuple[dict[str, Scores], CellResult]:
     """Return the scores of a finished cell, and what the run says of it."""
     wanted = plan.metrics
     compile_scoring(wanted, plan.depth)
@@ -170,7 +165,10 @@ def _scored(
         **record.facts.model_dump(exclude_unset=True),
         metric_seconds=seconds,
         n_users=int(record.kept.sum()),
-        scores={label: Score(**each) for label, each in scores.means.items()},
+        scores={
+            label: Score(mean=mean_or_none([each.mean]), n_undefined=int(each.n_undefined))
+            for label, each in scores.items()
+        },
         tied_at_cut={
             str(metric): tied_share(record.rankings, metric.k)
             for metric in wanted

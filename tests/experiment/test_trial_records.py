@@ -48,7 +48,7 @@ def test_the_score_of_a_trial_is_the_one_of_its_lists(
     done = run(CONFIG | {"tuning": {**CONFIG["tuning"], "metric": metric}}, results=None)
     wanted = (metrics.parse(metric),)
     expected = [
-        evaluation.evaluate(wanted, each.rankings, each.pairs, each.kept).means[metric]["mean"]
+        evaluation.evaluate(wanted, each.rankings, each.pairs, each.kept)[metric].mean
         for each in whole
     ]
     assert len(expected) == 3
