@@ -1,33 +1,40 @@
-"""Base classes of the parts of a config, and the quantities that several parts have."""
+"""Base classes of the parts of a config, the quantities and the search spaces that they hold."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, Union
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     GetCoreSchemaHandler,
+    Tag,
+    model_validator,
 )
 from pydantic_core import CoreSchema
 
 __all__ = [
     "MOST_SECONDS",
+    "Choices",
     "Count",
     "Folds",
     "KeyPath",
     "Kind",
     "Moment",
+    "Range",
+    "SearchSpace",
     "Section",
     "Share",
     "Size",
     "SizeOrZero",
     "State",
     "dotted",
+    "folded",
     "seconds",
     "written",
 ]
@@ -186,3 +193,62 @@ Moment = Annotated[
     AfterValidator(_check_moment),
 ]
 """A date or time (UTC by default), or seconds since 1970."""
+
+MOST_EXACT = 2**53
+"""Whole numbers up to here are exact as floating-point numbers."""
+
+Choices = Annotated[list[bool | int | float | str | None], Field(min_length=1)]
+"""Values to try."""
+
+
+class Range(Section):
+    """Numbers from `low` to `high`, whole ones when both ends are whole."""
+
+    low: int | float
+    """The least value."""
+    high: int | float
+    """The greatest value."""
+    log: bool = False
+    """Whether the logarithms of values are uniform."""
+    points: int = Field(default=4, ge=2, le=100)
+    """How many evenly spread values a grid takes from the range."""
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        for end in (self.low, self.high):
+            if not -MOST_EXACT <= end <= MOST_EXACT:  # NaN is not either
+                raise ValueError(f"{end} is too large or not a number; give a finite range")
+        if not self.low < self.high:
+            raise ValueError(f"[{self.low}, {self.high}] is empty; give low below high")
+        if self.log and self.low <= 0:
+            raise ValueError(f"low is {self.low}; a logarithmic range starts above 0")
+        return self
+
+    @property
+    def whole(self) -> bool:
+        """Whether only whole numbers are drawn."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+
+def _form(values: Any) -> str:
+    return "range" if isinstance(values, dict | Range) else "choices"
+
+
+SearchSpace = dict[
+    str,
+    Annotated[
+        Annotated[Choices, Tag("choices")] | Annotated[Range, Tag("range")], Discriminator(_form)
+    ],
+]
+"""By parameter, options of options with a dot, as `sim_options.name`."""
+
+
+def folded(name: str) -> str:
+    """Return a name as names are compared, without capitals and punctuation: ``SVD++``, ``svdpp``.
+
+    Examples
+    --------
+    >>> folded("SVD++"), folded("Slope One")
+    ('svdpp', 'slopeone')
+    """
+    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())

@@ -21,9 +21,9 @@ import click
 from harness import datasets, metrics
 from harness.algorithms import registry
 from harness.cli import _harness
-from harness.config.spaces import Range
 from harness.metrics import Definition
 from harness.report import styles
+from harness.sections import Range
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
 MARKED = re.compile(r"(?<=<!-- begin: )([a-z-]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)

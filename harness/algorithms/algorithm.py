@@ -14,8 +14,8 @@ import numpy as np
 
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
-from harness.config.spaces import SearchSpace
 from harness.kernels import each_block
+from harness.sections import SearchSpace
 
 __all__ = [
     "ENTRIES",

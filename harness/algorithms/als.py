@@ -20,9 +20,9 @@ from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.spark_session import find_java, local_session
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
-from harness.config.spaces import Range
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
+from harness.sections import Range
 from harness.splits.filters import k_core
 
 __all__ = ["Factors", "ImplicitALS", "Observed", "SparkALS", "places_by_name"]

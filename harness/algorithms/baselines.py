@@ -19,7 +19,7 @@ import numpy.typing as npt
 from harness.algorithms.algorithm import Algorithm, FitOptions
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
-from harness.config.spaces import Range
+from harness.sections import Range
 
 __all__ = ["ItemMean", "Popularity", "Random", "borrowed_generator", "seed_draws"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.algorithms.algorithm import Algorithm
-from harness.config.spaces import Range, SearchSpace
 from harness.errors import suggestion
+from harness.sections import Range, SearchSpace
 
 __all__ = ["Fault", "accepted", "check_params", "check_search", "with_params"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from harness.algorithms import compiled, own
 from harness.algorithms.algorithm import ENTRIES, Algorithm, Size
 from harness.algorithms.parameters import Fault, accepted, check_params, check_search
 from harness.algorithms.surprise_import import surprise
-from harness.config.algorithm import AlgorithmConfig, folded
 from harness.errors import AlgorithmError, suggestion
+from harness.sections import folded
+
+if TYPE_CHECKING:
+    from harness.config.experiment import AlgorithmConfig
 
 __all__ = [
     "advance",

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    Discriminator,
     Field,
     GetCoreSchemaHandler,
+    Tag,
     field_validator,
     model_validator,
 )
@@ -16,14 +18,22 @@ from pydantic_core import CoreSchema
 
 from harness import metrics
 from harness.candidates import CandidatesSection, Rated
-from harness.config.algorithm import AlgorithmSection
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
-from harness.sections import MOST_SECONDS, Section, State
+from harness.sections import MOST_SECONDS, SearchSpace, Section, State
 from harness.splits import FilterSection, SplitSection
 from harness.splits.random import Holdout
 
-__all__ = ["GIVEN", "NAME", "Execution", "Experiment", "Inference", "Tuning"]
+__all__ = [
+    "GIVEN",
+    "NAME",
+    "AlgorithmConfig",
+    "AlgorithmSection",
+    "Execution",
+    "Experiment",
+    "Inference",
+    "Tuning",
+]
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 GIVEN = "given from Python: "
@@ -44,6 +54,10 @@ def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
+def _as_named(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
 def _check_label(label: str) -> str:
     try:
         metrics.parse_many(label)
@@ -55,6 +69,40 @@ def _check_label(label: str) -> str:
 T = TypeVar("T")
 OneOrMore = Annotated[list[T], _OneOrMore]
 Label = Annotated[str, AfterValidator(_check_label)]
+
+
+class AlgorithmConfig(Section):
+    """An algorithm of Surprise, a baseline, or a class of your own."""
+
+    name: str = Field(min_length=1)
+    """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of
+    AlgoBase. An import path is the only way in which a config names code to run."""
+    label: str | None = Field(default=None, min_length=1, max_length=80)
+    """Name of the row in the table; by default the algorithm's name. Labels must differ."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the constructor, `sim_options` and `bsl_options` included."""
+    as_surprise: bool = False
+    """Reproduce Surprise where it truncates fractional ratings (SlopeOne, CoClustering)."""
+
+    search: (
+        Annotated[
+            Annotated[Literal["recommended"], Tag("word")] | Annotated[SearchSpace, Tag("space")],
+            Discriminator(lambda value: "space" if isinstance(value, dict) else "word"),
+        ]
+        | None
+    ) = None
+    """Parameters to tune: `recommended`, or a space for each; see `tuning` for the budget."""
+
+    @property
+    def title(self) -> str:
+        """The label, or the name where there is none."""
+        return self.label or self.name
+
+
+AlgorithmSection = Annotated[
+    AlgorithmConfig, BeforeValidator(_as_named, json_schema_input_type=str | AlgorithmConfig)
+]
+"""An algorithm's name, or a mapping with parameters."""
 
 
 class Inference(Section):

@@ -15,9 +15,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from harness.algorithms import registry
-from harness.config.algorithm import AlgorithmConfig, AlgorithmSection
 from harness.config.document import Document, parse, read, refusal
-from harness.config.experiment import GIVEN, Experiment
+from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
 from harness.config.faults import explain
 from harness.errors import ConfigError, Fault
 from harness.sections import KeyPath, Section

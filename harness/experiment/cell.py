@@ -16,7 +16,7 @@ from harness import evaluation, metrics, seeds
 from harness.algorithms import models, registry
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Catalogue
-from harness.config.algorithm import AlgorithmConfig
+from harness.config.experiment import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan

@@ -14,9 +14,7 @@ import numpy as np
 from harness import metrics, seeds
 from harness.algorithms import registry
 from harness.algorithms.parameters import with_params
-from harness.config.algorithm import AlgorithmConfig
-from harness.config.experiment import Experiment, Tuning
-from harness.config.spaces import Range, SearchSpace
+from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
 from harness.errors import AlgorithmError
 from harness.experiment.cell import Outcome
 from harness.experiment.completed import CompletedCells
@@ -24,6 +22,7 @@ from harness.experiment.plan import Cell, Plan
 from harness.results.record import CellResult, FailedCell
 from harness.results.store import key_of
 from harness.results.table import ROW
+from harness.sections import Range, SearchSpace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,14 +11,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from harness import metrics, statistics
-from harness.config.algorithm import AlgorithmConfig, folded
-from harness.config.spaces import Range, SearchSpace
+from harness.config.experiment import AlgorithmConfig
 from harness.datasets.catalogue import CATALOGUE
 from harness.report.sentences import joined, plain
 from harness.report.sources import Source, all_sources, cited_in
 from harness.report.styles import known_algorithms
 from harness.results.environment import listed, measured, took
 from harness.results.record import CellResult, RunInfo
+from harness.sections import Range, SearchSpace, folded
 
 __all__ = ["Methods", "command", "describe_cells", "describe_run", "methods", "to_yaml"]
 

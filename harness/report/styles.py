@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, TypeAdapter
 
-from harness.config.algorithm import folded
-from harness.config.spaces import SearchSpace
+from harness.sections import SearchSpace, folded
 
 __all__ = [
     "COLOURS",

@@ -6,7 +6,7 @@ import pytest
 import surprise
 
 from harness.algorithms import registry
-from harness.config.algorithm import AlgorithmConfig
+from harness.config.experiment import AlgorithmConfig
 from harness.errors import AlgorithmError
 
 

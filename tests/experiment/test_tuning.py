@@ -9,10 +9,10 @@ from surprise import KNNBasic
 
 import harness
 from harness.config.experiment import Tuning
-from harness.config.spaces import Range
 from harness.experiment.checks import dry_run
 from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
+from harness.sections import Range
 from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.random import Holdout
 from harness.splits.temporal import GlobalTime

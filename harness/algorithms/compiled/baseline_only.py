@@ -10,8 +10,8 @@ import numpy as np
 from harness.algorithms.algorithm import Algorithm, FitOptions, Progress, are_integers, are_numbers
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
-from harness.config.spaces import Range, SearchSpace
 from harness.kernels import kernel
+from harness.sections import Range, SearchSpace
 
 __all__ = ["SPACE", "accepts_baselines", "baseline_estimates", "fit_baselines"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from harness.algorithms.algorithm import Algorithm, FitOptions, are_integers, in_blocks
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.config.spaces import Range
 from harness.kernels import kernel
+from harness.sections import Range
 
 
 class CoClustering(Algorithm):

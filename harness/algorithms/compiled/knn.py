@@ -36,8 +36,8 @@ from harness.algorithms.trainset import (
     Offsets,
     Order,
 )
-from harness.config.spaces import Range, SearchSpace
 from harness.kernels import each_block, kernel
+from harness.sections import Range, SearchSpace
 
 WORTH_A_THREAD = 8
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows

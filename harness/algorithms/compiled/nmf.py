@@ -16,8 +16,8 @@ from harness.algorithms.algorithm import (
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
-from harness.config.spaces import Range
 from harness.kernels import kernel
+from harness.sections import Range
 
 LANES = 8
 """Factors are padded with zeros to whole vectors of 8 doubles; zeros stay zero in every step."""

@@ -18,8 +18,8 @@ from harness.algorithms.algorithm import (
 from harness.algorithms.compiled.baseline_only import baseline_estimates
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
-from harness.config.spaces import Range, SearchSpace
 from harness.kernels import compile_lazily
+from harness.sections import Range, SearchSpace
 
 __all__ = ["FACTORS", "SPACE", "initial_factors", "summing_kernel"]
 
