@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         _drop_output()  # the reader of a pipe has gone (`harness list ... | head`): no error
         status = 0
-    except (MemoryError, OSError, ImportError) as error:
+    except (MemoryError, OSError, ImportError, RuntimeError) as error:
         said = _limit(error)
         if isinstance(error, OSError) and error.errno in OF_OUTPUT and error.filename is None:
             _drop_output()
@@ -149,6 +149,10 @@ OF_OUTPUT = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
 """What is wrong where standard output cannot be written."""
 
 
+NO_ROOM = ("failed to map segment", "annot allocate memory", "can't start new thread")
+"""What Python and libraries say where memory, processes or threads are limited."""
+
+
 def _limit(error: BaseException) -> str | None:
     """Return the message of an error that comes from a limit of the system; None of others.
 
@@ -162,7 +166,7 @@ def _limit(error: BaseException) -> str | None:
     reached = (
         isinstance(error, MemoryError)
         or getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-        or any(each in str(error) for each in ("failed to map segment", "annot allocate memory"))
+        or any(each in str(error) for each in NO_ROOM)
     )
     if not reached:
         return None

@@ -256,6 +256,8 @@ def _reason(error: BaseException, own: str | None) -> str:
     """Return one line with the error and, for errors of other code, the place."""
     if isinstance(error, MemoryError):
         return "out of memory; use fewer workers, a smaller data set or fewer factors"
+    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+        return "no more threads are allowed; raise the limit (ulimit -u, -v) or set HARNESS_THREADS"
     try:
         text = str(error)
     except Exception:  # a foreign class whose message cannot be made

@@ -4,7 +4,7 @@ import pytest
 
 from harness import Ratings
 from harness.errors import MetricError
-from harness.experiment.checks import check_relevance, notes_before_fit
+from harness.experiment.checks import check_relevance, dry_run, notes_before_fit
 from harness.experiment.plan import Plan
 from harness.experiment.run import run
 
@@ -118,3 +118,10 @@ def test_a_split_from_files_is_known_by_its_rows_and_goes_to_other_processes_wit
     assert first == same != other
     plan.splits(0, 3, 0)
     assert {place[1] for place in plan.portable()._splits} == {0, 1, 2}
+
+
+def test_an_algorithm_that_no_memory_of_this_machine_could_hold_is_a_fault():
+    huge = {"name": "SVD", "params": {"n_factors": 2_000_000_000}}
+    (fault,) = dry_run({"dataset": "bundled", "algorithms": [huge], "metrics": ["rmse"]}).faults
+    assert fault.startswith("SVD: ")
+    assert "GB needed, and this machine has" in fault

@@ -1,6 +1,7 @@
 """What a run notes about metrics and comparisons that cannot say anything."""
 
 import pytest
+from surprise import AlgoBase
 
 from harness.experiment.run import run
 from harness.report.methods import methods
@@ -81,3 +82,25 @@ def test_a_split_is_noted_under_the_first_seed_alone():
     ).info["notes"]
     leaks = [note.partition(" leaks the future")[0] for note in noted if "leaks" in note]
     assert leaks == ["holdout 20%, first seed:"]
+
+
+class Levels(AlgoBase):
+    """Estimates of a few levels, so that some lists have ties."""
+
+    def __init__(self, n_levels):
+        super().__init__()
+        self.n_levels = n_levels
+
+    def estimate(self, u, i):
+        if isinstance(u, str) or isinstance(i, str):  # unknown
+            return 2.5
+        return 1 + 3 * ((7 * u + 3 * i) % self.n_levels) / self.n_levels
+
+
+@pytest.mark.parametrize(("n_levels", "whose"), [(2, "many"), (16, "some")])
+def test_ties_decide_the_scores_of_many_users_from_a_third_of_them_on(n_levels, whose):
+    own = {"name": f"{__name__}:Levels", "label": "own", "params": {"n_levels": n_levels}}
+    config = {"dataset": DATA, "algorithms": [own], "metrics": ["ndcg@3"], "baselines": False}
+    noted = run(config, results=None).info["notes"]
+    (note,) = (each for each in noted if "ties at the cut" in each)
+    assert note.startswith(f"ndcg@3: ties at the cut decide the score of {whose} users: own (")

@@ -8,6 +8,7 @@ import pytest
 from surprise import KNNBasic
 
 import harness
+from harness.cli.progress import Lines
 from harness.config.experiment import Tuning
 from harness.experiment.checks import dry_run
 from harness.experiment.tuning import settings_of
@@ -198,3 +199,13 @@ def test_no_setting_is_fitted_on_ratings_later_than_its_validation_part():
     assert done.info["config"]["split"][0]["validation"]["kind"] == "global-time"
     text = dict(methods(done.info).paragraphs)["Tuning"]
     assert GlobalTime(quantile=0.8).sentence("validation part") in text
+
+
+def test_a_search_that_seconds_alone_end_shows_no_total(tmp_path, capsys):
+    tuning = {"seconds": 0.5, "metric": "ndcg@5"}
+    watch = Lines()
+    done = harness.run(CONFIG | {"tuning": tuning}, results=None, watch=watch)
+    shown = [line.split()[0] for line in capsys.readouterr().err.splitlines() if "✓" in line]
+    n_tried, n_cells = len(done.trials), len(done.info["cells"])
+    assert shown[:n_tried] == [f"[{number + 1}]" for number in range(n_tried)]
+    assert shown[-1] == f"[{n_tried + n_cells}/{n_tried + n_cells}]"

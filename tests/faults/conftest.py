@@ -119,6 +119,11 @@ class Swallows(Constant):
         return self
 
 
+class NoThreads(Constant):
+    def fit(self, trainset):
+        raise RuntimeError("can't start new thread")
+
+
 class NoMemory(Constant):
     def fit(self, trainset):
         raise MemoryError

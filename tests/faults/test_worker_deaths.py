@@ -3,12 +3,14 @@
 import signal
 import subprocess
 import sys
+import threading
 
 import psutil
 import pytest
 
 import harness
 from harness.errors import HarnessError
+from harness.experiment.pool import START
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
@@ -20,6 +22,7 @@ DEATHS = {
     "RaisesOdd": "Odd: without a message (misfits.py:",
     "RaisesLong": "ValueError: [31mred [31mred",
     "NoMemory": "out of memory; use fewer workers",
+    "NoThreads": "no more threads are allowed; raise the limit (ulimit -u, -v) or set HARNESS_THRE",
     "Interrupts": "KeyboardInterrupt: of its own (misfits.py:",
     "Generates": "GeneratorExit: of its own (misfits.py:",
     "RaisesBase": "Base: of its own (misfits.py:",
@@ -130,4 +133,23 @@ def test_an_error_of_the_watcher_leaves_no_process_behind(bench, small):
 
     with pytest.raises(HarnessError, match="enough"):
         harness.run(small | {"execution": {"workers": 2}}, results=None, watch=watch)
+    assert not workers_left()
+
+
+def test_where_no_thread_can_be_started_a_run_ends_with_a_message(bench, monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    code, _, err = bench.call("run", "small.yaml", "--workers", 2)
+    assert code == 2
+    assert "the system has no more room (can't start new thread); raise its limit" in err
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory with a shell")
+def test_where_a_worker_has_no_memory_to_begin_a_run_ends_with_a_message(bench, small, monkeypatch):
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_AS, (10**8, -1)){START}"
+    monkeypatch.setattr("harness.experiment.pool.START", limited)
+    with pytest.raises(HarnessError, match="workers: a process ended before it could begin"):
+        harness.run(small | {"execution": {"workers": 2}}, results=None)
     assert not workers_left()
