@@ -358,7 +358,34 @@ def _explicit(config: dict[str, Any]) -> dict[str, Any]:
 
 
 class RunInfo(Record):
-    """What a run writes and what every command reads, each key once."""
+    """What ``run.json`` holds; each part is an object with attributes, or reads as ``part["key"]``.
+
+    Attributes
+    ----------
+    name, description : str
+    metrics : list of str
+        Labels, in the order of the config.
+    seeds : list of int
+    config : dict
+        With every key; `experiment` is the same as an object.
+    datasets, splits : list
+        Counts and fingerprints of each data set, and of each fold.
+    cells : list of CellResult or FailedCell
+        One fit on one fold under one seed each: parameters, seconds, memory and scores, or
+        ``error``; also as `finished` and `failed`.
+    rows, bounds : list
+        The value of each metric in each row of a table, and of the best and a random order.
+    statistics : list of MetricComparison
+        By table and metric: intervals and letters of the ``algorithms``, ``pairs``, and
+        differences to the ``baseline``.
+    conventions, ties : list
+        Scores by the definitions of other libraries, and under other rules for ties.
+    notes : list of str
+    versions, machine, commit, config_file, started, seconds
+        With what, where, from what and when the run was made.
+    files : dict of str to str
+        SHA-256 of the other files of the run.
+    """
 
     schema_version: Literal[2] = 2
     name: Annotated[str, Field(pattern=NAME)]
