@@ -8,9 +8,9 @@ import numpy as np
 
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
-from harness.metrics.binary import needs_a_rank
+from harness.metrics.binary import divisor, needs_a_rank
 from harness.metrics.definitions import Parameter, Params, metric
-from harness.metrics.gain import THRESHOLD, count_relevant, relevant
+from harness.metrics.gain import THRESHOLD, relevant, where_relevant
 from harness.metrics.ties import (
     AVERAGE,
     BEST,
@@ -57,20 +57,11 @@ def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
     {'relevant': 0.3333, 'list': 0.6667, 'k': 0.4}
     """
     by_hits, together = params["denominator"] == "hits", params["ties"] == "together"
-    cuts, n_relevant = np.minimum(ks, lists.longest), count_relevant(lists, params)
     ways = (by_hits, together, cut_rule(params))
-    sums = walk(_precisions, lists, relevant(lists, params), cuts, *ways)
-    listed = np.minimum(ks, np.maximum(lists.n_ranked, 1)[:, np.newaxis])
-    divisors: dict[str, Floats | float] = {
-        "relevant": n_relevant,
-        "hits": 1.0,  # divided already
-        "list": listed,
-        "achievable": np.minimum(ks, n_relevant),
-        "retrievable": np.minimum(listed, n_relevant),
-        "k": ks.astype(np.float64),
-    }
-    scores = sums / divisors[params["denominator"]]
-    return np.where(np.isnan(n_relevant), np.nan, scores)
+    sums = walk(_precisions, lists, relevant(lists, params), np.minimum(ks, lists.longest), *ways)
+    if by_hits:  # divided already
+        return where_relevant(sums, lists, params)
+    return sums / divisor(lists, ks, params)
 
 
 @kernel

@@ -63,7 +63,7 @@ def needs_a_rank(params: Params, k: int | None) -> str:
 )
 def precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Share of the first k that is relevant."""
-    return expected_hits(lists, ks, params) / _listed(lists, ks, params)
+    return expected_hits(lists, ks, params) / divisor(lists, ks, params)
 
 
 @metric(
@@ -74,11 +74,7 @@ def precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
 )
 def recall(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Share of the relevant items that is among the first k."""
-    n_relevant = count_relevant(lists, params)
-    achievable = params["denominator"] == "achievable"
-    return expected_hits(lists, ks, params) / (
-        np.minimum(ks, n_relevant) if achievable else n_relevant
-    )
+    return expected_hits(lists, ks, params) / divisor(lists, ks, params)
 
 
 @metric(
@@ -95,7 +91,7 @@ def fbeta(lists: Rankings, ks: Ints, params: Params) -> Floats:
     expectation over ties is the formula at the expected hits.
     """
     weight = float(params["beta"]) ** 2
-    whole = weight * count_relevant(lists, params) + _listed(lists, ks, params)
+    whole = weight * count_relevant(lists, params) + divisor(lists, ks, params)
     return (1.0 + weight) * expected_hits(lists, ks, params) / whole
 
 
@@ -140,12 +136,15 @@ def expected_hits(lists: Rankings, ks: Ints, params: Params) -> Floats:
     return accumulate(lists, relevant(lists, params), np.ones_like, ks)
 
 
-def _listed(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Return what hits are divided by, nan where nothing is relevant; at least 1."""
+def divisor(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Return what `denominator` says, nan for users without a relevant item."""
     n_relevant = count_relevant(lists, params)
-    whole = np.where(np.isnan(n_relevant), np.nan, ks.astype(np.float64))
-    if params["denominator"] == "list":
-        whole = np.minimum(whole, np.maximum(lists.n_ranked, 1)[:, np.newaxis])
-    elif params["denominator"] == "achievable":
-        whole = np.minimum(whole, n_relevant)
-    return whole
+    listed = np.minimum(ks, np.maximum(lists.n_ranked, 1)[:, np.newaxis])
+    found: dict[str, Floats | Ints] = {
+        "k": ks,
+        "list": listed,
+        "relevant": n_relevant,
+        "achievable": np.minimum(ks, n_relevant),
+        "retrievable": np.minimum(listed, n_relevant),
+    }
+    return np.where(np.isnan(n_relevant), np.nan, found[params["denominator"]])

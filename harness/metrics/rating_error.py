@@ -19,14 +19,13 @@ explained_variance [0.0, 0.4375] 0.1786
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Pairs
-from harness.metrics.definitions import Definition, Parameter, Params, metric
+from harness.metrics.definitions import Parameter, Params, metric
 
 SMALLEST_BLOCK = 512
 
@@ -44,21 +43,9 @@ HERLOCKER = "Herlocker et al. 2004, doi:10.1145/963770.963772"
 DRAPER = "Draper and Smith 1998, doi:10.1002/9781118625590"
 
 
-def _error(formula: str) -> Callable[[Callable[..., Any]], Definition]:
-    return metric(
-        formula,
-        HERLOCKER,
-        range=(0.0, math.inf),
-        higher_is_better=False,
-        needs="pairs",
-        cut="none",
-        pooled=True,
-    )
-
-
-def _explained(formula: str) -> Callable[[Callable[..., Any]], Definition]:
-    limits = (-math.inf, 1.0)
-    return metric(formula, DRAPER, range=limits, needs="pairs", cut="none", pooled=True)
+_pooled = partial(metric, needs="pairs", cut="none", pooled=True)
+_error = partial(_pooled, source=HERLOCKER, range=(0.0, math.inf), higher_is_better=False)
+_explained = partial(_pooled, source=DRAPER, range=(-math.inf, 1.0))
 
 
 @_error("sqrt(mean((estimate - rating)**2))")
@@ -95,15 +82,12 @@ def explained_variance(pairs: Pairs, params: Params) -> UserScores:
     return _unexplained(pairs, *_variances(pairs, pairs.ratings - pairs.estimates))
 
 
-@metric(
+@_pooled(
     "c / (c + d), c the mean number of concordant pairs of the users who have any, d that of "
     "discordant or tied pairs; with pooling=pairs, sums instead of means",
     "as Surprise computes it, Hug 2020, doi:10.21105/joss.02174; pooling=pairs from Koren and "
     "Sill 2013, Collaborative filtering on ordinal user feedback, IJCAI",
     parameters=(POOLING,),
-    needs="pairs",
-    cut="none",
-    pooled=True,
 )
 def fcp(pairs: Pairs, params: Params) -> UserScores:
     """Fraction of concordant pairs: how often the better rated of two items of a user has the
