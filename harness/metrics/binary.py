@@ -1,4 +1,4 @@
-"""Metrics of which of the first k items are relevant: precision, recall, F-beta, RBP, AUC.
+"""Metrics of which of the first k items are relevant: precision, recall, R-precision, RBP, AUC.
 
 Two of the first three items are relevant, at ranks 1 and 3, of six relevant ones:
 
@@ -9,6 +9,8 @@ Two of the first three items are relevant, at ranks 1 and 3, of six relevant one
 (0.3333, 0.6667)
 >>> round(fbeta(lists, 3).mean, 4)
 0.4444
+>>> r_precision(lists).mean   # two of the first six
+0.3333333333333333
 >>> rbp(lists, p=0.5).mean   # 0.5 * (1 + 0.25)
 0.625
 >>> auc(lists).mean   # of two pairs, one is in order
@@ -21,7 +23,7 @@ import numpy as np
 
 from harness.metrics.arrays import Floats, Ints, Rankings, sum_per_user
 from harness.metrics.dcg import accumulate
-from harness.metrics.definitions import UNDEFINED, Parameter, Params, metric
+from harness.metrics.definitions import EMPTY, UNDEFINED, Parameter, Params, metric
 from harness.metrics.gain import THRESHOLD, count_relevant, relevant, relevant_from, where_relevant
 from harness.metrics.ties import LISTS, TIES
 
@@ -93,6 +95,26 @@ def fbeta(lists: Rankings, ks: Ints, params: Params) -> Floats:
     weight = float(params["beta"]) ** 2
     whole = weight * count_relevant(lists, params) + divisor(lists, ks, params)
     return (1.0 + weight) * expected_hits(lists, ks, params) / whole
+
+
+@metric(
+    "hits@|R| / |R|",
+    f"{MANNING}, section 8.4",
+    parameters=(THRESHOLD, TIES, UNDEFINED, EMPTY),
+    cut="none",
+    synonyms=("rprec", "rp"),
+)
+def r_precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Precision at the rank that is the number of the user's relevant items.
+
+    Of a tied group, each entry is among the first |R| with the share of the group's ranks that are.
+    """
+    n_relevant = count_relevant(lists, params)[:, 0]
+    owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
+    above = np.nan_to_num(n_relevant)[owners] - lists.tie_low + 1
+    inside = np.clip(above / (lists.tie_high - lists.tie_low + 1), 0.0, 1.0)
+    hits = np.bincount(owners, relevant(lists, params) * inside, lists.n_users)
+    return (hits / n_relevant)[:, np.newaxis]
 
 
 @metric(
