@@ -74,13 +74,6 @@ class Outcome:
     def failed(cls, error: BaseException, seconds: float = 0.0, algorithm: str = "") -> Outcome:
         """Return the outcome of a cell that raised an error.
 
-        Parameters
-        ----------
-        error : BaseException
-        seconds : float
-        algorithm : str
-            Name of the algorithm; of an own class the line names the place in its file.
-
         Examples
         --------
         >>> Outcome.failed(HarnessError("SVD: no; yes")).error
@@ -95,13 +88,7 @@ class Outcome:
 
 
 class Stopwatch:
-    """Measure the seconds that a cell fits and scores.
-
-    Parameters
-    ----------
-    report : callable
-        Receives every stage that is reported to the stopwatch.
-    """
+    """Measure the seconds that a cell fits and scores."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -129,15 +116,7 @@ def attempt(
 ) -> Outcome:
     """Compute a cell; whatever goes wrong inside it is its outcome, not an exception.
 
-    Parameters
-    ----------
-    cell : Cell
-    plan : Plan
-    report : callable
-    workers : int
-        How many cells are computed at the same time; stored with the seconds.
-    check : callable
-        Called with every error, to raise it again where it ends the run.
+    `check` is called with every error, to raise again one that ends the run.
     """
     watch = Stopwatch(report)
     try:

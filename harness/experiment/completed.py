@@ -20,13 +20,7 @@ MOST_BYTES = 256_000_000
 
 
 class CompletedCells:
-    """The cells that a run has found or computed.
-
-    Parameters
-    ----------
-    pool : Pool
-        Computes those that are missing.
-    """
+    """The cells that a run has found or computed: in memory, or else on the disk."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -48,14 +42,7 @@ class CompletedCells:
         return [cell for key, cell in first.items() if not self._is_there(key)]
 
     def compute(self, cells: list[Cell], *, trials: bool = False) -> dict[str, Outcome]:
-        """Compute the cells that are missing, and return those that failed, by key.
-
-        Parameters
-        ----------
-        cells : list of Cell
-        trials : bool
-            Whether they are not known before: then the ones that were found are told of too.
-        """
+        """Compute the cells that are missing, and return those that failed, by key."""
         missing = self.missing(cells)
         keys = {cell.key for cell in missing}
         for cell in cells if trials else ():

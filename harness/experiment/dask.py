@@ -59,24 +59,6 @@ def on_cluster(
     Dask computes the cells of a lost worker again elsewhere, and gives those that wait to workers
     that join late.
 
-    Parameters
-    ----------
-    cells : sequence of Cell
-    plan : Plan
-    workers : int
-        How many workers to wait for before the first cell.
-    reports : dict of str to callable
-        What receives the stages of each cell, by its key.
-    watch : callable
-        Receives notes on workers.
-    check : callable
-        Raises an interrupt that was received.
-
-    Yields
-    ------
-    Cell, Outcome
-        As they end.
-
     Raises
     ------
     ClusterError
@@ -330,26 +312,7 @@ _lock = threading.Lock()
 def work(
     packed: tuple[bytes, int], job: str, request: bytes, limit: float | None, topic: str
 ) -> bytes:
-    """Compute one cell on this worker.
-
-    Parameters
-    ----------
-    packed : (bytes, int)
-        From `pack`.
-    job : str
-        Identity of the plan.
-    request : bytes
-        A pickled `Task`.
-    limit : float or None
-        Seconds of fitting and scoring.
-    topic : str
-        Where the driver hears of cells that begin.
-
-    Returns
-    -------
-    bytes
-        A pickled `Outcome`.
-    """
+    """Compute one cell on this worker."""
     from distributed import get_worker
 
     worker = get_worker()

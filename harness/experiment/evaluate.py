@@ -68,16 +68,7 @@ class Evaluation:
 def evaluate(
     plan: Plan, cells: Sequence[Cell], completed: CompletedCells, failures: Mapping[str, str]
 ) -> Evaluation:
-    """Score every completed cell and describe every cell.
-
-    Parameters
-    ----------
-    plan : Plan
-    cells : sequence of Cell
-    completed : CompletedCells
-    failures : mapping of str to str
-        Why cells have failed, by key.
-    """
+    """Score every completed cell and describe every cell."""
     import pandas as pd
 
     wanted = plan.metrics

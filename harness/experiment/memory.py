@@ -12,6 +12,8 @@ from typing import Self
 
 __all__ = ["PeakMemory", "available_bytes", "total_bytes"]
 
+BETWEEN_SAMPLES = 0.005
+"""Seconds, where the kernel does not count the peak."""
 RESET_PEAK = "5"
 """What the kernel takes in ``clear_refs`` to set VmHWM, the peak, to the memory of now."""
 
@@ -21,11 +23,6 @@ def available_bytes(system: Path = Path("/")) -> int:
 
     The minimum of the machine's free memory and of what each limit leaves: those of the control
     groups that the process is in (a container, a batch job) and of its address space (`ulimit -v`).
-
-    Parameters
-    ----------
-    system : Path
-        Where ``proc`` and ``sys`` are.
     """
     import psutil
 
@@ -97,19 +94,12 @@ class PeakMemory:
     True
     """
 
-    def __init__(self, interval: float = 0.005) -> None:
-        self.interval = interval
-        self.bytes = 0
-        """The added memory in bytes."""
-        self._before = 0
-        self._sampled = 0
+    def __init__(self) -> None:
+        self.megabytes = 0.0
+        """The added memory in MB (10^6 bytes)."""
+        self._before = self._sampled = 0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-
-    @property
-    def megabytes(self) -> float:
-        """The added memory in MB (10^6 bytes)."""
-        return self.bytes / 1e6
 
     def __enter__(self) -> Self:
         _return_freed()
@@ -126,10 +116,10 @@ class PeakMemory:
             self._stop.set()
             self._thread.join()
             peak = max(self._sampled, _resident())
-        self.bytes = max(0, peak - self._before)
+        self.megabytes = max(0, peak - self._before) / 1e6
 
     def _sample(self) -> None:
-        while not self._stop.wait(self.interval):
+        while not self._stop.wait(BETWEEN_SAMPLES):
             self._sampled = max(self._sampled, _resident())
 
 

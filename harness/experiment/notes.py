@@ -27,15 +27,7 @@ MANY = 1 / 3
 def notes(
     plan: Plan, evaluation: Evaluation, compared: Sequence[MetricComparison]
 ) -> Iterable[str]:
-    """Return the notes on a run, each once.
-
-    Parameters
-    ----------
-    plan : Plan
-    evaluation : Evaluation
-    compared : sequence of MetricComparison
-        The statistics of the run.
-    """
+    """Return the notes on a run, each once."""
     cells = [cell for cell in evaluation.cells if isinstance(cell, CellResult)]
     return dict.fromkeys(
         [

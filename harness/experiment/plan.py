@@ -176,15 +176,7 @@ class Plan:
         return self._inner[place]
 
     def trainset(self, split: Split, *, shared: bool = True) -> ColumnTrainset:
-        """Return the training set of a split.
-
-        Parameters
-        ----------
-        split : Split
-        shared : bool
-            Whether the last one is kept and returned again; otherwise
-            a new one is returned, which its user may change.
-        """
+        """Return the training set of a split: the last one, or a new one that may be changed."""
         if shared and self._trainset is not None and self._trainset[0] == split.fingerprint:
             self._trainset[1].drop_derived()
             return self._trainset[1]

@@ -117,17 +117,8 @@ def finish(
 class Pool:
     """Computes the cells of a run and stores them.
 
-    Parameters
-    ----------
-    plan : Plan
-    store : CellStore
-    workers : int
-        How many cells are computed at the same time; one in this process, unless the config sets a
-        time limit.
-    watch : callable
-        Receives the events of cells that start, reach a stage and end.
-    fresh : bool
-        Compute cells even if they are stored.
+    One worker without a time limit computes in this process, others in child processes; the workers
+    of a cluster do where the config names one. `fresh` computes cells again that are stored.
     """
 
     def __init__(
@@ -300,15 +291,7 @@ def _silent(stage: str, done: int, total: int) -> None:
 
 
 class ChildProcess:
-    """A process that computes one cell at a time.
-
-    Parameters
-    ----------
-    send_plan : callable
-        Writes a pickled `Plan` to a stream.
-    threads : int
-        For linear algebra.
-    """
+    """A process that computes one cell at a time; `send_plan` writes it a pickled plan."""
 
     def __init__(self, send_plan: Callable[[IO[bytes]], object], threads: int) -> None:
         with _interrupts_held():
@@ -341,20 +324,9 @@ class ChildProcess:
         return self.process.poll() is None and idle < IDLE_SECONDS / 2
 
     def compute(self, task: Task, report: Report, limit: float | None = None) -> Outcome:
-        """Compute a cell in the process.
+        """Compute a cell in the process; its death is an outcome too.
 
-        Parameters
-        ----------
-        task : Task
-        report : callable
-            Receives the stages of the cell.
-        limit : float, optional
-            Seconds of fitting and scoring after which the process is killed.
-
-        Returns
-        -------
-        Outcome
-            Failed if the process died, or was killed.
+        The process is killed after `limit` seconds of fitting and scoring.
         """
         begun, end, timer = time.monotonic(), math.inf, None
         try:

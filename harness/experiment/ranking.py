@@ -28,17 +28,7 @@ Keys = tuple[TieKeys, TieKeys]
 
 @cache
 def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool = False) -> None:
-    """Rank and score a toy, once in each process, so that no clock holds compilation.
-
-    Parameters
-    ----------
-    wanted : tuple of Metric
-        Metrics that this process computes; empty if it only makes lists.
-    depth : int
-        How many items at the top of each list are stored with their ids.
-    catalogue : bool
-        Whether whole catalogues will be ranked.
-    """
+    """Rank and score a toy, once in each process, so that no clock holds compilation."""
     kept, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
     estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
@@ -57,13 +47,6 @@ def score_pairs(
     model: Any, selected: Candidates, *, clip: bool, accelerate: bool
 ) -> tuple[Pairs, int]:
     """Estimate every test rating, in the order of the test set.
-
-    Returns
-    -------
-    pairs : Pairs
-        By user, in the order of the candidates.
-    n_impossible : int
-        Estimates that Surprise calls impossible and sets to its default.
 
     Raises
     ------
@@ -94,22 +77,8 @@ def rank(
 ) -> Rankings:
     """Rank the candidates of every kept user.
 
-    Parameters
-    ----------
-    model : surprise.AlgoBase
-        Fitted.
-    section : Rated, Catalogue or Sampled
-    selected : Candidates
-    pairs : Pairs
-        The estimates of the test ratings, from `score_pairs`.
-    clip, accelerate : bool
-    depth : int
-        How many items at the top of each list are stored with their ids.
-    progress : callable
-        Called with users done and users in all.
-    ids : (ndarray, ndarray), optional
-        Raw ids of users and items by code, which order items of equal estimate among those kept
-        by name.
+    The first `depth` items of each list are kept by name, those of equal estimates in an order that
+    depends on the raw `ids` of users and items alone.
 
     Raises
     ------

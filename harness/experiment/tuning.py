@@ -225,13 +225,7 @@ def cut_grids(experiment: Experiment) -> Iterator[str]:
 
 
 def trials_frame(searches: Iterable[tuple[CellResult | FailedCell, Search]]) -> pd.DataFrame:
-    """Return every trial as a table, one row each, parameters as JSON; trial 0 is the config's.
-
-    Parameters
-    ----------
-    searches : iterable of (CellResult or FailedCell, Search)
-        Each tuned cell, and its search.
-    """
+    """Return every trial as a table, one row each, parameters as JSON; trial 0 is the config's."""
     import pandas as pd
 
     return pd.DataFrame(
@@ -259,15 +253,6 @@ def settings_of(
     tuning: Tuning, space: SearchSpace, seed: int, *names: object
 ) -> Iterator[Setting] | _Parzen:
     """Return the settings that a search tries: random, listed or modelled, always from a seed.
-
-    Parameters
-    ----------
-    tuning : Tuning
-    space : dict
-    seed : int
-        The run's seed.
-    *names : object
-        What the search is for; its stream depends on them.
 
     Examples
     --------
