@@ -99,11 +99,6 @@ def scale_without(
 
     A baseline is left out if it is worse than all others by more than half of their range. `spans`
     has both ends of what is drawn of each algorithm; the limits include the values `always`.
-
-    Examples
-    --------
-    >>> scale_without({"SVD": (0.82, 0.83), "NMF": (0.80, 0.81), "Random": (0.69, 0.70)}, True)
-    (0.8, 0.83, ['Random'])
     """
     personal = [
         n for n in spans if "".join(filter(str.isalnum, n.casefold())) not in NOT_PERSONALISED
@@ -208,13 +203,7 @@ def name_ends(
 
 
 def spread_positions(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions as little as possible until they are `gap` apart, or as far as there is room.
-
-    Examples
-    --------
-    >>> spread_positions([1.0, 1.0, 5.0], 1.0, 0.0, 10.0)
-    [0.5, 1.5, 5.0]
-    """
+    """Move positions as little as possible until they are `gap` apart, or what room there is."""
     from scipy.optimize import isotonic_regression
 
     n = len(wanted)

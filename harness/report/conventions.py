@@ -27,29 +27,19 @@ Scores = Sequence[float | None]
 
 @dataclass(frozen=True)
 class SensitivityTable:
-    """A table of the page beside the results.
-
-    Parameters
-    ----------
-    title, caption : str
-    number : int
-        Of the results table that it belongs to, from 1.
-    columns : tuple of str
-        Empty where there is nothing to show; the caption says why.
-    rows : tuple of tuple of str
-    best : frozenset of (int, int)
-        Row and column of highlighted values.
-    n_words : int
-        How many columns, from the left, hold words.
-    """
+    """A table of the page beside the results."""
 
     title: str
     caption: str
     number: int
+    """Of the results table that it belongs to, from 1."""
     columns: tuple[str, ...] = ()
+    """Empty where there is nothing to show; the caption says why."""
     rows: tuple[tuple[str, ...], ...] = ()
     best: frozenset[tuple[int, int]] = frozenset()
+    """Row and column of highlighted values."""
     n_words: int = 1
+    """How many columns, from the left, hold words."""
 
     @property
     def csv(self) -> str:

@@ -99,7 +99,6 @@ def build_page(
         summary=summary,
         info=summary.info,
         runs=runs,
-        facts=_facts(summary, runs),
         ranks={label: metric.k or "" for label, metric in parsed.items()},
         ks=sorted({metric.k for metric in parsed.values() if metric.k}),
         higher={label: metric.higher_is_better for label, metric in parsed.items()},
@@ -142,13 +141,7 @@ def write_index(results: Path) -> Path:
 
 
 def linked(text: str) -> Markup:
-    """Return text as HTML, escaped, with DOIs as links and text in backticks as code.
-
-    Examples
-    --------
-    >>> print(linked("<b> `k: 1` (doi:10.1145/2827872)"))
-    &lt;b&gt; <code>k: 1</code> (<a href="https://doi.org/10.1145/2827872">doi:10.1145/2827872</a>)
-    """
+    """Return text as HTML, escaped, with DOIs as links and text in backticks as code."""
     from markupsafe import Markup, escape
 
     shown = Markup("")
@@ -249,23 +242,6 @@ def _failures(summary: Summary) -> list[tuple[str, str, str]]:
     ]
 
 
-def _facts(summary: Summary, runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """Return the few facts under the title."""
-    data, split, candidates = (
-        ", ".join(dict.fromkeys(plain(table.names[part]) for table in summary.tables))
-        for part in range(3)
-    )
-    seeds = summary.info.seeds
-    made = ", ".join(dict.fromkeys(run.info.started[:10] for run in runs))
-    return [
-        ("Data", data),
-        ("Split", split),
-        ("Candidates", candidates),
-        ("Seed" if len(seeds) == 1 else "Seeds", ", ".join(map(str, seeds))),
-        ("Made", f"{made}, in {took(run.info for run in runs)}"),
-    ]
-
-
 @cache
 def _environment() -> Environment:
     """Return the templates, every value in them escaped."""
@@ -279,23 +255,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"plain": plain, "linked": linked, "symbol": symbol}
-    made.globals |= {
-        "command": command,
-        "describe_cells": describe_cells,
-        "describe_run": describe_run,
-        "headline": headline,
-        "kinds": KINDS,
-        "latex": latex,
-        "methods": methods,
-        "other": _other,
-        "row_name": row_name,
-        "sensitivity_tables": sensitivity_tables,
-        "style": _style_sheet(),
-        "svg": _svg,
-        "to_csv": to_csv,
-        "to_markdown": to_markdown,
-        "to_yaml": to_yaml,
-    }
+    functions: tuple[Any, ...]
+    functions = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
+    functions += (sensitivity_tables, to_csv, to_markdown, to_yaml)
+    made.globals |= {each.__name__: each for each in functions}
+    made.globals |= {"kinds": KINDS, "other": _other, "style": _style_sheet(), "svg": _svg}
     return made
 
 

@@ -15,12 +15,7 @@ __all__ = ["counted", "headline", "joined", "plain", "seconds_text", "shortened"
 
 
 def headline(summary: Summary) -> list[str]:
-    """Return the result of a run, a sentence or two for each table.
-
-    Parameters
-    ----------
-    summary : Summary
-    """
+    """Return the result of a run, a sentence or two for each table."""
     sentences = [_headline_of(summary, table) for table in summary.tables]
     failed = summary.info.failed
     if failed:
@@ -30,24 +25,12 @@ def headline(summary: Summary) -> list[str]:
 
 
 def plain(text: object) -> str:
-    r"""Return text on one line, without characters that cannot be printed.
-
-    Examples
-    --------
-    >>> plain("a\nb\x00c")
-    'a bc'
-    """
+    r"""Return text on one line, without characters that cannot be printed."""
     return " ".join("".join(c for c in str(text) if c.isprintable() or c.isspace()).split())
 
 
 def shortened(name: str, width: int = 22) -> str:
-    """Return a name that fits beside a plot, its middle cut if it is too long.
-
-    Examples
-    --------
-    >>> shortened("KNNWithZScore"), shortened("a very long label of an own algorithm", 20)
-    ('KNNWithZScore', 'a very lon…algorithm')
-    """
+    """Return a name that fits beside a plot, its middle cut if it is too long."""
     text = plain(name)
     if len(text) <= width:
         return text
@@ -56,13 +39,7 @@ def shortened(name: str, width: int = 22) -> str:
 
 
 def seconds_text(value: float) -> str:
-    """Return a duration in a short form.
-
-    Examples
-    --------
-    >>> seconds_text(0.0042), seconds_text(1.234), seconds_text(93.0), seconds_text(7300.0)
-    ('4 ms', '1.2 s', '93 s', '122 min')
-    """
+    """Return a duration in a short form."""
     if value < 0.95:
         return f"{max(value * 1000, 1):.0f} ms"
     if value < 9.95:
@@ -71,13 +48,7 @@ def seconds_text(value: float) -> str:
 
 
 def joined(words: Sequence[str]) -> str:
-    """Return a list as English writes it.
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"]), joined(["a"])
-    ('a, b and c', 'a')
-    """
+    """Return a list as English writes it."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
@@ -142,11 +113,5 @@ def _p(value: float, is_bound: bool) -> str:
 
 
 def counted(n: int, word: str) -> str:
-    """Return a number with what it counts.
-
-    Examples
-    --------
-    >>> counted(1, "cell"), counted(1200, "cell")
-    ('1 cell', '1,200 cells')
-    """
+    """Return a number with what it counts."""
     return f"{n:,} {word}{'' if n == 1 else 's'}"

@@ -61,13 +61,7 @@ class Source:
 
     @property
     def reference(self) -> str:
-        """The entry as a line of a list of references.
-
-        Examples
-        --------
-        >>> all_sources()["hug2020surprise"].reference
-        'Nicolas Hug. 2020. Surprise: A Python library for recommender systems. Journal of ...'
-        """
+        """The entry as a line of a list of references."""
         *others, last = self.authors
         authors = f"{', '.join(others)} and {last}" if others else last
         title = self.fields["title"]
@@ -89,13 +83,7 @@ def all_sources() -> dict[str, Source]:
 
 
 def cited_in(texts: Iterable[str]) -> list[Source]:
-    """Return the entries that texts cite, by DOI or by the first surname and the year.
-
-    Examples
-    --------
-    >>> [each.key for each in cited_in(["Voorhees 1999, TREC-8", "doi:10.1145/2827872"])]
-    ['voorhees1999trec', 'harper2015movielens']
-    """
+    """Return the entries that texts cite, by DOI or by the first surname and the year."""
     found: dict[str, Source] = {}
     for text in texts:
         places = []

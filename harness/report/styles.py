@@ -105,12 +105,6 @@ def algorithm_styles(names: Iterable[str]) -> dict[str, AlgorithmStyle]:
     Algorithms of Surprise and the baselines have fixed styles. Any other label gets one of 24 by
     its hash, so that it is the same in every run; if two labels in one plot get the same style, the
     later one gets the next.
-
-    Examples
-    --------
-    >>> both = algorithm_styles(["SVD++", "mine"])
-    >>> both["SVD++"] == algorithm_styles(["SVDpp"])["SVDpp"]
-    True
     """
     found: dict[str, AlgorithmStyle] = {}
     for name in names:
@@ -148,13 +142,7 @@ def plot_style(**settings: object) -> Iterator[None]:
 
 @cache
 def symbol(style: AlgorithmStyle) -> str:
-    """Return a marker as an SVG path in a box of 2 by 2 about the origin.
-
-    Examples
-    --------
-    >>> symbol(AlgorithmStyle("blue", "s"))
-    'M-0.7,0.7L0.7,0.7L0.7,-0.7L-0.7,-0.7Z'
-    """
+    """Return a marker as an SVG path in a box of 2 by 2 about the origin."""
     from matplotlib.markers import MarkerStyle
 
     marker = MarkerStyle(style.marker)

@@ -91,15 +91,7 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
 
 
 def escape_latex(text: object) -> str:
-    r"""Return text escaped for LaTeX; characters without a usual font become code points.
-
-    Examples
-    --------
-    >>> print(escape_latex("50% of a_b & <c>"))
-    50\% of a\_b \& \textless{}c\textgreater{}
-    >>> print(escape_latex("é 🙂"))
-    é [U+1F642]
-    """
+    r"""Return text escaped for LaTeX; characters without a usual font become code points."""
     return "".join(
         _LATEX.get(c, c if c.isascii() or "À" <= c <= "ž" else f"[U+{ord(c):04X}]")
         for c in unicodedata.normalize("NFC", plain(text))

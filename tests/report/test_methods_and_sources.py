@@ -1,78 +1,61 @@
 """The methods paragraph says what the config says, and every source it cites is listed."""
 
-import copy
 import re
 
 import pytest
 
 from harness.candidates import Catalogue, Rated, Sampled
+from harness.config.document import parse
 from harness.config.experiment import Experiment
 from harness.datasets.catalogue import CATALOGUE
 from harness.metrics.definitions import DEFINITIONS
 from harness.report.methods import methods
 from harness.report.sources import SOURCES, all_sources, cited_in
+from harness.results.run import Run
 
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
 
 
-def told(run, **changes):
+def said(run, **changes):
     """Return the paragraphs of a run whose config is changed, by heading."""
-    info = run.info.model_copy()
-    info.config = Experiment.model_validate(
-        {"name": "x", "dataset": "ml-100k", "algorithms": ["SVD"], "metrics": ["ndcg@10"]} | changes
-    ).model_dump(mode="json")
-    if "metrics" in changes:
-        info.metrics = changes["metrics"]
-    account = methods(info)
-    return dict(account.paragraphs), account
-
-
-def test_counts_of_data_and_split_are_those_of_the_run(plain_run):
-    paragraphs, _ = told(plain_run)
-    assert (
-        "MovieLens 100K (Harper and Konstan 2015) holds 100,000 ratings of 1,682 items by 943"
-        in (paragraphs["Data"])
-    )
-    assert "Training parts hold 50,000 ratings, test parts 50,000." in paragraphs["Split"]
+    given = {"name": "x", "dataset": "ml-100k", "algorithms": ["SVD"], "metrics": ["ndcg@10"]}
+    config = Experiment.model_validate(given | changes).model_dump(mode="json")
+    info = run.info.model_copy(update={"config": config})
+    info.metrics = changes.get("metrics", info.metrics)
+    return dict(methods(info).paragraphs)
 
 
 @pytest.mark.parametrize(
     ("split", "sentence"),
     [
+        ("holdout {test_size: 0.25}", "25% of the ratings, drawn at random as by Surprise"),
         (
-            {"kind": "holdout", "test_size": 0.25},
-            "25% of the ratings, drawn at random as by Surprise",
-        ),
-        (
-            {"kind": "holdout", "train_size": 0.75, "random_state": 42, "like": "sklearn"},
+            "holdout {train_size: 0.75, random_state: 42, like: sklearn}",
             "All but 75% of the ratings, drawn at random as by scikit-learn (random_state 42)",
         ),
-        ({"kind": "kfold", "n_splits": 4}, "divided at random into 4 folds, each the test part"),
-        ({"kind": "repeated-kfold", "n_repeats": 3}, "at random into 5 folds, 3 times"),
-        ({"kind": "leave-n-out", "n": 2}, "2 ratings of each user, drawn at random"),
-        ({"kind": "leave-n-out", "choose": "latest"}, "1 rating of each user, the latest"),
-        ({"kind": "user-fraction", "fraction": 0.3}, "30% of each user's ratings"),
-        ({"kind": "global-time"}, "the moment on that 80% of the ratings come before"),
-        ({"kind": "global-time", "date": "1998-01-01"}, "Ratings from 1998-01-01 on"),
-        ({"kind": "user-holdout", "given": 5}, "Of 20% of the users, drawn at random, 5 of their"),
-        (
-            {"kind": "predefined", "test": "u1.test"},
-            "the test part is read from u1.test, all other ratings",
-        ),
+        ("kfold {n_splits: 4}", "divided at random into 4 folds, each the test part"),
+        ("repeated-kfold {n_repeats: 3}", "at random into 5 folds, 3 times"),
+        ("leave-n-out {n: 2}", "2 ratings of each user, drawn at random"),
+        ("leave-n-out {choose: latest}", "1 rating of each user, the latest"),
+        ("user-fraction {fraction: 0.3}", "30% of each user's ratings"),
+        ("global-time {}", "the moment on that 80% of the ratings come before"),
+        ("global-time {date: '1998-01-01'}", "Ratings from 1998-01-01 on"),
+        ("user-holdout {given: 5}", "Of 20% of the users, drawn at random, 5 of their"),
+        ("predefined {test: u1.test}", "the test part is read from u1.test, all other ratings"),
     ],
-    ids=lambda value: value["kind"] if isinstance(value, dict) else "",
 )
 def test_every_kind_of_split_has_its_sentence(plain_run, split, sentence):
-    assert sentence in told(plain_run, split=split)[0]["Split"]
+    kind, _, options = split.partition(" ")
+    section = {"kind": kind} | parse(f"options: {options}", "test").data["options"]
+    assert sentence in said(plain_run, split=section)["Split"]
 
 
 @pytest.mark.parametrize("section", [Rated, Catalogue, Sampled])
 def test_every_option_of_every_kind_of_candidates_changes_its_sentence(section):
-    base = section()
     others = {"training_items": "keep", "unknown_users": "drop", "unknown_items": "drop", "n": 7}
     options = {key: others[key] for key in section.model_fields if key != "kind"}
     changed = [section(**{key: value}).sentence() for key, value in options.items()]
-    assert len({base.sentence(), *changed}) == len(options) + 1
+    assert len({section().sentence(), *changed}) == len(options) + 1
 
 
 @pytest.mark.parametrize(
@@ -86,7 +69,7 @@ def test_every_option_of_every_kind_of_candidates_changes_its_sentence(section):
     ],
 )
 def test_every_kind_of_candidates_has_its_sentence(plain_run, candidates, sentence):
-    assert sentence in told(plain_run, candidates=candidates)[0]["Candidates"]
+    assert sentence in said(plain_run, candidates=candidates)["Candidates"]
 
 
 @pytest.mark.parametrize(
@@ -103,29 +86,34 @@ def test_every_kind_of_candidates_has_its_sentence(plain_run, candidates, senten
         ("recall(threshold=4)@10", "Here with threshold=4."),
     ],
 )
-def test_a_metric_is_told_as_it_is_computed(plain_run, label, sentence):
-    assert sentence in told(plain_run, metrics=[label])[0]["Metrics"]
+def test_a_metric_is_described_as_it_is_computed(plain_run, label, sentence):
+    assert sentence in said(plain_run, metrics=[label])["Metrics"]
 
 
-def test_algorithms_are_told_with_parameters_and_sources(plain_run):
+def test_data_algorithms_and_tuning_are_described_with_parameters_and_sources(plain_run):
     algorithms = [
         {"name": "SVD", "label": "small", "params": {"n_factors": 5}},
         {"name": "KNNBaseline", "search": "recommended"},
         {"name": "my_package.models:Best"},
     ]
-    paragraphs, _ = told(plain_run, algorithms=algorithms, tuning={"trials": 7})
-    text = paragraphs["Algorithms"]
-    assert "SVD (Koren et al. 2009) [shown as small; n_factors=5]" in text
-    assert "KNNBaseline (Koren 2010) [tuned]" in text
-    assert "Models of other code: my_package.models:Best." in text
-    assert "Non-personalised baselines: Random and Popularity." in text
-    assert "KNNBaseline were tuned by random search (Bergstra" in paragraphs["Tuning"]
-    assert "a budget of 7 trials for each algorithm, fold and seed" in paragraphs["Tuning"]
+    text = said(plain_run, algorithms=algorithms, tuning={"trials": 7})
+    for heading, sentence in (
+        ("Data", "MovieLens 100K (Harper and Konstan 2015) holds 100,000 ratings of 1,682 items "),
+        ("Data", "by 943"),
+        ("Split", "Training parts hold 50,000 ratings, test parts 50,000."),
+        ("Algorithms", "SVD (Koren et al. 2009) [shown as small; n_factors=5]"),
+        ("Algorithms", "KNNBaseline (Koren 2010) [tuned]"),
+        ("Algorithms", "Models of other code: my_package.models:Best."),
+        ("Algorithms", "Non-personalised baselines: Random and Popularity."),
+        ("Tuning", "KNNBaseline were tuned by random search (Bergstra"),
+        ("Tuning", "a budget of 7 trials for each algorithm, fold and seed"),
+    ):
+        assert sentence in text[heading]
 
 
 def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
-    run = copy.deepcopy(plain_run)
-    for cell in run.info["cells"]:
+    run = Run(plain_run.info.model_copy(deep=True), plain_run.users)
+    for cell in run.info.cells:
         cell.n_trials = {"SVD": 7, "BaselineOnly": 5}.get(cell.algorithm, 0)
     algorithms = [
         {"name": "SVD", "search": {"n_factors": [5, 10], "lr_all": {"low": 0.01, "high": 0.1}}},
@@ -133,32 +121,35 @@ def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run)
         {"name": "SlopeOne", "search": "recommended"},
     ]
     split = {"kind": "global-time", "validation": {"kind": "global-time", "quantile": 0.9}}
-    text = told(run, algorithms=algorithms, split=split, tuning={"trials": 7})[0]
-    tuning = text["Tuning"]
-    assert "Parameters of SVD and BaselineOnly were tuned" in tuning
-    assert "Trials of each search: 7 of SVD and 5 of BaselineOnly." in tuning
-    assert "SVD: n_factors from 5 and 10, lr_all from 0.01 to 0.1" in tuning
-    assert "BaselineOnly: bsl_options.reg_u from" in tuning
-    assert "90% of the ratings come before are the validation part" in tuning
-    assert "SlopeOne has nothing to tune." in tuning
-    by_default = told(run, algorithms=algorithms, split="global-time")[0]["Tuning"]
+    text = said(run, algorithms=algorithms, split=split, tuning={"trials": 7})
+    for sentence in (
+        "Parameters of SVD and BaselineOnly were tuned",
+        "Trials of each search: 7 of SVD and 5 of BaselineOnly.",
+        "SVD: n_factors from 5 and 10, lr_all from 0.01 to 0.1",
+        "BaselineOnly: bsl_options.reg_u from",
+        "90% of the ratings come before are the validation part",
+        "SlopeOne has nothing to tune.",
+    ):
+        assert sentence in text["Tuning"]
+    by_default = said(run, algorithms=algorithms, split="global-time")["Tuning"]
     assert "80% of the ratings come before are the validation part" in by_default
     assert "SlopeOne (Lemire and Maclachlan 2005)." in text["Algorithms"]
 
 
 def test_nothing_is_said_of_tuning_or_tests_that_were_not_made(plain_run):
-    paragraphs, _ = told(plain_run, statistics=None)
-    assert "Tuning" not in paragraphs
-    assert "Inference" not in paragraphs
+    assert not {"Tuning", "Inference"} & set(said(plain_run, statistics=None))
 
 
-def test_the_test_and_its_correction_are_named(plain_run):
+def test_the_test_its_correction_and_bounds_of_p_values_are_named(plain_run):
     statistics = {"test": "t", "correction": "benjamini-hochberg", "confidence": 0.9}
-    paragraphs, account = told(plain_run, statistics=statistics)
-    assert "by Student's paired t-test over users" in paragraphs["Inference"]
-    assert "(Benjamini and Hochberg 1995) at level 0.1" in paragraphs["Inference"]
-    assert "90% intervals are BCa" in paragraphs["Inference"]
-    assert "holm1979simple" not in {each.key for each in account.sources}
+    text = said(plain_run, statistics=statistics)["Inference"]
+    assert "by Student's paired t-test over users" in text
+    assert "(Benjamini and Hochberg 1995) at level 0.1" in text
+    assert "90% intervals are BCa" in text
+    assert "Holm" not in text
+    bounds = [pair.p_is_bound for each in plain_run.info.statistics for pair in each.pairs]
+    text = said(plain_run)["Inference"]
+    assert ("A p-value is an upper bound where no" in text) == any(bounds)
 
 
 def test_every_citation_of_the_text_is_listed_and_every_entry_cited(nasty):
@@ -193,21 +184,12 @@ def test_the_bibliography_is_whole_and_each_key_is_there_once():
     assert len(set(keys)) == len(keys)
     for entry in all_sources().values():
         assert entry.bibtex.count("{") == entry.bibtex.count("}")
-        assert entry.authors
-        assert entry.fields["title"]
-        assert entry.venue
+        assert all((entry.authors, entry.fields["title"], entry.venue))
         assert re.fullmatch(r"(19|20)\d\d", entry.fields["year"])
         assert entry.bibtex.isascii()
-        assert "{" not in entry.reference + entry.cite
-        assert "\\" not in entry.reference + entry.cite
+        assert not set("{\\") & set(entry.reference + entry.cite)
 
 
 def test_accents_are_letters_in_text():
     assert all_sources()["jarvelin2002cumulated"].cite == "Järvelin and Kekäläinen 2002"
     assert "Matúš Medo" in all_sources()["zhou2010solving"].authors
-
-
-def test_p_values_that_are_bounds_are_named_as_such(plain_run):
-    paragraphs, _ = told(plain_run)
-    bounds = [pair["p_is_bound"] for each in plain_run.info["statistics"] for pair in each["pairs"]]
-    assert ("A p-value is an upper bound where no" in paragraphs["Inference"]) == any(bounds)
