@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Inference
@@ -139,41 +140,37 @@ def infer(
         tables.setdefault(cell.table, cell)
         rows.setdefault(cell.table, {})[cell.row] = cell.algorithm
         failures.setdefault(cell.row, []).append(bool(cell.error))
+    wanted = [label for label in labels if is_mean_of_users(metrics.parse(label))]
     of_table = dict(iter(users.groupby("table", sort=False)))
     found, notes = [], []
     for table, names in rows.items():
         where = f"{', '.join(tables[table].names)}: " if len(rows) > 1 else ""
-        whole = {row: name for row, name in names.items() if not any(failures[row])}
+        whole = [row for row in names if not any(failures[row])]
         notes += [
             f"{where}{names[row]}: {failures[row].count(False)} of {len(failures[row])} cells "
             "finished; its values are of those alone, and it is not compared with the others"
             for row in names
             if row not in whole and not all(failures[row])
         ]
-        for label in labels:
-            metric = metrics.parse(label)
-            if not is_mean_of_users(metric) or table not in of_table or len(whole) < 2:
-                continue
+        for label in wanted if table in of_table and len(whole) > 1 else ():
             # A user in several folds and seeds is one observation.
             scores = of_table[table].pivot_table(
                 index="user", columns="row", values=label, aggfunc="mean", sort=False
             )
-            scores = scores.reindex(columns=list(whole)).sort_index()
-            chosen = _comparable(scores.notna().to_numpy())
-            left_out = [name for i, name in enumerate(whole.values()) if i not in chosen]
-            if len(chosen) < 2:
+            scores = scores.reindex(columns=whole).sort_index()
+            kept = [whole[i] for i in _comparable(scores.notna().to_numpy())]
+            if len(kept) < 2:
                 notes.append(
                     f"{where}{label}: no two algorithms have scores of the same users; "
                     "none are compared"
                 )
                 continue
-            if left_out:
+            if left_out := [names[row] for row in whole if row not in kept]:
                 notes.append(
                     f"{where}{label}: {', '.join(left_out)} not compared: without users in common "
                     "with every other algorithm"
                 )
-            kept = [list(whole)[i] for i in chosen]
-            titles = [whole[row] for row in kept]
+            titles = [names[row] for row in kept]
             compared = statistics.compare(
                 scores[kept].to_numpy(),
                 titles,
@@ -184,27 +181,22 @@ def infer(
                 n_resamples=settings.resamples,
                 confidence=settings.confidence,
                 seed=seeds.derive(seed, "statistics", table, label),
-                higher_is_better=metric.higher_is_better,
+                higher_is_better=metrics.parse(label).higher_is_better,
             )
             means = zip(kept, _records(compared.algorithms), strict=True)
-            against = None if compared.baseline is None else _records(compared.baseline)
-            found.append(
-                MetricComparison.model_validate(
-                    tables[table].of_table
-                    | {
-                        "metric": label,
-                        "method": compared.describe(),
-                        "note": compared.note,
-                        "algorithms": [{"row": row} | each for row, each in means],
-                        "pairs": _records(compared.pairs),
-                        "baseline": against,
-                    }
-                )
-            )
+            described = {
+                "metric": label,
+                "method": compared.describe(),
+                "note": compared.note,
+                "algorithms": [{"row": row} | each for row, each in means],
+                "pairs": _records(compared.pairs),
+                "baseline": None if compared.baseline is None else _records(compared.baseline),
+            }
+            found.append(MetricComparison.model_validate(tables[table].of_table | described))
     return found, list(dict.fromkeys(notes))
 
 
-def _comparable(scored: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
+def _comparable(scored: NDArray[np.bool_]) -> list[int]:
     """Return columns of which every two have a user in common, those with most users first.
 
     Examples
@@ -215,7 +207,7 @@ def _comparable(scored: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
     together = scored.T.astype(np.int64) @ scored.astype(np.int64) > 0
     chosen: list[int] = []
     for column in np.argsort(-scored.sum(axis=0), kind="stable").tolist():
-        if together[column, column] and all(together[column, other] for other in chosen):
+        if together[column, column] and together[column, chosen].all():
             chosen.append(column)
     return sorted(chosen)
 
