@@ -6,6 +6,7 @@ import re
 from typing import Any, get_args
 
 from pydantic import BaseModel
+from pydantic_core import ErrorDetails
 
 from harness.config.document import Document
 from harness.errors import Fault, suggestion
@@ -17,7 +18,7 @@ RENAMED = {"floors": "baselines"}
 """Keys of earlier versions, and their new names."""
 
 
-def explain(error: Any, document: Document, model: type[BaseModel]) -> Fault:
+def explain(error: ErrorDetails, document: Document, model: type[BaseModel]) -> Fault:
     """Turn one entry of ``ValidationError.errors()`` of a model into a `Fault`."""
     path = _written_path(error["loc"], document.data, error["type"])
     return document.fault(path, _message(error, model))
@@ -26,19 +27,17 @@ def explain(error: Any, document: Document, model: type[BaseModel]) -> Fault:
 def _written_path(location: tuple[Any, ...], data: Any, kind: str) -> KeyPath:
     """Drop from a location what the validator put in: tags of unions, the index of a lone value."""
     path: list[str | int] = []
-    for position, part in enumerate(location):
-        last = position == len(location) - 1
-        if (isinstance(data, dict) and part in data) or (
-            isinstance(data, list) and isinstance(part, int) and part < len(data)
-        ):
+    for part in location:
+        known = range(len(data)) if isinstance(data, list) else data
+        if isinstance(data, dict | list) and part in known:
             path.append(part)
             data = data[part]
-        elif last and kind == "missing" and isinstance(data, dict):
-            path.append(part)
+    if kind == "missing":
+        path.append(location[-1])
     return tuple(path)
 
 
-def _message(error: Any, model: type[BaseModel]) -> str:
+def _message(error: ErrorDetails, model: type[BaseModel]) -> str:
     kind, found, context = error["type"], error["input"], error.get("ctx", {})
     shown = _shown(found)
     match kind:
@@ -51,7 +50,7 @@ def _message(error: Any, model: type[BaseModel]) -> str:
         case "missing":
             return "missing; add it"
         case "union_tag_not_found":
-            kinds = [_kind(section) for section in _sections_at(model, error["loc"])]
+            kinds = [_kind(section) or "" for section in _sections_at(model, error["loc"])]
             return f"no `kind` given; {suggestion('', kinds)}"
         case "union_tag_invalid":
             known = _choices(context["expected_tags"])
@@ -74,7 +73,7 @@ def _message(error: Any, model: type[BaseModel]) -> str:
     return f"found {shown}; it must be {expected}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """Return a value short enough for one line."""
     if isinstance(value, dict):
         return "a mapping"
@@ -89,7 +88,7 @@ def _choices(text: str) -> list[str]:
     return re.findall(r"'([^']*)'", text)
 
 
-def _sections_at(model: type[BaseModel], location: tuple[Any, ...]) -> list[type[BaseModel]]:
+def _sections_at(model: type[BaseModel], location: KeyPath) -> list[type[BaseModel]]:
     """Return the sections that may stand at a location, or around it if none does."""
     sections = [model]
     for part in location:
@@ -99,7 +98,7 @@ def _sections_at(model: type[BaseModel], location: tuple[Any, ...]) -> list[type
     return sections
 
 
-def _kind(section: type[BaseModel]) -> Any:
+def _kind(section: type[BaseModel]) -> str | None:
     return section.model_fields["kind"].default if "kind" in section.model_fields else None
 
 
