@@ -1,8 +1,8 @@
 """Read a text (CSV, TSV, ``::``, blanks), a Parquet file or a frame into converted columns.
 
-Blocks of whole lines go to Arrow. From the first block on of which it does not make one row for
-each line, the text is read record by record with the `csv` module, which gives the same rows, those
-that take several lines, and the line of every fault.
+Blocks of whole lines go to Arrow. A block of which it does not make one row for each line is read
+record by record with the `csv` module, which gives the same rows, those that take several lines,
+and the line of every fault.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = ["Watched", "read_columns", "read_file", "read_sample", "read_text", "
 Progress = Callable[[int, int], object]
 """Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
 
-BLOCK = 1 << 24
+BLOCK = 1 << 22
 RECORDS = 1 << 16
 """Records that are converted at once."""
 MOST_FAULTS = 10_000
@@ -154,20 +154,23 @@ def read_text(stream: IO[bytes], known: TextFormat, where: str) -> Table:
     blocks = _blocks(stream, known.encoding, where)
     line, first, body = _first_line(blocks, where)
     layout = lay_out(first, known, f"{where}:{line}")
+    lines = _Lines(where, line)
     if layout.header:
         body = body.partition(b"\n")[2]
-        line += 1
+        lines.next += 1
     kinds = {role: known.roles.kinds[role] for role in layout.columns}
     builder = TableBuilder(kinds, known.decimal)
-    lines = _Lines(where)
+    n_broken = 0
     for block in chain([body], blocks):
-        columns = _parse(block, line, layout, lines, builder)
+        columns = _parse(block, layout, lines, builder)
         if columns is None:
-            _read_records(chain([block], blocks), line, layout, lines, builder)
-            break
-        if columns:
-            builder.add(columns)
-        line += block.count(b"\n")
+            n_broken += _add_records(_records(block, blocks, layout, lines), layout, lines, builder)
+            if n_broken > MOST_FAULTS:
+                break
+        else:
+            if columns:
+                builder.add(columns)
+            lines.next += block.count(b"\n")
     if not builder.n_rows:
         raise DataError(f"{where}: no rows of data; give a file that has some")
     return builder.finish(lines.at, lines.notes())
@@ -219,7 +222,7 @@ def _pieces(stream: IO[bytes], encoding: str | None, where: str) -> Iterator[byt
 
 
 def _blocks(stream: IO[bytes], encoding: str | None, where: str) -> Iterator[bytes]:
-    r"""Yield a text in blocks of whole lines, some 16 MB each, which end with ``\n``."""
+    r"""Yield a text in blocks of whole lines, some 4 MB each, which end with ``\n``."""
     rest, n_lines = b"", 0
     pieces = _pieces(stream, encoding, where)
     for piece in pieces:
@@ -265,7 +268,7 @@ def _too_long() -> str:
 
 
 def _parse(
-    block: bytes, line: int, layout: Layout, lines: _Lines, builder: TableBuilder
+    block: bytes, layout: Layout, lines: _Lines, builder: TableBuilder
 ) -> dict[str, Any] | None:
     """Return the columns of a block if each of its lines is one row without fault, else None."""
     import pyarrow as pa
@@ -313,13 +316,13 @@ def _parse(
     if quotes and not _is_closed(block, separator):
         return None
     if len(table) == block.count(b"\n") + (not block.endswith(b"\n")):
-        lines.parts.append((builder.n_rows, line))
+        lines.parts.append((builder.n_rows, lines.next))
     else:  # empty lines, or rows of several lines
         ends = np.flatnonzero(np.frombuffer(block + b"\n", np.uint8) == ord("\n"))
         filled = np.flatnonzero(np.diff(ends, prepend=-1) > 1)
         if len(table) != len(filled):
             return None
-        lines.parts.append((builder.n_rows, filled + line))
+        lines.parts.append((builder.n_rows, filled + lines.next))
     return {role: table.column(role) for role in layout.columns}
 
 
@@ -343,20 +346,21 @@ def _is_closed(block: bytes, separator: str) -> bool:
     return True
 
 
-def _read_records(
-    blocks: Iterator[bytes], line: int, layout: Layout, lines: _Lines, builder: TableBuilder
-) -> None:
-    """Add the rest of a text; a line with a fault is a row without values, which is marked."""
+class _Record(NamedTuple):
+    line: int
+    n_lines: int
+    fields: list[str]
+    fault: str | None
+
+
+def _add_records(
+    records: Iterator[_Record], layout: Layout, lines: _Lines, builder: TableBuilder
+) -> int:
+    """Add records; one with a fault becomes a row without values. Return how many are broken."""
     import pyarrow as pa
 
-    texts = (
-        text
-        for block in blocks
-        for text in io.StringIO(block.decode("utf-8", "surrogateescape"), newline="\n")
-    )
-    records = _records(texts, line, layout)
     n_broken = 0
-    while n_broken <= MOST_FAULTS and (part := list(islice(records, RECORDS))):
+    while part := list(islice(records, RECORDS)):
         rows: list[list[str | None]] = []
         faults: dict[str, dict[int, str]] = {"": {}, "unreadable": {}}
         for row, record in enumerate(part):
@@ -378,56 +382,62 @@ def _read_records(
         lines.tall += [record.line for record in part if record.n_lines > 1]
         for policy, found in faults.items():
             builder.mark(np.array(list(found), dtype=np.int64), found.__getitem__, policy)
-        n_broken += len(faults[""])
         columns = zip(layout.columns, zip(*rows, strict=True), strict=True)
         builder.add({role: pa.array(column, pa.string()) for role, column in columns})
+        n_broken += len(faults[""])
+        if n_broken > MOST_FAULTS:
+            break
+    return n_broken
 
 
-class _Record(NamedTuple):
-    line: int
-    n_lines: int
-    fields: list[str]
-    fault: str | None
+def _records(
+    block: bytes, blocks: Iterator[bytes], layout: Layout, place: _Lines
+) -> Iterator[_Record]:
+    """Yield the records of a block, with what is wrong with a line that makes none.
 
-
-def _records(texts: Iterator[str], line: int, layout: Layout) -> Iterator[_Record]:
-    """Yield the records that lines make, with what is wrong with a line that makes none."""
-    waiting: deque[str] = deque()  # lines that were read in search of a closing quotation mark
+    Where the block ends within a record, the next one is read too.
+    """
+    lines = deque(_lines_of(block))
     taken: list[str] = []
 
     def source() -> Iterator[str]:
         size = 0
-        while size <= LONGEST_LINE and (text := waiting.popleft() if waiting else next(texts, "")):
-            taken.append(text)
-            size += len(text)
-            yield text
+        while size <= LONGEST_LINE:
+            if not lines:
+                lines.extend(_lines_of(next(blocks, b"")))
+            if not lines:
+                return
+            taken.append(lines.popleft())
+            size += len(taken[-1])
+            yield taken[-1]
 
     csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
-    while True:
+    while lines:
         taken.clear()
-        fields: list[str] | None = None
         fault = None
         try:
             if layout.quoted:
-                fields = next(csv.reader(source(), delimiter=layout.separator, strict=True), None)
-            elif text := next(source(), None):
-                fields = split_line(text.rstrip("\n"), layout.separator)
-                if UNIT in text:
-                    fault = "a control character (0x1f); remove it"
+                fields = next(csv.reader(source(), delimiter=layout.separator, strict=True))
+            else:
+                fields = split_line(next(source()).rstrip("\n"), layout.separator)
+                fault = "a control character (0x1f); remove it" if UNIT in taken[0] else None
         except csv.Error:
-            waiting.extendleft(reversed(taken[1:]))
+            lines.extendleft(reversed(taken[1:]))
             del taken[1:]
+            fields = []
             fault = (
                 "a quotation mark is opened here and not closed before a separator or a "
                 "line end; double it if it belongs to the text, or remove it"
             )
-        if not taken:
-            return
         if len(taken[0]) > LONGEST_LINE:
             fault = _too_long()
         if fault or fields not in ([], [""]):
-            yield _Record(line, len(taken), fields or [], fault)
-        line += len(taken)
+            yield _Record(place.next, len(taken), fields, fault)
+        place.next += len(taken)
+
+
+def _lines_of(block: bytes) -> io.StringIO:
+    return io.StringIO(block.decode("utf-8", "surrogateescape"), newline="\n")
 
 
 def _not_utf_8(fields: list[str], layout: Layout) -> str | None:
@@ -444,8 +454,8 @@ def _not_utf_8(fields: list[str], layout: Layout) -> str | None:
 class _Lines:
     """The line of each row: for each part its first row, and the line of each row or the first."""
 
-    def __init__(self, where: str) -> None:
-        self.where = where
+    def __init__(self, where: str, first: int) -> None:
+        self.where, self.next = where, first
         self.parts: list[tuple[int, NDArray[np.int64] | int]] = []
         self.tall: list[int] = []  # the lines of rows that take several
 

@@ -247,6 +247,20 @@ class TestQuotes:
             with pytest.raises(DataError, match=r"^a\.csv:1005: the rating 'x'"):
                 load("a.csv", self.content(500, '9,9999,"o\nn\n\n",5') + "1,2,3,x\n")
 
+    def test_lines_are_counted_across_blocks_with_faults_and_gaps(self, load, monkeypatch) -> None:
+        lines = "user,item,rating\n" + "".join(f'{n},1,"3"\n\n{n},2,3"x\n\n' for n in range(40))
+        for block in (reading.BLOCK, 64, 7):
+            monkeypatch.setattr(reading, "BLOCK", block)
+            with pytest.raises(DataError) as refused:
+                load("a.csv", lines + "9,9\n")
+            found = str(refused.value).splitlines()
+            assert found[:2] == [
+                f"a.csv:{line}: the rating '3\"x' is not a number" for line in (4, 8)
+            ]
+            assert "41 faults" in found[-2]
+            with pytest.raises(DataError, match=r"^a\.csv:162: 2 fields where the first"):
+                load("a.csv", lines.replace('"x', "") + "9,9\n")
+
     def test_marks_within_a_field_are_text(self, load) -> None:
         assert len(load("a.csv", self.content(10, '9,9999,7" single,5'))) == 1_000
 
