@@ -255,7 +255,7 @@ def _retrieved_binary(
     """Gains of 0 and 1: the hits of the group that crosses k are hypergeometric.
 
     For the best and the worst order every possible number of them is tried. Writes the ratio to
-    the best order of what is above k, or what that order itself is worth.
+    the best order of what is above k, or the dcg of that order.
     """
     offsets, gains, lows, highs, ks = lists
     for user in range(start, stop):
