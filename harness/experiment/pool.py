@@ -263,9 +263,11 @@ class Pool:
 
     def _child(self, threads: int) -> ChildProcess:
         """Return an idle child process, or a new one."""
-        while self._idle:
-            if (child := self._idle.pop()).usable:
-                return child
+        with suppress(IndexError):  # another thread may take the last one
+            while True:
+                if (child := self._idle.pop()).usable:
+                    return child
+                child.close()
         child = ChildProcess(lambda stream: pickle.dump(self.plan.portable(), stream), threads)
         self._children.append(child)
         if not self._open:
