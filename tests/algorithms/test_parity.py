@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.algorithms import models
-from harness.algorithms.compiled.similarities import LazyMatrix
+from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.surprise_import import surprise
 
 PARITY = settings(deadline=None, max_examples=60)
@@ -238,7 +238,7 @@ def test_slope_one_of_many_items_is_computed_when_asked_for(twins, monkeypatch):
     both = twins([(cell // 30, cell % 30, float(rng.integers(1, 51)) / 10) for cell in cells])
     whole, lazy = surprise.SlopeOne(), surprise.SlopeOne()
     models.fit(whole, both.columns())
-    monkeypatch.setattr("harness.algorithms.compiled.slope_one.MOST_COUNTED", 0)
+    monkeypatch.setattr("harness.algorithms.compiled.slope_one.DENSE", 0)
     models.fit(lazy, both.columns())
     lazy = pickle.loads(pickle.dumps(lazy))
     users, items = np.divmod(np.arange(both.n_users * both.n_items), both.n_items)
@@ -248,7 +248,7 @@ def test_slope_one_of_many_items_is_computed_when_asked_for(twins, monkeypatch):
         strict=True,
     ):
         np.testing.assert_array_equal(one, other)
-    assert isinstance(lazy.freq, LazyMatrix)
+    assert isinstance(lazy.dev, LazyMatrix)
     for name in ("dev", "freq"):
         np.testing.assert_array_equal(getattr(lazy, name)[:], getattr(whole, name))
     assert lazy.predict("u3", "i4").est == whole.predict("u3", "i4").est

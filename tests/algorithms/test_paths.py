@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.algorithms import models, registry
-from harness.algorithms.compiled import similarities
+from harness.algorithms.compiled import matrix
 from harness.algorithms.compiled.similarities import Similarities
 from harness.algorithms.surprise_import import surprise
 from harness.errors import AlgorithmError
@@ -212,7 +212,7 @@ def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
     both = twins(ROWS)
     options = {"name": "pearson_baseline", "user_based": user_based, "shrinkage": 3}
     theirs = create(kind, sim_options=dict(options)).fit(both.plain())
-    monkeypatch.setattr(similarities, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(matrix, "DENSE_LIMIT", 0)
     ours = create(kind, sim_options=dict(options))
     models.fit(ours, both.columns())
     assert isinstance(ours.sim, Similarities)

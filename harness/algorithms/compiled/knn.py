@@ -20,12 +20,8 @@ from harness.algorithms.algorithm import (
     are_integers,
 )
 from harness.algorithms.compiled import baseline_only
-from harness.algorithms.compiled.similarities import (
-    Similarities,
-    accepts_similarities,
-    fit_similarities,
-    fits_densely,
-)
+from harness.algorithms.compiled.matrix import each_row, fits_densely, rows_of
+from harness.algorithms.compiled.similarities import accepts_similarities, fit_similarities
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import (
     Bools,
@@ -133,22 +129,15 @@ class KNNBasic(Algorithm):
             xs, ys = ys, xs
         means = np.full(len(users), self.unknown)
 
-        order = np.argsort(xs, kind="stable")
-        every, edges = np.unique(xs[order], return_index=True)
-        edges = np.append(edges, len(order))
-
-        def average(start: int, stop: int) -> None:
+        def average(distinct: Codes, rows: Codes, places: Offsets) -> None:
+            found = np.empty(len(places))
             scratch = np.empty(self.limits[0] + 1), np.empty(self.limits[0] + 1, np.int64)
-            for first in range(start, stop, self.rows_at_once):
-                last = min(first + self.rows_at_once, stop)
-                distinct, part = every[first:last], order[edges[first] : edges[last]]
-                rows = np.searchsorted(distinct, xs[part])
-                lists = (rows, ys[part], self.similarities(distinct), self.y_lists, self.spreads)
-                found = np.empty(len(part))
-                average_pairs(*lists, *self.limits, self.too_few, found, *scratch)
-                means[known[part]] = found
+            similarities = self.similarities(distinct)
+            options = (self.spreads, *self.limits, self.too_few)
+            average_pairs(rows, ys[places], similarities, self.y_lists, *options, found, *scratch)
+            means[known[places]] = found
 
-        each_block(average, len(every), WORTH_A_THREAD)
+        each_row(xs, self.rows_at_once, WORTH_A_THREAD, average)
         estimates = self.complete(means, users, items)
         return estimates, np.isnan(estimates)
 
@@ -171,8 +160,7 @@ class KNNBasic(Algorithm):
 
     def similarities(self, xs: Codes) -> Floats:
         """Return similarity rows that have an order."""
-        sim = self.model.sim
-        rows: Floats = sim.rows(xs) if isinstance(sim, Similarities) else sim[xs]
+        rows = rows_of(self.model.sim, xs)
         if np.isnan(rows).any():
             raise NeedsSurprise  # what nlargest does with NaN follows from its heap alone
         return rows
@@ -391,7 +379,7 @@ def average_catalogue(
 # far kept sorted by insertion: behind equal ones, as ``heapq.nlargest`` has them.
 @kernel
 def average_pairs(
-    rows: Offsets,
+    rows: Codes,
     ys: Codes,
     similarities: Floats,
     y_lists: Lists,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,58 +9,17 @@ import numpy.typing as npt
 
 from harness.algorithms.algorithm import Progress, are_integers, are_numbers
 from harness.algorithms.compiled.baseline_only import accepts_baselines, fit_baselines
+from harness.algorithms.compiled.matrix import LazyMatrix, fits_densely
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import each_block, kernel
 
-__all__ = [
-    "LazyMatrix",
-    "Similarities",
-    "accepts_similarities",
-    "fit_similarities",
-    "fits_densely",
-]
+__all__ = ["Similarities", "accepts_similarities", "fit_similarities"]
 
 MEASURES = ("msd", "cosine", "pearson", "pearson_baseline")
 MSD, COSINE, PEARSON, PEARSON_BASELINE = range(4)
 WORTH_A_THREAD = 16
 ROWS_BETWEEN_REPORTS = 1024
-DENSE_LIMIT = 2 << 30
-"""Largest similarity matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
-
-
-def fits_densely(n: int) -> bool:
-    """Return whether an n × n similarity matrix is kept whole."""
-    return n * n * 8 <= DENSE_LIMIT
-
-
-class LazyMatrix(ABC):
-    """A matrix of n × n numbers, whose rows are computed on first use.
-
-    Replaces Surprise's array: ``matrix[x]`` is a row, ``matrix[x, x2]`` a number. The last row is
-    kept, since ``predict`` asks for the numbers of one row one after the other.
-    """
-
-    shape: tuple[int, int]
-    _kept: tuple[int, npt.NDArray[Any]] = (-1, np.empty(0))
-
-    @abstractmethod
-    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
-        """Return some rows, shape (len(xs), n), computed on the calling thread."""
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, key: Any) -> Any:
-        x, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
-        if not isinstance(x, int | np.integer):
-            rows = self.rows(np.arange(self.shape[0])[x])
-            return rows[(slice(None), *rest)] if rest else rows
-        kept, row = self._kept
-        if kept != x:
-            row = self.rows(np.array([x]))[0]
-            self._kept = (int(x), row)
-        return row[rest] if rest else row
 
 
 class Similarities(LazyMatrix):

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.algorithm import DOUBLE, Algorithm, FitOptions, Size, in_blocks
-from harness.algorithms.compiled.similarities import LazyMatrix
+from harness.algorithms.algorithm import DOUBLE, Algorithm, FitOptions, Progress, Size, in_blocks
+from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
 from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import kernel
 
-MOST_COUNTED = 4096
-"""Most items for which the numbers of common raters are kept whole; with more, rows on demand."""
+DENSE = 4096
+"""Most items for which both matrices are kept whole; with more, rows are computed on demand."""
 ROWS_BETWEEN_REPORTS = 1024
+ITEMS_AT_ONCE = 16
 LANES = 8  # doubles that a vector instruction adds at once
 ORDER_ROW = 12  # ids of 4 bytes and places of 8
 
@@ -32,7 +34,7 @@ class SlopeOne(Algorithm):
 
     @classmethod
     def memory(cls, params: Mapping[str, Any], size: Size) -> int:
-        matrices = 2 if size.n_items <= MOST_COUNTED else 1
+        matrices = 2 if size.n_items <= DENSE else 1  # to score catalogues
         return matrices * DOUBLE * size.n_items**2 + ORDER_ROW * size.n_ratings
 
     @classmethod
@@ -41,17 +43,13 @@ class SlopeOne(Algorithm):
         # Raters in the order of users for both items of a pair, so that the deviations of i from j
         # and of j from i are exact opposites.
         by_item = trainset.item_order.lists(by_user.ratings)
-        n_items = trainset.n_items
-        counted = n_items <= MOST_COUNTED
-        model.dev = np.empty((n_items, n_items))
-        freq = np.empty((n_items * counted, n_items), np.intp)
-        columns = (np.arange(n_items), by_item, by_user, model.dev, freq)
-        steps = float(np.sum(np.diff(by_user.offsets) ** 2))
-        for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
-            stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
-            in_blocks(deviate, stop, steps * (stop - start) / n_items, *columns, start=start)
-            how.progress(stop, n_items)
-        model.freq = freq if counted else Frequencies(by_item, by_user)
+        if trainset.n_items > DENSE:
+            model.dev = Deviations(by_item, by_user, counted=False)
+            model.freq = Deviations(by_item, by_user, counted=True)
+        else:
+            model.dev = np.empty((trainset.n_items, trainset.n_items))
+            model.freq = np.empty(model.dev.shape, np.intp)
+            fill(by_item, by_user, model.dev, model.freq, how.progress)
         model.user_mean = list(trainset.by_user.means())
 
     def __init__(self, model: surprise.AlgoBase) -> None:
@@ -60,35 +58,64 @@ class SlopeOne(Algorithm):
 
     def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
         unknown = (users < 0) | (items < 0)
-        xs, ys = users[~unknown], items[~unknown]
-        deviations = np.empty(len(xs))
-        steps = len(xs) * self.trainset.n_ratings / self.trainset.n_users
-        blocks = (self.trainset.by_user, xs, ys, self.model.dev, deviations)
-        in_blocks(average_pairs, len(xs), steps, *blocks)
+        known = np.flatnonzero(~unknown)
         estimates = np.zeros(len(users))
-        estimates[~unknown] = self.means[xs] + deviations
+        xs, ys = users[known], items[known]
+
+        def average(distinct: Codes, rows: Codes, places: Offsets) -> None:
+            deviations = np.empty(len(places))
+            dev = rows_of(self.model.dev, distinct)
+            average_pairs(self.trainset.by_user, xs[places], rows, dev, deviations)
+            estimates[known[places]] = self.means[xs[places]] + deviations
+
+        each_row(ys, ITEMS_AT_ONCE, ITEMS_AT_ONCE, average)
         return estimates, unknown
 
     def rows(self, users: Codes) -> tuple[Floats, Bools | bool]:
+        dev = self.model.dev
+        dev = dev.matrix if isinstance(dev, Deviations) else dev
         estimates = np.zeros((len(users), self.trainset.n_items))
         steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
-        blocks = (self.trainset.by_user, users, self.model.dev, estimates)
+        blocks = (self.trainset.by_user, users, dev, estimates)
         in_blocks(average_rows, len(users), steps, *blocks)
         estimates += self.means[users][:, None]
         return estimates, users[:, None] < 0
 
 
-class Frequencies(LazyMatrix):
-    """How many users rated both of two items."""
+class Deviations(LazyMatrix):
+    """Mean deviations of items from each other or, where `counted`, how many users rated both."""
 
-    def __init__(self, by_item: Lists, by_user: Lists) -> None:
+    def __init__(self, by_item: Lists, by_user: Lists, *, counted: bool) -> None:
         self._lists = by_item, by_user
+        self._counted = counted
         self.shape = (len(by_item.offsets) - 1,) * 2
 
     def rows(self, xs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
-        dev, freq = np.empty((len(xs), len(self))), np.empty((len(xs), len(self)), np.intp)
+        n = self.shape[1]
+        dev, freq = np.empty((len(xs), n)), np.empty((len(xs) * self._counted, n), np.intp)
         deviate(0, len(xs), xs.astype(np.int64), *self._lists, dev, freq)
-        return freq
+        return freq if self._counted else dev
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The mean deviations of all items, for whole catalogues."""
+        dev = np.empty(self.shape)
+        fill(*self._lists, dev, np.empty((0, self.shape[1]), np.intp), lambda *_: None)
+        return dev
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "matrix"}
+
+
+def fill(by_item: Lists, by_user: Lists, dev: Floats, freq: Offsets, progress: Progress) -> None:
+    """Fill the matrices; `freq` may have no rows."""
+    n_items = len(dev)
+    columns = (np.arange(n_items), by_item, by_user, dev, freq)
+    steps = float(np.sum(np.diff(by_user.offsets) ** 2))
+    for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
+        stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
+        in_blocks(deviate, stop, steps * (stop - start) / n_items, *columns, start=start)
+        progress(stop, n_items)
 
 
 # For each rater of an item, the deviations from all that the rater rated are added to the sums of
@@ -161,19 +188,13 @@ def average_rows(
 
 @kernel
 def average_pairs(
-    first: int,
-    last: int,
-    by_user: Lists,
-    users: Codes,
-    items: Codes,
-    dev: Floats,
-    deviations: Floats,
+    by_user: Lists, users: Codes, rows: Codes, dev: Floats, deviations: Floats
 ) -> None:
     """Write the mean deviation of each pair's item from those its user rated; 0 for none."""
     offsets, rated, _ = by_user
-    for pair in range(first, last):
+    for pair in range(len(users)):
         user = users[pair]
-        of_item = dev[items[pair]]
+        of_item = dev[rows[pair]]
         total = 0.0
         count = 0
         for row in range(offsets[user], offsets[user + 1]):
