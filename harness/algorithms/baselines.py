@@ -21,7 +21,7 @@ from harness.algorithms.surprise_import import surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
 from harness.sections import Range
 
-__all__ = ["ItemMean", "Popularity", "Random", "borrowed_generator", "seed_draws"]
+__all__ = ["ItemMean", "Popularity", "Random", "UserMean", "borrowed_generator", "seed_draws"]
 
 Hashes = npt.NDArray[np.uint64]
 UNKNOWN = "UKN__"  # what Surprise puts before the raw id of a user or item it does not know
@@ -198,9 +198,47 @@ class ItemMeanEntry(Algorithm):
         return _for_all(users, self.model.item_scores[items]), items < 0
 
 
-def _for_all(users: Codes, scores: Floats) -> Floats:
-    """Return the scores of items for each user."""
-    return np.broadcast_to(scores, np.broadcast_shapes(users.shape, scores.shape)).copy()
+class UserMean(surprise.AlgoBase):  # type: ignore[misc]
+    """The mean rating of a user in training; the mean of all ratings for an unknown one.
+
+    Examples
+    --------
+    >>> trainset = ColumnTrainset.from_columns(
+    ...     [0, 1, 0], [0, 0, 1], [5, 3, 1], user_ids=["ann", "bob"], item_ids=["x", "y"],
+    ...     scale=(1, 5))
+    >>> model = UserMean().fit(trainset)
+    >>> [model.predict(user, "y").est for user in ("bob", "eve")]
+    [3.0, 3.0]
+    """
+
+    def fit(self, trainset: surprise.Trainset) -> UserMean:
+        """Average the ratings of each user."""
+        super().fit(trainset)
+        self.user_scores = ColumnTrainset.from_surprise(trainset).by_user.means()
+        return self
+
+    def estimate(self, u: Any, i: int | str) -> float:
+        """Return the mean of a user, for any item."""
+        known = self.trainset.knows_user(u)
+        return float(self.user_scores[u] if known else self.trainset.global_mean)
+
+
+class UserMeanEntry(Algorithm):
+    """Means for whole blocks."""
+
+    model_class = UserMean
+    kind = "baseline"
+    summary = "the user's mean rating in training, the mean of all ratings for an unknown user"
+    style = ("grey", "^", "-.", True)
+
+    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        scores = np.where(users >= 0, self.model.user_scores[users], self.trainset.global_mean)
+        return _for_all(items, scores), False
+
+
+def _for_all(others: Codes, scores: Floats) -> Floats:
+    """Return the scores of one side for each of the other."""
+    return np.broadcast_to(scores, np.broadcast_shapes(others.shape, scores.shape)).copy()
 
 
 class NormalPredictor(Algorithm):

@@ -6,7 +6,7 @@ from harness.algorithms import baselines, models
 from harness.algorithms.surprise_import import surprise
 
 ROWS = [(0, 0, 5.0), (1, 0, 3.0), (2, 0, 1.0), (0, 1, 4.5), (1, 1, 2.5), (2, 2, 0.5)]
-KINDS = [baselines.Random, baselines.Popularity, baselines.ItemMean]
+KINDS = [baselines.Random, baselines.Popularity, baselines.ItemMean, baselines.UserMean]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -77,6 +77,14 @@ def test_a_damped_mean_lies_between_the_item_and_all_items(twins):
     models.fit(model, twins(ROWS).columns())
     mean = np.mean([rating for _, _, rating in ROWS])
     assert model.predict("u0", "i2").est == pytest.approx((0.5 + mean) / 2)
+
+
+def test_a_user_s_mean_is_estimated_for_every_item_and_the_global_mean_for_others(twins):
+    model = baselines.UserMean()
+    models.fit(model, twins(ROWS).columns())
+    estimates, impossible = models.estimate(model, [0, 2, 2, 4], [2, 0, 4, 0])
+    assert estimates.tolist() == [4.75, 0.75, 0.75, pytest.approx(16.5 / 6)]
+    assert not impossible.any()
 
 
 def test_a_subclass_with_its_own_draws_is_asked_itself(twins):
