@@ -354,7 +354,9 @@ def _experiment(config: dict[str, Any]) -> Experiment:
 def _explicit(config: dict[str, Any]) -> dict[str, Any]:
     """Return a config with every key; the name of data from a session stands for itself."""
     given = {"dataset": config["dataset"]} if _comes_from_python(config) else {}
-    return _experiment(config).model_dump(mode="json") | given
+    explicit = _experiment(config).model_dump(mode="json") | given
+    _experiment(explicit)  # a default is checked where it is written out
+    return explicit
 
 
 class RunInfo(Record):

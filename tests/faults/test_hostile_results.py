@@ -203,6 +203,7 @@ def test_a_huge_record_is_not_read(write):
         (("seeds",), [], "seeds"),
         (("config",), [], "config"),
         (("config", "clip"), "yes", r"config\.clip"),
+        (("config", "dataset", 0, "synthetic"), {"n_users": 30, "n_items": 20}, "config"),
         (("config", "statistics"), "holm", r"config\.statistics"),
         (("datasets",), [{"name": "x"}], r"datasets\[0\]\.source"),
         (("splits",), {}, "splits"),
