@@ -9,6 +9,7 @@ import numpy as np
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.binary import divisor, needs_a_rank
+from harness.metrics.dcg import Entries, walk
 from harness.metrics.definitions import Parameter, Params, metric
 from harness.metrics.gain import THRESHOLD, relevant, where_relevant
 from harness.metrics.ties import (
@@ -16,10 +17,8 @@ from harness.metrics.ties import (
     BEST,
     LISTS,
     TIES,
-    Entries,
     cut_rule,
     hypergeometric,
-    walk,
 )
 
 DENOMINATOR = Parameter(

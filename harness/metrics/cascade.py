@@ -19,7 +19,7 @@ import numpy as np
 
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
-from harness.metrics.dcg import rank_weights
+from harness.metrics.dcg import Entries, rank_weights, walk
 from harness.metrics.definitions import Parameter, Params, metric, number
 from harness.metrics.gain import (
     GRADES,
@@ -30,7 +30,7 @@ from harness.metrics.gain import (
     where_relevant,
     without_gain,
 )
-from harness.metrics.ties import LISTS, Entries, walk
+from harness.metrics.ties import LISTS
 
 NEGATIVE = Parameter(
     "negative", "error", "error, zero", "what a negative relevance is: an error, or zero"

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from harness.kernels import kernel
-from harness.metrics.arrays import Floats, Ints, Rankings
+from harness.kernels import each_block, kernel
+from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 from harness.metrics.definitions import EMPTY, SHORT, Parameter, Params, metric
 from harness.metrics.gain import GRADED, gains, without_gain
 from harness.metrics.ties import (
@@ -22,10 +23,8 @@ from harness.metrics.ties import (
     LISTS,
     TIES,
     WORST,
-    Entries,
     cut_rule,
     hypergeometric,
-    walk,
 )
 
 BASE = Parameter(
@@ -45,6 +44,11 @@ IDEAL = Parameter(
     "the best list: all the user's judged items, cut at k; the judged items among the first k; or "
     "k relevant items for every user (the last needs a binary gain)",
 )
+SMALLEST_BLOCK = 2048
+
+Entries = tuple[Ints, Floats, Ranks, Ranks, Ints]
+"""Ranked lists as compiled loops take them: offsets, gains, first and last rank of ties, and ks."""
+
 DISCOUNTED = (*GRADED, BASE, DISCOUNT)
 JARVELIN = "Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418"
 
@@ -171,6 +175,14 @@ def _discounts(params: Params) -> Callable[[Floats], Floats]:
         "none": np.ones_like,
     }
     return lambda ranks: 1.0 / divisors[params["discount"]](ranks)
+
+
+def walk(loop: Callable[..., None], lists: Rankings, gains: Floats, ks: Ints, *more: Any) -> Floats:
+    """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
+    entries = (lists.offsets, gains, lists.tie_low, lists.tie_high, ks)
+    out = np.zeros((lists.n_users, len(ks)))
+    each_block(lambda a, b: loop(entries, *more, a, b, out), lists.n_users, SMALLEST_BLOCK)
+    return out
 
 
 def rank_weights(form: Callable[[Floats], Floats], ks: Ints) -> Floats:

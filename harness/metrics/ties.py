@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -95,18 +93,6 @@ TIES = Parameter(
 )
 LISTS = (TIES, UNDEFINED, EMPTY, SHORT)
 """What a metric of ranked lists needs besides."""
-
-
-Entries = tuple[Ints, Floats, Ranks, Ranks, Ints]
-"""Ranked lists as compiled loops take them: offsets, gains, first and last rank of ties, and ks."""
-
-
-def walk(loop: Callable[..., None], lists: Rankings, gains: Floats, ks: Ints, *more: Any) -> Floats:
-    """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
-    entries = (lists.offsets, gains, lists.tie_low, lists.tie_high, ks)
-    out = np.zeros((lists.n_users, len(ks)))
-    each_block(lambda a, b: loop(entries, *more, a, b, out), lists.n_users, SMALLEST_BLOCK)
-    return out
 
 
 @kernel
