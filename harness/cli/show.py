@@ -105,7 +105,7 @@ def _datasets() -> Listing:
     columns = ["dataset", "ratings", "users", "items", "scale", "here", "licence"]
     rows = [
         [
-            each.name,
+            f"{each.name} or {each.alias}" if each.alias else each.name,
             f"{each.n_ratings:,}" if each.n_ratings else "as asked",
             f"{each.n_users:,}" if each.n_users else "",
             f"{each.n_items:,}" if each.n_items else "",

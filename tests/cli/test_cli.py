@@ -177,6 +177,7 @@ def test_compare_names_a_run_that_is_not_there(call):
     [
         ("algorithms", "CoClustering"),
         ("datasets", "ml-25m"),
+        ("datasets", "ml-latest-small-2016 or bundled"),
         ("metrics", "ndcg"),
         ("runs", "no runs here"),
         ("configs", "quickstart"),
