@@ -122,7 +122,8 @@ class CellRecord:
             if (value := attrgetter(name)(self)) is not None:
                 arrays[name] = np.ascontiguousarray(value, dtype=kind)
         file = io.BytesIO()
-        np.savez(file, allow_pickle=False, **arrays)
+        # NumPy 2.0 has no `allow_pickle` here; the types are plain, so nothing is pickled.
+        np.savez(file, **arrays)  # type: ignore[arg-type]
         content = file.getvalue()
         return MAGIC + hashlib.sha256(content).digest() + content
 
