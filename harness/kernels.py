@@ -9,9 +9,10 @@ so a result does not depend on the number of threads.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
@@ -19,6 +20,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from harness.errors import CapacityError
 
 __all__ = [
     "Kernel",
@@ -34,6 +37,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LONGEST = 4
 """Digits of a number of threads."""
+NEEDED = 1024 << 20
+"""Bytes of address space that Numba, LLVM and linear algebra take when they are loaded."""
 
 _making = RLock()
 
@@ -73,17 +78,18 @@ class Kernel:
         # Numba cannot be imported with another value. No loop here runs on Numba's own threads.
         if not _positive(os.environ.get("NUMBA_NUM_THREADS", "1")):
             del os.environ["NUMBA_NUM_THREADS"]
+        _refuse_too_little_memory()
         import numba
 
         try:
             made = numba.njit(cache=True, **self._options)(self.py_func)
         except RuntimeError:  # no folder to cache in
             return numba.njit(**self._options)(self.py_func)
-        cache: Any = getattr(made, "_cache", None)  # None where NUMBA_DISABLE_JIT is set
+        kept: Any = getattr(made, "_cache", None)  # None where NUMBA_DISABLE_JIT is set
         try:
-            _ = cache and cache._cache_file._load_index()
+            _ = kept and kept._cache_file._load_index()
         except Exception:  # kept by a version of this package with types that are gone
-            cache.flush()
+            kept.flush()
         return made
 
     @property
@@ -94,6 +100,27 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """Run the compiled function; compile it if there is none for these types."""
         return self.dispatcher(*args)
+
+
+@cache
+def _refuse_too_little_memory() -> None:
+    """Stop where a limit of address space (``ulimit -v``) leaves too little to load what compiles.
+
+    OpenBLAS tries again for ever to get its buffers where the system refuses them.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    import psutil
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    left = limit - psutil.Process().memory_info().vms
+    if limit != resource.RLIM_INFINITY and left < NEEDED:
+        raise CapacityError(
+            f"the limit of address space leaves {left / 1e6:.0f} MB, and compiled loops need "
+            f"{NEEDED / 1e6:.0f} MB; raise it with `ulimit -v`"
+        )
 
 
 def kernel(function: F) -> F:

@@ -6,12 +6,13 @@ import sys
 import threading
 
 import numpy as np
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import errors, seeds
-from harness.errors import ConfigError, Fault, HarnessError, suggestion
+from harness import errors, kernels, seeds
+from harness.errors import CapacityError, ConfigError, Fault, HarnessError, suggestion
 from harness.files import write_whole
 from harness.kernels import each_block, n_threads
 
@@ -111,3 +112,19 @@ def test_numba_is_imported_whatever_its_number_of_threads_says(value):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of address space")
+@pytest.mark.parametrize("left", [100_000_000, None])
+def test_too_little_address_space_for_what_compiles_is_a_message(monkeypatch, left):
+    import resource
+
+    used = psutil.Process().memory_info().vms
+    limit = resource.RLIM_INFINITY if left is None else used + left
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (limit, resource.RLIM_INFINITY))
+    check = kernels._refuse_too_little_memory.__wrapped__
+    if left is None:
+        check()
+    else:
+        with pytest.raises(CapacityError, match=r"leaves \d+ MB, .* raise it with `ulimit -v`"):
+            check()
