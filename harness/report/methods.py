@@ -1,45 +1,122 @@
-"""How a run was made: methods in sentences for a paper, their sources, and how to repeat it."""
+"""How a run was made: methods in sentences for a paper, their sources, and how to repeat it.
+
+The sentences are in `assets/methods.txt`, the literature in `assets/sources.bib` and the catalogue
+of data sets.
+"""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
 
 from harness import metrics, statistics
-from harness.config.experiment import AlgorithmConfig
+from harness.config.experiment import AlgorithmConfig, Experiment
 from harness.datasets.catalogue import CATALOGUE
 from harness.report.sentences import joined, plain
-from harness.report.sources import Source, all_sources, cited_in
 from harness.report.styles import known_algorithms
 from harness.results.environment import listed, measured, took
-from harness.results.record import CellResult, RunInfo
+from harness.results.record import RunInfo
 from harness.sections import Range, SearchSpace, folded
 
-__all__ = ["Methods", "command", "describe_cells", "describe_run", "methods", "to_yaml"]
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
-_TESTS = {
-    "randomisation": ("Fisher's randomisation test of paired differences", "smucker2007comparison"),
-    "t": ("Student's paired t-test", "smucker2007comparison"),
-    "wilcoxon": ("Wilcoxon's signed-rank test", ""),
-}
-_CORRECTIONS = {
-    "holm": ("with Holm's correction", "holm1979simple"),
-    "benjamini-hochberg": (
-        "with Benjamini and Hochberg's correction",
-        "benjamini1995controlling",
-    ),
-    "none": ("without a correction for the number of comparisons", ""),
-}
-_SEARCHES = {
-    "random": ("random search", "bergstra2012random"),
-    "grid": ("grid search", ""),
-    "tpe": ("tree-structured Parzen estimators", "bergstra2011algorithms"),
-}
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+ASSETS = Path(__file__).with_name("assets")
+HEADINGS = (
+    *("Data", "Split", "Candidates", "Metrics"),
+    *("Algorithms", "Tuning", "Inference", "Computation"),
+)
+"""Of the paragraphs, in their order; the template has a macro for each."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One entry: its BibTeX as it stands in the file, and its fields as text without TeX."""
+
+    key: str
+    bibtex: str
+    fields: dict[str, str]
+
+    @property
+    def authors(self) -> list[str]:
+        """The authors, given name first."""
+        return self.fields["author"].split(" and ")
+
+    @property
+    def surnames(self) -> list[str]:
+        """The authors' surnames, with what belongs to them, as ``van``."""
+        return [re.sub(r"^.*?(?=(\b[a-z]\S* )|\S+$)", "", author) for author in self.authors]
+
+    @property
+    def link(self) -> str:
+        """Address of the DOI, or where there is none any other; may be empty."""
+        doi = self.fields.get("doi")
+        return f"https://doi.org/{doi}" if doi else self.fields.get("url", "")
+
+    @property
+    def venue(self) -> str:
+        """Journal, proceedings or publisher, with volume and pages."""
+        known = (self.fields.get(name) for name in ("journal", "booktitle", "publisher"))
+        number = f"({self.fields['number']})" if "number" in self.fields else ""
+        volume = self.fields.get("volume", "") + number
+        where = " ".join(part for part in (next(filter(None, known)), volume) if part)
+        pages = self.fields.get("pages", "").replace("--", "–")
+        return f"{where}, {pages}" if pages else where
+
+    @property
+    def cite(self) -> str:
+        """Authors and year, as a text cites them: `Burges et al. 2005`."""
+        first, *others = self.surnames
+        shown = f"{first} et al." if len(others) > 1 else " and ".join([first, *others])
+        return f"{shown} {self.fields['year']}"
+
+    @property
+    def reference(self) -> str:
+        """The entry as a line of a list of references."""
+        title = self.fields["title"]
+        stop = "" if title.endswith("?") else "."
+        return f"{joined(self.authors)}. {self.fields['year']}. {title}{stop} {self.venue}."
+
+
+@cache
+def all_sources() -> dict[str, Source]:
+    """Return every entry by its key."""
+    found = {}
+    of_data = [each.bibtex for each in CATALOGUE.values() if each.bibtex]
+    every = "\n\n".join([(ASSETS / "sources.bib").read_text(encoding="utf-8"), *of_data])
+    for text in re.findall(r"^@.*?^\}", every, re.M | re.S):
+        key = text[text.index("{") + 1 : text.index(",")]
+        fields = re.findall(r"^  (\w+) = \{(.*)\},?$", text, re.M)
+        found[key] = Source(key, text, {name: _without_tex(value) for name, value in fields})
+    return found
+
+
+def _without_tex(text: str) -> str:
+    accents = {'"': "\u0308", "'": "\u0301", "v": "\u030c", "`": "\u0300"}
+    text = re.sub(r"\{\\([\"'`v])\{?(\w)\}?\}", lambda m: m[2] + accents[m[1]], text)
+    return unicodedata.normalize("NFC", text).replace("{", "").replace("}", "")
+
+
+def cited_in(text: str) -> list[str]:
+    """Return the keys of what a text cites, by DOI or by the first surname and the year."""
+    places = {}
+    for key, entry in all_sources().items():
+        named = rf"\b{re.escape(entry.surnames[0])}\b[^;.]{{0,40}}?\b{entry.fields['year']}\b"
+        doi = re.escape(entry.fields.get("doi", "doi:")) + r"(?![\w/])"
+        if match := re.search(doi, text) or re.search(named, text):
+            places[key] = match.start()
+    return sorted(places, key=lambda key: places[key])
 
 
 @dataclass(frozen=True)
@@ -57,19 +134,105 @@ class Methods:
 
 def methods(info: RunInfo) -> Methods:
     """Describe what a run did."""
-    account = _Account(info)
-    parts = {
-        "Data": account.data(),
-        "Split": account.split(),
-        "Candidates": account.candidates(),
-        "Metrics": account.metrics(),
-        "Algorithms": account.algorithms(),
-        "Tuning": account.tuning(),
-        "Inference": account.inference(),
-        "Computation": account.computation(),
+    config = info.experiment
+    cited: dict[str, Source] = {}
+
+    def cite(*keys: str) -> str:
+        entries = [all_sources()[key] for key in dict.fromkeys(keys) if key]
+        cited.update({each.key: each for each in entries})
+        return f" ({'; '.join(each.cite for each in entries)})" if entries else ""
+
+    def algorithms() -> Iterator[tuple[str, str]]:
+        for row in config.algorithms:
+            known = known_algorithms().get(folded(row.name))
+            settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
+            if row.params:
+                settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
+            if row.search and _space(row):
+                settings.append("tuned")
+            counts = "hu2008collaborative" if _of_counts(row) else ""
+            shown = f" [{'; '.join(settings)}]" if settings else ""
+            group = "own" if ":" in row.name else known.kind if known else "surprise"
+            sources = cite(known.citation if known else "", counts)
+            yield group, f"{plain(row.name)}{sources}{shown}"
+
+    parsed = map(metrics.parse, info.metrics)
+    families = _grouped(((metric.name, metric.chosen), metric) for metric in parsed)
+    libraries = (each.package for each in known_algorithms().values())
+    account = (
+        templates()
+        .get_template("methods.txt")
+        .make_module(
+            {
+                "info": info,
+                "config": config,
+                "cite": cite,
+                "families": families.values(),
+                "algorithm_groups": lambda: _grouped(algorithms()),
+                "packages": [f"{x} {info.versions[x]}" for x in libraries if x in info.versions],
+                "conditions": listed(conditions) if (conditions := measured(info.cells)) else "",
+                **_searches(info, config),
+            }
+        )
+    )
+    texts = [(each, str(getattr(account, each.lower())()).split()) for each in HEADINGS]
+    return Methods([(each, " ".join(text)) for each, text in texts if text], [*cited.values()])
+
+
+def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:
+    """Return who was tuned in which space, how often, and how each split was validated."""
+    spaces = _grouped(
+        (_space_in_words(_space(row)), plain(row.title)) for row in config.algorithms if row.search
+    )
+    trials = _grouped((plain(c.algorithm), c.n_trials) for c in info.cells if c.n_trials)
+    trials_of = _grouped((_span(numbers), name) for name, numbers in trials.items())
+    validation = _grouped(
+        (plain(config.tuning.validation_of(split).sentence("validation part")), split.kind)
+        for split in config.split
+    )
+    return {
+        "not_tuned": spaces.pop("", []),
+        "tuned": [name for names in spaces.values() for name in names],
+        "spaces": [(joined(names), space) for space, names in spaces.items()],
+        "trials": [(span, joined(names)) for span, names in trials_of.items()],
+        "validation": validation,
     }
-    texts = [(heading, " ".join(sentences)) for heading, sentences in parts.items()]
-    return Methods([each for each in texts if each[1]], list(account.cited.values()))
+
+
+def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the second parts of pairs by the first."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates of text and pages; values in HTML are escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+    made = Environment(
+        loader=FileSystemLoader(ASSETS),
+        autoescape=select_autoescape(),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "plain": plain,
+        "joined": lambda words: joined([str(word) for word in words]),
+        "grouped": "{:,}".format,
+        "span": _span,
+        "each": lambda rows, form: [form.format(*row) for row in rows],
+    }
+    made.tests["of_counts"] = _of_counts
+    made.globals |= {
+        "catalogue": CATALOGUE,
+        "cited_in": cited_in,
+        "default_resamples": statistics.DEFAULT_RESAMPLES,
+    }
+    return made
 
 
 def command(info: RunInfo) -> str:
@@ -84,6 +247,7 @@ def to_yaml(info: RunInfo) -> str:
     from ruamel.yaml import YAML
 
     kept = _written(info.experiment)
+    assert isinstance(kept, dict)
     if isinstance(given := info.config["dataset"][0], str):  # from Python: no config can name it
         kept["dataset"] = given
     for key in ("dataset", "split", "candidates", "seed"):
@@ -117,11 +281,8 @@ def describe_cells(info: RunInfo) -> list[list[str]]:
 
     If a search found different parameters in different cells, all of them are listed.
     """
-    by_name: dict[str, list[CellResult]] = {}
-    for cell in info.finished:
-        by_name.setdefault(cell.algorithm, []).append(cell)
     rows = []
-    for name, cells in by_name.items():
+    for name, cells in _grouped((cell.algorithm, cell) for cell in info.finished).items():
         n_test = sum(cell.n_test for cell in cells)
         share = sum(cell.n_impossible for cell in cells) / n_test if n_test else 0.0
         ran = zip(*((_settings(c.params), c.fit_path, c.scoring_path) for c in cells), strict=True)
@@ -129,193 +290,7 @@ def describe_cells(info: RunInfo) -> list[list[str]]:
     return [[plain(value) for value in row] for row in rows]
 
 
-class _Account:
-    """Writes the paragraphs and collects what they cite."""
-
-    def __init__(self, info: RunInfo) -> None:
-        self.info = info
-        self.config = info.experiment
-        self.cited: dict[str, Source] = {}
-
-    def cite(self, *keys: str) -> str:
-        """Return `` (Koren 2008)``, nothing for no key, and remember what was cited."""
-        entries = [all_sources()[key] for key in dict.fromkeys(keys) if key]
-        self.cited |= {each.key: each for each in entries}
-        return f" ({'; '.join(each.cite for each in entries)})" if entries else ""
-
-    def data(self) -> Iterator[str]:
-        for data in self.info.datasets:
-            known = CATALOGUE.get(data.source)
-            title = known.title.partition(" (")[0] if known else plain(data.name)
-            cited = self.cite(*(each.key for each in cited_in([known.citation])) if known else ())
-            low, high = data.scale
-            filters = f" after {joined(data.filters)}" if data.filters else ""
-            yield (
-                f"{title}{cited} holds {data.n_ratings:,} ratings of {data.n_items:,} items "
-                f"by {data.n_users:,} users on a scale from {low:g} to {high:g}{filters}."
-            )
-
-    def split(self) -> Iterator[str]:
-        for section in self.config.split:
-            yield plain(section.sentence("test part"))
-        n_train = _span([each.n_train for each in self.info.splits])
-        n_test = _span([each.n_test for each in self.info.splits])
-        seeds = [str(seed) for seed in self.info.seeds]
-        yield (
-            f"Training parts hold {n_train} ratings, test parts {n_test}. Every random choice "
-            f"derives from the seed{'s' if len(seeds) > 1 else ''} {joined(seeds)} unless it has "
-            "one of its own."
-        )
-
-    def candidates(self) -> Iterator[str]:
-        for section in self.config.candidates:
-            yield section.sentence()
-            if section.kind == "sampled":
-                cited = self.cite("krichene2020sampled")
-                yield f"Metrics over sampled candidates are biased{cited}."
-        clip = "are clipped" if self.config.clip else "are not clipped"
-        of_counts = any(map(_learns_from_counts, self.config.algorithms))
-        but = ", except for preferences learnt from counts" if of_counts else ""
-        yield f"Candidates are ordered by the estimate; estimates {clip} to the scale{but}."
-
-    def metrics(self) -> Iterator[str]:
-        families: dict[tuple[Any, ...], list[metrics.Metric]] = {}
-        for label in self.info.metrics:
-            metric = metrics.parse(label)
-            families.setdefault((metric.name, metric.chosen), []).append(metric)
-        for family in families.values():
-            metric = family[0]
-            labels = joined([str(each) for each in family])
-            cited = self.cite(*(each.key for each in cited_in([metric.definition.source])))
-            formula = f"{metric.name} = {metric.definition.formula}"
-            yield f"{labels}: {metric.definition.summary.rstrip('.')}{cited}, {formula}."
-            if metric.name == "ndcg":
-                yield _ndcg_sentence(metric)
-            elif metric.chosen:
-                chosen = [f"{name}={value}" for name, value in metric.chosen]
-                yield f"Here with {joined(chosen)}."
-        yield (
-            "A table value is the mean over users of each user's average over folds and seeds; for "
-            "metrics of all pairs or all lists at once, as rmse, the mean over folds and seeds."
-        )
-
-    def algorithms(self) -> Iterator[str]:
-        versions = self.info.versions
-        groups: dict[str, list[str]] = {}
-        for row in self.config.algorithms:
-            known = known_algorithms().get(folded(row.name))
-            settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
-            if row.params:
-                settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
-            if row.search and _space(row):
-                settings.append("tuned")
-            shown = f" [{'; '.join(settings)}]" if settings else ""
-            counts = "hu2008collaborative" if _learns_from_counts(row) else ""
-            cited = self.cite(known.citation if known else "", counts)
-            group = "own" if ":" in row.name else known.kind if known else "surprise"
-            groups.setdefault(group, []).append(f"{plain(row.name)}{cited}{shown}")
-        if "surprise" in groups:
-            library = f"scikit-surprise {versions.get('scikit-surprise', '')}".strip()
-            yield (
-                f"Models of {library}{self.cite('hug2020surprise')}, with its defaults unless said "
-                f"otherwise: {joined(groups['surprise'])}."
-            )
-        if "library" in groups:
-            names = (each.package for each in known_algorithms().values())
-            packages = [f"{name} {versions[name]}" for name in names if name in versions]
-            yield f"Models fitted by {joined(packages)}: {joined(groups['library'])}."
-        if "own" in groups:
-            yield f"Models of other code: {joined(groups['own'])}."
-        if "baseline" in groups:
-            yield f"Non-personalised baselines: {joined(groups['baseline'])}."
-        if self.config.accelerate:
-            yield (
-                "Where available, compiled implementations with equal results fitted the models "
-                "and computed the estimates."
-            )
-
-    def tuning(self) -> Iterator[str]:
-        tuning = self.config.tuning
-        by_space: dict[str, list[str]] = {}
-        for row in self.config.algorithms:
-            if row.search:
-                by_space.setdefault(_space_in_words(_space(row)), []).append(plain(row.title))
-        fixed = by_space.pop("", [])
-        if by_space:
-            method, key = _SEARCHES[tuning.method]
-            budget = [f"{tuning.trials:,} trials"] if tuning.trials else []
-            budget += [f"{tuning.seconds:g} seconds"] if tuning.seconds else []
-            searched = joined([name for names in by_space.values() for name in names])
-            yield (
-                f"Parameters of {searched} were tuned by {method}{self.cite(key)} for "
-                f"{plain(tuning.metric)} on a validation part of the training ratings, with a "
-                f"budget of {' and '.join(budget)} for each algorithm, fold and seed. The "
-                "setting of the config was tried too. The best setting was fitted to the whole "
-                "training part and tested once."
-            )
-            if trials := self._trials():
-                yield f"Trials of each search: {joined(trials)}."
-            spaces = [f"{joined(names)}: {space}" for space, names in by_space.items()]
-            yield f"Search spaces: {'; '.join(spaces)}."
-            parts: dict[str, list[str]] = {}
-            for split in self.config.split:
-                shown = plain(tuning.validation_of(split).sentence("validation part"))
-                parts.setdefault(shown, []).append(split.kind)
-            for shown, kinds in parts.items():
-                yield f"Under {joined(kinds)}: {shown}" if len(parts) > 1 else shown
-        if fixed:
-            yield f"{joined(fixed)} {'has' if len(fixed) == 1 else 'have'} nothing to tune."
-
-    def _trials(self) -> list[str]:
-        """Return how many trials the searches made, algorithms with equal numbers together."""
-        counts: dict[str, list[int]] = {}
-        for cell in self.info.cells:
-            if cell.n_trials:
-                counts.setdefault(plain(cell.algorithm), []).append(cell.n_trials)
-        by_span: dict[str, list[str]] = {}
-        for name, numbers in counts.items():
-            by_span.setdefault(_span(numbers), []).append(name)
-        return [f"{span} of {joined(names)}" for span, names in by_span.items()]
-
-    def inference(self) -> Iterator[str]:
-        settings = self.config.statistics
-        if not settings or not self.info.statistics:
-            return
-        test, test_key = _TESTS[settings.test]
-        correction, correction_key = _CORRECTIONS[settings.correction]
-        bca = settings.interval == "bca"
-        n_resamples = settings.resamples or statistics.DEFAULT_RESAMPLES
-        yield (
-            f"Algorithms were compared by {test} over users{self.cite(test_key)}, {correction}"
-            f"{self.cite(correction_key)} at level {1 - settings.confidence:.3g}; a user's scores "
-            f"in several folds or seeds were averaged first. {100 * settings.confidence:.4g}% "
-            f"intervals are {'BCa' if bca else 'percentile'} bootstrap intervals over users"
-            f"{self.cite('efron1987better' if bca else '')}, from {n_resamples:,} resamples. "
-            "Algorithms that share a letter are not significantly different"
-            f"{self.cite('piepho2004algorithm')}."
-        )
-        if any(pair.p_is_bound for each in self.info.statistics for pair in each.pairs):
-            how = "" if settings.resamples else self.cite("hoeffding1963probability")
-            yield f"A p-value is an upper bound where no random sign flip was as extreme{how}."
-        notes = {entry.note for entry in self.info.statistics} - {""}
-        yield from (f"The comparison {plain(note)}." for note in sorted(notes))
-
-    def computation(self) -> Iterator[str]:
-        machine = self.info.machine
-        packages = joined([f"{name} {number}" for name, number in self.info.versions.items()])
-        yield (
-            f"The run was made on {machine.system}, {plain(machine.processor)}, "
-            f"{machine.cores} cores, {machine.memory_gb:g} GB, with {packages}."
-        )
-        if conditions := measured(self.info.cells):
-            yield (
-                "Fit and score times are wall clock without compilation, measured "
-                f"{plain(listed(conditions))}. Peak memory is the most memory that a cell added "
-                "to its process, without the data."
-            )
-
-
-def _written(value: Any) -> Any:
+def _written(value: object) -> object:
     """Return a section in short form: its kind, and keys that are not defaults."""
     if isinstance(value, BaseModel):
         kept = {
@@ -332,13 +307,14 @@ def _written(value: Any) -> Any:
     return value
 
 
-def _settings(params: dict[str, Any]) -> str:
+def _settings(params: dict[str, object]) -> str:
     """Return parameters without the seed, which the run derives for each cell."""
     shown = [f"{key}={value!r}" for key, value in params.items() if key != "random_state"]
     return ", ".join(shown) or "defaults"
 
 
-def _learns_from_counts(row: AlgorithmConfig) -> bool:
+def _of_counts(row: AlgorithmConfig) -> bool:
+    """Return whether an algorithm learns preferences from counts, which have no scale."""
     return folded(row.name) == "implicitals" or bool(row.params.get("implicit"))
 
 
@@ -363,42 +339,12 @@ def _space_in_words(space: SearchSpace) -> str:
     return plain(", ".join(parts))
 
 
-def _span(sizes: Sequence[int]) -> str:
-    low, high = min(sizes), max(sizes)
+def _span(sizes: Iterable[int]) -> str:
+    low, *_, high = sorted([*sizes] * 2)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_value(each)}" for key, each in value.items()) + "}"
     return plain(value)
-
-
-def _ndcg_sentence(metric: metrics.Metric) -> str:
-    """Return gain, discount, ties and empty users of an nDCG, as it is computed."""
-    params = metric.params
-    gain = params["gain"]
-    formula = {
-        "exp2": "2^rel − 1",
-        "linear": "rel",
-        "table": f"{gain}",
-        "binary": f"1 from relevance {gain.numbers[0]:g} on" if gain.numbers else "1 or 0",
-    }[gain.word]
-    base = str(params["base"])
-    log = "ln" if base == "e" else f"log{base}"
-    discounts = {"jarvelin": f"max(1, {log}(i))", "reciprocal": "i", "none": "1"}
-    discount = discounts.get(str(params["discount"]), f"{log}(i + 1)")
-    orders = {"first": "input", "last": "reversed input", "best": "the best", "worst": "the worst"}
-    order = orders.get(params["ties"].word, "random")
-    average = "the mean over all orders of equal estimates"
-    ties = average if params["ties"] == "average" else f"equal estimates in {order} order"
-    undefined = str(params["undefined"])
-    empty = "left out of the mean" if undefined == "nan" else f"counted as {undefined}"
-    said = ("gain", "base", "discount", "ties", "undefined")
-    others = [f"{name}={value}" for name, value in metric.chosen if name not in said]
-    also = f" Also {joined(others)}." if others else ""
-    return (
-        f"There dcg@k = sum over ranks i ≤ k of gain / {discount} with gain {formula}, rel the "
-        f"true rating; idcg@k is that of the best order; the value is {ties}; users without a "
-        f"relevant item are {empty}.{also}"
-    )
