@@ -18,33 +18,14 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-__all__ = [
-    "MOST_SECONDS",
-    "Choices",
-    "Count",
-    "Folds",
-    "KeyPath",
-    "Kind",
-    "Moment",
-    "Range",
-    "SearchSpace",
-    "Section",
-    "Share",
-    "Size",
-    "SizeOrZero",
-    "State",
-    "dotted",
-    "folded",
-    "seconds",
-    "written",
-]
-
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a config to a value."""
 MOST_SECONDS = 31_536_000.0
 """A year: the longest time limit."""
 MOST_RATINGS = 2**40
 """More than any data set has."""
+MOST_EXACT = 2**53
+"""Whole numbers up to here are exact as floating-point numbers."""
 
 
 class Section(BaseModel):
@@ -78,7 +59,7 @@ class Kind(Section):
         kind: str
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+    def __pydantic_init_subclass__(cls, **options: object) -> None:
         """Start the list of a family, or register a kind."""
         super().__pydantic_init_subclass__(**options)
         if Kind in cls.__bases__:
@@ -89,7 +70,9 @@ class Kind(Section):
             cls.kinds.append(cls)
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        cls, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Return the schema of a kind or, for a family, of any of its kinds."""
         if "kind" in cls.model_fields:
             return handler(source)
@@ -101,18 +84,12 @@ class Kind(Section):
         return handler.generate_schema(section)
 
 
-def _from_name(value: Any) -> Any:
+def _from_name(value: object) -> object:
     return {"kind": value} if isinstance(value, str) else value
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a key path as a person writes it.
-
-    Examples
-    --------
-    >>> dotted(("algorithms", 1, "params", "k"))
-    'algorithms[1].params.k'
-    """
+    """Return a key path as a person writes it."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
@@ -120,13 +97,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def seconds(moment: int | str) -> int:
-    """Return a moment as seconds since 1970, or raise ValueError; UTC unless it names an offset.
-
-    Examples
-    --------
-    >>> seconds("1998-01-01"), seconds("1998-01-01T01:00:00+01:00"), seconds(883612800)
-    (883612800, 883612800, 883612800)
-    """
+    """Return a moment as seconds since 1970, or raise ValueError; UTC unless it names an offset."""
     if isinstance(moment, int):
         if abs(moment) >= 2**62:
             raise ValueError(f"found {moment}; it is not a number of seconds since 1970")
@@ -139,17 +110,11 @@ def seconds(moment: int | str) -> int:
 
 
 def written(size: float) -> str:
-    """Return a share as a percentage, a count as it is.
-
-    Examples
-    --------
-    >>> written(0.25), written(1000)
-    ('25%', '1000')
-    """
+    """Return a share as a percentage, a count as it is."""
     return f"{100 * size:.10g}%" if isinstance(size, float) else str(size)
 
 
-def _as_text(moment: Any) -> Any:
+def _as_text(moment: object) -> object:
     return moment.isoformat() if isinstance(moment, date) else moment
 
 
@@ -158,7 +123,7 @@ def _check_moment(moment: int | str) -> int | str:
     return moment
 
 
-def _check_size(size: Any, smallest: int = 1) -> Any:
+def _check_size(size: object, smallest: int = 1) -> int | float:
     if isinstance(size, float) and 0 < size < 1:
         return size
     if type(size) is int and smallest <= size < MOST_RATINGS:
@@ -194,12 +159,6 @@ Moment = Annotated[
 ]
 """A date or time (UTC by default), or seconds since 1970."""
 
-MOST_EXACT = 2**53
-"""Whole numbers up to here are exact as floating-point numbers."""
-
-Choices = Annotated[list[bool | int | float | str | None], Field(min_length=1)]
-"""Values to try."""
-
 
 class Range(Section):
     """Numbers from `low` to `high`, whole ones when both ends are whole."""
@@ -230,25 +189,15 @@ class Range(Section):
         return isinstance(self.low, int) and isinstance(self.high, int)
 
 
-def _form(values: Any) -> str:
+def _form(values: object) -> str:
     return "range" if isinstance(values, dict | Range) else "choices"
 
 
-SearchSpace = dict[
-    str,
-    Annotated[
-        Annotated[Choices, Tag("choices")] | Annotated[Range, Tag("range")], Discriminator(_form)
-    ],
-]
+Choices = Annotated[list[bool | int | float | str | None], Field(min_length=1), Tag("choices")]
+SearchSpace = dict[str, Annotated[Choices | Annotated[Range, Tag("range")], Discriminator(_form)]]
 """By parameter, options of options with a dot, as `sim_options.name`."""
 
 
 def folded(name: str) -> str:
-    """Return a name as names are compared, without capitals and punctuation: ``SVD++``, ``svdpp``.
-
-    Examples
-    --------
-    >>> folded("SVD++"), folded("Slope One")
-    ('svdpp', 'slopeone')
-    """
+    """Return a name as names are compared, without capitals and punctuation: SVD++ as svdpp."""
     return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())

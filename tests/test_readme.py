@@ -9,8 +9,7 @@ import pytest
 
 from harness.algorithms.spark_session import find_java
 from harness.cli import _COMMANDS
-from harness.config.document import parse
-from harness.config.load import load
+from harness.config.load import load, parse
 from harness.errors import AlgorithmError
 
 TOP = Path(__file__).parents[1]

@@ -135,7 +135,7 @@ def _metrics() -> Listing:
 
 
 def _configs() -> Listing:
-    from harness.config.document import bundled, read
+    from harness.config.load import bundled, read
 
     rows = [
         [name, " ".join(str(read(path).data.get("description", "")).split())]

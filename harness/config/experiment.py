@@ -11,7 +11,6 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     Tag,
-    field_validator,
     model_validator,
 )
 from pydantic_core import CoreSchema
@@ -24,17 +23,6 @@ from harness.sections import MOST_SECONDS, SearchSpace, Section, State
 from harness.splits import FilterSection, SplitSection
 from harness.splits.random import Holdout
 
-__all__ = [
-    "GIVEN",
-    "NAME",
-    "AlgorithmConfig",
-    "AlgorithmSection",
-    "Execution",
-    "Experiment",
-    "Inference",
-    "Tuning",
-]
-
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 GIVEN = "given from Python: "
 """How the record of a run names ratings that were given from Python."""
@@ -44,31 +32,40 @@ class _OneOrMore:
     """Lets a list of one be written without brackets."""
 
     @staticmethod
-    def __get_pydantic_core_schema__(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         either = get_args(source)[0] | source
         read = BeforeValidator(_as_list, json_schema_input_type=either)
         return handler.generate_schema(Annotated[source, Field(min_length=1), read])
 
 
-def _as_list(value: Any) -> Any:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def _as_named(value: Any) -> Any:
+def _as_named(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
-def _check_label(label: str) -> str:
+def _check_labels(text: str) -> str:
     try:
-        metrics.parse_many(label)
+        metrics.parse_many(text)
     except MetricError as error:
         raise ValueError(str(error)) from None
+    return text
+
+
+def _check_accuracy(label: str) -> str:
+    try:
+        metric = metrics.parse(label)
+    except MetricError as error:
+        raise ValueError(str(error)) from None
+    if metric.needs_items:
+        raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
     return label
 
 
 T = TypeVar("T")
 OneOrMore = Annotated[list[T], _OneOrMore]
-Label = Annotated[str, AfterValidator(_check_label)]
 
 
 class AlgorithmConfig(Section):
@@ -141,7 +138,7 @@ class Tuning(Section):
     seconds: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
     """Seconds of fitting and scoring, of failed trials too, after which no further setting is
     tried."""
-    metric: str = "ndcg@10"
+    metric: Annotated[str, AfterValidator(_check_accuracy)] = "ndcg@10"
     """The metric that selects the setting, on the validation part."""
     validation: SplitSection | None = None
     """How the training part is split again; a `validation` of the split itself takes precedence. By
@@ -150,33 +147,13 @@ class Tuning(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _default_budget(cls, data: Any) -> Any:
+    def _default_budget(cls, data: object) -> object:
         if isinstance(data, dict) and data.get("trials") is None and data.get("seconds") is None:
             return {**data, "trials": 20}
         return data
 
-    @field_validator("metric")
-    @classmethod
-    def _can_decide(cls, label: str) -> str:
-        try:
-            metric = metrics.parse(label)
-        except MetricError as error:
-            raise ValueError(str(error)) from None
-        if metric.needs_items:
-            raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
-        return label
-
     def validation_of(self, split: SplitSection) -> SplitSection:
-        """Return how the training part of a split is split again.
-
-        Examples
-        --------
-        >>> from harness.splits.temporal import GlobalTime
-        >>> Tuning().validation_of(GlobalTime()).describe()
-        'global time 0.8'
-        >>> Tuning().validation_of(Holdout()).describe()
-        'holdout 20%'
-        """
+        """Return how the training part of a split is split again."""
         return split.validation or self.validation or split.inner() or Holdout(test_size=0.2)
 
 
@@ -227,7 +204,7 @@ class Experiment(Section):
     """Which items are ranked for each test user."""
     algorithms: list[AlgorithmSection] = Field(min_length=1)
     """The rows of the table."""
-    metrics: list[Label] = Field(min_length=1)
+    metrics: list[Annotated[str, AfterValidator(_check_labels)]] = Field(min_length=1)
     """Labels as `ndcg@10`, `ndcg(gain=linear)@5,10` or `rmse`; see `harness list metrics`."""
     seed: OneOrMore[State] = Field(default=[0])
     """The run's seed, or several; all random numbers are derived from it by name."""
@@ -246,27 +223,24 @@ class Experiment(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _add_baselines(cls, data: Any) -> Any:
-        rows = data.get("algorithms") if isinstance(data, dict) else None
-        if not isinstance(rows, list) or not rows or data.get("baselines", True) is not True:
+    def _add_baselines(cls, data: object) -> object:
+        if not isinstance(data, dict) or data.get("baselines", True) is not True:
+            return data
+        rows = data.get("algorithms")
+        if not isinstance(rows, list) or not rows:
             return data
         named = [row.get("name") if isinstance(row, dict) else row for row in rows]
         added = [each for each in ("Random", "Popularity") if each not in named]
         return {**data, "algorithms": [*rows, *added]}
 
     @model_validator(mode="after")
-    def _baseline_is_there(self) -> Self:
+    def _check_titles(self) -> Self:
         baseline = self.statistics.baseline if self.statistics else None
         titles = [algorithm.title for algorithm in self.algorithms]
         if baseline is not None and baseline not in titles:
             raise ValueError(f"statistics.baseline is {baseline!r}; {suggestion(baseline, titles)}")
         if baseline is not None and len(titles) < 2:
             raise ValueError("statistics.baseline needs a second algorithm; add one to compare")
-        return self
-
-    @model_validator(mode="after")
-    def _labels_differ(self) -> Self:
-        titles = [algorithm.title for algorithm in self.algorithms]
         for position, title in enumerate(titles):
             if title in titles[:position]:
                 raise ValueError(

@@ -1,135 +1,378 @@
-"""Turn a config file, a mapping or overrides into an `Experiment`, or report all faults."""
+"""Turn a config file, a mapping or overrides into an `Experiment`, or report all faults at once."""
 
 from __future__ import annotations
 
 import copy
+import json
 import os
 import re
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import pairwise
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML, events
+from ruamel.yaml.composer import ComposerError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import ScalarNode
 
 from harness.algorithms import registry
-from harness.config.document import Document, parse, read, refusal
 from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
-from harness.config.faults import explain
-from harness.errors import ConfigError, Fault
-from harness.sections import KeyPath, Section
+from harness.errors import ConfigError, Fault, suggestion
+from harness.files import read_regular
+from harness.sections import KeyPath, Kind, Section, dotted
 
-__all__ = ["load", "repeated"]
-
-MOST_BITS = 1_024
+RUN_FILE = "run.json"
+MAX_RECORD_BYTES = 64_000_000
+MAX_BYTES = 100_000
+MAX_DEPTH = 40
+MAX_VALUES = 5_000
+"""Reading YAML takes up to a fifth of a millisecond for each."""
+MAX_BITS = 1_024
 """Of a whole number; a larger one is more than any floating-point number."""
-LONGEST_KEY = 100
+MAX_KEY = 100
+RENAMED = {"floors": "baselines"}
+"""Keys of earlier versions, and their new names."""
+
+_ALGORITHM = TypeAdapter[AlgorithmConfig](AlgorithmSection)
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a config holds: plain data, the line of each key, where its relative paths start."""
+
+    source: str
+    """Name for messages: the path as the user gave it, or ``config``."""
+    data: dict[str, object]
+    lines: dict[KeyPath, int] = field(default_factory=dict)
+    """From 1; empty when the data did not come from a file."""
+    folder: Path | None = None
+
+    def line(self, path: KeyPath) -> int:
+        """Return the line of a key, or of the nearest key around it; 0 when there is none."""
+        ends = range(len(path), -1, -1)
+        return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), 0)
+
+    def fault(self, path: KeyPath, message: str) -> Fault:
+        """Return what is wrong at a key."""
+        return Fault(self.line(path), dotted(path), message)
+
+
+def _refusal(source: str, message: str, line: int = 0, path: KeyPath = ()) -> ConfigError:
+    return ConfigError(source, [Fault(line, dotted(path), message)])
 
 
 def load(
-    config: str | Path | Mapping[str, Any] | Experiment, *, overrides: Iterable[str] = ()
+    config: str | Path | Mapping[str, object] | Experiment, *, overrides: Iterable[str] = ()
 ) -> tuple[Experiment, Document]:
-    """Read and validate a config.
+    """Read and validate a config, and return where it came from too; raise all its faults at once.
 
-    Parameters
-    ----------
-    config : path, mapping or Experiment
-        A YAML file, the name of a config that comes with the package, a run's folder or
-        ``run.json``, or the same as Python data.
-    overrides : iterable of str
-        ``key.path=value`` each, the value written as in YAML: ``split.test_size=0.1``,
-        ``algorithms[0].params.k=20``.
-
-    Returns
-    -------
-    experiment : Experiment
-    document : Document
-        Where it came from: source name, folder, lines.
-
-    Raises
-    ------
-    ConfigError
-        With all faults of the config.
+    It is a YAML file, the name of a config that comes with the package, a run's folder or
+    ``run.json``, or Python data. An override is ``key.path=value``, with the value as in YAML:
+    ``split.test_size=0.1``, ``algorithms[0].params.k=20``.
     """
+    name = "run"
     try:
-        document = _document(config)
+        if isinstance(config, Experiment):
+            document = Document("config", config.model_dump(mode="json", exclude_unset=True))
+        elif isinstance(config, Mapping):
+            document = Document("config", copy.deepcopy(dict(config)))
+        else:
+            document = read(Path(config))
+            name = re.sub(r"[^\w.-]", "-", Path(config).stem)[:80]
+        document.data.setdefault("name", name)
         for override in overrides:
-            _apply(document.data, override)
+            _override(document.data, override)
         return _checked(document), document
     except RecursionError:
         source = str(config) if isinstance(config, str | Path) else "config"
-        raise refusal(source, "nested too deeply; flatten it") from None
+        raise _refusal(source, "nested too deeply; flatten it") from None
 
 
-def _document(config: str | Path | Mapping[str, Any] | Experiment) -> Document:
-    name = "run"
-    if isinstance(config, Experiment):
-        document = Document("config", config.model_dump(mode="json", exclude_unset=True))
-    elif isinstance(config, Mapping):
-        document = Document("config", copy.deepcopy(dict(config)))
+def bundled() -> dict[str, Path]:
+    """Return the configs that come with the package, by name."""
+    top = Path(__file__).parents[1]
+    folders = (top / "configs", top.parent / "configs")
+    folder = next((each for each in folders if each.is_dir()), top)
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def read(path: Path) -> Document:
+    """Read a YAML 1.2 file, a config of the package by its name, or the config in a ``run.json``.
+
+    Raises `ConfigError` if the file is missing, too large, not UTF-8, not YAML or not a mapping.
+    """
+    with suppress(OSError):  # a name too long: reading it says so
+        if (path / RUN_FILE).is_file():
+            path = path / RUN_FILE
+        elif path.parent == Path() and (path.is_dir() or not path.exists()):
+            path = bundled().get(path.name.removesuffix(".yaml"), path)
+    source, recorded = str(path), path.name == RUN_FILE
+    most = MAX_RECORD_BYTES if recorded else MAX_BYTES + 1
+    # Standard input and `<(command)` are pipes with a writer; of others nothing may come.
+    streamed = path.parts[:2] in (("/", "dev"), ("/", "proc"))
+    try:
+        if streamed:
+            with path.open("rb") as file:  # which may be a device without end
+                raw = file.read(most)
+        else:
+            raw = read_regular(path, most)
+    except OSError as error:
+        reason = (error.strerror or "cannot be read").lower()
+        raise _refusal(source, f"{reason}; {_hint(path)}") from None
+    if recorded:
+        return _recorded(raw, source)
+    if len(raw) > MAX_BYTES:
+        raise _refusal(source, f"larger than {MAX_BYTES:,} bytes; a config is short")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise _refusal(source, "not UTF-8 text; save the file as UTF-8", line) from None
+    return parse(text, source, Path() if streamed else path.parent)
+
+
+def _hint(path: Path) -> str:
+    """Return what to do about a config that cannot be read."""
+    if path.name == RUN_FILE:
+        return "check the path"
+    near = f"{path}.yaml"  # `harness report NAME` goes without
+    hint = suggestion(path.stem, bundled())
+    with suppress(OSError):
+        hint = f"did you mean {near!r}?" if Path(near).is_file() else hint
+    return hint if hint.endswith("?") else f"{hint}, or the path of a config"
+
+
+def _recorded(raw: bytes, source: str) -> Document:
+    """Return the config of a run from its ``run.json``."""
+    try:
+        info = json.loads(raw)
+        data, given = info["config"], info.get("config_file") or ""
+        if not isinstance(data, dict) or not isinstance(given, str):
+            raise TypeError
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise _refusal(source, "not the record of a run; give a config") from None
+    data = {RENAMED.get(key, key): value for key, value in data.items()}
+    return Document(source, data, folder=Path(given).parent)
+
+
+def parse(text: str, source: str = "config", folder: Path | None = None) -> Document:
+    """Turn YAML text into a `Document`, safely and in bounded time, or raise `ConfigError`."""
+    reader = _Reader(text, source)
+    try:
+        data = reader.document()
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        found = str(error.problem or error.context or "not YAML").split("\n")[0]
+        line = mark.line + 1 if mark is not None else 0
+        raise _refusal(source, f"not valid YAML: {found}; fix the line", line) from None
+    except (YAMLError, ValueError, OverflowError) as error:
+        found = str(error).split("\n")[0]
+        raise _refusal(source, f"not valid YAML: {found}; fix it") from None
+    if not isinstance(data, dict):
+        message = "not a mapping of keys to values; start with `dataset: ...`"
+        raise _refusal(source, message, 1)
+    return Document(source, data, reader.lines, folder)
+
+
+class _Reader:
+    """Builds plain data from the events of YAML text, as they come: too much of it fails fast.
+
+    An alias is replaced by the events of its anchor, so that what it stands for counts each time.
+    """
+
+    def __init__(self, text: str, source: str) -> None:
+        self.yaml = YAML(typ="safe", pure=True)
+        self.events: Iterator[events.Event] = self.yaml.parse(text)
+        self.source = source
+        self.lines: dict[KeyPath, int] = {}
+        self.n_values = 0
+        self.seen: list[events.Event] = []
+        self.waiting: deque[events.Event] = deque()
+        self.anchors: dict[str, list[events.Event]] = {}
+
+    def refusal(self, event: events.Event, path: KeyPath, message: str) -> ConfigError:
+        return _refusal(self.source, message, event.start_mark.line + 1, path)
+
+    def document(self) -> object:
+        while not isinstance(event := next(self.events), events.DocumentStartEvent):
+            if isinstance(event, events.StreamEndEvent):
+                raise _refusal(self.source, "empty; name a dataset and algorithms")
+        data = self.value(self.next(), ())
+        next(self.events)  # the end of the document
+        if not isinstance(event := next(self.events), events.StreamEndEvent):
+            raise ComposerError(None, None, "but found another document", event.start_mark)
+        return data
+
+    def next(self) -> events.Event:
+        event = self.waiting.popleft() if self.waiting else next(self.events)
+        if isinstance(event, events.AliasEvent):
+            if event.anchor not in self.anchors:
+                problem = f"found undefined alias {event.anchor!r}"
+                raise ComposerError(None, None, problem, event.start_mark)
+            self.waiting.extendleft(reversed(self.anchors[event.anchor]))
+            return self.next()
+        self.seen.append(event)
+        if isinstance(event, events.ScalarEvent) and event.anchor:
+            self.anchors[event.anchor] = [event]
+        return event
+
+    def value(self, event: events.Event, path: KeyPath) -> object:
+        """Return what an event stands for or begins."""
+        start = len(self.seen) - 1
+        self.n_values += 1
+        if len(path) > MAX_DEPTH:
+            raise self.refusal(event, (), f"nested deeper than {MAX_DEPTH} levels; flatten it")
+        if self.n_values > MAX_VALUES:
+            message = f"more than {MAX_VALUES:,} values; write fewer, or fewer aliases"
+            raise self.refusal(event, (), message)
+        self.lines.setdefault(path, event.start_mark.line + 1)
+        if isinstance(event, events.ScalarEvent):
+            return self.scalar(event, path)
+        result: dict[str, object] | list[object]
+        if isinstance(event, events.SequenceStartEvent):
+            result = []
+            while not isinstance(inner := self.next(), events.SequenceEndEvent):
+                result.append(self.value(inner, (*path, len(result))))
+        else:
+            result = {}
+            while not isinstance(inner := self.next(), events.MappingEndEvent):
+                key = self.key(inner, path, result)
+                self.lines[(*path, key)] = inner.start_mark.line + 1
+                result[key] = self.value(self.next(), (*path, key))
+        if anchor := getattr(event, "anchor", None):
+            self.anchors[anchor] = self.seen[start:]
+        return result
+
+    def key(self, event: events.Event, path: KeyPath, known: Mapping[str, object]) -> str:
+        if not isinstance(event, events.ScalarEvent):
+            raise self.refusal(event, path, "a key is not a plain word; write `key: value`")
+        key = str(event.value)
+        if key == "<<":
+            raise self.refusal(event, path, "merge keys are not supported; write the keys")
+        if key in known:
+            raise self.refusal(event, (*path, key), "given twice; remove one")
+        return key
+
+    def scalar(self, event: events.ScalarEvent, path: KeyPath) -> object:
+        tag = event.ctag
+        if tag is None or str(tag) == "!":
+            tag = self.yaml.resolver.resolve(ScalarNode, event.value, event.implicit)
+        node = ScalarNode(tag, event.value, event.start_mark, event.end_mark, style=event.style)
+        kind = str(node.tag).removeprefix("tag:yaml.org,2002:")
+        if kind == "timestamp":
+            return node.value
+        if kind not in ("str", "int", "float", "bool", "null"):
+            message = f"tag {node.tag!r} is not allowed; write a plain value"
+            raise self.refusal(event, path, message)
+        try:
+            return self.yaml.constructor.construct_object(node)
+        except (LookupError, ValueError, OverflowError):  # as of `!!bool maybe`
+            found = repr(node.value if len(node.value) <= 60 else f"{node.value[:57]}...")
+            message = f"{found} is no {kind}; write one, or leave the tag out"
+            raise self.refusal(event, path, message) from None
+
+
+def _override(data: dict[str, object], override: str) -> None:
+    """Set one key from ``path=value``, creating the mappings on the way."""
+    where = f"--set {override}"
+    key, separator, text = override.partition("=")
+    if not separator or not key:
+        raise _refusal(where, "no '='; write --set split.test_size=0.1")
+    value = parse(f"value: {text}", where).data["value"]
+    path: list[str | int] = []
+    for name, index in re.findall(r"([^.\[]+)|\[([^.\[]*)", key):
+        digits = index.removesuffix("]")
+        if name:
+            path.append(name)
+        elif digits.isascii() and digits.isdigit() and len(digits) < 10:
+            path.append(int(digits))
+        else:
+            raise _refusal(where, f"{index!r} is no list index; write algorithms[0]", path=(key,))
+    if not path:
+        raise _refusal(where, "no key; write --set split.test_size=0.1", path=(key,))
+    try:
+        _with_value(data, path, value)
+    except LookupError:
+        message = "no such place in the config; check the path"
+        raise _refusal(where, message, path=tuple(path)) from None
+
+
+def _with_value(target: object, path: list[str | int], value: object, named: str = "") -> object:
+    """Return the target with a value at a path; `named` is the last key on the way to it."""
+    if not path:
+        return value
+    part, *rest = path
+    if isinstance(target, str) and isinstance(part, str):  # a name alone
+        target = {"kind" if named in ("split", "candidates", "validation") else "name": target}
+    if isinstance(target, dict) and isinstance(part, str):
+        target[part] = _with_value(target.get(part, {}), rest, value, part)
+    elif isinstance(target, list) and isinstance(part, int):
+        target[part] = _with_value(target[part], rest, value, named)
     else:
-        document = read(Path(config))
-        name = re.sub(r"[^\w.-]", "-", Path(config).stem)[:80]
-    document.data.setdefault("name", name)
-    return document
+        raise LookupError
+    return target
 
 
 def _checked(document: Document) -> Experiment:
     """Return the experiment of a document without faults."""
-    if unprintable := list(_unprintable(document, document.data)):
+    data = document.data
+    if unprintable := list(_unprintable(document, data)):
         raise ConfigError(document.source, unprintable)
-    faults = list(_ratings_of_a_session(document))
-    experiment: Experiment | None = None
+    faults: set[Fault] = set()
+    named = data.get("dataset")
+    given = named[0] if isinstance(named, list) and named else ""
+    if isinstance(given, str) and given.startswith(GIVEN):  # the record of a run without its data
+        data["dataset"] = "bundled"
+        message = (
+            f"the ratings ({given.removeprefix(GIVEN)}) were given from Python; give them again as "
+            "harness.run(..., ratings=...), or name a file with --set dataset=FILE"
+        )
+        faults.add(Fault(0, "dataset", message))
     try:
-        experiment = Experiment.model_validate(document.data)
+        experiment = Experiment.model_validate(data)
+        faults.update(_repeated_entries(experiment, document))
     except ValidationError as error:
-        faults += [explain(entry, document, Experiment) for entry in error.errors()]
-    faults += _algorithm_faults(document)
-    if experiment is not None:
-        faults += _repeated_entries(experiment, document)
-    if faults or experiment is None:
-        raise ConfigError(document.source, dict.fromkeys(faults))
+        faults.update(_explained(entry, document) for entry in error.errors())
+    faults.update(_algorithm_faults(document))
+    if faults:
+        raise ConfigError(document.source, faults)
     return experiment
 
 
-def _unprintable(document: Document, value: Any, path: KeyPath = ()) -> Iterator[Fault]:
+def _unprintable(document: Document, value: object, path: KeyPath = ()) -> Iterator[Fault]:
     """Yield a fault for each value or key that no message could show and no file could hold."""
-    message = ""
-    if isinstance(value, int) and value.bit_length() > MOST_BITS:
-        message = f"a number of {value.bit_length():,} bits; write a smaller one"
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        yield document.fault(path, f"a number of {value.bit_length():,} bits; write a smaller one")
     elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
         message = f"found {value[:60]!r}, which is not Unicode text; write other characters"
-    if message:
         yield document.fault(path, message)
     elif isinstance(value, dict):
         for key, inner in value.items():
             wrong = list(_unprintable(document, key, path))
-            yield from wrong or _unprintable(document, inner, (*path, str(key)[:LONGEST_KEY]))
+            yield from wrong or _unprintable(document, inner, (*path, str(key)[:MAX_KEY]))
     elif isinstance(value, list | tuple):
         for position, inner in enumerate(value):
             yield from _unprintable(document, inner, (*path, position))
 
 
-def _repeated_entries(experiment: Experiment, document: Document) -> list[Fault]:
+def _repeated_entries(experiment: Experiment, document: Document) -> Iterator[Fault]:
     """Report entries of a list that equal an earlier entry: their cells would be the same."""
-    faults = []
     for key in ("dataset", "split", "candidates", "seed"):
-        entries = [_compared(each) for each in getattr(experiment, key)]
-        for position, entry in enumerate(entries):
-            first = entries.index(entry)
-            if first < position:
-                faults.append(repeated(document, key, first, position, "is the same as"))
-    return faults
-
-
-def _compared(entry: Any) -> Any:
-    """Return an entry so that equal ones compare equal, paths of one file among them."""
-    if not isinstance(entry, Section):
-        return entry
-    said = entry.model_dump(mode="json")
-    return said | {"path": os.path.normpath(said["path"])} if said.get("path") else said
+        entries: list[object] = []
+        for position, entry in enumerate(getattr(experiment, key)):
+            if isinstance(entry, Section):
+                entry = entry.model_dump(mode="json")
+                if entry.get("path"):  # one file may be written in several ways
+                    entry["path"] = os.path.normpath(entry["path"])
+            if entry in entries:
+                yield repeated(document, key, entries.index(entry), position, "is the same as")
+            entries.append(entry)
 
 
 def repeated(document: Document, key: str, first: int, second: int, how: str) -> Fault:
@@ -139,75 +382,96 @@ def repeated(document: Document, key: str, first: int, second: int, how: str) ->
     return document.fault((key, second), f"{how} {where}; remove one of them")
 
 
-def _ratings_of_a_session(document: Document) -> Iterator[Fault]:
-    """Yield a fault where the record of a run does not hold where its ratings came from."""
-    named = document.data.get("dataset")
-    given = named[0] if isinstance(named, list) and named else ""
-    if isinstance(given, str) and given.startswith(GIVEN):
-        document.data["dataset"] = "bundled"
-        yield Fault(
-            0,
-            "dataset",
-            f"the ratings ({given.removeprefix(GIVEN)}) were given from Python; give them again as "
-            "harness.run(..., ratings=...), or name a file with --set dataset=FILE",
-        )
-
-
-_ALGORITHM = TypeAdapter[AlgorithmConfig](AlgorithmSection)
-
-
 def _algorithm_faults(document: Document) -> Iterator[Fault]:
     """Check each algorithm that is well formed in itself, whatever else is wrong in the file."""
-    given: Any = document.data.get("algorithms")
-    rows = {}
+    given = document.data.get("algorithms")
     for position, row in enumerate(given if isinstance(given, list) else []):
         with suppress(ValidationError):
-            rows[position] = _ALGORITHM.validate_python(row)
-    if any(":" in row.name for row in rows.values()):  # a class in the config's folder, or here
-        for folder in (document.folder or Path(), Path()):
-            if (place := str(folder.resolve())) not in sys.path:
-                sys.path.append(place)
-    for position, row in rows.items():
-        for key, message in registry.check(row):
-            inside = key if isinstance(given[position], dict) else ()
-            yield document.fault(("algorithms", position, *inside), message)
+            algorithm = _ALGORITHM.validate_python(row)
+            if ":" in algorithm.name:  # a class in the config's folder, or here
+                for folder in (document.folder or Path(), Path()):
+                    if (place := str(folder.resolve())) not in sys.path:
+                        sys.path.append(place)
+            for key, message in registry.check(algorithm):
+                inside = key if isinstance(row, dict) else ()
+                yield document.fault(("algorithms", position, *inside), message)
 
 
-def _apply(data: dict[str, Any], override: str) -> None:
-    """Set one key from ``path=value``, creating the mappings on the way."""
-    where = f"--set {override}"
-    key, separator, text = override.partition("=")
-    if not separator or not key:
-        raise refusal(where, "no '='; write --set split.test_size=0.1")
-    value = parse(f"value: {text}", where).data["value"]
-    path = _key_path(key, where)
-    target: Any = data
-    named = ""
-    for part, following in pairwise([*path, None]):
-        named = part if isinstance(part, str) else named
-        if isinstance(target, dict) and isinstance(part, str):
-            target.setdefault(part, {})
-        elif not (isinstance(target, list) and isinstance(part, int) and part < len(target)):
-            raise refusal(where, "no such place in the config; check the path", path=path)
-        if following is None:
-            target[part] = value
-        elif isinstance(target[part], str) and isinstance(following, str):  # a name alone
-            by = "kind" if named in ("split", "candidates", "validation") else "name"
-            target[part] = {by: target[part]}
-        target = target[part]
-
-
-def _key_path(key: str, where: str) -> KeyPath:
-    """Return ``a.b[1].c`` as ``("a", "b", 1, "c")``."""
+def _explained(error: ErrorDetails, document: Document) -> Fault:
+    """Turn one entry of ``ValidationError.errors()`` into a fault at its key."""
     path: list[str | int] = []
-    for name, index in re.findall(r"([^.\[]+)|\[([^.\[]*)", key):
-        digits = index.removesuffix("]")
-        if name:
-            path.append(name)
-        elif digits.isascii() and digits.isdigit() and len(digits) < 10:
-            path.append(int(digits))
-        else:
-            raise refusal(where, f"{index!r} is no list index; write algorithms[0]", path=(key,))
-    if not path:
-        raise refusal(where, "no key; write --set split.test_size=0.1", path=(key,))
-    return tuple(path)
+    data: object = document.data
+    for part in error["loc"]:  # which also holds tags of unions, and the index of a lone value
+        inner = dict(enumerate(data)) if isinstance(data, list) else data
+        if isinstance(inner, dict) and part in inner:
+            path.append(part)
+            data = inner[part]
+    if error["type"] == "missing":
+        path.append(error["loc"][-1])
+    return document.fault(tuple(path), _message(error))
+
+
+def _message(error: ErrorDetails) -> str:
+    kind, found, location = error["type"], error["input"], error["loc"]
+    context = error.get("ctx", {})
+    if isinstance(found, dict | list):
+        shown = "a mapping" if isinstance(found, dict) else f"a list of {len(found)}"
+    else:
+        shown = repr(found)
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    match kind:
+        case "extra_forbidden":
+            if renamed := RENAMED.get(str(location[-1])):
+                return f"this key is now called `{renamed}`; rename it"
+            keys = {key for section in _sections_at(location[:-1]) for key in section.model_fields}
+            return f"unknown key; {suggestion(location[-1], keys)}"
+        case "missing":
+            return "missing; add it"
+        case "union_tag_not_found":
+            kinds = [_kind(section) or "" for section in _sections_at(location)]
+            return f"no `kind` given; {suggestion('', kinds)}"
+        case "union_tag_invalid":
+            tag = context["tag"]
+            return f"unknown kind {tag!r}; {suggestion(tag, _quoted(context['expected_tags']))}"
+        case "literal_error":
+            return f"found {shown}; {suggestion(found, _quoted(context['expected']))}"
+        case "value_error":
+            return str(context["error"])
+        case "string_pattern_mismatch":
+            return f"found {shown}; use up to 80 letters, digits, '.', '_' and '-', a letter first"
+        case "too_short":
+            return "empty; name at least one"
+        case _ if found is None:
+            return "empty; write a value"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"found {shown}; it must be a mapping of keys to values"
+    expected = re.sub("^(Input should be|(Value|List|String) should) ", "", error["msg"])
+    return f"found {shown}; it must be {expected}"
+
+
+def _quoted(text: str) -> list[str]:
+    """Return the words that a message of Pydantic lists in quotation marks."""
+    return re.findall(r"'([^']*)'", text)
+
+
+def _sections_at(location: KeyPath) -> list[type[BaseModel]]:
+    """Return the sections that may stand at a location, or around it if none does."""
+    sections: list[type[BaseModel]] = [Experiment]
+    for part in location:
+        fields = [each.model_fields[part] for each in sections if part in each.model_fields]
+        inner = [each for field in fields for each in _sections(field.annotation)]
+        sections = inner or [each for each in sections if _kind(each) == part] or sections
+    return sections
+
+
+def _kind(section: type[BaseModel]) -> str | None:
+    return section.model_fields["kind"].default if "kind" in section.model_fields else None
+
+
+def _sections(annotation: object) -> list[type[BaseModel]]:
+    """Return every section that an annotation may hold, through lists, unions and Annotated."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if issubclass(annotation, Kind) and _kind(annotation) is None:
+            return [*annotation.kinds]
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _sections(part)]

@@ -16,9 +16,8 @@ from harness.algorithms import registry
 from harness.algorithms.own import code_digest
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Sampled
-from harness.config.document import Document
 from harness.config.experiment import AlgorithmConfig, Experiment
-from harness.config.load import load
+from harness.config.load import Document, load
 from harness.datasets import Ratings
 from harness.metrics import Metric
 from harness.results.compare import distinct_names

@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness.config.document import bundled
+from harness.config.load import bundled
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import DataError
 from harness.reproduce.published import Quantity, compute, is_nan, leaves, published

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.config.document import parse, read
+from harness.config.load import parse, read
 from harness.errors import ConfigError
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")

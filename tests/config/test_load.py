@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.algorithms import registry
-from harness.config.document import parse
-from harness.config.load import load
+from harness.config.load import load, parse
 from harness.errors import ConfigError
 
 SMALL = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"], "baselines": False}

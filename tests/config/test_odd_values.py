@@ -5,8 +5,7 @@ import math
 
 import pytest
 
-from harness.config.document import parse
-from harness.config.load import load
+from harness.config.load import load, parse
 from harness.errors import ConfigError
 
 FULL = """

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from harness.candidates import Catalogue, Rated, Sampled
-from harness.config.document import parse
 from harness.config.experiment import Experiment
+from harness.config.load import parse
 from harness.datasets.catalogue import CATALOGUE
 from harness.metrics.definitions import DEFINITIONS
 from harness.report.methods import ASSETS, all_sources, cited_in, methods

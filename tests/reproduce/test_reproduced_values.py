@@ -9,7 +9,7 @@ import pytest
 import harness
 from harness import reproduce
 from harness.cli import main
-from harness.config.document import bundled
+from harness.config.load import bundled
 from harness.errors import DownloadError, ResultsError
 from harness.reproduce import Band, NotRun, Quantity, published, sources, trained_runs
 from harness.reproduce.findings import compare
