@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.report.sentences import plain
 from harness.report.styles import INK, MUTED, RULE, AlgorithmStyle
+from harness.report.summary import plain
 from harness.results.values import decimals
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from pydantic import BaseModel
 from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment
 from harness.datasets.catalogue import CATALOGUE
-from harness.report.sentences import joined, plain
 from harness.report.styles import known_algorithms
+from harness.report.summary import joined, plain
 from harness.results.environment import listed, measured, took
 from harness.results.record import RunInfo
 from harness.sections import Range, SearchSpace, folded
@@ -33,11 +33,6 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 ASSETS = Path(__file__).with_name("assets")
-HEADINGS = (
-    *("Data", "Split", "Candidates", "Metrics"),
-    *("Algorithms", "Tuning", "Inference", "Computation"),
-)
-"""Of the paragraphs, in their order; the template has a macro for each."""
 
 
 @dataclass(frozen=True)
@@ -159,24 +154,21 @@ def methods(info: RunInfo) -> Methods:
     parsed = map(metrics.parse, info.metrics)
     families = _grouped(((metric.name, metric.chosen), metric) for metric in parsed)
     libraries = (each.package for each in known_algorithms().values())
-    account = (
-        templates()
-        .get_template("methods.txt")
-        .make_module(
-            {
-                "info": info,
-                "config": config,
-                "cite": cite,
-                "families": families.values(),
-                "algorithm_groups": lambda: _grouped(algorithms()),
-                "packages": [f"{x} {info.versions[x]}" for x in libraries if x in info.versions],
-                "conditions": listed(conditions) if (conditions := measured(info.cells)) else "",
-                **_searches(info, config),
-            }
-        )
-    )
-    texts = [(each, str(getattr(account, each.lower())()).split()) for each in HEADINGS]
-    return Methods([(each, " ".join(text)) for each, text in texts if text], [*cited.values()])
+    values = {
+        "info": info,
+        "config": config,
+        "cite": cite,
+        "families": families.values(),
+        "algorithm_groups": lambda: _grouped(algorithms()),
+        "packages": [
+            f"{name} {info.versions[name]}" for name in libraries if name in info.versions
+        ],
+        "conditions": listed(conditions) if (conditions := measured(info.cells)) else "",
+    }
+    template = templates().get_template("methods.txt")
+    paragraphs = vars(template.make_module(values | _searches(info, config)))["paragraphs"]
+    texts = [(heading, " ".join(text.split())) for heading, text in paragraphs.items()]
+    return Methods([each for each in texts if each[1]], [*cited.values()])
 
 
 def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:

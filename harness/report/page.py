@@ -15,13 +15,11 @@ from xml.etree import ElementTree
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.report.conventions import sensitivity_tables
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS, View, write_file
-from harness.report.sentences import headline, plain
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
-from harness.report.summary import Summary, summarise
-from harness.report.tables import latex
+from harness.report.summary import Summary, headline, plain, summarise
+from harness.report.tables import latex, sensitivity_tables
 from harness.results.compare import join
 from harness.results.environment import took
 from harness.results.run import Run, find_runs, read_run

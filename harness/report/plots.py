@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness import metrics
-from harness.errors import ResultsError
+from harness.errors import ResultsError, counted
 from harness.files import write_output
 from harness.report.axes import (
     WIDTH,
@@ -31,9 +31,16 @@ from harness.report.axes import (
     scale_without,
     write_heading,
 )
-from harness.report.sentences import counted, joined, plain, seconds_text, shortened
 from harness.report.styles import FAINT, INK, plot_style
-from harness.report.summary import ResultTable, Summary, summarise
+from harness.report.summary import (
+    ResultTable,
+    Summary,
+    joined,
+    plain,
+    seconds_text,
+    shortened,
+    summarise,
+)
 from harness.results.run import Run
 from harness.results.table import TIMES, frame_to_csv
 

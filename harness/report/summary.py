@@ -1,27 +1,28 @@
-"""A run's numbers as the report shows them: its tables with their rankings and comparisons."""
+"""A run as the report shows it: its tables with their rankings and comparisons, and its words."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics, statistics
 from harness.config.experiment import Inference
-from harness.errors import ResultsError, suggestion
+from harness.errors import ResultsError, counted, suggestion
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
 from harness.results.run import Run
-from harness.results.table import best_of, primary_metric
-from harness.results.values import DEFAULT_DECIMALS, column_decimals, rounded
+from harness.results.table import TIMES, best_of, primary_metric
+from harness.results.values import DEFAULT_DECIMALS, column_decimals, decimals, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ResultTable", "Summary", "summarise"]
-
 BASELINES = ("BaselineOnly", "ItemMean", "Popularity", "Random")
 """Default baselines, used if neither config nor reader names one."""
+MOST_NAMES = 4
+"""Algorithms that the headline names as not different from the best."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class ResultTable:
         return self._part(self.run.table).reset_index(drop=True)
 
     @cached_property
-    def records(self) -> dict[str, dict[Any, Any]]:
+    def records(self) -> dict[str, dict[Hashable, Any]]:
         """Its rows as dictionaries, by algorithm."""
         return {str(row["algorithm"]): row for row in self.rows.to_dict(orient="records")}
 
@@ -136,6 +137,15 @@ class ResultTable:
         return frame[frame["table"] == self.key]
 
 
+def _turned(pair: PairDifference) -> PairDifference:
+    """Return a pair with the other algorithm as the subtrahend."""
+    low, high = (None if end is None else -end for end in (pair.high, pair.low))
+    names = {"first": pair.second, "second": pair.first}
+    return pair.model_copy(
+        update=names | {"difference": -pair.difference, "low": low, "high": high}
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Summary:
     """A run, prepared for display."""
@@ -209,10 +219,82 @@ def summarise(run: Run | Summary, *, baseline: str | None = None) -> Summary:
     return Summary(run, tables, baseline or default)
 
 
-def _turned(pair: PairDifference) -> PairDifference:
-    """Return a pair with the other algorithm as the subtrahend."""
-    low, high = (None if end is None else -end for end in (pair.high, pair.low))
-    names = {"first": pair.second, "second": pair.first}
-    return pair.model_copy(
-        update=names | {"difference": -pair.difference, "low": low, "high": high}
-    )
+def headline(summary: Summary) -> list[str]:
+    """Return the result of a run, a sentence or two for each table."""
+    sentences = ["".join(_headline(summary.primary, table)) for table in summary.tables]
+    if failed := summary.info.failed:
+        names = joined(list(dict.fromkeys(plain(cell.algorithm) for cell in failed)))
+        sentences.append(f"{counted(len(failed), 'cell')} failed: {names}.")
+    return sentences
+
+
+def _headline(label: str, table: ResultTable) -> Iterator[str]:
+    """Yield the best algorithms, those not significantly different, and the next difference."""
+    yield "On {} ({}; candidates: {}), ".format(*map(plain, table.names))
+    ranked, best = table.ranked(label), table.best(label)
+    if not ranked:
+        yield f"no algorithm finished with a value of {label}."
+        return
+    row = table.records[best[0]]
+    verb = "reaches" if len(best) == 1 else "reach"
+    yield f"{joined([plain(name) for name in best])} {verb} the best {label}, "
+    yield table.text(label, row[label])
+    low, high = table.interval_text(label, best[0])
+    if low:
+        yield f" ({100 * (1 - table.level):.4g}% interval {low} to {high})"
+    rest = [name for name in ranked if name not in best]
+    pairs = {pair.first: pair for pair in table.differences(label, best[0])}
+    compared = [pairs[name] for name in rest if name in pairs]
+    equal = [plain(pair.first) for pair in compared if pair.p_adjusted > table.level]
+    behind = next((pair for pair in compared if pair.p_adjusted <= table.level), None)
+    if rest and label not in table.comparisons:
+        yield f", ahead of {plain(rest[0])}"
+    if equal:
+        more = [f"{len(equal) - MOST_NAMES} more"] if len(equal) > MOST_NAMES else []
+        yield f", not significantly different from {joined(equal[:MOST_NAMES] + more)}"
+    if behind:
+        width = (behind.high or 0.0) - (behind.low or 0.0)
+        gap = rounded(abs(behind.difference), decimals([width / 3.92]))
+        yield (
+            f"{', but' if equal else ','} significantly ahead of {plain(behind.first)} by {gap} "
+            f"({_p(behind.p_adjusted, behind.p_is_bound)} after correction)"
+        )
+    seconds = seconds_text(row[TIMES[0]] + row[TIMES[1]])
+    yield f". {plain(best[0])} takes {seconds} to fit and score."
+
+
+def _p(value: float, is_bound: bool) -> str:
+    """Write a p-value; an upper bound as one, in no more digits than resamples can give.
+
+    >>> _p(0.012, False), _p(0.0091, True), _p(1e-9, True), _p(2e-9, False)
+    ('p = 0.012', 'p ≤ 0.0091', 'p ≤ 0.0001', 'p = 2e-9')
+    """
+    if is_bound:
+        return f"p ≤ {max(value, 1e-4):.2g}"
+    return "p = " + (f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}".replace("e-0", "e-"))
+
+
+def plain(text: object) -> str:
+    """Return text on one line, without characters that cannot be printed."""
+    return " ".join("".join(c for c in str(text) if c.isprintable() or c.isspace()).split())
+
+
+def shortened(name: str, width: int = 22) -> str:
+    """Return a name that fits beside a plot, its middle cut if it is too long."""
+    text = plain(name)
+    end = (width - 1) // 2
+    return text if len(text) <= width else f"{text[: width - 1 - end]}…{text[-end:]}"
+
+
+def seconds_text(value: float) -> str:
+    """Return a duration in a short form."""
+    if value < 0.95:
+        return f"{max(value * 1000, 1):.0f} ms"
+    if value < 9.95:
+        return f"{value:.1f} s"
+    return f"{value:.0f} s" if value < 600 else f"{value / 60:.0f} min"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return a list as English writes it."""
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)

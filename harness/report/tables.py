@@ -1,23 +1,26 @@
-"""The results table for papers and notebooks; screen and Markdown are in `harness.results`."""
+"""The tables of papers, notebooks and the page; screen and Markdown are in `harness.results`."""
 
 from __future__ import annotations
 
+import csv
+import io
 import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
-from harness.report.sentences import plain
-from harness.report.summary import ResultTable, Summary, summarise
+from harness import metrics
+from harness.report.summary import ResultTable, Summary, joined, plain, summarise
 from harness.results.environment import listed, measured
+from harness.results.record import ConventionRow, TieScores
 from harness.results.run import Run
-from harness.results.table import row_name
+from harness.results.table import as_text, row_name
 from harness.results.values import rounded
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
-
-__all__ = ["escape_latex", "latex", "style"]
 
 _LATEX = (
     {c: f"\\{c}" for c in "{}$&#_%"}
@@ -28,43 +31,81 @@ _LATEX = (
 )
 """How LaTeX writes what is special in it, or not in its usual fonts."""
 SECONDS = {"fit_seconds": "fit s", "score_seconds": "score s"}
+ABSENT = (
+    "This run was written without it, and its cells are not in the cache of this machine. "
+    "Run its config again: finished cells are used again."
+)
+LEAST_GAP = 5e-5
+"""Smallest difference between best and worst algorithm for a definition to be shown."""
+
+Scores = Sequence[float | None]
 
 
 def latex(run: Run | Summary, *, place: int | None = None) -> str:
-    r"""Return the results table as LaTeX.
+    """Return the results table as LaTeX, that of one `place` or all of them below each other.
 
-    It needs the packages ``booktabs`` and, for letters beyond ASCII, ``fontenc`` with ``T1``.
-
-    Parameters
-    ----------
-    run : Run or Summary
-    place : int, optional
-        Which table of the run, from 1; all of them below each other when left out.
-
-    Returns
-    -------
-    str
-        A ``table`` environment for each: best values in bold, letters raised; two algorithms
-        share a letter if they are not significantly different, and only then.
+    It needs the packages ``booktabs`` and, for letters beyond ASCII, ``fontenc`` with ``T1``. Best
+    values are bold; algorithms that share a raised letter are not significantly different.
     """
     summary = summarise(run)
     tables = summary.tables if place is None else [summary.table(place)]
     return "\n".join(_latex_table(summary, each, number) for number, each in enumerate(tables, 1))
 
 
+def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
+    import pandas as pd
+
+    columns = {"algorithm": [escape_latex(row_name(row)) for row in table.records.values()]}
+    for label in summary.info.metrics:
+        if table.rows[label].notna().any():
+            columns[escape_latex(label)] = [_latex_number(table, label, n) for n in table.records]
+    for name, title in SECONDS.items():
+        columns[title] = [rounded(value, 2) or "--" for value in table.rows[name]]
+    caption = "{}, {}, candidates: {}; ".format(*table.names)
+    caption += "folds and seeds averaged" if summary.several else "one split"
+    if table.comparisons:
+        caption += "; algorithms that share a letter are not significantly different"
+    conditions = measured(summary.info.cells)
+    mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
+    text: str = (
+        pd.DataFrame(columns)
+        .style.hide(axis="index")
+        .to_latex(
+            caption=escape_latex(f"{caption}.{mixed}"),
+            label=f"tab:{_identifier(summary.run.name)}-{number}",
+            column_format="l" + "r" * (len(columns) - 1),
+            position_float="centering",
+            hrules=True,
+        )
+    )
+    return text
+
+
+def _latex_number(table: ResultTable, label: str, name: str) -> str:
+    text = table.text(label, table.records[name][label])
+    if not text:
+        return "--"
+    text = rf"\textbf{{{text}}}" if name in table.best(label) else text
+    letters = table.letters(label, name)
+    return f"{text}$^{{\\mathrm{{{letters}}}}}$" if letters else text
+
+
+def escape_latex(text: object) -> str:
+    """Return text escaped for LaTeX; characters without a usual font become code points."""
+    return "".join(
+        _LATEX.get(c, c if c.isascii() or "À" <= c <= "ž" else f"[U+{ord(c):04X}]")
+        for c in unicodedata.normalize("NFC", plain(text))
+    )
+
+
+def _identifier(name: str) -> str:
+    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
+
+
 def style(run: Run | Summary, *, place: int = 1) -> Styler:
-    """Return the results table for a notebook, with numbers kept as numbers.
+    """Return the results table at a `place` for a notebook, with numbers kept as numbers.
 
-    Parameters
-    ----------
-    run : Run or Summary
-    place : int
-        Which table of the run, from 1.
-
-    Returns
-    -------
-    pandas Styler
-        Rounded by uncertainty, best values in bold, intervals and letters on hover, names escaped.
+    Rounded by uncertainty, best values in bold, intervals and letters on hover, names escaped.
     """
     import pandas as pd
 
@@ -77,9 +118,8 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
     styler = frame.style.format_index(escape="html").format_index(escape="html", axis="columns")
     styler = styler.format({name: partial(rounded, places=digits[name]) for name in frame.columns})
     for label in summary.info.metrics:
-        best = table.best(label)
-        bold = ["font-weight: bold" if name in best else "" for name in frame.index]
-        styler = styler.apply(lambda _, bold=bold: bold, subset=[label])
+        best = pd.IndexSlice[table.best(label), [label]]
+        styler = styler.set_properties(subset=best, **{"font-weight": "bold"})
         hints[label] = [
             f"{low} to {high}, {table.letters(label, name)}" if low else ""
             for name in table.records
@@ -90,54 +130,154 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
     return styler.set_caption(escape(plain(table.title)))
 
 
-def escape_latex(text: object) -> str:
-    r"""Return text escaped for LaTeX; characters without a usual font become code points."""
-    return "".join(
-        _LATEX.get(c, c if c.isascii() or "À" <= c <= "ž" else f"[U+{ord(c):04X}]")
-        for c in unicodedata.normalize("NFC", plain(text))
+@dataclass(frozen=True)
+class SensitivityTable:
+    """A table of the page beside the results: what other definitions do to the same lists."""
+
+    title: str
+    caption: str
+    number: int
+    """Of the results table that it belongs to, from 1."""
+    columns: Sequence[str] = ()
+    """Empty where there is nothing to show; the caption says why."""
+    rows: Sequence[Sequence[str]] = ()
+    best: Sequence[tuple[int, int]] = ()
+    """Row and column of highlighted values."""
+    n_words: int = 1
+    """How many columns, from the left, hold words."""
+
+    @property
+    def csv(self) -> str:
+        """The table as a file."""
+        text = io.StringIO()
+        rows = ([as_text(value) for value in row] for row in (self.columns, *self.rows))
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        return text.getvalue()
+
+
+def sensitivity_tables(summary: Summary) -> list[SensitivityTable]:
+    """Return, for each results table, that of ties and that of conventions."""
+    return [
+        make(summary, table) for table in summary.tables for make in (_tie_table, _convention_table)
+    ]
+
+
+def _tie_table(summary: Summary, table: ResultTable) -> SensitivityTable:
+    """Return the users with ties at the cut, and the values under each rule for ties."""
+    title = _titled("Ties at the cut", summary, table)
+    shares: dict[str, dict[str, float]] = {}
+    for cell in table.cells:
+        own = shares.setdefault(cell.algorithm, {})
+        for label, share in cell.tied_at_cut.items():
+            own[label] = max(own.get(label, 0.0), share)
+    labels = [each for each in summary.info.metrics if any(each in own for own in shares.values())]
+    entry = next((each for each in summary.info.ties if each.table == table.key), None)
+    scores = {row.algorithm: row.scores for row in entry.rows} if entry else {}
+    rules = list(next(iter(scores.values()), {}))
+    names = [name for name in table.ranked(summary.primary) if name in shares]
+    if not names or not (labels or rules):
+        return SensitivityTable(title, f"No metric with a cut-off rank. {ABSENT}", table.number)
+    rows = [
+        (
+            name,
+            *(f"{100 * shares[name].get(each, 0.0):.1f}%" for each in labels),
+            *(table.text(summary.primary, scores.get(name, {}).get(rule)) for rule in rules),
+        )
+        for name in names
+    ]
+    tied, values = (f"tied, {each}" for each in labels), (f"ties={rule}" for rule in rules)
+    caption = " ".join(_tie_sentences(summary, table, entry))
+    return SensitivityTable(title, caption, table.number, ("algorithm", *tied, *values), rows)
+
+
+def _tie_sentences(summary: Summary, table: ResultTable, entry: TieScores | None) -> Iterator[str]:
+    yield (
+        "Percent of users for whom a tie among estimates decides which of their judged items are "
+        "above rank k; the largest of the folds and seeds."
     )
+    if entry is None or not entry.rows:
+        yield f"The values under other rules for ties are missing. {ABSENT}"
+        return
+    yield f"Then {entry.metric} of the same lists under each rule for ties."
+    ends = [(row.scores.get("best"), row.scores.get("worst"), row.algorithm) for row in entry.rows]
+    gaps = [(up - low, name) for up, low, name in ends if up is not None and low is not None]
+    if gaps:
+        largest, name = max(gaps, key=lambda each: each[0])
+        gap = table.text(summary.primary, largest)
+        yield (
+            f"From the worst to the best order of its ties, {plain(name)} gains {gap}, more than "
+            "any other."
+            if float(gap)
+            else "No rule changes a value that is shown."
+        )
 
 
-def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
-    """Return one table with its caption."""
-    import pandas as pd
+def _convention_table(summary: Summary, table: ResultTable) -> SensitivityTable:
+    """Return the scores of the same lists by the definition of each library.
 
-    rows = table.records
-    columns = {"algorithm": [escape_latex(row_name(row)) for row in rows.values()]}
-    for label in summary.info.metrics:
-        if table.rows[label].notna().any():
-            best = table.best(label)
-            columns[escape_latex(label)] = [
-                _latex_number(table, label, name, bold=name in best) for name in rows
-            ]
-    for name, title in SECONDS.items():
-        columns[title] = [rounded(value, 2) or "--" for value in table.rows[name]]
-    several = "folds and seeds averaged" if summary.several else "one split"
-    letters = "; algorithms that share a letter are not significantly different"
-    letters = letters if table.comparisons else ""
-    conditions = measured(summary.info.cells)
-    mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
-    data, split, candidates = table.names
-    caption = f"{data}, {split}, candidates: {candidates}; {several}{letters}.{mixed}"
-    styler = pd.DataFrame(columns).style.hide(axis="index")
-    text: str = styler.to_latex(
-        caption=escape_latex(caption),
-        label=f"tab:{_identifier(summary.run.name)}-{number}",
-        column_format="l" + "r" * (len(columns) - 1),
-        position_float="centering",
-        hrules=True,
-    )
-    return text
-
-
-def _latex_number(table: ResultTable, label: str, name: str, *, bold: bool) -> str:
-    text = table.text(label, table.records[name][label])
-    if not text:
-        return "--"
-    text = rf"\textbf{{{text}}}" if bold else text
-    letters = table.letters(label, name)
-    return f"{text}$^{{\\mathrm{{{letters}}}}}$" if letters else text
+    Libraries with the same definition share a row.
+    """
+    entry = next((each for each in summary.info.conventions if each.table == table.key), None)
+    if entry is None:
+        return SensitivityTable(_titled("Conventions", summary, table), ABSENT, table.number)
+    title = _titled(f"{entry.metric}@{entry.k} by library and document", summary, table)
+    by_label: dict[str, list[ConventionRow]] = {}
+    for each in entry.rows:
+        by_label.setdefault(each.label, []).append(each)
+    known = {key for each in entry.rows for key in each.scores}
+    keys = {name: table.records[name]["row"] for name in table.ranked(summary.primary)}
+    keys = {name: key for name, key in keys.items() if key in known}
+    rows: list[tuple[str, ...]] = []
+    best: list[tuple[int, int]] = []
+    values_of: dict[str, Scores] = {}
+    for label, group in by_label.items():
+        values = values_of[label] = [group[0].scores.get(key) for key in keys.values()]
+        if _distinguishes(values):
+            best += [(len(rows), i + 2) for i in _best_of(values)]
+        libraries = ", ".join(each.convention for each in group)
+        definition = label + (f" ({group[0].note})" if group[0].note else "")
+        shown = [table.text(summary.primary, value) for value in values]
+        rows.append((libraries, definition, *shown))
+    caption = " ".join(_convention_sentences(summary, table, list(keys), values_of))
+    columns = ("library or document", "definition", *keys)
+    return SensitivityTable(title, caption, table.number, columns, rows, best, n_words=2)
 
 
-def _identifier(name: str) -> str:
-    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
+def _convention_sentences(
+    summary: Summary, table: ResultTable, names: Sequence[str], values_of: dict[str, Scores]
+) -> Iterator[str]:
+    yield "All rows score the same lists and ratings; only the definition differs."
+    if not names:
+        return
+    of_first = [values[0] for values in values_of.values() if values[0] is not None]
+    if len(of_first) > 1:
+        low, high = (table.text(summary.primary, end(of_first)) for end in (min, max))
+        yield f"{plain(names[0])} goes from {low} to {high}."
+    winners = [names[_best_of(each)[0]] for each in values_of.values() if _distinguishes(each)]
+    if winners:
+        counts = [f"{plain(n)} under {winners.count(n)}" for n in names if n in winners]
+        yield (
+            f"Of {len(winners)} definitions that distinguish the algorithms, the best is "
+            f"{joined(counts)}."
+        )
+    blind = [label for label, values in values_of.items() if not _distinguishes(values)]
+    if blind:
+        number = f"{len(blind)} definitions give" if len(blind) > 1 else "One definition gives"
+        gains = [str(metrics.parse(label).params.get("gain")) for label in blind]
+        binary = all(gain.startswith("binary") for gain in gains)
+        why = ": every rating counts as relevant" if binary else ""
+        yield f"{number} all algorithms the same value{why}."
+
+
+def _titled(title: str, summary: Summary, table: ResultTable) -> str:
+    return title + (f", {table.title}" if len(summary.tables) > 1 else "")
+
+
+def _best_of(values: Scores) -> list[int]:
+    top = max(value for value in values if value is not None)
+    return [i for i, value in enumerate(values) if value == top]
+
+
+def _distinguishes(values: Scores) -> bool:
+    known = [value for value in values if value is not None]
+    return len(known) > 1 and max(known) - min(known) > LEAST_GAP

@@ -22,12 +22,10 @@ import harness
 from harness.cli import main
 from harness.config.load import load
 from harness.errors import HarnessError, ResultsError
-from harness.report.conventions import sensitivity_tables
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import tradeoff
-from harness.report.sentences import headline
-from harness.report.summary import summarise
-from harness.report.tables import latex
+from harness.report.summary import headline, summarise
+from harness.report.tables import latex, sensitivity_tables
 from harness.results import Run, find_runs, read_run
 from harness.results.compare import join, open_run
 from harness.results.record import RunInfo

@@ -11,7 +11,7 @@ import pytest
 from harness.report import latex, style, write_index
 from harness.report.page import linked
 from harness.report.plots import KINDS, differences
-from harness.report.sentences import plain, shortened
+from harness.report.summary import plain, shortened
 from harness.report.tables import escape_latex
 from harness.results.record import RunInfo
 from harness.results.run import Run

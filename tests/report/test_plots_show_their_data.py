@@ -17,9 +17,8 @@ from harness.algorithms import registry
 from harness.errors import ResultsError
 from harness.report import plots
 from harness.report.axes import scale_without
-from harness.report.sentences import shortened
 from harness.report.styles import plot_style
-from harness.report.summary import summarise
+from harness.report.summary import shortened, summarise
 from harness.results.record import RunInfo
 from harness.results.run import Run
 

@@ -11,8 +11,7 @@ from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
 from harness.report.axes import spread_positions
 from harness.report.methods import command, describe_cells, to_yaml
-from harness.report.sentences import headline, seconds_text
-from harness.report.summary import summarise
+from harness.report.summary import headline, seconds_text, summarise
 from harness.results.record import CellName, FailedCell
 from harness.results.run import Run
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from harness.algorithms import registry
 from harness.report.page import ASSETS
-from harness.report.sentences import plain, shortened
 from harness.report.styles import COLOURS, algorithm_styles, plot_style, symbol
-from harness.report.summary import summarise
+from harness.report.summary import plain, shortened, summarise
 
 PAPERS = ("#ffffff", "#15181c")
 # Machado, Oliveira and Fernandes 2009, doi:10.1109/TVCG.2009.113, severity 1.

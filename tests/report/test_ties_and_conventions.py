@@ -7,14 +7,17 @@ import re
 import pytest
 
 from harness.report import build_page, join
-from harness.report.conventions import convention_table, sensitivity_tables, tie_table
 from harness.report.summary import summarise
+from harness.report.tables import sensitivity_tables
 from harness.results.run import Run
 
 
-def first(make, run):
-    summary = summarise(run)
-    return make(summary, summary.tables[0])
+def tie_table(run):
+    return sensitivity_tables(summarise(run))[0]
+
+
+def convention_table(run):
+    return sensitivity_tables(summarise(run))[1]
 
 
 @pytest.fixture
@@ -40,11 +43,11 @@ def test_every_results_table_has_both_and_their_data(nasty):
     ]
     for table in tables:
         read = [tuple(row) for row in csv.reader(io.StringIO(table.csv))]
-        assert read == [table.columns, *table.rows]
+        assert read == [tuple(row) for row in (table.columns, *table.rows)]
 
 
 def test_the_tie_table_has_shares_and_a_column_for_each_rule(plain_run):
-    table = first(tie_table, plain_run)
+    table = tie_table(plain_run)
     rules = ["average", "first", "last", "best", "worst"]
     assert table.columns[-5:] == tuple(f"ties={rule}" for rule in rules)
     rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
@@ -58,17 +61,17 @@ def test_the_tie_table_has_shares_and_a_column_for_each_rule(plain_run):
 def test_a_rule_that_changes_nothing_is_said_to_change_nothing(copied):
     for row in copied.info.ties[0].rows:
         row.scores = dict.fromkeys(row.scores, 0.5)
-    assert "No rule changes a value that is shown." in first(tie_table, copied).caption
+    assert "No rule changes a value that is shown." in tie_table(copied).caption
 
 
 def test_no_ties_at_all_are_shown_as_none(copied):
     for cell in copied.info.cells:
         cell.tied_at_cut = {"ndcg@10": 0.0}
-    assert {row[1] for row in first(tie_table, copied).rows} == {"0.0%"}
+    assert {row[1] for row in tie_table(copied).rows} == {"0.0%"}
 
 
 def test_libraries_with_one_definition_share_a_row_and_its_best_algorithm_stands_out(nasty):
-    table = first(convention_table, nasty)
+    table = convention_table(nasty)
     assert [row[:2] for row in table.rows] == [
         ("one <b>&, two", "ndcg(gain=linear)@10"),
         ("three", "ndcg(ties=first)@10"),
@@ -89,17 +92,17 @@ def test_definitions_that_tell_nothing_apart_are_counted_with_the_reason(copied)
         row.note, row.label = "", "ndcg(gain=binary)@10"
         row.scores = dict.fromkeys(row.scores, 1.0)
     rows[0].label = "ndcg(gain=binary, ties=first)@10"
-    caption = first(convention_table, copied).caption
+    caption = convention_table(copied).caption
     assert "2 definitions give all algorithms the same value: every rating" in caption
 
 
 def test_what_is_missing_is_said_to_be_with_the_way_to_get_it(plain_run):
     run = without(plain_run)
     for make in (tie_table, convention_table):
-        caption = first(make, run).caption
+        caption = make(run).caption
         assert "its cells are not in the cache of this machine" in caption
         assert "Run its config again" in caption
-    table = first(tie_table, run)
+    table = tie_table(run)
     assert table.columns[0] == "algorithm"
     assert all(column.startswith("tied, ") for column in table.columns[1:])
     assert table.rows
@@ -117,8 +120,8 @@ def test_the_page_shows_both_and_hides_nothing_behind_markup(nasty_page):
 def test_several_runs_stand_in_one_table_under_their_own_names(plain_run, other_run):
     joined = join([plain_run, other_run])
     names = {"SVD", "SVD (other)", "Random", "Random (other)"}
-    assert names <= set(first(convention_table, joined).columns)
-    assert names <= {row[0] for row in first(tie_table, joined).rows}
-    columns = first(convention_table, join([plain_run, without(other_run)])).columns
+    assert names <= set(convention_table(joined).columns)
+    assert names <= {row[0] for row in tie_table(joined).rows}
+    columns = convention_table(join([plain_run, without(other_run)])).columns
     assert "SVD" in columns
     assert "SVD (other)" not in columns

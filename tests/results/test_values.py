@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import harness
 from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
-from harness.report.sentences import headline
-from harness.report.summary import summarise
+from harness.report.summary import headline, summarise
 from harness.results import Run, read_run
 from harness.results.compare import infer
 from harness.results.record import (
