@@ -90,9 +90,8 @@ def random_order(metric: Metric) -> Metric | str:
     >>> random_order(metrics.parse("ndcg(ideal=retrieved, ties=first)@5"))
     'ideal=retrieved with a gain of exp2 has no average over ties'
     """
-    chosen = tuple(each for each in metric.chosen if each[0] != "ties")
     try:
-        return metrics.parse(str(Metric(metric.name, chosen, metric.k)))
+        return metric.having(ties=None)
     except MetricError as error:
         return str(error).partition(": ")[2].partition("; ")[0]
 
@@ -130,8 +129,7 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
             # The least grade above the mean, or the greatest.
             least = number(float(grades[grades > grades.mean()].min(initial=grades.max())))
             name, value = ("threshold", least) if gain is None else ("gain", f"binary({least})")
-            chosen = ((name, Value(value)), *(each for each in metric.chosen if each[0] != name))
-            wanted = metrics.parse(str(Metric(metric.name, chosen, metric.k)))
+            wanted = metric.having(**{name: value})
             return f"every test item is relevant; set a threshold, as {wanted}"
         if grades.max() < metric.neutral:
             return "no test item is relevant; lower the threshold"

@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 from harness.errors import MetricError
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Exposure, Floats, Ints, Rankings, Ranks
-from harness.metrics.definitions import Parameter, Params, metric
-from harness.metrics.gain import THRESHOLD, relevant_from
+from harness.metrics.labels import THRESHOLD, Parameter, Params, metric
+from harness.metrics.ties import least_relevant
 
 OF = Parameter(
     "of",
@@ -177,7 +177,7 @@ def serendipity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -
     top = _top(lists, ks, exposure)
     _, to_history, n_history = _cosine_sums(top, exposure)
     history = np.where(n_history > 0, n_history, np.nan)[:, np.newaxis]
-    relevant = _is_relevant(lists, top, relevant_from(params), exposure)
+    relevant = _is_relevant(lists, top, least_relevant(params), exposure)
     return _means(np.where(relevant, 1.0 - to_history / history, 0.0 * history), top, ks)
 
 

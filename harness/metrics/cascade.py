@@ -19,18 +19,19 @@ import numpy as np
 
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
-from harness.metrics.dcg import Entries, rank_weights, walk
-from harness.metrics.definitions import Parameter, Params, metric, number
-from harness.metrics.gain import (
+from harness.metrics.binary import hits, where_relevant
+from harness.metrics.dcg import (
     GRADES,
     OFFSET,
-    THRESHOLD,
+    Entries,
+    Gains,
+    gain_of,
     gains,
-    relevant,
-    where_relevant,
+    rank_weights,
+    walk,
     without_gain,
 )
-from harness.metrics.ties import LISTS
+from harness.metrics.labels import LISTS, THRESHOLD, Parameter, Params, metric, number
 
 NEGATIVE = Parameter(
     "negative", "error", "error, zero", "what a negative relevance is: an error, or zero"
@@ -96,10 +97,11 @@ def err(lists: Rankings, ks: Ints, params: Params) -> Floats:
     0.53125
     """
     scale = 2.0 ** -float(params["max"])
-    scores = _stop(lists, scale * gains(params, lists.relevance), lambda ranks: 1.0 / ranks, ks)
+    stops = gains(params, lists.relevance)
+    scores = _stop(lists, stops, lambda ranks: 1.0 / ranks, ks, scale)
     judged = np.diff(lists.pool_offsets) > 0
     best = np.zeros(lists.n_users)
-    best[judged] = gains(params, lists.pool[lists.pool_offsets[:-1][judged]])
+    best[judged], *_ = gains(params, lists.pool[lists.pool_offsets[:-1][judged]])
     scores[best <= 0.0] = np.nan
     return scores
 
@@ -108,24 +110,35 @@ def _first_relevant(
     lists: Rankings, ks: Ints, params: Params, form: Callable[[Floats], Floats]
 ) -> Floats:
     """Score the rank of the first relevant item; nan where nothing is relevant."""
-    return where_relevant(_stop(lists, relevant(lists, params), form, ks), lists, params)
+    return where_relevant(_stop(lists, hits(lists, params), form, ks), lists, params)
 
 
-def _stop(lists: Rankings, satisfied: Floats, form: Callable[[Floats], Floats], ks: Ints) -> Floats:
-    """Return the expected ``form(i)`` of the rank i at which the reader stops, if within k."""
+def _stop(
+    lists: Rankings,
+    gains: Gains,
+    form: Callable[[Floats], Floats],
+    ks: Ints,
+    scale: float = 1.0,
+) -> Floats:
+    """Return the expected ``form(i)`` of the rank i at which the reader stops, if within k.
+
+    The gain times `scale` is the probability that an item satisfies.
+    """
     cuts = np.minimum(ks, lists.longest)
-    return walk(_cascade, lists, satisfied, cuts, rank_weights(form, cuts))
+    return walk(_cascade, lists, gains, cuts, rank_weights(form, cuts), scale)
 
 
 @kernel
-def _cascade(lists: Entries, weights: Floats, start: int, stop: int, out: Floats) -> None:
+def _cascade(
+    lists: Entries, weights: Floats, scale: float, start: int, stop: int, out: Floats
+) -> None:
     """Follow readers down the list, group by group.
 
     Within a group of n tied items, p[t] is the expected probability of going on past t of them.
     Adding an n-th item of stopping probability R to a group turns it into
     ``(n - t)/n * p[t] + t/n * (1 - R) * p[t - 1]``: the item is among the t or it is not.
     """
-    offsets, satisfied, lows, highs, ks = lists
+    offsets, (relevance, form, least), lows, highs, ks = lists
     n_k = len(ks)
     last = ks[n_k - 1]
     going_on = np.empty(last + 1)
@@ -140,11 +153,11 @@ def _cascade(lists: Entries, weights: Floats, start: int, stop: int, out: Floats
             going_on[: n_seen + 1] = 1.0
             beyond, stopping, first = 1.0, 0, entry
             while entry < end and lows[entry] == low:
-                stopping += satisfied[entry] > 0.0
+                stopping += gain_of(relevance[entry], form, least) > 0.0
                 entry += 1
             size = n_tied - stopping  # those at which nobody stops
             for i in range(first, entry):
-                chance = satisfied[i]
+                chance = scale * gain_of(relevance[i], form, least)
                 if chance > 0.0:
                     size += 1
                     beyond *= 1.0 - chance

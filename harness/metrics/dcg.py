@@ -1,4 +1,4 @@
-"""dcg, idcg and ndcg: gains discounted by rank.
+"""dcg, idcg and ndcg: gains discounted by rank; and the gain of a relevance.
 
 >>> lists = Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 2], [1, 2], [2])
 >>> [round(metric(lists, 2).mean, 4) for metric in (dcg, idcg, ndcg)]   # 1 + 7 / log2(3), ...
@@ -9,23 +9,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
-from harness.metrics.definitions import EMPTY, SHORT, Parameter, Params, metric
-from harness.metrics.gain import GRADED, gains, without_gain
-from harness.metrics.ties import (
-    AVERAGE,
-    BEST,
+from harness.metrics.labels import (
+    EMPTY,
     LISTS,
+    SHORT,
     TIES,
-    WORST,
-    cut_rule,
-    hypergeometric,
+    Parameter,
+    Params,
+    Value,
+    metric,
+    number,
 )
+from harness.metrics.ties import AVERAGE, BEST, WORST, cut_rule, hypergeometric, least_gain
+
+GAIN = Parameter(
+    "gain",
+    "exp2",
+    "exp2, linear, binary or with (number), table(number, ...)",
+    "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on, or a table "
+    "with the gain of relevance 0, 1, 2, ...",
+)
+LEAST = Parameter(
+    "threshold",
+    "none",
+    "none, a number",
+    "relevance below it has no gain; by default none is left out",
+)
+OFFSET = Parameter("offset", "0", "a number", "subtracted from each relevance before its gain")
+NEGATIVE = Parameter(
+    "negative",
+    "error",
+    "error, zero, keep",
+    "what a negative relevance is: an error, zero, or kept as it is",
+)
+GRADES = Parameter(
+    "grades",
+    "real",
+    "real, whole",
+    "whether relevances keep their fractions, or lose them as in software that stores integers",
+)
+GRADED = (GAIN, LEAST, OFFSET, NEGATIVE, GRADES)
+"""What decides the gain of a relevance, for metrics of more than two grades."""
 
 BASE = Parameter(
     "base", "2", "e, a number above 1", "base of the discount's logarithm, above 1, or e"
@@ -45,12 +75,60 @@ IDEAL = Parameter(
     "k relevant items for every user (the last needs a binary gain)",
 )
 SMALLEST_BLOCK = 2048
+EXP2, LINEAR, BINARY = 0, 1, 2
 
-Entries = tuple[Ints, Floats, Ranks, Ranks, Ints]
+Gains = tuple[Floats, int, float]
+"""What `gain_of` needs: relevances, EXP2, LINEAR or BINARY, and the least relevance with a gain."""
+Entries = tuple[Ints, Gains, Ranks, Ranks, Ints]
 """Ranked lists as compiled loops take them: offsets, gains, first and last rank of ties, and ks."""
 
 DISCOUNTED = (*GRADED, BASE, DISCOUNT)
 JARVELIN = "Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418"
+
+
+def _grades(params: Params, relevance: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return relevances as gains are computed from them, and which have a gain."""
+    grades = np.trunc(relevance) if params["grades"] == "whole" else relevance
+    counted = grades >= (least_gain(params) if "threshold" in params else -np.inf)
+    grades = grades - float(params["offset"])
+    return np.maximum(grades, 0.0) if params["negative"] == "zero" else grades, counted
+
+
+def without_gain(params: Params, relevance: Floats) -> str:
+    """Return which relevance has no gain and what to do, or ""."""
+    gain, offset = params.get("gain", Value("exp2")), float(params["offset"])
+    if gain.word == "binary":
+        return ""
+    if gain.word == "table":  # it has to hold every grade; for the rest the extremes are enough
+        relevance = np.unique(relevance)
+    elif "threshold" not in params or least_gain(params) == -np.inf:
+        relevance = np.array([relevance.min(), relevance.max()])
+    grades, counted = _grades(params, relevance)
+    grades = grades[counted]
+    if not len(grades):
+        return ""
+    least, most = grades.min(), grades.max()
+    if least < 0 and params["negative"] == "error":
+        return (
+            f"a relevance of {number(least)}"
+            + (f" after the offset of {number(offset)}" if offset else "")
+            + "; add negative=zero, or move the scale with "
+            f"offset={number(least + offset)}"
+        )
+    if gain.word == "table":
+        n = len(gain.numbers)
+        unlisted = grades[(grades < 0) | (grades >= n) | (grades % 1 != 0)]
+        if len(unlisted):
+            return (
+                f"no gain for a relevance of {number(unlisted[0])}; the table has those of 0 to "
+                f"{n - 1}: lengthen it, or move the scale with offset"
+            )
+    if gain == "exp2" and most > 1000:
+        return (
+            f"2**{number(most)} is beyond what a float holds; use gain=linear, or "
+            "gain=binary for counts, as of plays"
+        )
+    return ""
 
 
 def _excluded(params: Params, k: int | None) -> str:
@@ -150,19 +228,11 @@ def _of_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 
 def _of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    best = _in_order(lists, lists.pool_offsets, lists.pool)
-    return _of_lists(best, np.minimum(ks, lists.longest), params)
+    return _in_order(lists.pool_offsets, gains(params, lists.pool), ks, params)
 
 
 def _of_full_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
     return np.tile(np.cumsum(rank_weights(_discounts(params), ks))[ks], (lists.n_users, 1))
-
-
-def _in_order(lists: Rankings, offsets: Ints, relevance: Floats) -> Rankings:
-    """Return lists of these relevances in this order, without ties or unjudged items."""
-    ranks = np.arange(1, len(relevance) + 1, dtype=np.int32)
-    ranks -= np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
-    return Rankings(offsets, relevance, ranks, ranks, ranks, lists.n_ranked, pool=relevance)
 
 
 def _discounts(params: Params) -> Callable[[Floats], Floats]:
@@ -177,7 +247,44 @@ def _discounts(params: Params) -> Callable[[Floats], Floats]:
     return lambda ranks: 1.0 / divisors[params["discount"]](ranks)
 
 
-def walk(loop: Callable[..., None], lists: Rankings, gains: Floats, ks: Ints, *more: Any) -> Floats:
+def gains(params: Params, relevance: Floats) -> Gains:
+    """Return what the gains of relevances, of which `without_gain` names none, are computed from.
+
+    Only what the loops do not know is computed here.
+    """
+    gain = params.get("gain", Value("exp2"))
+    if gain.word == "binary":
+        return relevance, BINARY, least_gain(params)
+    form = LINEAR if gain == "linear" else EXP2
+    plain = params["grades"] == "real" and params["offset"] == "0" and params["negative"] != "zero"
+    if plain and gain.word != "table":
+        return relevance, form, least_gain(params) if "threshold" in params else -np.inf
+    grades, counted = _grades(params, relevance)
+    grades = np.where(counted, grades, 0.0)
+    if gain.word == "table":
+        by_grade = np.array(gain.numbers)
+        return np.where(counted, by_grade[grades.astype(np.int64)], 0.0), LINEAR, -np.inf
+    return grades, form, -np.inf
+
+
+@kernel
+def gain_of(relevance: float, form: int, least: float) -> float:
+    """Return the gain of a relevance; 2**rel - 1 by a shift where that is exact and much faster."""
+    if form == BINARY:
+        return 1.0 if relevance >= least else 0.0
+    if relevance < least:
+        return 0.0
+    if form == LINEAR:
+        return relevance
+    whole = int(relevance)
+    if 0 <= whole < 62 and whole == relevance:
+        return float((1 << whole) - 1)
+    return float(2.0**relevance - 1.0)
+
+
+def walk(
+    loop: Callable[..., None], lists: Rankings, gains: Gains, ks: Ints, *more: object
+) -> Floats:
     """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
     entries = (lists.offsets, gains, lists.tie_low, lists.tie_high, ks)
     out = np.zeros((lists.n_users, len(ks)))
@@ -190,9 +297,7 @@ def rank_weights(form: Callable[[Floats], Floats], ks: Ints) -> Floats:
     return np.concatenate(([0.0], form(np.arange(1.0, int(ks.max()) + 1))))
 
 
-def accumulate(
-    lists: Rankings, gains: Floats, form: Callable[[Floats], Floats], ks: Ints
-) -> Floats:
+def accumulate(lists: Rankings, gains: Gains, form: Callable[[Floats], Floats], ks: Ints) -> Floats:
     """Return ``sum over i <= k of gain_i * form(i)``, expected over the orders of ties."""
     cuts = np.minimum(ks, lists.longest)
     weights = rank_weights(form, cuts)
@@ -209,7 +314,7 @@ def _accumulate(
     entry's expected weight is the mean weight of the ranks of its group, 0 beyond k. One running
     total per user makes a score independent of the other cuts.
     """
-    offsets, gains, lows, highs, ks = lists
+    offsets, (relevance, form, least), lows, highs, ks = lists
     n_k = len(ks)
     for user in range(start, stop):
         entry, end = offsets[user], offsets[user + 1]
@@ -219,13 +324,13 @@ def _accumulate(
             while ks[cut] < low:
                 out[user, cut] = total
                 cut += 1
-            gain = gains[entry]
+            gain = gain_of(relevance[entry], form, least)
             entry += 1
             if low == high:
                 total += gain * weights[low]
                 continue
             while entry < end and lows[entry] == low:
-                gain += gains[entry]
+                gain += gain_of(relevance[entry], form, least)
                 entry += 1
             mean = gain / (high - low + 1)
             while cut < n_k and ks[cut] < high:  # the group crosses this cut
@@ -238,26 +343,55 @@ def _accumulate(
             out[user, rest] = total
 
 
+def _in_order(offsets: Ints, gains: Gains, ks: Ints, params: Params) -> Floats:
+    """Return the dcg at each k of lists without ties or unjudged items."""
+    cuts = np.minimum(ks, int(np.diff(offsets).max(initial=1)))
+    weights, n_users = rank_weights(_discounts(params), cuts), len(offsets) - 1
+    out = np.empty((n_users, len(ks)))
+    each_block(
+        lambda a, b: _accumulate_in_order(offsets, gains, cuts, weights, a, b, out),
+        n_users,
+        SMALLEST_BLOCK,
+    )
+    return out
+
+
+@kernel
+def _accumulate_in_order(
+    offsets: Ints, gains: Gains, ks: Ints, weights: Floats, start: int, stop: int, out: Floats
+) -> None:
+    """Do what `_accumulate` does where the entries of a user have the ranks 1, 2, 3, ..."""
+    relevance, form, least = gains
+    for user in range(start, stop):
+        a, total, rank = offsets[user], 0.0, 0
+        for cut in range(len(ks)):
+            while rank < ks[cut] and a + rank < offsets[user + 1]:
+                rank += 1
+                total += gain_of(relevance[a + rank - 1], form, least) * weights[rank]
+            out[user, cut] = total
+
+
 def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
     """Return ndcg, or idcg, against the best order of the items in the first k."""
-    cuts = np.minimum(ks, lists.longest)
+    cuts, found = np.minimum(ks, lists.longest), gains(params, lists.relevance)
     if params["gain"].word == "binary":
         prefix = np.cumsum(rank_weights(_discounts(params), cuts))
-        hits = gains(params, lists.relevance)
-        return walk(_retrieved_binary, lists, hits, cuts, prefix, cut_rule(params), ratio)
+        return walk(_retrieved_binary, lists, found, cuts, prefix, cut_rule(params), ratio)
     # Graded gains have no ties here: for each cut, sort what stands above it.
+    relevance, *form = found
     owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
-    by_gain = np.lexsort((-gains(params, lists.relevance), owners))
+    by_gain = np.lexsort((-relevance, owners))
     ideal = np.empty((lists.n_users, len(cuts)))
     for column, k in enumerate(cuts):
         inside = by_gain[lists.tie_low[by_gain] <= k]
         counts = np.bincount(owners[inside], minlength=lists.n_users)
-        best = _in_order(lists, np.concatenate(([0], np.cumsum(counts))), lists.relevance[inside])
-        ideal[:, column] = _of_lists(best, cuts[column : column + 1], params)[:, 0]
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        best = (relevance[inside], *form)
+        ideal[:, column] = _in_order(offsets, best, cuts[column : column + 1], params)[:, 0]
     if not ratio:
         return ideal
-    found = _of_lists(lists, ks, params)
-    return np.divide(found, ideal, out=np.zeros_like(ideal), where=ideal != 0.0)
+    ours = _of_lists(lists, ks, params)
+    return np.divide(ours, ideal, out=np.zeros_like(ideal), where=ideal != 0.0)
 
 
 @kernel
@@ -269,7 +403,7 @@ def _retrieved_binary(
     For the best and the worst order every possible number of them is tried. Writes the ratio to
     the best order of what is above k, or the dcg of that order.
     """
-    offsets, gains, lows, highs, ks = lists
+    offsets, (relevance, form, least), lows, highs, ks = lists
     for user in range(start, stop):
         for cut in range(len(ks)):
             k = ks[cut]
@@ -280,7 +414,7 @@ def _retrieved_binary(
                 # One type for ranks, so that what takes them is compiled once.
                 low, high, r = int(np.int64(lows[entry])), int(np.int64(highs[entry])), 0
                 while entry < offsets[user + 1] and lows[entry] == low:
-                    r += gains[entry] > 0.0
+                    r += gain_of(relevance[entry], form, least) > 0.0
                     entry += 1
                 if high <= k:
                     hits += r
@@ -295,15 +429,15 @@ def _retrieved_binary(
                         value = found + _weight_of(x, low, k, prefix, rule)
                         out[user, cut] += chances[x] * value / best if ratio else chances[x] * best
                 continue
-            least = max(0, inside - n_tied + crossing)
+            fewest = max(0, inside - n_tied + crossing)
             most = min(crossing, inside)
             extreme = np.nan
-            for x in range(least, most + 1):
+            for x in range(fewest, most + 1):
                 value = found + _weight_of(x, low, k, prefix, rule)
                 value = value / prefix[hits + x] if hits + x > 0 else 0.0
                 if not rule * value <= rule * extreme:
                     extreme = value
-            ideal = prefix[hits + (most if rule == BEST else least)]
+            ideal = prefix[hits + (most if rule == BEST else fewest)]
             out[user, cut] = extreme if ratio else ideal
 
 

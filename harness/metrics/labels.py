@@ -1,8 +1,9 @@
-"""Labels: a metric has the same string in a config, a column, a plot and a test.
+"""What a metric declares, and its label: the same string in a config, a column, a plot and a test.
 
 A label is ``name(parameter=value, ...)@k``; a value is a number, a word, or a word with numbers
-behind it, as ``binary(4)``. ``conventions.toml`` holds how libraries and documents compute their
-metrics, as labels.
+behind it, as ``binary(4)``. A metric is one function in the module of its family, decorated by
+`metric`: labels, lists, documentation and scoring read that declaration. ``conventions.toml`` holds
+how libraries and documents compute their metrics, as labels.
 
 >>> str(parse("ndcg( ties = first, gain=exp2 ) @ 10"))
 'ndcg(ties=first)@10'
@@ -13,29 +14,257 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, update_wrapper
 from importlib.resources import files
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from harness.errors import MetricError, suggestion
-from harness.metrics.definitions import (
-    DEFINITIONS,
-    Definition,
-    Params,
-    Value,
-    label_of,
-    number,
-    read_parameter,
-)
-from harness.metrics.gain import neutral
+from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
+from harness.metrics.ties import neutral, resolve
 
-__all__ = ["Convention", "Metric", "conventions", "describe", "parse", "parse_many"]
+__all__ = ["Convention", "Metric", "conventions", "describe", "parse", "parse_many", "score"]
+
+T = TypeVar("T")
+
+GREATEST_K = 10_000_000
 
 _LABEL = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<k>[^@()]*))?\s*", re.DOTALL
 )
+_VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
+_WORD = re.compile(r"(?:^|, )(?!a number)(\w+)( or with \(number\)|\(number, \.\.\.\)|)")
+_NUMBERS_BEHIND = {"": (0, 0), " or with (number)": (0, 1), "(number, ...)": (1, math.inf)}
+
+
+def number(value: float) -> str:
+    """Write a number as a label does: 2 and 0.8, whole numbers without a point."""
+    whole = float(value).is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(float(value))
+
+
+class Value(str):
+    """The canonical text of a parameter's value: a word, a number, or a word with numbers.
+
+    >>> value = Value("table(0, 1, 4)")
+    >>> value.word, value.numbers, value.as_number
+    ('table', (0.0, 1.0, 4.0), None)
+    """
+
+    __slots__ = ()
+
+    @property
+    def word(self) -> str:
+        """What stands before the brackets; a number too."""
+        return self.partition("(")[0].strip()
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The numbers in brackets."""
+        inside = self.partition("(")[2].removesuffix(")")
+        return tuple(float(each) for each in inside.split(",")) if inside else ()
+
+    @property
+    def as_number(self) -> float | None:
+        """The whole text as a number, or None if it is not one."""
+        try:
+            return float(self)
+        except ValueError:
+            return None
+
+
+Params = Mapping[str, Value]
+"""Parameters of a metric with their values."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a label; `choices` is both what people read and what values are checked by.
+
+    >>> weight = Parameter("weight", "1", "none, table(number, ...), a number above 0", "a weight")
+    >>> weight.words, weight.limits, weight.check("a label", Value("2.0"))
+    ({'none': '', 'table': '(number, ...)'}, (0.0, inf), '2')
+    """
+
+    name: str
+    default: str
+    """The value if a label has none; left out when a label is printed."""
+    choices: str
+    """Words, some with numbers in brackets, and last perhaps ``a number above 0 and below 1``."""
+    summary: str
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Words that may be written, each with what may stand behind it."""
+        return dict(_WORD.findall(self.choices))
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Between what a plain number has to lie; None where a number may not be written."""
+        found = dict(re.findall(r"(above|below) (\S+)", self.choices))
+        limits = float(found.get("above", -math.inf)), float(found.get("below", math.inf))
+        return limits if "a number" in self.choices else None
+
+    def check(self, label: str, value: Value) -> Value:
+        """Return a value in its canonical form, or raise an error whose message has the label."""
+        plain = value.as_number
+        word = value.word if plain is None or not math.isfinite(plain) else number(plain)
+        if word in self.words:
+            fewest, most = _NUMBERS_BEHIND[self.words[word]]
+            if not fewest <= len(value.numbers) <= most:
+                raise MetricError(
+                    f"{label}: {self.name}={value} has {len(value.numbers)} numbers in brackets; "
+                    f"write {word}{self.words[word]}"
+                )
+            return self._canonical(label, word, value)
+        if self.limits and plain is not None and self.limits[0] < plain < self.limits[1]:
+            return Value(number(plain))
+        meant = suggestion(word, self.words) if self.words and plain is None else ""
+        raise MetricError(
+            f"{label}: {self.name} cannot be {value}; "
+            + (meant if meant.startswith("did") else f"use {self.choices}")
+        )
+
+    def _canonical(self, label: str, word: str, value: Value) -> Value:
+        """Write a word and its numbers in one way, after a check of the numbers."""
+        numbers = value.numbers
+        if not all(map(math.isfinite, numbers)):
+            raise MetricError(f"{label}: {self.name}={value} is not finite; write plain numbers")
+        if word == "table" and (min(numbers) < 0 or any(b < a for a, b in pairwise(numbers))):
+            raise MetricError(
+                f"{label}: the gains of {value} are negative or fall; write the gain of "
+                "relevance 0, 1, 2, ... from the least to the most"
+            )
+        if word == "random":
+            seed = numbers[0] if numbers else 0.0
+            if not seed.is_integer() or not 0 <= seed < 2**32:
+                raise MetricError(
+                    f"{label}: the seed of {value} is not one; use a whole number from 0"
+                )
+            numbers = (seed,) if seed else ()
+        return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
+
+
+TIES = Parameter(
+    "ties",
+    "average",
+    "average, first, last, best, worst, random or with (number)",
+    "order of equal estimates: expected value over all orders, input order, reversed input order, "
+    "best or worst possible, or drawn with a seed",
+)
+UNDEFINED = Parameter(
+    "undefined",
+    "nan",
+    "nan, 0, 1",
+    "score of a user without a relevant item; nan leaves the user out of the mean",
+)
+EMPTY = Parameter(
+    "empty",
+    "0",
+    "nan, 0, 1",
+    "score of a user with relevant items but nothing recommended; nan also without such items",
+)
+SHORT = Parameter(
+    "short", "kept", "kept, skipped", "lists shorter than k: kept, cut at their length, or skipped"
+)
+LISTS = (TIES, UNDEFINED, EMPTY, SHORT)
+"""What a metric of ranked lists needs besides."""
+THRESHOLD = Parameter(
+    "threshold",
+    "positive",
+    "positive, a number",
+    "least relevance of a relevant item; by default anything above 0",
+)
+"""What decides whether an item is relevant, for metrics that ask no more."""
+
+
+@dataclass(eq=False)
+class Definition:
+    """The declaration of a metric, in place of the function that computes it.
+
+    A call scores one kind of evidence: ``ndcg(lists, 10, ties="first")``, ``rmse(pairs)``.
+    The function's name is the metric's, the first paragraph of its docstring the summary.
+    """
+
+    compute: Callable[..., Any]
+    """From rankings, ranks and parameters (and exposure), the scores of shape (n_users, n_k), nan
+    where nothing is relevant, or without `per_user` one value at each rank; from pairs and
+    parameters, the users' scores and the pooled value."""
+    formula: str
+    """One line, in which ``i`` is a rank from 1, ``rel_i`` the relevance found there, ``R`` the
+    user's relevant items."""
+    source: str
+    """One line, with a DOI where there is one."""
+    parameters: tuple[Parameter, ...] = ()
+    """In the order in which labels print them."""
+    range: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = True
+    needs: Literal["rankings", "pairs", "items"] = "rankings"
+    """Ranked lists, pairs of estimate and rating, or the items at the top of each list together
+    with the training ratings."""
+    cut: Literal["optional", "required", "none"] = "optional"
+    """Whether a label has ``@k``; without it the whole list counts."""
+    pooled: bool = False
+    """Whether its table value is computed over all users at once, not as the mean of their
+    scores."""
+    per_user: bool = True
+    synonyms: tuple[str, ...] = ()
+    """Other names, for messages only: a label has one spelling."""
+    fault: Callable[[Params, int | None], str] | None = None
+    """Returns what is wrong with parameters and the rank together, or ""."""
+    fault_of_relevance: Callable[[Params, Floats], str] | None = None
+    """Returns why one of the relevances has no gain, or ""."""
+
+    def __post_init__(self) -> None:
+        update_wrapper(self, self.compute)
+
+    @property
+    def name(self) -> str:
+        """Its name in labels."""
+        return self.compute.__name__
+
+    @property
+    def summary(self) -> str:
+        """What it measures, in a sentence or two."""
+        return " ".join((self.compute.__doc__ or "").partition("\n\n")[0].split())
+
+    def __call__(
+        self,
+        evidence: Rankings | Pairs,
+        k: int | None = None,
+        *,
+        exposure: Exposure | None = None,
+        **params: object,
+    ) -> Scores:
+        """Score rankings, or pairs, at one rank or as a whole, with parameters as in a label."""
+        metric = parse(_label(self.name, params, k))
+        rankings, pairs = (None, evidence) if isinstance(evidence, Pairs) else (evidence, None)
+        return score([metric], rankings, pairs, exposure)[metric]
+
+
+DEFINITIONS: dict[str, Definition] = {}
+"""The metrics by name."""
+
+
+def metric(formula: str, source: str, **more: Any) -> Callable[[Callable[..., Any]], Definition]:
+    """Declare the decorated function as a metric, with what `Definition` takes."""
+
+    def declare(compute: Callable[..., Any]) -> Definition:
+        DEFINITIONS[compute.__name__] = Definition(compute, formula, source, **more)
+        return DEFINITIONS[compute.__name__]
+
+    return declare
+
+
+def describe() -> list[Definition]:
+    """Return every metric, ranking metrics first."""
+    order = ("rankings", "pairs", "items")
+    return sorted(DEFINITIONS.values(), key=lambda each: order.index(each.needs))
 
 
 @dataclass(frozen=True)
@@ -66,7 +295,7 @@ class Metric:
     k: int | None = None
 
     def __str__(self) -> str:
-        return label_of(self.name, dict(self.chosen), self.k)
+        return _label(self.name, dict(self.chosen), self.k)
 
     @property
     def definition(self) -> Definition:
@@ -76,7 +305,8 @@ class Metric:
     @property
     def params(self) -> Params:
         """Every parameter with its value, defaults included."""
-        return self.definition.complete(dict(self.chosen))
+        defaults = {each.name: Value(each.default) for each in self.definition.parameters}
+        return defaults | dict(self.chosen)
 
     @property
     def higher_is_better(self) -> bool:
@@ -122,7 +352,19 @@ class Metric:
         >>> str(parse("ndcg@5").at(20))
         'ndcg@20'
         """
-        return _checked(str(self), self.name, dict(self.chosen), None if k is None else str(k))
+        return parse(_label(self.name, dict(self.chosen), k))
+
+    def having(self, **params: str | None) -> Metric:
+        """Return the same metric with other values; None for the default.
+
+        Examples
+        --------
+        >>> str(parse("ndcg(ties=first)@5").having(ties=None, gain="linear"))
+        'ndcg(gain=linear)@5'
+        """
+        values: dict[str, str | None] = {**dict(self.chosen), **params}
+        kept = {name: value for name, value in values.items() if value is not None}
+        return parse(_label(self.name, kept, self.k))
 
 
 def parse(label: str) -> Metric:
@@ -162,12 +404,29 @@ def parse(label: str) -> Metric:
         )
     given: dict[str, Value] = {}
     for part in _split(found["params"]) if found["params"] else ():
-        name, value = read_parameter(label, part)
-        if name in given:
-            raise MetricError(f"{label}: {name} is given twice; keep one")
-        given[name] = value
-    k = found["k"]
-    return _checked(label.strip(), found["name"], given, k if k is None else k.strip())
+        key, value = _read_parameter(label, part)
+        if key in given:
+            raise MetricError(f"{label}: {key} is given twice; keep one")
+        given[key] = value
+    label, name = label.strip(), found["name"]
+    definition = DEFINITIONS.get(name) or DEFINITIONS.get(name.casefold())
+    if definition is None:
+        synonyms = {other: each.name for each in DEFINITIONS.values() for other in each.synonyms}
+        meant = synonyms.get(name.casefold())
+        hint = f"did you mean {meant!r}?" if meant else suggestion(name, DEFINITIONS)
+        raise MetricError(f"{label}: unknown metric {name!r}; {hint}")
+    own = {each.name: each for each in definition.parameters}
+    for key in given:
+        if key not in own:
+            raise MetricError(
+                f"{label}: {definition.name} has no parameter {key!r}; {suggestion(key, own)}"
+            )
+    values = {key: own[key].check(label, given[key]) for key in own if key in given}
+    chosen = tuple((key, value) for key, value in values.items() if value != own[key].default)
+    metric = Metric(definition.name, chosen, _read_rank(definition, label, found["k"]))
+    if definition.fault and (fault := definition.fault(metric.params, metric.k)):
+        raise MetricError(f"{label}: {fault.format(label=label)}")
+    return metric
 
 
 def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
@@ -207,16 +466,162 @@ def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def describe() -> list[Definition]:
-    """Return every metric, ranking metrics first.
+def _check_text(label: object) -> None:
+    if not isinstance(label, str):
+        raise MetricError(f"{label!r}: a metric label is text; write it as 'ndcg@10'")
 
-    Examples
-    --------
-    >>> describe()[0].name
-    'ndcg'
+
+def _split(text: str) -> Iterator[str]:
+    """Split at the commas outside brackets."""
+    depth, start = 0, 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            yield text[start:position].strip()
+            start = position + 1
+    yield text[start:].strip()
+
+
+def _read_parameter(label: str, text: str) -> tuple[str, Value]:
+    """Read ``parameter=value``; what the parameter takes is for `Parameter.check`."""
+    name, equals, written = text.partition("=")
+    found = _VALUE.fullmatch(written.strip())
+    if not equals or not name.strip() or not found:
+        raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
+    value = Value(found[0])
+    try:
+        _ = value.numbers
+    except ValueError:
+        raise MetricError(
+            f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
+            f"write them as {found['word']}(1, 2)"
+        ) from None
+    return name.strip(), value
+
+
+def _read_rank(definition: Definition, label: str, text: str | None) -> int | None:
+    if text is None:
+        if definition.cut == "required":
+            raise MetricError(f"{label}: {definition.name} needs a rank; write {label}@10")
+        return None
+    text = text.strip()
+    if definition.cut == "none":
+        raise MetricError(f"{label}: {definition.name} has no rank; leave @{text} out")
+    sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
+    if not (sound and 0 < int(text) <= GREATEST_K):
+        raise MetricError(f"{label}: k is {text!r}; use a whole number from 1")
+    return int(text)
+
+
+def _label(name: str, params: Mapping[str, object], k: int | None) -> str:
+    inside = ", ".join(f"{parameter}={value}" for parameter, value in params.items())
+    return name + (f"({inside})" if inside else "") + ("" if k is None else f"@{k}")
+
+
+def score(
+    wanted: Iterable[Metric],
+    rankings: Rankings | None = None,
+    pairs: Pairs | None = None,
+    exposure: Exposure | None = None,
+) -> dict[Metric, Scores]:
+    """Compute metrics.
+
+    Parameters
+    ----------
+    wanted : iterable of Metric
+    rankings : Rankings, optional
+        Input of ranking metrics.
+    pairs : Pairs, optional
+        Input of rmse and similar metrics.
+    exposure : Exposure, optional
+        The training ratings, for metrics of which items are recommended.
+
+    Returns
+    -------
+    dict of Metric to Scores
+        In the given order, each once.
+
+    Raises
+    ------
+    MetricError
+        If what a metric needs is missing, or holds values that it does not define.
     """
-    order = ("rankings", "pairs", "items")
-    return sorted(DEFINITIONS.values(), key=lambda each: order.index(each.needs))
+    found: dict[Metric, Scores | None] = dict.fromkeys(wanted)
+    alike: dict[tuple[object, ...], list[Metric]] = {}  # that differ only in k
+    for metric in found:
+        alike.setdefault((metric.name, metric.chosen), []).append(metric)
+    for group in alike.values():
+        found |= zip(group, _score_alike(group, rankings, pairs, exposure), strict=True)
+    return {metric: scores for metric, scores in found.items() if scores is not None}
+
+
+def _score_alike(
+    group: list[Metric],
+    rankings: Rankings | None,
+    pairs: Pairs | None,
+    exposure: Exposure | None,
+) -> Iterator[Scores]:
+    """Score metrics that differ only in their rank, all ranks in one pass."""
+    first, definition, params = group[0], group[0].definition, group[0].params
+    if first.needs_pairs:
+        per_user, pooled = definition.compute(
+            _there(pairs, "pairs of estimate and rating", first), params
+        )
+        yield Scores(per_user, pooled, int(np.isnan(per_user).sum()))
+        return
+    lists = _there(rankings, "rankings", first)
+    check_relevance(first, lists.pool)
+    if "ties" in params:
+        lists = resolve(lists, params)
+    cuts = np.array([metric.k or lists.longest for metric in group], dtype=np.int64)
+    cuts, columns = np.unique(cuts, return_inverse=True)
+    if first.needs_items:
+        exposure = _there(exposure, "exposure", first)
+        try:
+            values = definition.compute(lists, cuts, params, exposure)
+        except MetricError as error:
+            raise MetricError(f"{first.name}@{cuts.max()}: {error}") from None
+    else:
+        values = definition.compute(lists, cuts, params)
+    for metric, column in zip(group, columns, strict=True):
+        if first.per_user:
+            yield _average(metric, values[:, column].copy(), lists)
+        else:
+            yield Scores(np.full(lists.n_users, np.nan), float(values[column]), 0)
+
+
+def _there(evidence: T | None, what: str, metric: Metric) -> T:
+    if evidence is None:
+        raise MetricError(f"{metric}: it needs {what}, but there are none; leave the metric out")
+    return evidence
+
+
+def check_relevance(metric: Metric, relevance: ArrayLike) -> None:
+    """Refuse relevances that a metric does not define, with what to change in the label.
+
+    >>> check_relevance(parse("ndcg@10"), [-2, 5])
+    Traceback (most recent call last):
+    harness.errors.MetricError: ndcg: a relevance of -2; add negative=zero, or move the scale with \
+offset=-2
+    """
+    grades, find = np.asarray(relevance, np.float64), metric.definition.fault_of_relevance
+    if find and len(grades) and (fault := find(metric.params, grades)):
+        raise MetricError(f"{_label(metric.name, dict(metric.chosen), None)}: {fault}")
+
+
+def _average(metric: Metric, values: Floats, lists: Rankings) -> Scores:
+    """Apply the rules for users without relevant items, lists or enough items, and average."""
+    params, undefined = metric.params, np.isnan(values)
+    if "undefined" in params:
+        values[undefined] = float(params["undefined"])
+    if "empty" in params:
+        kept = undefined & (params["empty"] != "nan")
+        values[(lists.n_ranked == 0) & ~kept] = float(params["empty"])
+    if params.get("short") == "skipped" and metric.k is not None:
+        values[lists.n_ranked < metric.k] = np.nan
+    defined = values[~np.isnan(values)]
+    mean = float(defined.mean()) if len(defined) else math.nan
+    return Scores(values, mean, len(values) - len(defined))
 
 
 @dataclass(frozen=True)
@@ -290,41 +695,13 @@ def conventions() -> dict[str, Convention]:
     >>> sorted(conventions())[:4]
     ['bellei-2017', 'cornac', 'elliot', 'implicit']
     """
-    return dict(_read())
+    return dict(_read_conventions())
 
 
 @cache
-def _read() -> dict[str, Convention]:
+def _read_conventions() -> dict[str, Convention]:
     text = files("harness.metrics").joinpath("conventions.toml").read_text(encoding="utf-8")
-    entries: dict[str, dict[str, Any]] = tomllib.loads(text)
     return {
         name: Convention(name, **entry | {"notes": tuple(entry.get("notes", ()))})
-        for name, entry in entries.items()
+        for name, entry in tomllib.loads(text).items()
     }
-
-
-def _check_text(label: object) -> None:
-    if not isinstance(label, str):
-        raise MetricError(f"{label!r}: a metric label is text; write it as 'ndcg@10'")
-
-
-def _split(text: str) -> Iterator[str]:
-    """Split at the commas outside brackets."""
-    depth, start = 0, 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            yield text[start:position].strip()
-            start = position + 1
-    yield text[start:].strip()
-
-
-def _checked(label: str, name: str, given: Params, k: str | None) -> Metric:
-    definition = DEFINITIONS.get(name) or DEFINITIONS.get(name.casefold())
-    if definition is None:
-        synonyms = {other: each.name for each in describe() for other in each.synonyms}
-        meant = synonyms.get(name.casefold())
-        hint = f"did you mean {meant!r}?" if meant else suggestion(name, DEFINITIONS)
-        raise MetricError(f"{label}: unknown metric {name!r}; {hint}")
-    chosen, cut = definition.choose(label, given, k)
-    return Metric(definition.name, tuple(chosen.items()), cut)

@@ -25,7 +25,7 @@ import numpy as np
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Pairs
-from harness.metrics.definitions import Parameter, Params, metric
+from harness.metrics.labels import Parameter, Params, metric
 
 SMALLEST_BLOCK = 512
 

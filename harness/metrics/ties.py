@@ -3,16 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
-from harness.metrics.definitions import EMPTY, SHORT, UNDEFINED, Parameter, Params, Value
-from harness.metrics.gain import neutral
+
+if TYPE_CHECKING:
+    from harness.metrics.labels import Params, Value
 
 AVERAGE, BEST, WORST = 0, 1, -1
 SMALLEST_BLOCK = 2048
+LEAST_POSITIVE = 5e-324
+"""At least this is the same as more than zero."""
+
+
+def least_relevant(params: Params) -> float:
+    """Return the least relevance that makes an item relevant."""
+    threshold = params["threshold"].as_number
+    return LEAST_POSITIVE if threshold is None else threshold
+
+
+def least_gain(params: Params) -> float:
+    """Return the least relevance with a gain."""
+    if params["gain"].word == "binary":
+        return (*params["gain"].numbers, LEAST_POSITIVE)[0]
+    threshold = params["threshold"].as_number
+    return -np.inf if threshold is None else threshold
+
+
+def neutral(params: Params) -> float:
+    """Return the relevance with the gain of an unjudged item: better stands above, worse below."""
+    if "gain" in params and params["gain"].word == "binary":
+        return least_gain(params)
+    if "offset" in params:
+        return float(params["offset"])
+    return least_relevant(params) if "threshold" in params else 0.0
+
+
+def cut_rule(params: Params) -> int:
+    """Return `BEST` or `WORST` if the metric has to find that order itself, else `AVERAGE`.
+
+    Divided by what is among the first k, a list may gain by having fewer relevant items there, so
+    that the best order depends on where it is cut.
+    """
+    retrieved = params.get("ideal") == "retrieved" and params["gain"].word == "binary"
+    if retrieved or params.get("denominator") == "hits":
+        return {"best": BEST, "worst": WORST}.get(params["ties"], AVERAGE)
+    return AVERAGE
+
+
+def resolve(rankings: Rankings, params: Params) -> Rankings:
+    """Order ties by the rule of a metric, unless the metric orders them itself."""
+    if cut_rule(params) != AVERAGE:
+        return rankings
+    return resolve_ties(rankings, params["ties"], neutral(params))
 
 
 def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Rankings:
@@ -21,8 +67,7 @@ def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Ranki
     The rules ``average`` and ``together`` keep them. For ``best`` and ``worst``, `neutral` is the
     relevance that counts as much as an unjudged item.
 
-    Examples
-    --------
+    >>> from harness.metrics import Value
     >>> lists = Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 1], [3, 3], [3])
     >>> worst = resolve_ties(lists, Value("worst"))   # the unjudged item comes first
     >>> worst.relevance.tolist(), worst.rank.tolist(), worst.tie_high.tolist()
@@ -63,36 +108,6 @@ def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Ranki
         ranks = np.where(place < head, r.tie_low + place, r.tie_high - size + 1 + place)
     rank = ranks.astype(np.int32)
     return replace(r, relevance=r.relevance[order], rank=rank, tie_low=rank, tie_high=rank)
-
-
-def cut_rule(params: Params) -> int:
-    """Return `BEST` or `WORST` if the metric has to find that order itself, else `AVERAGE`.
-
-    Divided by what is among the first k, a list may gain by having fewer relevant items there, so
-    that the best order depends on where it is cut.
-    """
-    retrieved = params.get("ideal") == "retrieved" and params["gain"].word == "binary"
-    if retrieved or params.get("denominator") == "hits":
-        return {"best": BEST, "worst": WORST}.get(params["ties"], AVERAGE)
-    return AVERAGE
-
-
-def _resolve(rankings: Rankings, params: Params) -> Rankings:
-    if cut_rule(params) != AVERAGE:
-        return rankings
-    return resolve_ties(rankings, params["ties"], neutral(params))
-
-
-TIES = Parameter(
-    "ties",
-    "average",
-    "average, first, last, best, worst, random or with (number)",
-    "order of equal estimates: expected value over all orders, input order, reversed input order, "
-    "best or worst possible, or drawn with a seed",
-    apply=_resolve,
-)
-LISTS = (TIES, UNDEFINED, EMPTY, SHORT)
-"""What a metric of ranked lists needs besides."""
 
 
 @kernel

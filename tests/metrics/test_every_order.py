@@ -33,7 +33,7 @@ def labels(rules):
     for definition in metrics.describe():
         if definition.needs != "rankings":
             continue
-        own = definition.parameter
+        own = {each.name: each for each in definition.parameters}
         written = [""] + [
             f"{name}={value}"
             for name, parameter in own.items()
