@@ -15,7 +15,7 @@ from harness.algorithms import models
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.errors import AlgorithmError
 from harness.metrics import Exposure, Metric, Pairs, Rankings
-from harness.rankings.blocks import TieKeys, offsets_of, order_keys, tie_keys, top_items
+from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
 
 __all__ = ["Progress", "compile_scoring", "rank", "score_pairs"]
 
