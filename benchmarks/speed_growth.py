@@ -14,8 +14,7 @@ import numpy as np
 from speed_sides import arguments, columns, plain, seconds, silence
 
 from harness import datasets
-from harness.algorithms import models
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import models, surprise
 from harness.results.environment import machine
 
 MILLIONS = (0.25, 1, 4, 16)

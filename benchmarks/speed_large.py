@@ -32,9 +32,8 @@ MOST_SLOWER = 2.5
 def measure(size: str) -> dict[str, float]:
     """Do all steps in this process and return the seconds of each, and the peak of memory."""
     from harness import datasets, evaluation, metrics, splits
-    from harness.algorithms import models
-    from harness.algorithms.surprise_import import surprise
-    from harness.algorithms.trainset import ColumnTrainset
+    from harness.algorithms import models, surprise
+    from harness.algorithms.models import ColumnTrainset
     from harness.candidates import Catalogue, Rated
     from harness.experiment.ranking import rank, score_pairs
     from harness.splits.random import Holdout

@@ -19,8 +19,7 @@ import pandas as pd
 from speed_sides import Row, Table, arguments, columns, movielens, seconds
 
 from harness import metrics, splits
-from harness.algorithms import models
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import models, surprise
 from harness.candidates import Candidates, Catalogue
 from harness.experiment.ranking import rank
 from harness.splits.random import Holdout

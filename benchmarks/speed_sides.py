@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from harness import datasets
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms import surprise
+from harness.algorithms.models import ColumnTrainset
 from harness.datasets import Ratings
 from harness.results.environment import machine
 

@@ -14,7 +14,7 @@ from typing import Any
 import harness
 from harness import evaluation, metrics, seeds
 from harness.algorithms import models, registry
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.models import ColumnTrainset
 from harness.candidates import Catalogue
 from harness.config.experiment import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError

@@ -13,8 +13,8 @@ from typing import Any
 import harness
 from harness import datasets, metrics, seeds, splits
 from harness.algorithms import registry
+from harness.algorithms.models import ColumnTrainset
 from harness.algorithms.own import code_digest
-from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Sampled
 from harness.config.experiment import AlgorithmConfig, Experiment
 from harness.config.load import Document, load

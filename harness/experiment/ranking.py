@@ -19,8 +19,6 @@ from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, to
 
 __all__ = ["Progress", "compile_scoring", "rank", "score_pairs"]
 
-BLOCK_BYTES = 32_000_000
-
 Progress = Callable[[int, int], object]
 Keys = tuple[TieKeys, TieKeys]
 """Of the test users, by position, and of the items, by code."""
@@ -157,12 +155,9 @@ def _rank_catalogue(
     trainset = model.trainset
     kept = np.flatnonzero(selected.kept)
     inner = trainset.inner_users[selected.users[kept]]
-    block = max(1, BLOCK_BYTES // (8 * max(1, trainset.n_items)))
     codes = np.append(trainset.item_codes, -1).astype(np.int32)
     parts = []
-    blocks = models.catalogue(
-        model, selected.users[kept], clip=False, accelerate=accelerate, block=block
-    )
+    blocks = models.catalogue(model, selected.users[kept], clip=False, accelerate=accelerate)
     for start, stop, estimates in blocks:
         _check_and_clip(model, estimates, clip=clip)
         judged = _stretches(selected.offsets, kept[start:stop])

@@ -13,7 +13,7 @@ import numpy as np
 
 from harness import metrics, seeds
 from harness.algorithms import registry
-from harness.algorithms.parameters import with_params
+from harness.algorithms.registry import with_params
 from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
 from harness.errors import AlgorithmError
 from harness.experiment.cell import Outcome
