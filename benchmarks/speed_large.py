@@ -35,7 +35,7 @@ def measure(size: str) -> dict[str, float]:
     from harness.algorithms import models, surprise
     from harness.algorithms.models import ColumnTrainset
     from harness.candidates import Catalogue, Rated
-    from harness.experiment.ranking import rank, score_pairs
+    from harness.experiment.cell import Scorer
     from harness.splits.random import Holdout
 
     told: dict[str, float] = {}
@@ -87,11 +87,10 @@ def measure(size: str) -> dict[str, float]:
             some[:: max(1, len(some) // CATALOGUE_USERS)] = True
             some[np.flatnonzero(some)[CATALOGUE_USERS:]] = False
             asked = replace(asked, kept=some)
-        pairs, _ = score_pairs(model, asked, **options)
+        scorer = Scorer(model, asked, **options)
+        pairs, _ = scorer.pairs()
         lap(f"{section.kind}: estimates")
-        ranked = rank(
-            model, section, asked, pairs, **options, depth=0, progress=lambda done, total: None
-        )
+        ranked = scorer.rank(section, pairs)
         lap(f"{section.kind}: rank")
         scores = evaluation.evaluate([metric], ranked, pairs, asked.kept)
         lap(f"{section.kind}: metric")

@@ -587,7 +587,7 @@ def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True)
     """Compile what an algorithm needs before the clock starts, by fitting and scoring a toy.
 
     It does so once in each process for each set of options. Ranking and metrics have theirs in
-    `harness.experiment.ranking.compile_scoring`. Of a class of your own, what it derives from is
+    `harness.experiment.cell.compile_scoring`. Of a class of your own, what it derives from is
     compiled; numbers that select no other compiled code are small.
     """
     entry = registry.entry_of(registry.find(name)) or registry.algorithms()["Random"]

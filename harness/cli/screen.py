@@ -15,7 +15,7 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.experiment.checks import DryRun
+    from harness.experiment.dry_run import DryRun
     from harness.results.run import Run
 
 __all__ = [

@@ -10,7 +10,7 @@ from surprise import KNNBasic
 import harness
 from harness.cli.progress import Lines
 from harness.config.experiment import Tuning
-from harness.experiment.checks import dry_run
+from harness.experiment.dry_run import dry_run
 from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
 from harness.sections import Range
