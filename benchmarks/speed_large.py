@@ -36,7 +36,7 @@ def measure(size: str) -> dict[str, float]:
     from harness.algorithms.models import ColumnTrainset
     from harness.candidates import Catalogue, Rated
     from harness.experiment.cell import Scorer
-    from harness.splits.random import Holdout
+    from harness.splits import Holdout
 
     told: dict[str, float] = {}
     clock = time.perf_counter()

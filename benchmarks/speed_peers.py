@@ -22,7 +22,7 @@ from harness import metrics, splits
 from harness.algorithms import models, surprise
 from harness.candidates import Candidates, Catalogue
 from harness.experiment.cell import Scorer
-from harness.splits.random import Holdout
+from harness.splits import Holdout
 
 PEERS = {"Cornac": "cornac==3.0.*", "LensKit": "lenskit==2025.8.*"}
 QUIET = {"verbose": False}

@@ -14,9 +14,7 @@ from harness.experiment.dry_run import dry_run
 from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
 from harness.sections import Range
-from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
-from harness.splits.random import Holdout
-from harness.splits.temporal import GlobalTime
+from harness.splits import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
