@@ -35,11 +35,9 @@ def store(monkeypatch, tmp_path):
 def test_trials_that_do_not_wait_for_a_value_are_handed_out_together(
     monkeypatch, tuning, n_trials, batches
 ):
-    compute, sizes = Pool.compute, []
+    execute, sizes = Pool.execute, []
     monkeypatch.setattr(
-        Pool,
-        "compute",
-        lambda self, cells, **how: sizes.append(len(cells)) or compute(self, cells, **how),
+        Pool, "execute", lambda self, cells: sizes.append(len(cells)) or execute(self, cells)
     )
     more = {
         "split": {"kind": "kfold", "n_splits": 2},

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import (
+from harness.splits import filter
+from harness.splits.filters import (
     FirstUsers,
     KCore,
     MinRating,
@@ -18,7 +19,6 @@ from harness.splits import (
     SampleUsers,
     TimeWindow,
     TopItems,
-    filter,
 )
 
 pairs = st.lists(
