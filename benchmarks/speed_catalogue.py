@@ -10,8 +10,7 @@ import sys
 import numpy as np
 from speed_sides import Row, Table, arguments, columns, movielens, plain, seconds, three_quarters
 
-from harness.algorithms import models
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import models, surprise
 
 SEEDED = {"random_state": 0}
 QUIET = {"verbose": False}

@@ -6,8 +6,7 @@ import sys
 
 from speed_sides import Row, Table, arguments, columns, movielens, plain, seconds, three_quarters
 
-from harness.algorithms import models
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import models, surprise
 
 WORK = [
     ("SVD", surprise.SVD, {"random_state": 0}, 5),

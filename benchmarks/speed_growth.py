@@ -14,9 +14,8 @@ import numpy as np
 from speed_sides import arguments, columns, plain, seconds, silence
 
 from harness import datasets
-from harness.algorithms import models
-from harness.algorithms.surprise_import import surprise
-from harness.results.record import Machine
+from harness.algorithms import models, surprise
+from harness.results.environment import machine
 
 MILLIONS = (0.25, 1, 4, 16)
 FROM = 1  # the bar is on the growth from here
@@ -84,7 +83,7 @@ def main() -> int:
     for name, slope in slopes.items():
         print(f"{name:14} exponent {slope:.2f} {f'bar {HIGHEST}' if name in PROMISED else ''}")
     if told.output:
-        figures = {"machine": Machine.here(), "seconds": found, "exponents": slopes}
+        figures = {"machine": machine(), "seconds": found, "exponents": slopes}
         told.output.write_text(json.dumps(figures, indent=1) + "\n")
     return int(any(slopes[name] > HIGHEST for name in PROMISED))
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from speed_sides import arguments
 
-from harness.results.record import Machine
+from harness.results.environment import machine
 
 SIZES = {
     "1M": {"n_users": 6_040, "n_items": 3_706, "n_ratings": 1_000_209},
@@ -32,12 +32,11 @@ MOST_SLOWER = 2.5
 def measure(size: str) -> dict[str, float]:
     """Do all steps in this process and return the seconds of each, and the peak of memory."""
     from harness import datasets, evaluation, metrics, splits
-    from harness.algorithms import models
-    from harness.algorithms.surprise_import import surprise
-    from harness.algorithms.trainset import ColumnTrainset
+    from harness.algorithms import models, surprise
+    from harness.algorithms.models import ColumnTrainset
     from harness.candidates import Catalogue, Rated
-    from harness.experiment.ranking import rank, score_pairs
-    from harness.splits.random import Holdout
+    from harness.experiment.cell import Scorer
+    from harness.splits import Holdout
 
     told: dict[str, float] = {}
     clock = time.perf_counter()
@@ -88,11 +87,10 @@ def measure(size: str) -> dict[str, float]:
             some[:: max(1, len(some) // CATALOGUE_USERS)] = True
             some[np.flatnonzero(some)[CATALOGUE_USERS:]] = False
             asked = replace(asked, kept=some)
-        pairs, _ = score_pairs(model, asked, **options)
+        scorer = Scorer(model, asked, **options)
+        pairs, _ = scorer.pairs()
         lap(f"{section.kind}: estimates")
-        ranked = rank(
-            model, section, asked, pairs, **options, depth=0, progress=lambda done, total: None
-        )
+        ranked = scorer.rank(section, pairs)
         lap(f"{section.kind}: rank")
         scores = evaluation.evaluate([metric], ranked, pairs, asked.kept)
         lap(f"{section.kind}: metric")
@@ -130,7 +128,7 @@ def main() -> int:
         f"25M: {slower:.2f} times, bar {MOST_SLOWER}"
     )
     if told.output:
-        figures = {"machine": Machine.here(), "sizes": found}
+        figures = {"machine": machine(), "sizes": found}
         told.output.write_text(json.dumps(figures, indent=1) + "\n")
     return int(peak > MOST_BYTES or slower > MOST_SLOWER)
 

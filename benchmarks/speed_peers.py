@@ -19,11 +19,10 @@ import pandas as pd
 from speed_sides import Row, Table, arguments, columns, movielens, seconds
 
 from harness import metrics, splits
-from harness.algorithms import models
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import models, surprise
 from harness.candidates import Candidates, Catalogue
-from harness.experiment.ranking import rank
-from harness.splits.random import Holdout
+from harness.experiment.cell import Scorer
+from harness.splits import Holdout
 
 PEERS = {"Cornac": "cornac==3.0.*", "LensKit": "lenskit==2025.8.*"}
 QUIET = {"verbose": False}
@@ -42,16 +41,8 @@ def evaluate(name: str, split: splits.Split, asked: Candidates) -> float:
     """Do with this package what the peers do: training set, fit, lists, metric."""
     model = MODELS[name]()
     models.fit(model, columns(split.ratings, split.train))
-    ranked = rank(
-        model,
-        Catalogue(unknown_items="drop"),
-        asked,
-        metrics.Pairs(asked.offsets, np.zeros(len(asked.items)), asked.ratings),
-        clip=False,
-        accelerate=True,
-        depth=0,
-        progress=lambda done, total: None,
-    )
+    pairs = metrics.Pairs(asked.offsets, np.zeros(len(asked.items)), asked.ratings)
+    ranked = Scorer(model, asked, clip=False).rank(Catalogue(unknown_items="drop"), pairs)
     metric = metrics.parse("ndcg(gain=binary)@10")
     found = metrics.score([metric], ranked)
     return float(found[metric].mean)

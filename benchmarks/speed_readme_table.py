@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from speed_sides import Row, Table, arguments, movielens, plain_data, seconds, silence
 
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import surprise
 
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNBaseline")

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from speed_sides import Row, Table, arguments, movielens, plain, seconds, silence, three_quarters
 
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import surprise
 
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 from harness import datasets
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms import surprise
+from harness.algorithms.models import ColumnTrainset
 from harness.datasets import Ratings
-from harness.results.record import Machine
+from harness.results.environment import machine
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Table:
             told = {
                 "title": self.title,
                 "against": self.against,
-                "machine": Machine.here(),
+                "machine": machine(),
                 "rows": [asdict(row) | {"ratio": round(row.ratio, 2)} for row in self.rows],
             }
             output.write_text(json.dumps(told, indent=1) + "\n")

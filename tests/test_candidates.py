@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from harness.candidates import Catalogue, Rated, Sampled
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import Split, make
-from harness.splits.random import Holdout
+from harness.splits import Holdout, Split, make
 
 
 def split_of(ratings, train, test):

@@ -13,7 +13,7 @@ from pathlib import Path
 import speed_tables
 
 from harness.results import read_run
-from harness.results.runs import display_table, to_markdown
+from harness.results.table import display_table, to_markdown
 
 TOP = Path(__file__).parents[1]
 PAGES = (

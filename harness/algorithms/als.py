@@ -9,53 +9,44 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.algorithm import DOUBLE, Size
+from harness.algorithms import surprise
 from harness.algorithms.compiled.svd import FactorModel
+from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats
+from harness.algorithms.registry import DOUBLE, Params, Size
 from harness.algorithms.spark_session import find_java, local_session
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
 from harness.sections import Range
 from harness.splits.filters import k_core
 
-__all__ = ["Factors", "ImplicitALS", "Observed", "SparkALS", "places_by_name"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COUNTS_ROW = 40  # a sparse matrix of users and one of items, and the columns they are made from
 SPARK_ROW = 96  # the frame, and MLlib's blocks of ratings by user and by item
 SPARK_ITSELF = 512 << 20
 
-
-class Observed(NamedTuple):
-    """The training ratings of a factorisation: inner ids and ratings, shape (n,)."""
-
-    users: Codes
-    items: Codes
-    ratings: Floats
-
-
-class Factors(NamedTuple):
-    """What was learnt of users, or of items: inner ids, shape (n,), and a vector of each."""
-
-    ids: Codes
-    vectors: npt.NDArray[np.floating[Any]]
+Vectors = npt.NDArray[np.floating]
 
 
 class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
     """Common base of both.
 
     Without ratings, of a user or an item, least squares give a vector of zeros. So the estimate of
-    a pair of which training knows one side only is 0, and counts as impossible.
+    a pair of which training knows one side only is 0, and counts as impossible. Ratings below
+    `min_rating` are left out of training as noise; then, repeatedly until none is left, users and
+    items with fewer than `k_core` ratings of each other.
     """
 
     label: ClassVar[str]
     """Its name in a config."""
+    is_preference: bool
+    """Whether estimates are preferences instead of ratings."""
 
     def __init__(
         self,
@@ -74,34 +65,33 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
         self.random_state = random_state
         self.fit_notes: list[str] = []
 
-    @property
     @abstractmethod
-    def is_preference(self) -> bool:
-        """Whether estimates are preferences instead of ratings."""
-
-    @abstractmethod
-    def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
-        """Return what is learnt of users and of items."""
+    def factorise(
+        self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
+    ) -> tuple[Vectors, Vectors]:
+        """Return the vectors of all inner users and items; anything for those without a rating."""
 
     def fit(self, trainset: surprise.Trainset) -> AlternatingLeastSquares:
-        """Factorise the training ratings, less what counts as noise.
-
-        Raises
-        ------
-        AlgorithmError
-            If the library is missing or fails, or cannot use the ratings.
-        """
+        """Factorise the training ratings, less what counts as noise."""
         super().fit(trainset)
         columns = ColumnTrainset.from_surprise(trainset)
-        users, items = self.factorise(columns, self._observed(columns))
-        self.known_users, self.pu = _by_inner_id(users, columns.n_users, self.n_factors)
-        self.known_items, self.qi = _by_inner_id(items, columns.n_items, self.n_factors)
+        users, items, ratings = self._observed(columns)
+        self.known_users = np.bincount(users, minlength=columns.n_users) > 0
+        self.known_items = np.bincount(items, minlength=columns.n_items) > 0
+        vectors = self.factorise(columns, users, items, ratings)
+        self.pu, self.qi = (
+            np.where(known[:, None], of_side, 0.0).astype(np.float64)
+            for known, of_side in zip((self.known_users, self.known_items), vectors, strict=True)
+        )
         return self
 
-    def estimate(self, u: Any, i: Any) -> float:
+    def estimate(self, u: int | str, i: int | str) -> float:
         """Return the product of the factors; impossible where one side is unknown."""
-        known = self.trainset.knows_user(u) and self.trainset.knows_item(i)
-        if not (known and self.known_users[u] and self.known_items[i]):
+        if (
+            isinstance(u, str)
+            or isinstance(i, str)
+            or not (self.known_users[u] and self.known_items[i])
+        ):
             raise surprise.PredictionImpossible("User and/or item is unknown.")
         return float(np.einsum("f,f->", self.pu[u], self.qi[i]))
 
@@ -109,67 +99,52 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
         """Return 0, the product with a vector of zeros."""
         return 0.0
 
-    def predict(self, *args: Any, clip: bool = True, **named: Any) -> Any:
+    def predict(self, *args: object, clip: bool = True, **named: object) -> surprise.Prediction:
         """Return Surprise's prediction; a preference is not clipped to the scale of the ratings."""
         return super().predict(*args, clip=clip and not self.is_preference, **named)
 
-    def _observed(self, columns: ColumnTrainset) -> Observed:
-        """Return the ratings that are not noise; note how many are."""
+    def _observed(self, columns: ColumnTrainset) -> tuple[Codes, Codes, Floats]:
+        """Return inner users, inner items and ratings that are not noise; note how many are."""
         offsets, items, ratings = columns.by_user
         users = np.repeat(np.arange(columns.n_users, dtype=np.int32), np.diff(offsets))
-        if self.is_preference and (ratings <= 0).any():
-            self._refuse_what_is_no_count(columns, users, items, ratings)
-        keep = np.ones(len(users), bool)
+        bad = np.flatnonzero(ratings <= 0)
+        if self.is_preference and len(bad):
+            (user,) = columns.raw_users(columns.user_codes[users[bad[:1]]])
+            (item,) = columns.raw_items(columns.item_codes[items[bad[:1]]])
+            raise AlgorithmError(
+                f"{self.label}: {len(bad):,} of {len(ratings):,} ratings are not above 0 "
+                f"(as {ratings[bad[0]]:g} by user {str(user)!r} for item {str(item)!r}), but a "
+                "count says how often; take them out with the filter "
+                "{kind: min-rating, at_least: 1}, or use spark-als without implicit"
+            )
+        rows = np.arange(len(users))
         if self.min_rating is not None:
-            keep = ratings >= self.min_rating
-        rows = np.flatnonzero(keep)
+            rows = np.flatnonzero(ratings >= self.min_rating)
         rows = rows[k_core(users[rows], items[rows], self.k_core)]
         if not len(rows):
             raise AlgorithmError(
                 f"{self.label}: min_rating {self.min_rating} and k_core {self.k_core} leave none "
                 f"of {len(users):,} training ratings; lower them"
             )
-        kept = Observed(users[rows], items[rows], ratings[rows])
         self.fit_notes = []
         if len(rows) < len(users):
             left_out = (
                 1 - len(rows) / len(users),
-                1 - len(np.unique(kept.users)) / columns.n_users,
-                1 - len(np.unique(kept.items)) / columns.n_items,
+                1 - len(np.unique(users[rows])) / columns.n_users,
+                1 - len(np.unique(items[rows])) / columns.n_items,
             )
             self.fit_notes = [
                 "trained without noise: {:.0%} of the ratings, with all of {:.0%} of the users and "
                 "{:.0%} of the items, left out of training, but not of the test".format(*left_out)
             ]
-        return kept
-
-    def _refuse_what_is_no_count(
-        self, columns: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
-    ) -> None:
-        bad = np.flatnonzero(ratings <= 0)
-        row = bad[:1]
-        (user,) = columns.raw_users(columns.user_codes[users[row]])
-        (item,) = columns.raw_items(columns.item_codes[items[row]])
-        raise AlgorithmError(
-            f"{self.label}: {len(bad):,} of {len(ratings):,} ratings are not above 0 "
-            f"(as {ratings[bad[0]]:g} by user {str(user)!r} for item {str(item)!r}), but a "
-            "count says how often; take them out with the filter "
-            "{kind: min-rating, at_least: 1}, or use spark-als without implicit"
-        )
-
-
-def _by_inner_id(factors: Factors, n: int, n_factors: int) -> tuple[Bools, Floats]:
-    """Return which of n are known, and a vector for each, of zeros for the unknown."""
-    known, vectors = np.zeros(n, bool), np.zeros((n, n_factors))
-    known[factors.ids] = True
-    vectors[factors.ids] = factors.vectors
-    return known, vectors
+        return users[rows], items[rows], ratings[rows]
 
 
 class LeastSquares(FactorModel):
     """Products of factors for whole blocks; the library fits them."""
 
     kind = "library"
+    integers = ()  # the library says what it cannot take
     space = {
         "n_factors": Range(low=8, high=128, log=True),
         "n_epochs": Range(low=5, high=30),
@@ -178,15 +153,16 @@ class LeastSquares(FactorModel):
     }
 
     @classmethod
-    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
-        n_factors = int(params.get("n_factors", cls.parameters()["n_factors"]))
+    def gives_preferences(cls, params: Params) -> bool:
+        return bool(cls.model_class(**params).is_preference)
+
+    @classmethod
+    def memory(cls, params: Params, size: Size) -> int:
+        n_factors = cls.count(params, "n_factors")
         return (DOUBLE + 4) * n_factors * 2 * (size.n_users + size.n_items)
 
     @classmethod
-    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        return True
-
-    def is_biased(self) -> bool:
+    def is_biased(cls, model: surprise.AlgoBase) -> bool:
         return False
 
     def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
@@ -196,7 +172,7 @@ class LeastSquares(FactorModel):
 
 
 class SparkALS(AlternatingLeastSquares):
-    """Alternating least squares of Spark's MLlib.
+    """Alternating least squares of Spark's MLlib; `random_state` is its ``seed``.
 
     For ratings, it minimises ``sum (r_ui - x_u · y_i)² + reg (sum n_u |x_u|² + sum n_i |y_i|²)``
     over the ratings there are, with n the number of a user's or an item's ratings (Zhou et al.
@@ -208,26 +184,6 @@ class SparkALS(AlternatingLeastSquares):
     The same seed and data give the same factors on the same machine, whatever the number of
     threads. Factors are of single precision, and a processor with other vector instructions may
     round them otherwise.
-
-    Parameters
-    ----------
-    n_factors : int
-        MLlib's ``rank``.
-    n_epochs : int
-        MLlib's ``maxIter``.
-    reg : float
-        MLlib's ``regParam``.
-    implicit : bool
-        MLlib's ``implicitPrefs``: ratings are counts that give the confidence of a preference.
-    alpha : float
-        How much a count adds to the confidence; used with `implicit` only.
-    min_rating : float or None
-        Ratings below it are left out of training as noise: plays, by a threshold.
-    k_core : int
-        Users and items with fewer ratings of each other are left out of training, repeatedly until
-        none is left; 1 leaves out no one.
-    random_state : int or None
-        MLlib's ``seed``.
     """
 
     label = "spark-als"
@@ -244,14 +200,11 @@ class SparkALS(AlternatingLeastSquares):
         random_state: int | None = None,
     ) -> None:
         super().__init__(n_factors, n_epochs, reg, alpha, min_rating, k_core, random_state)
-        self.implicit = implicit
+        self.implicit = self.is_preference = implicit
 
-    @property
-    def is_preference(self) -> bool:
-        """Whether estimates are preferences instead of ratings."""
-        return self.implicit
-
-    def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
+    def factorise(
+        self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
+    ) -> tuple[Vectors, Vectors]:
         """Fit MLlib's ``ALS`` in the Spark session of this process.
 
         Users and items are numbered by the order of their names in the whole data set, as
@@ -260,15 +213,12 @@ class SparkALS(AlternatingLeastSquares):
         """
         import pyarrow as pa
 
-        users = places_by_name(trainset.user_ids)[trainset.user_codes]
-        items = places_by_name(trainset.item_ids)[trainset.item_codes]
-        table = pa.table(
-            {
-                "user": users[observed.users],
-                "item": items[observed.items],
-                "rating": observed.ratings.astype(np.float32),
-            }
+        numbers = (
+            places_by_name(np.asarray(trainset.user_ids))[trainset.user_codes],
+            places_by_name(np.asarray(trainset.item_ids))[trainset.item_codes],
         )
+        columns = (numbers[0][users], numbers[1][items], ratings.astype(np.float32))
+        table = pa.table(dict(zip(("user", "item", "rating"), columns, strict=True)))
         session = local_session(self.label)
         with warnings.catch_warnings():
             # It warns of every version of pandas that is newer than itself.
@@ -297,29 +247,24 @@ class SparkALS(AlternatingLeastSquares):
                     "singular matrix raise reg, without memory lower n_factors or take fewer "
                     "ratings"
                 ) from error
-        return _from_spark(learnt[0], users), _from_spark(learnt[1], items)
+        return _from_spark(learnt[0], numbers[0]), _from_spark(learnt[1], numbers[1])
 
 
-def places_by_name(ids: npt.ArrayLike) -> Codes:
-    """Return the place of each id among all ids in order, shape (n,).
-
-    Examples
-    --------
-    >>> places_by_name(np.array(["c", "a", "b"], dtype=object)).tolist()
-    [2, 0, 1]
-    """
-    names = np.asarray(ids)
+def places_by_name(names: npt.NDArray[np.generic]) -> Codes:
+    """Return the place of each name among all names in order, shape (n,)."""
     places = np.empty(len(names), np.int32)
     places[np.argsort(names, kind="stable")] = np.arange(len(names), dtype=np.int32)
     return places
 
 
-def _from_spark(table: Any, numbers: Codes) -> Factors:
+def _from_spark(table: pa.Table, numbers: Codes) -> Vectors:
     """Return Spark's factors by inner id; `numbers` holds what Spark calls each inner id."""
     inner = np.full(int(numbers.max()) + 1, -1, np.int32)
     inner[numbers] = np.arange(len(numbers), dtype=np.int32)
-    vectors = table.column("features").combine_chunks().flatten().to_numpy()
-    return Factors(inner[table.column("id").to_numpy()], vectors.reshape(len(table), -1))
+    learnt = table.column("features").combine_chunks().flatten().to_numpy()
+    vectors = np.zeros((len(numbers), len(learnt) // len(table)), learnt.dtype)
+    vectors[inner[table.column("id").to_numpy()]] = learnt.reshape(len(table), -1)
+    return vectors
 
 
 class SparkALSEntry(LeastSquares):
@@ -343,11 +288,7 @@ class SparkALSEntry(LeastSquares):
         return ""
 
     @classmethod
-    def gives_preferences(cls, params: Mapping[str, Any]) -> bool:
-        return bool(params.get("implicit"))
-
-    @classmethod
-    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+    def memory(cls, params: Params, size: Size) -> int:
         return super().memory(params, size) + SPARK_ROW * size.n_ratings + SPARK_ITSELF
 
 
@@ -363,20 +304,10 @@ class ImplicitALS(AlternatingLeastSquares):
 
     The same seed and data give the same factors on the same machine, whatever the number of
     threads.
-
-    Parameters
-    ----------
-    n_factors, n_epochs : int
-        The library's ``factors`` and ``iterations``.
-    reg : float
-        The library's ``regularization``.
-    alpha : float
-        How much a count adds to the confidence.
-    min_rating, k_core, random_state
-        As for `SparkALS`.
     """
 
     label = "implicit-als"
+    is_preference = True
 
     def __init__(
         self,
@@ -390,27 +321,23 @@ class ImplicitALS(AlternatingLeastSquares):
     ) -> None:
         super().__init__(n_factors, n_epochs, reg, alpha, min_rating, k_core, random_state)
 
-    @property
-    def is_preference(self) -> bool:
-        """Whether estimates are preferences instead of ratings: always."""
-        return True
-
-    def factorise(self, trainset: ColumnTrainset, observed: Observed) -> tuple[Factors, Factors]:
+    def factorise(
+        self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
+    ) -> tuple[Vectors, Vectors]:
         """Fit implicit's ``AlternatingLeastSquares`` on the processor."""
         from scipy.sparse import csr_matrix
-        from threadpoolctl import threadpool_limits
 
         try:
             from implicit.cpu.als import AlternatingLeastSquares as Library
+            from threadpoolctl import threadpool_limits  # which implicit needs itself
         except ImportError as error:
             why = "" if isinstance(error, ModuleNotFoundError) else f" ({error})"
             raise AlgorithmError(
                 f"{self.label}: needs the library implicit; "
                 f"pip install 'surprise-harness[implicit]'{why}"
             ) from None
-        confidence = (1.0 + self.alpha * observed.ratings).astype(np.float32)
+        confidence = (1.0 + self.alpha * ratings).astype(np.float32)
         shape = (trainset.n_users, trainset.n_items)
-        matrix = csr_matrix((confidence, (observed.users, observed.items)), shape=shape)
         # Its own threads share the users; those of the linear algebra would get in their way.
         with threadpool_limits(1, "blas"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -421,12 +348,8 @@ class ImplicitALS(AlternatingLeastSquares):
                 num_threads=n_threads(),
                 random_state=self.random_state,
             )
-            library.fit(matrix, show_progress=False)
-        users, items = np.unique(observed.users), np.unique(observed.items)
-        return (
-            Factors(users, library.user_factors[users]),
-            Factors(items, library.item_factors[items]),
-        )
+            library.fit(csr_matrix((confidence, (users, items)), shape=shape), show_progress=False)
+        return library.user_factors, library.item_factors
 
 
 class ImplicitALSEntry(LeastSquares):
@@ -439,9 +362,5 @@ class ImplicitALSEntry(LeastSquares):
     package = extra = "implicit"
 
     @classmethod
-    def gives_preferences(cls, params: Mapping[str, Any]) -> bool:
-        return True
-
-    @classmethod
-    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+    def memory(cls, params: Params, size: Size) -> int:
         return super().memory(params, size) + COUNTS_ROW * size.n_ratings

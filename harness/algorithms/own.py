@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import surprise
 from harness.errors import AlgorithmError, suggestion
 
 __all__ = ["code_digest", "load"]

@@ -1,58 +1,248 @@
-"""The algorithms with a name, and the classes and models that names stand for."""
+"""The algorithms with a name: all that is known of each, and the models that names stand for."""
 
 from __future__ import annotations
 
 import copy
 import inspect
+import math
 import pkgutil
-from collections.abc import Iterable, Mapping
+from abc import ABC
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from harness.algorithms import compiled, own
-from harness.algorithms.algorithm import ENTRIES, Algorithm, Size
-from harness.algorithms.parameters import Fault, accepted, check_params, check_search
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms import compiled, own, surprise
 from harness.errors import AlgorithmError, suggestion
-from harness.sections import folded
+from harness.sections import Range, SearchSpace, folded
 
 if TYPE_CHECKING:
+    from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats
     from harness.config.experiment import AlgorithmConfig
 
-__all__ = [
-    "advance",
-    "algorithms",
-    "canonical",
-    "check",
-    "create",
-    "entry",
-    "entry_of",
-    "find",
-    "library_versions",
-    "memory",
-    "names",
-    "takes_seed",
-]
+Params = Mapping[str, Any]
+"""Arguments of a constructor, or options among them."""
+Progress = Callable[[int, int], object]
+"""Called with steps done and steps in all."""
+Fault = tuple[tuple[str | int, ...], str]
+"""Where in an algorithm of a config, and what was found and what to do."""
 
+DOUBLE = 8
 KINDS = ("surprise", "baseline", "library")
 COLUMNS_ROW = 24  # both groupings of the ratings: two ids of 4 bytes, two ratings of 8
 LISTS_ROW = 250  # a rating in the lists of tuples that a class of your own walks
 BLOCK = 64 << 20  # estimates under way
 
+LEAST: Mapping[str, float] = {
+    "alpha": 0.0,
+    "init_high": 0.0,
+    "init_low": 0.0,
+    "init_std_dev": 0.0,
+    "k": 1,
+    "k_core": 1,
+    "min_k": 1,
+    "min_support": 1,
+    "n_cltr_i": 1,
+    "n_cltr_u": 1,
+    "n_epochs": 0,
+    "n_factors": 1,
+    "random_state": 0,
+    "reg": 0.0,
+    "reg_all": 0.0,
+    "reg_i": 0.0,
+    "reg_u": 0.0,
+    "shrinkage": 0.0,
+}
+"""The least legal value; Surprise itself fails late or divides by zero below it. Where it is an
+integer, the parameter is a count; others are numbers, even if Surprise's default is an integer."""
+SIMILARITIES = ("cosine", "msd", "pearson", "pearson_baseline")
+SIM_OPTIONS: Params = {"name": "msd", "user_based": True, "min_support": 1, "shrinkage": 100.0}
+BSL_OPTIONS: Mapping[str, Params] = {
+    "als": {"method": "als", "reg_i": 10.0, "reg_u": 15.0, "n_epochs": 10},
+    "sgd": {"method": "sgd", "reg": 0.02, "learning_rate": 0.005, "n_epochs": 20},
+}
+
+
+class Size(NamedTuple):
+    """The size of a training set."""
+
+    n_users: int
+    n_items: int
+    n_ratings: int
+
+
+class FitOptions(NamedTuple):
+    """How to fit, beside the parameters of the model."""
+
+    progress: Progress
+    as_surprise: bool = False
+    """Whether ratings are cut to whole numbers where Surprise does so."""
+
+
+class NeedsSurprise(Exception):  # noqa: N818 - not an error: the way round is always open
+    """Raised within the package if only Surprise's own code gives the result."""
+
+
+class Algorithm(ABC):
+    """One algorithm: a subclass declares all that the harness knows of it.
+
+    A subclass with a `model_class` is an entry of the registry, from which the CLI, the schema, the
+    reference pages, the methods text, search spaces and plots are made. The class fits a model in
+    place of its own ``fit``; an instance estimates with a fitted model in place of ``predict``.
+    Users and items are inner ids there, -1 where the training set does not know them.
+    """
+
+    model_class: ClassVar[type]
+    name: ClassVar[str]
+    """In a config; by default the name of the class."""
+    kind: ClassVar[Literal["surprise", "baseline", "library"]] = "surprise"
+    summary: ClassVar[str]
+    citation: ClassVar[str] = ""
+    """A key of ``sources.bib``."""
+    package: ClassVar[str] = ""
+    """What has to be installed for an algorithm of another library."""
+    extra: ClassVar[str] = ""
+    """The extra of this package that brings it."""
+    note: ClassVar[str] = ""
+    """What every run with this algorithm notes."""
+    style: ClassVar[tuple[str, str, str, bool] | None] = None
+    """Hue, marker, line and whether the marker is filled; where there is none, by its label."""
+    space: ClassVar[SearchSpace] = {}
+    """What ``search: recommended`` stands for; wide enough for MovieLens from 100K to 25M."""
+    truncates: ClassVar[bool] = False
+    """Whether Surprise reads ratings into C integers: 4.5 stars count as 4."""
+    draws_in_order: ClassVar[bool] = False
+    """Whether it draws a number for each estimate, one after the other."""
+    takes_codes: ClassVar[bool] = False
+    """Whether estimates are of codes of the data set, not of inner ids."""
+    integers: ClassVar[tuple[str, ...]] = ()
+    """Attributes of a model that must be C integers; Surprise answers for other values,"""
+    numbers: ClassVar[tuple[str, ...]] = ()
+    """and those that must be C doubles."""
+    fit_methods: ClassVar[tuple[str, ...]] = ("fit",)
+    """Methods that the model's ``fit`` calls: a subclass that overrides one fits by itself."""
+    score_methods: ClassVar[tuple[str, ...]] = ("predict", "estimate", "default_prediction")
+    """The same for ``predict``."""
+
+    def __init_subclass__(cls) -> None:
+        if "model_class" in vars(cls):
+            if "name" not in vars(cls):
+                cls.name = cls.model_class.__name__
+            ENTRIES[cls.name] = cls
+
+    def __init__(self, model: surprise.AlgoBase) -> None:
+        self.model = model
+        self.trainset: ColumnTrainset = model.trainset
+
+    @classmethod
+    def parameters(cls) -> Params:
+        """Return the arguments of the constructor with their defaults."""
+        return {
+            each.name: each.default
+            for each in inspect.signature(cls.model_class).parameters.values()
+            if each.kind is not inspect.Parameter.VAR_KEYWORD and each.name != "verbose"
+        }
+
+    @classmethod
+    def count(cls, params: Params, name: str) -> int:
+        """Return the value of a parameter that counts something, given or by default."""
+        return int(params.get(name, cls.parameters()[name]))
+
+    @classmethod
+    def memory(cls, params: Params, size: Size) -> int:
+        """Return the bytes that fitting and scoring need beside the columns of the ratings."""
+        return DOUBLE * (size.n_ratings + 8 * (size.n_users + size.n_items))
+
+    @classmethod
+    def missing(cls) -> str:
+        """Return what this machine lacks, and how to install it; empty if nothing."""
+        if not cls.package or find_spec(cls.package):
+            return ""
+        return f"{cls.name}: needs {cls.package}; pip install 'surprise-harness[{cls.extra}]'"
+
+    @classmethod
+    def gives_preferences(cls, params: Params) -> bool:
+        """Return whether estimates are preferences instead of ratings."""
+        return False
+
+    @classmethod
+    def may_fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
+        """Return whether `fit` would do what ``model.fit`` does."""
+        return cls._unchanged(model, cls.fit_methods) and cls.accepts(model, trainset)
+
+    @classmethod
+    def may_score(cls, model: surprise.AlgoBase) -> bool:
+        """Return whether an instance would do what ``model.predict`` does."""
+        return cls._unchanged(model, cls.score_methods)
+
+    @classmethod
+    def _unchanged(cls, model: surprise.AlgoBase, methods: Iterable[str]) -> bool:
+        return all(
+            name not in vars(model)
+            and getattr(type(model), name, None) is getattr(cls.model_class, name)
+            for name in methods
+        )
+
+    @classmethod
+    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
+        """Return whether the parameters are ordinary; Surprise answers for the others."""
+        return are_integers(*(getattr(model, name) for name in cls.integers)) and are_numbers(
+            *(getattr(model, name) for name in cls.numbers)
+        )
+
+    @classmethod
+    def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
+        """Set on the model the attributes that ``model.fit(trainset)`` would set."""
+        model.fit(trainset)
+
+    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        """Return the unclipped estimates, and which are impossible; both broadcast."""
+        raise NotImplementedError
+
+    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+        """Return what `estimates` does, for users and items of one shape (n,)."""
+        return self.estimates(users, items)
+
+    def rows(self, users: Codes) -> tuple[Floats, Bools | bool]:
+        """Return what `estimates` does, for each user with all items, shape (n, n_items)."""
+        return self.estimates(users[:, None], self.items)
+
+    @property
+    def items(self) -> Codes:
+        """All items of the training set."""
+        if self.takes_codes:
+            return self.trainset.item_codes
+        return np.arange(self.trainset.n_items, dtype=np.int32)
+
+    def baselines(self, users: Codes, items: Codes) -> Floats:
+        """Return ``mean + b_u + b_i`` of a model with biases; an unknown side adds nothing."""
+        of_users = np.where(users >= 0, self.model.bu[users], 0.0) + self.trainset.global_mean
+        estimates: Floats = of_users + np.where(items >= 0, self.model.bi[items], 0.0)
+        return estimates
+
+
+ENTRIES: dict[str, type[Algorithm]] = {}
+"""The algorithms of all modules that are loaded; `algorithms` loads them all."""
+
+
+def are_integers(*values: object) -> bool:
+    """Return whether Surprise would take all values for C integers."""
+    return all(isinstance(value, Integral) and abs(int(value)) < 2**31 for value in values)
+
+
+def are_numbers(*values: object) -> bool:
+    """Return whether Surprise would take all values for C doubles."""
+    return all(isinstance(value, Real) for value in values)
+
 
 @cache
 def algorithms() -> dict[str, type[Algorithm]]:
-    """Return every algorithm that has a name: Surprise's, baselines, those of other libraries.
-
-    Examples
-    --------
-    >>> algorithms()["SVD"].summary
-    'biased matrix factorisation by stochastic gradient descent'
-    """
+    """Return every algorithm that has a name: Surprise's, baselines, those of other libraries."""
     import_module("harness.algorithms.baselines")
     for module in pkgutil.iter_modules(compiled.__path__, f"{compiled.__name__}."):
         import_module(module.name)
@@ -68,13 +258,7 @@ def names(kind: str) -> list[str]:
 
 
 def entry(name: str) -> type[Algorithm]:
-    """Return what is known of an algorithm by its name; nothing in particular of an import path.
-
-    Examples
-    --------
-    >>> entry("svd++").citation, entry("surprise:SVD").citation
-    ('koren2008factorization', '')
-    """
+    """Return what is known of an algorithm by its name; nothing in particular of an import path."""
     return Algorithm if ":" in name else algorithms()[canonical(name)]
 
 
@@ -86,11 +270,6 @@ def entry_of(kind: type) -> type[Algorithm] | None:
 
 def canonical(name: str) -> str:
     """Return the spelling of a name that Surprise uses; an import path stays as it is.
-
-    Raises
-    ------
-    AlgorithmError
-        If there is no such algorithm.
 
     Examples
     --------
@@ -107,69 +286,17 @@ def canonical(name: str) -> str:
 
 
 def find(name: str) -> type:
-    """Return the class of an algorithm.
+    """Return the class of an algorithm by its name, in any spelling, or ``package.module:Class``.
 
-    Parameters
-    ----------
-    name : str
-        A name of Surprise's, spelled with or without capitals, hyphens and spaces (``SVD++`` is
-        ``SVDpp``), a baseline, one that another library fits, or ``package.module:Class``.
-
-    Raises
-    ------
-    AlgorithmError
-        If there is no such algorithm, or the class is not a subclass of ``AlgoBase`` that can
-        estimate.
-
-    Examples
-    --------
-    >>> find("SVD++").__name__
-    'SVDpp'
+    Raises AlgorithmError where there is none, or it is no subclass of ``AlgoBase`` that estimates.
     """
     return own.load(name) if ":" in name else entry(name).model_class
 
 
-def check(algorithm: AlgorithmConfig) -> list[Fault]:
-    """Return what is wrong with an algorithm of a config, without building it.
-
-    Returns
-    -------
-    list of (tuple, str)
-        The key inside the algorithm, and the message; empty when all is well.
-    """
-    try:
-        kind = find(algorithm.name)
-    except AlgorithmError as error:
-        return [(("name",), str(error))]
-    known, params = entry_of(kind), algorithm.params
-    faults = [(("params", *path), text) for path, text in check_params(kind, params, known)]
-    if isinstance(algorithm.search, dict):
-        found = check_search(kind, params, algorithm.search, known)
-        faults += [(("search", *path), text) for path, text in found]
-    return faults
-
-
-def create(name: str, params: Mapping[str, Any], seed: int) -> surprise.AlgoBase:
+def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
     """Build a model, seeded unless its parameters say otherwise.
 
-    Parameters
-    ----------
-    name : str
-        As `find` takes it.
-    params : mapping
-        Arguments of the constructor; copied, because Surprise writes into `sim_options`.
-    seed : int
-        Becomes ``random_state`` where the constructor takes one and `params` names none.
-
-    Returns
-    -------
-    surprise.AlgoBase
-        Not fitted.
-
-    Raises
-    ------
-    AlgorithmError
-        If the constructor refuses.
+    Parameters are copied, because Surprise writes into `sim_options`.
 
     Examples
     --------
@@ -201,37 +328,6 @@ def create(name: str, params: Mapping[str, Any], seed: int) -> surprise.AlgoBase
     return model
 
 
-def memory(name: str, params: Mapping[str, Any], n_users: int, n_items: int, n_ratings: int) -> int:
-    """Estimate the bytes that fitting and scoring need at their peak.
-
-    Parameters
-    ----------
-    name : str
-        As `find` takes it.
-    params : mapping
-        Parameters that differ from the defaults.
-    n_users, n_items, n_ratings : int
-        Size of the training set.
-
-    Returns
-    -------
-    int
-        Bytes, the columns of the training set and what another library takes included. For a class
-        that derives from none with a name, the training set as Python lists.
-
-    Examples
-    --------
-    >>> memory("SlopeOne", {}, 162_541, 59_047, 25_000_095) // 2**30
-    26
-    >>> memory("SVD", {"n_factors": 100}, 162_541, 59_047, 25_000_095) // 2**20
-    974
-    """
-    known = entry_of(find(name))
-    size = Size(n_users, n_items, n_ratings)
-    needed = known.memory(params, size) if known else LISTS_ROW * n_ratings
-    return COLUMNS_ROW * n_ratings + BLOCK + needed
-
-
 def advance(model: surprise.AlgoBase, n_draws: int) -> None:
     """Let a model that draws in order start after so many draws.
 
@@ -245,29 +341,174 @@ def advance(model: surprise.AlgoBase, n_draws: int) -> None:
 
 
 def takes_seed(name: str) -> bool:
-    """Return whether an algorithm takes a ``random_state``.
-
-    Examples
-    --------
-    >>> takes_seed("SVD"), takes_seed("SlopeOne")
-    (True, False)
-    """
+    """Return whether an algorithm takes a ``random_state``."""
     return entry(name).draws_in_order or "random_state" in inspect.signature(find(name)).parameters
 
 
+def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int) -> int:
+    """Estimate the bytes that fitting and scoring need at their peak.
+
+    The columns of the training set and what another library takes are included. A class that
+    derives from none with a name gets the training set as Python lists.
+    """
+    known = entry_of(find(name))
+    size = Size(n_users, n_items, n_ratings)
+    needed = known.memory(params, size) if known else LISTS_ROW * n_ratings
+    return COLUMNS_ROW * n_ratings + BLOCK + needed
+
+
 def library_versions(names: Iterable[str]) -> dict[str, str]:
-    """Return the versions of the libraries that fit some of these algorithms.
+    """Return the versions of the libraries that fit some of these algorithms."""
+    found = {}
+    for package in filter(None, (entry(name).package for name in names)):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found
+
+
+def accepted(kind: type) -> tuple[set[str], bool]:
+    """Return the parameters that a class takes by name, and whether it takes any others."""
+    parameters = inspect.signature(kind).parameters.values()
+    names = {each.name for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD}
+    open_ended = len(names) < len(parameters)
+    if not kind.__module__.startswith("surprise."):
+        return names, open_ended
+    if open_ended:  # the neighbour methods pass baseline options through
+        names.add("bsl_options")
+    if kind.__name__ == "NormalPredictor":  # seeded here, though not by Surprise
+        names.add("random_state")
+    return names, False
+
+
+def check(algorithm: AlgorithmConfig) -> list[Fault]:
+    """Return what is wrong with an algorithm of a config, without building it."""
+    try:
+        kind = find(algorithm.name)
+    except AlgorithmError as error:
+        return [(("name",), str(error))]
+    params, space = algorithm.params, algorithm.search
+    faults = [(("params", *path), text) for path, text in _check_params(kind, params)]
+    if isinstance(space, dict):
+        found = _check_search(kind, params, space)
+        faults += [(("search", *path), text) for path, text in found]
+    return faults
+
+
+def with_params(params: Params, setting: Params) -> dict[str, Any]:
+    """Return constructor arguments with a setting of a search written into them.
 
     Examples
     --------
-    >>> library_versions(["SVD", "Random"])
-    {}
+    >>> with_params({"k": 5, "sim_options": {"name": "msd"}}, {"sim_options.user_based": False})
+    {'k': 5, 'sim_options': {'name': 'msd', 'user_based': False}}
     """
-    found = {}
-    for name in names:
-        if package := entry(name).package:
-            try:
-                found[package] = version(package)
-            except PackageNotFoundError:
-                found[package] = "missing"
-    return found
+    merged = dict(params)
+    for path, value in setting.items():
+        outer, _, inner = path.partition(".")
+        merged[outer] = {**merged.get(outer, {}), inner: value} if inner else value
+    return merged
+
+
+def _check_params(kind: type, params: Params) -> Iterator[Fault]:
+    """Yield parameters that would fail in the constructor or during a run.
+
+    Values for a class without a name are its own affair.
+    """
+    known = entry_of(kind)
+    has_name = known is not None and known.model_class is kind
+    allowed, open_ended = accepted(kind)
+    parameters = inspect.signature(kind).parameters
+    for name, value in params.items():
+        if name not in allowed and not open_ended:
+            yield (name,), f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"
+        elif has_name and name in ("sim_options", "bsl_options"):
+            yield from _check_options(name, value)
+        elif has_name:
+            default = parameters[name].default if name in parameters else None
+            if message := _wrong(name, value, default):
+                yield (name,), message
+    for name, parameter in parameters.items():
+        required = parameter.default is inspect.Parameter.empty and parameter.kind not in (
+            inspect.Parameter.VAR_KEYWORD,
+            inspect.Parameter.VAR_POSITIONAL,
+        )
+        if required and name not in params:
+            yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"
+
+
+def _check_options(name: str, options: object) -> Iterator[Fault]:
+    """Yield what is wrong with ``sim_options`` or ``bsl_options``."""
+    what = "similarity" if name == "sim_options" else "baseline"
+    if not isinstance(options, dict):
+        yield (name,), f"found {options!r}; it must be a mapping of {what} options"
+        return
+    if name == "sim_options":
+        decides, known, of = "name", SIM_OPTIONS, "similarity option"
+        measure = options.get("name", "msd")
+        if not isinstance(measure, str) or measure.lower() not in SIMILARITIES:
+            hint = suggestion(measure, SIMILARITIES)
+            yield (name, "name"), f"unknown similarity {measure!r}; {hint}"
+    else:
+        method = options.get("method", "als")
+        if not isinstance(method, str) or method not in BSL_OPTIONS:
+            hint = suggestion(method, BSL_OPTIONS)
+            yield (name, "method"), f"unknown method {method!r}; {hint}"
+            return
+        decides, known, of = "method", BSL_OPTIONS[method], f"option of the {method} baseline"
+    for option, value in options.items():
+        if option not in known:
+            yield (name, option), f"no such {of}; {suggestion(option, known)}"
+        elif option != decides and (message := _wrong(option, value, known[option])):
+            yield (name, option), message
+
+
+def _check_search(kind: type, params: Params, space: SearchSpace) -> Iterator[Fault]:
+    """Yield what is wrong with a search space: each value is checked as one in `params` is."""
+    # Which options a baseline has depends on its method, which may be searched too.
+    methods = space.get("bsl_options.method")
+    bases = [params]
+    if isinstance(methods, list):
+        bases = [with_params(params, {"bsl_options.method": method}) for method in methods]
+    for name, values in space.items():
+        path = tuple(name.split(".", 1))
+        if len(path) > 1 and not isinstance(params.get(path[0], {}), dict):
+            continue  # a fault of `params`
+        if isinstance(values, Range):
+            ends: dict[str | int, object] = {"low": values.low, "high": values.high}
+        else:
+            ends = dict(enumerate(values))
+        faults: dict[str | int, str] = {}
+        for key, value in ends.items():
+            found = []
+            for base in [params] if name == "bsl_options.method" else bases:
+                every = _check_params(kind, with_params(base, {name: value}))
+                found.append(next((text for at, text in every if at in (path, path[:1])), ""))
+            if all(found):
+                faults[key] = found[0]
+        if len(faults) == len(ends) and len(set(faults.values())) == 1:  # of the name, not a value
+            yield (name,), next(iter(faults.values()))
+        else:
+            yield from (((name, key), message) for key, message in faults.items())
+
+
+def _wrong(name: str, value: object, default: object) -> str | None:
+    """Return what is wrong with a value; the default says whether it may be null or is a switch."""
+    if value is None and default is None:
+        return None
+    if isinstance(default, bool):
+        return None if isinstance(value, bool) else f"found {value!r}; it must be true or false"
+    least = LEAST.get(name)
+    whole = isinstance(least, int)
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return f"found {value!r}; it must be a {'whole ' * whole}number"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"found {value!r}; it must be finite"
+    if abs(value) >= 2**31 and name != "random_state":
+        return f"found {value!r}; it is larger than any sensible setting"
+    if least is not None and value < least:
+        return f"found {value!r}; it must be {least:g} or more"
+    if name == "random_state" and value >= 2**32:
+        return f"found {value!r}; it must be below {2**32}"
+    return None

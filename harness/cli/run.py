@@ -83,7 +83,7 @@ def check_command(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
     packages. The exit code is 2 if there is a fault.
     """
     from harness.cli.screen import say, show_dry_run
-    from harness.experiment.checks import dry_run
+    from harness.experiment.dry_run import dry_run
 
     n_faults = 0
     for number, config in enumerate(configs):

@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import re
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import harness
-from harness import evaluation, metrics, seeds
+from harness import evaluation, metrics, rankings, seeds
 from harness.algorithms import models, registry
-from harness.algorithms.trainset import ColumnTrainset
-from harness.candidates import Catalogue
+from harness.algorithms.models import ColumnTrainset
+from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.config.experiment import AlgorithmConfig
-from harness.errors import CapacityError, HarnessError
-from harness.experiment.memory import PeakMemory, available_bytes
+from harness.errors import AlgorithmError, CapacityError, HarnessError
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.ranking import compile_scoring, rank, score_pairs
 from harness.kernels import n_threads
-from harness.results.record import CellFacts, Conditions, Machine
-from harness.results.scores import mean_or_none
+from harness.metrics import Exposure, Metric, Pairs, Rankings
+from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
+from harness.results import environment
+from harness.results.record import CellFacts, Conditions
 from harness.results.store import CellRecord, key_of
+from harness.results.values import mean_or_none
 
-__all__ = ["BEFORE", "COMPILING", "WAITING", "Outcome", "Report", "Stopwatch", "attempt", "compute"]
+if TYPE_CHECKING:
+    import surprise
 
 Report = Callable[[str, int, int], object]
 """Called with the stage, the steps done and the steps in all."""
 
 WAITING = "waiting"
-"""The stage before a cell begins, while another run is computing it."""
 LOADING = "loading"
-"""The stage in which its data come into memory."""
 COMPILING = "compiling"
-"""The stage in which loops are compiled, or read from the disk, before a clock starts."""
 BEFORE = (WAITING, LOADING, COMPILING)
 """Stages that count neither in the seconds of a cell nor against its time limit."""
 
@@ -44,29 +52,20 @@ SHARE_OF_MEMORY = 0.9
 LONGEST_REASON = 500
 LONGEST_TRACEBACK = 20_000
 
+Keys = tuple[TieKeys, TieKeys]
+"""Of the test users, by position, and of the items, by code."""
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """How a cell ended.
-
-    Parameters
-    ----------
-    seconds : float
-        Of fitting and scoring, also of what failed.
-    record : CellRecord or None
-        The finished cell, None where it failed.
-    found : bool
-        Whether it was there already.
-    error : str or None
-        Why it failed, in one line.
-    traceback : str
-        Of the error, where there is one.
-    """
+    """How a cell ended: with a record, which may have been there already, or with an error."""
 
     seconds: float = 0.0
+    """Of fitting and scoring, also of what failed."""
     record: CellRecord | None = None
     found: bool = False
     error: str | None = None
+    """Why it failed, in one line."""
     traceback: str = ""
 
     @classmethod
@@ -87,7 +86,7 @@ class Outcome:
 
 
 class Stopwatch:
-    """Measure the seconds that a cell fits and scores."""
+    """A report that also measures the seconds that a cell fits and scores."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -130,26 +129,13 @@ def attempt(
 def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRecord:
     """Fit the algorithm of a cell, estimate the test ratings and rank the candidates.
 
-    Returns
-    -------
-    CellRecord
-        Of a trial, without its lists: they are judged at once by the metric that decides.
-
-    Raises
-    ------
-    CapacityError
-        If it would need more memory than is free; nothing is fitted.
-    HarnessError
-        If the data or the code changed since the cell got its key.
-    AlgorithmError
-        If the model gives estimates that are not numbers.
+    The lists of a trial are judged at once by the metric that decides, and not kept.
     """
     experiment = plan.experiment
     chosen = experiment.algorithms[cell.algorithm]
     section = experiment.candidates[cell.candidates]
     report(LOADING, 0, 0)
-    split = plan.split(cell)
-    inputs = plan.inputs(cell)
+    split, inputs = plan.split(cell), plan.inputs(cell)
     if key_of(inputs) != cell.key:
         raise HarnessError(
             f"{cell.title}: the data, the split or the code here are not those that the run was "
@@ -164,9 +150,9 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         folds = plan.splits(cell.dataset, cell.split, cell.seed)[: cell.fold]
         registry.advance(model, sum(len(fold.test) for fold in folds))
     report(COMPILING, 0, 0)
-    wanted = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
+    deciding = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
     catalogue = isinstance(section, Catalogue)
-    compile_scoring(wanted, plan.depth, catalogue=catalogue)
+    compile_scoring(deciding, plan.depth, catalogue=catalogue)
     if experiment.accelerate:
         models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
     with PeakMemory() as peak, seeds.global_generators(plan.global_seed(cell)):
@@ -182,51 +168,40 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         )
         fitted = time.perf_counter()
         report("scoring", 0, 0)
-        options = {"clip": experiment.clip, "accelerate": experiment.accelerate}
-        pairs, n_impossible = score_pairs(model, selected, **options)
-        rankings = rank(
-            model,
+        scorer = Scorer(model, selected, clip=experiment.clip, accelerate=experiment.accelerate)
+        pairs, n_impossible = scorer.pairs()
+        lists = scorer.rank(
             section,
-            selected,
             pairs,
-            **options,
             depth=plan.depth,
             progress=lambda done, total: report("scoring", done, total),
             ids=(split.ratings.user_ids, split.ratings.item_ids),
         )
         scored = time.perf_counter()
-    machine = Machine.here()
-    record = CellRecord(
-        facts=CellFacts(
-            fit_seconds=fitted - start,
-            score_seconds=scored - fitted,
-            peak_mb=peak.megabytes,
-            measured=Conditions(
-                processor=machine.processor,
-                cores=machine.cores,
-                workers=workers,
-                threads=n_threads(),
-                version=harness.__version__,
-                date=datetime.now(UTC).date().isoformat(),
-            ),
-            fit_path=fit_path,
-            scoring_path=models.scoring_path(model) if experiment.accelerate else "surprise",
-            n_impossible=n_impossible,
-            n_test=len(selected.items),
-            notes=[
-                f"{chosen.title}: {note}"
-                for note in (*_notes(chosen, trainset, fit_path), *getattr(model, "fit_notes", ()))
-            ],
+    machine = environment.machine()
+    notes = (*_notes(chosen, trainset, fit_path), *getattr(model, "fit_notes", ()))
+    facts = CellFacts(
+        fit_seconds=fitted - start,
+        score_seconds=scored - fitted,
+        peak_mb=peak.megabytes,
+        measured=Conditions(
+            processor=machine.processor,
+            cores=machine.cores,
+            workers=workers,
+            threads=n_threads(),
+            version=harness.__version__,
+            date=datetime.now(UTC).date().isoformat(),
         ),
-        users=selected.users,
-        kept=selected.kept,
-        rankings=rankings,
-        pairs=pairs,
-        inputs=inputs,
+        fit_path=fit_path,
+        scoring_path=models.scoring_path(model) if experiment.accelerate else "surprise",
+        n_impossible=n_impossible,
+        n_test=len(selected.items),
+        notes=[f"{chosen.title}: {note}" for note in notes],
     )
+    record = CellRecord(facts, selected.users, selected.kept, lists, pairs, inputs)
     if not cell.inner:
         return record
-    scores = evaluation.evaluate(wanted, rankings, pairs, selected.kept)
+    scores = evaluation.evaluate(deciding, lists, pairs, selected.kept)
     return record.judged({label: mean_or_none([each.mean]) for label, each in scores.items()})
 
 
@@ -252,9 +227,7 @@ def _reason(error: BaseException, own: str | None) -> str:
 def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[str]:
     """Yield notes on how an algorithm was fitted."""
     values = trainset.by_user.ratings
-    if not registry.entry(chosen.name).truncates:
-        return
-    if (values == values.astype(int)).all():
+    if not registry.entry(chosen.name).truncates or (values == values.astype(int)).all():
         return
     if chosen.as_surprise or fit_path == "surprise":
         yield "fractional ratings are cut to whole numbers, as Surprise does"
@@ -265,9 +238,8 @@ def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> 
         )
 
 
-def _refuse_what_cannot_fit(name: str, params: dict[str, Any], trainset: ColumnTrainset) -> None:
-    size = trainset.n_users, trainset.n_items, trainset.n_ratings
-    needed = registry.memory(name, params, *size)
+def _refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: ColumnTrainset) -> None:
+    needed = registry.memory(name, params, trainset.n_users, trainset.n_items, trainset.n_ratings)
     free = available_bytes()
     if needed > SHARE_OF_MEMORY * free:
         raise CapacityError(
@@ -275,3 +247,299 @@ def _refuse_what_cannot_fit(name: str, params: dict[str, Any], trainset: ColumnT
             f"{trainset.n_items:,} items, and {free / 1e9:.1f} GB are free; "
             "filter the data, sample users, or leave it out"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """A fitted model and candidates, which become pairs and rankings."""
+
+    model: surprise.AlgoBase
+    selected: Candidates
+    clip: bool = True
+    accelerate: bool = True
+
+    def pairs(self) -> tuple[Pairs, int]:
+        """Estimate every test rating, in the order of the test set; count the impossible ones."""
+        selected = self.selected
+        users = np.empty(len(selected.items), dtype=np.int32)
+        items = np.empty_like(users)
+        users[selected.order] = np.repeat(selected.users, np.diff(selected.offsets))
+        items[selected.order] = selected.items
+        estimates, impossible = self._estimate(users, items)
+        pairs = Pairs(selected.offsets, estimates[selected.order], selected.ratings)
+        return pairs, int(impossible.sum())
+
+    def rank(
+        self,
+        section: CandidatesSection,
+        pairs: Pairs,
+        *,
+        depth: int = 0,
+        progress: Callable[[int, int], object] = lambda done, total: None,
+        ids: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> Rankings:
+        """Rank the candidates of every kept user.
+
+        The first `depth` items of each list are kept by name, those of equal estimates in an order
+        that depends on the raw `ids` of users and items alone.
+        """
+        selected = self.selected
+        keys = None
+        if depth and ids is not None:
+            keys = tie_keys(ids[0])[selected.users], tie_keys(ids[1])
+        # A test item that cannot be ranked may still count in the ideal order.
+        drops = getattr(section, "unknown_items", "") == "drop"
+        counted = selected.known if drops else np.ones_like(selected.known)
+        if isinstance(section, Catalogue):
+            excluded = section.training_items == "drop"
+            return self._rank_catalogue(counted, excluded, keys, depth, progress)
+        kept, known = np.flatnonzero(selected.kept), selected.known
+        owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
+        if isinstance(section, Rated):
+            listed = owners, selected.items, pairs.estimates, selected.ratings
+            return _rank_listed(kept, *listed, keys, depth=depth)
+        others = np.repeat(np.arange(selected.n_users), np.diff(selected.extra_offsets))
+        estimates, _ = self._estimate(selected.users[others], selected.extra_items)
+        ranked = _rank_listed(
+            kept,
+            np.concatenate([owners[known], others]),
+            np.concatenate([selected.items[known], selected.extra_items]),
+            np.concatenate([pairs.estimates[known], estimates]),
+            np.concatenate([selected.ratings[known], np.zeros(len(others))]),
+            keys,
+            depth=depth,
+        )
+        users, rows = _rows_of(selected.offsets, kept)
+        users, ratings = users[counted[rows]], selected.ratings[rows[counted[rows]]]
+        ideal = ratings[np.lexsort((-ratings, users))]
+        return replace(ranked, pool_offsets=offsets_of(users, len(kept)), pool=ideal)
+
+    def _rank_catalogue(
+        self,
+        counted: NDArray[np.bool_],
+        excluded: bool,
+        keys: Keys | None,
+        depth: int,
+        progress: Callable[[int, int], object],
+    ) -> Rankings:
+        """Rank every training item for every kept user, a block of users at a time."""
+        selected, trainset = self.selected, self.model.trainset
+        kept = np.flatnonzero(selected.kept)
+        inner = trainset.inner_users[selected.users[kept]]
+        codes = np.append(trainset.item_codes, -1).astype(np.int32)
+        blocks = models.catalogue(
+            self.model,
+            selected.users[kept],
+            clip=False,
+            accelerate=self.accelerate,
+        )
+        parts = []
+        for start, stop, estimates in blocks:
+            self._check_and_clip(estimates)
+            users, rows = _rows_of(selected.offsets, kept[start:stop])
+            users, rows = users[counted[rows]], rows[counted[rows]]
+            trained, seen = _rows_of(trainset.by_user.offsets, inner[start:stop])
+            part = rankings.rank_block(
+                estimates,
+                offsets_of(users, stop - start),
+                trainset.inner_items[selected.items[rows]],
+                selected.ratings[rows],
+                excluded_offsets=offsets_of(trained, stop - start) if excluded else None,
+                excluded_items=trainset.by_user.ids[seen] if excluded else None,
+                depth=depth,
+                tie_keys=None if keys is None else (keys[0][kept[start:stop]], keys[1][codes[:-1]]),
+            )
+            if part.top_items is not None:
+                part = replace(part, top_items=codes[part.top_items])
+            parts.append(part)
+            progress(stop, len(kept))
+        return Rankings.concatenate(parts)
+
+    def _estimate(
+        self, users: NDArray[np.int32], items: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        estimates, impossible = models.estimate(
+            self.model, users, items, clip=False, accelerate=self.accelerate
+        )
+        self._check_and_clip(estimates)
+        return estimates, impossible
+
+    def _check_and_clip(self, estimates: NDArray[np.float64]) -> None:
+        """Clip estimates to the rating scale in place.
+
+        Surprise's own clipping turns an estimate that is not a number into the top of the scale, so
+        it is done here, after a look.
+        """
+        n_bad = int(np.count_nonzero(~np.isfinite(estimates)))
+        if n_bad:
+            raise AlgorithmError(
+                f"{type(self.model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not "
+                "numbers; the fit diverged: lower the learning rate or raise the regularisation"
+            )
+        if self.clip and not models.is_preference(self.model):
+            np.clip(estimates, *self.model.trainset.rating_scale, out=estimates)
+
+
+def _rank_listed(
+    kept: NDArray[np.int64],
+    owners: NDArray[np.int64],
+    items: NDArray[np.int32],
+    estimates: NDArray[np.float64],
+    relevance: NDArray[np.float64],
+    keys: Keys | None = None,
+    *,
+    depth: int,
+) -> Rankings:
+    """Rank candidates that are given pair by pair; owners are positions among the test users."""
+    position = np.full(max(owners.max(initial=-1), kept.max(initial=-1)) + 1, -1)
+    position[kept] = np.arange(len(kept))
+    users = position[owners]
+    rows = np.flatnonzero(users >= 0)
+    rows = rows[np.argsort(users[rows], kind="stable")]
+    users, items, estimates = users[rows], items[rows], estimates[rows]
+    ranked = rankings.from_grouped(Pairs(offsets_of(users, len(kept)), estimates, relevance[rows]))
+    if not depth:
+        return ranked
+    equal = None if keys is None else order_keys(keys[0][owners[rows]], keys[1][items])
+    return replace(ranked, top_items=top_items(users, items, estimates, len(kept), depth, equal))
+
+
+def _rows_of(
+    offsets: NDArray[np.int64], owners: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return positions of owners, and their rows in ragged arrays; an owner of -1 has none."""
+    lengths = np.where(owners >= 0, offsets[owners + 1] - offsets[owners], 0)
+    starts = np.repeat(offsets[owners] - np.cumsum(lengths) + lengths, lengths)
+    return np.repeat(np.arange(len(owners)), lengths), starts + np.arange(len(starts))
+
+
+@cache
+def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool = False) -> None:
+    """Rank and score a toy, once in each process, so that no clock holds compilation."""
+    kept, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
+    estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
+    owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
+    keys = (tie_keys(ids[:1]), tie_keys(ids)) if depth else None
+    listed = _rank_listed(kept, owners, items, estimates, ratings, keys, depth=depth)
+    if catalogue:
+        block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])
+        rankings.rank_block(*block, depth=depth, tie_keys=keys)
+    if wanted:
+        exposure = Exposure(np.zeros(1, np.int32), items[:1], kept, n_items=3)
+        pairs = Pairs([0, 3], estimates, ratings)
+        evaluation.evaluate(wanted, listed, pairs, np.array([True]), exposure)
+
+
+def available_bytes(system: Path = Path("/")) -> int:
+    """Return the bytes of memory that this process can still use.
+
+    The least of the machine's free memory and of what each limit leaves: those of the control
+    groups that the process is in (a container, a batch job) and of its address space (`ulimit -v`).
+    """
+    import psutil
+
+    rooms = [int(psutil.virtual_memory().available), *_control_group_rooms(system)]
+    with suppress(ImportError, ValueError, OSError):  # not on every system
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            rooms.append(max(0, limit - psutil.Process().memory_info().vms))
+    return min(rooms)
+
+
+def total_bytes() -> int:
+    """Return the bytes of memory that the machine has."""
+    import psutil
+
+    return int(psutil.virtual_memory().total)
+
+
+def _control_group_rooms(system: Path) -> Iterator[int]:
+    """Yield what each control group of this process, and each group above it, leaves free."""
+    try:
+        lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":  # version 2, where one hierarchy has all controllers
+            top, files = "sys/fs/cgroup", ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            top = "sys/fs/cgroup/memory"
+            files = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        folder = system / top / group.strip("/")
+        for each in (folder, *folder.parents):
+            # "max" is no limit. Inside a container the folder of the host's path may be missing.
+            with suppress(OSError, ValueError):
+                limit, used = (int((each / name).read_text()) for name in files)
+                # Pages of files are given up first.
+                pages = re.search(
+                    r"^(?:total_)?inactive_file (\d+)$", (each / "memory.stat").read_text(), re.M
+                )
+                yield max(0, limit - used + int(pages[1] if pages else 0))
+            if each == system / top:
+                break
+
+
+class PeakMemory:
+    """Measure the memory that a ``with`` block adds to this process, at the most, in 10^6 bytes.
+
+    The peak of resident memory inside the block less the memory before it. Memory that earlier
+    work has freed is returned to the system first, so the order of blocks does not matter. Linux
+    counts the peak itself; elsewhere a thread samples every few milliseconds, beside compiled
+    loops too, since they release the interpreter.
+    """
+
+    def __init__(self) -> None:
+        self.megabytes = 0.0
+        self._before = self._sampled = 0
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
+        with suppress(OSError, AttributeError, TypeError):  # glibc alone has it
+            ctypes.CDLL(None).malloc_trim(0)
+        self._before = self._sampled = _resident()
+        if not _reset_peak():
+            self._thread = threading.Thread(target=self._sample, daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._thread is None:
+            peak = _peak()
+        else:
+            self._stop.set()
+            self._thread.join()
+            peak = max(self._sampled, _resident())
+        self.megabytes = max(0, peak - self._before) / 1e6
+
+    def _sample(self) -> None:
+        while not self._stop.wait(0.005):
+            self._sampled = max(self._sampled, _resident())
+
+
+def _resident() -> int:
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)
+
+
+def _peak() -> int:
+    """Return the greatest resident memory since the last reset, in bytes."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    found = re.search(r"VmHWM:\s*(\d+) kB", status)
+    return int(found[1]) * 1024 if found else 0
+
+
+def _reset_peak() -> bool:
+    """Let the kernel count the peak from now on; return whether it does."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # sets VmHWM to the memory of now
+        return _peak() > 0
+    except OSError:
+        return False

@@ -18,9 +18,9 @@ import queue
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,14 +29,12 @@ from harness.errors import ClusterError, HarnessError, counted
 from harness.experiment.cell import Outcome, Report
 from harness.experiment.events import Note, Watch
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.pool import LOOK_SECONDS, ChildProcess, Task
+from harness.experiment.pool import LOOK_SECONDS, Check, ChildProcess, Task
 from harness.files import read_regular
 from harness.kernels import n_threads
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Worker
-
-__all__ = ["on_cluster", "work"]
 
 PACKAGES = ("surprise-harness", "scikit-surprise")
 """Their versions must be the driver's on every worker."""
@@ -45,25 +43,22 @@ KNOCK_SECONDS = 6.0
 CONNECT_SECONDS = 30.0
 """Seconds to wait for a scheduler that has answered to accept a client."""
 
+Packed = tuple[bytes, int]
+"""Compressed bytes, and how many they are unpacked."""
+
 
 def on_cluster(
     cells: Sequence[Cell],
     plan: Plan,
-    workers: int,
+    n_workers: int,
     reports: dict[str, Report],
     watch: Watch,
-    check: Callable[..., None],
+    check: Check,
 ) -> Iterator[tuple[Cell, Outcome]]:
-    """Compute cells on the workers of the cluster that a config names.
+    """Compute cells on the workers of the cluster that a config names, or raise a ClusterError.
 
     Dask computes the cells of a lost worker again elsewhere, and gives those that wait to workers
     that join late.
-
-    Raises
-    ------
-    ClusterError
-        If Dask is not installed, no scheduler answers, no worker can be used, or the scheduler is
-        lost on the way.
     """
     try:
         import distributed  # noqa: F401
@@ -71,49 +66,16 @@ def on_cluster(
         raise ClusterError(
             "execution.executor: dask needs distributed; pip install 'surprise-harness[dask]'"
         ) from None
-    with _connected(plan) as client:
-        cluster = _Cluster(client, watch)
-        try:
-            cluster.wait_for(workers)
-            yield from cluster.compute(cells, plan, reports, check)
-        except OSError:  # of a request to the scheduler: what goes wrong elsewhere is an outcome
-            raise cluster.lost() from None
-
-
-@contextmanager
-def _connected(plan: Plan) -> Iterator[Client]:
-    """Connect to the scheduler that the config names."""
-    from distributed import Client
-
-    address = _address(plan.experiment.execution.scheduler or "", plan.document.folder)
+    client = _connect(_address(plan.experiment.execution.scheduler or "", plan.document.folder))
+    cluster = _Cluster(client, watch)
     try:
-        # In a thread, since a notebook has a loop of its own in this one.
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, _knock(address)).result()
-        client = Client(
-            address, timeout=CONNECT_SECONDS, set_as_default=False, name="surprise-harness"
-        )
-    except (OSError, ValueError, ImportError, TypeError, RuntimeError) as error:
-        raise ClusterError(
-            f"execution.scheduler: no Dask scheduler answers at {address} "
-            f"({_first_line(error)}); start one with `dask scheduler`, or fix the address"
-        ) from None
-    try:
-        yield client
+        cluster.wait_for(n_workers)
+        yield from cluster.compute(cells, plan, reports, check)
+    except OSError:  # of a request to the scheduler: what goes wrong elsewhere is an outcome
+        raise cluster.lost() from None
     finally:
-        # Leaving a lost scheduler behind needs no error of its own.
-        with suppress(TimeoutError, OSError):
+        with suppress(TimeoutError, OSError):  # leaving a lost scheduler needs no error of its own
             client.close(timeout=2.0)
-
-
-async def _knock(address: str) -> None:
-    """Check that a scheduler answers; the client itself would wait forever."""
-    from distributed.comm import connect
-    from distributed.security import Security
-
-    options = Security().get_connection_args("client")
-    greeting = connect(address, timeout=KNOCK_SECONDS, **options)
-    (await asyncio.wait_for(greeting, KNOCK_SECONDS)).abort()
 
 
 def _address(named: str, base: Path | None) -> str:
@@ -134,56 +96,109 @@ def _address(named: str, base: Path | None) -> str:
     )
 
 
+def _connect(address: str) -> Client:
+    from distributed import Client
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def knock() -> None:
+        """Check that a scheduler answers; the client itself would wait forever."""
+        options = Security().get_connection_args("client")
+        greeting = connect(address, timeout=KNOCK_SECONDS, **options)
+        (await asyncio.wait_for(greeting, KNOCK_SECONDS)).abort()
+
+    try:
+        # In a thread, since a notebook has a loop of its own in this one.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(lambda: asyncio.run(knock())).result()
+        return Client(
+            address, timeout=CONNECT_SECONDS, set_as_default=False, name="surprise-harness"
+        )
+    except (OSError, ValueError, ImportError, TypeError, RuntimeError) as error:
+        raise ClusterError(
+            f"execution.scheduler: no Dask scheduler answers at {address} "
+            f"({_first_line(error)}); start one with `dask scheduler`, or fix the address"
+        ) from None
+
+
 class _Cluster:
     """A connection, and what the driver knows about the workers."""
 
     def __init__(self, client: Client, watch: Watch) -> None:
         self.client = client
         self.watch = watch
+        self.versions = {package: version(package) for package in PACKAGES}
         self.checked: set[str] = set()
         self.refused: set[str] = set()
 
+    def note(self, message: str) -> None:
+        self.watch(Note(f"dask: {message}"))
+
+    def lost(self) -> ClusterError:
+        return ClusterError(
+            "dask: the scheduler was lost; finished cells are kept: start it again, and run again "
+            "to do the rest"
+        )
+
+    def usable(self) -> dict[str, int]:
+        """Return the threads of each worker that may be used; others are refused by name."""
+        if self.client.status != "running":
+            raise self.lost()
+        threads: dict[str, int] = self.client.nthreads()
+        unknown = sorted(set(threads) - self.checked)
+        self.checked |= set(unknown)
+        for package, here in self.versions.items() if unknown else ():
+            found = self.client.run(version, package, workers=unknown, on_error="return")
+            for address, there in found.items():
+                if there == here or address in self.refused:
+                    continue
+                if isinstance(there, Exception) and not isinstance(there, PackageNotFoundError):
+                    self.checked.discard(address)  # lost, or asked again if it is not
+                    continue
+                self.refused.add(address)
+                has = f"is {there}" if isinstance(there, str) else "is not installed"
+                self.note(
+                    f"{address} refused: {package} {has} there, {here} here; "
+                    f"pip install {package}=={here} there"
+                )
+        return {each: n for each, n in threads.items() if each not in self.refused}
+
     def wait_for(self, n_workers: int) -> None:
         """Wait until enough workers have joined that can be used."""
-        said = -1
+        n_before = -1
         while len(usable := self.usable()) < n_workers:
             if not usable and len(self.refused) >= n_workers:
-                here = " with ".join(f"{package} {version(package)}" for package in PACKAGES)
+                here = " with ".join(f"{package} {own}" for package, own in self.versions.items())
                 raise ClusterError(
                     f"dask: every worker is refused, as none has {here}; install them there"
                 )
-            if len(usable) != said:
-                said = len(usable)
-                self.watch(Note(f"dask: {said} of {n_workers} workers have joined; waiting"))
+            if len(usable) != n_before:
+                n_before = len(usable)
+                self.note(f"{n_before} of {n_workers} workers have joined; waiting")
             time.sleep(0.5)
         has_dashboard = "dashboard" in self.client.scheduler_info().get("services", {})
         where = f"; dashboard {self.client.dashboard_link}" if has_dashboard else ""
         at_once = counted(sum(usable.values()), "cell")
-        self.watch(Note(f"dask: {counted(len(usable), 'worker')}, {at_once} at a time{where}"))
+        self.note(f"{counted(len(usable), 'worker')}, {at_once} at a time{where}")
 
     def compute(
-        self,
-        cells: Sequence[Cell],
-        plan: Plan,
-        reports: dict[str, Report],
-        check: Callable[..., None],
+        self, cells: Sequence[Cell], plan: Plan, reports: dict[str, Report], check: Check
     ) -> Iterator[tuple[Cell, Outcome]]:
         """Submit every cell, and yield it when it has ended."""
-        n_at_once = sum(self.usable().values())
+        from dask import config
+
         packed = pack(plan)
-        job = hashlib.sha256(packed[0]).hexdigest()
-        topic = f"harness-{uuid.uuid4().hex}"
-        limit = plan.experiment.execution.time_limit
+        job, topic = hashlib.sha256(packed[0]).hexdigest(), f"harness-{uuid.uuid4().hex}"
+        limit, versions = plan.experiment.execution.time_limit, self.versions
         order = {cell.key: number for number, cell in enumerate(cells)}
-        versions = {package: version(package) for package in PACKAGES}
         news: queue.SimpleQueue[Future | str] = queue.SimpleQueue()
         self.client.subscribe_topic(topic, lambda event: news.put(event[1]))
 
         # Functions of a function have no module to be imported from, so Dask sends them as code.
-        def hold(packed: tuple[bytes, int]) -> tuple[bytes, int]:
+        def hold(packed: Packed) -> Packed:
             return packed
 
-        def compute(packed: tuple[bytes, int], request: bytes) -> bytes | None:
+        def compute(packed: Packed, request: bytes) -> bytes | None:
             from importlib.metadata import version
 
             if any(version(package) != here for package, here in versions.items()):
@@ -192,7 +207,7 @@ class _Cluster:
 
             return work(packed, job, request, limit, topic)
 
-        def submit(cell: Cell, usable: dict[str, int]) -> Future:
+        def submit(cell: Cell) -> Future:
             future = self.client.submit(
                 compute,
                 data,
@@ -205,32 +220,30 @@ class _Cluster:
             future.add_done_callback(news.put)
             return future
 
-        from dask import config
-
+        usable = self.usable()
+        n_at_once = sum(usable.values())
         with config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
             data = self.client.submit(hold, packed, key=f"plan-{job}-{uuid.uuid4().hex}")
-            usable = self.usable()
-            pending = {submit(cell, usable): cell for cell in cells}
-        n_usable = len(usable)
+            pending = {submit(cell): cell for cell in cells}
         try:
             while pending:
                 check()
                 try:
-                    told = news.get(timeout=LOOK_SECONDS)
+                    ended = news.get(timeout=LOOK_SECONDS)
                 except queue.Empty:
-                    n_before, n_usable = n_usable, len(self.usable())
-                    if n_before and not n_usable:
-                        self.watch(Note("dask: no worker is left; waiting for one to join"))
-                    elif n_usable and not n_before:
-                        self.watch(Note(f"dask: {counted(n_usable, 'worker')} there again"))
+                    before, usable = usable, self.usable()
+                    if before and not usable:
+                        self.note("no worker is left; waiting for one to join")
+                    elif usable and not before:
+                        self.note(f"{counted(len(usable), 'worker')} there again")
                     continue
-                if isinstance(told, str):
-                    reports[told]("fitting", 0, 0)
+                if isinstance(ended, str):
+                    reports[ended]("fitting", 0, 0)
                     continue
-                cell = pending.pop(told)
-                outcome = self.outcome(told)
+                cell, outcome = pending.pop(ended), self.outcome(ended)
                 if outcome is None:
-                    pending[submit(cell, self.usable())] = cell
+                    usable = self.usable()
+                    pending[submit(cell)] = cell
                 else:
                     yield cell, outcome
         finally:
@@ -264,40 +277,9 @@ class _Cluster:
             future.release()
         return None if answer is None else pickle.loads(answer)
 
-    def usable(self) -> dict[str, int]:
-        """Return the threads of each worker that may be used; others are refused by name."""
-        if self.client.status != "running":
-            raise self.lost()
-        threads: dict[str, int] = self.client.nthreads()
-        unknown = sorted(set(threads) - self.checked)
-        self.checked |= set(unknown)
-        for package in PACKAGES if unknown else ():
-            here = version(package)
-            found = self.client.run(version, package, workers=unknown, on_error="return")
-            for address, there in found.items():
-                if there == here or address in self.refused:
-                    continue
-                if isinstance(there, Exception) and not isinstance(there, PackageNotFoundError):
-                    self.checked.discard(address)  # lost, or asked again if it is not
-                    continue
-                self.refused.add(address)
-                has = f"is {there}" if isinstance(there, str) else "is not installed"
-                message = (
-                    f"dask: {address} refused: {package} {has} there, {here} here; "
-                    f"pip install {package}=={here} there"
-                )
-                self.watch(Note(message))
-        return {each: n for each, n in threads.items() if each not in self.refused}
 
-    def lost(self) -> ClusterError:
-        return ClusterError(
-            "dask: the scheduler was lost; finished cells are kept: start it again, and run again "
-            "to do the rest"
-        )
-
-
-def pack(plan: Plan) -> tuple[bytes, int]:
-    """Return a plan as compressed bytes, and how many they are unpacked."""
+def pack(plan: Plan) -> Packed:
+    """Return a plan for another process as compressed bytes."""
     import pyarrow as pa
 
     data = pickle.dumps(plan.portable())
@@ -309,9 +291,7 @@ _idle: list[tuple[str, ChildProcess]] = []
 _lock = threading.Lock()
 
 
-def work(
-    packed: tuple[bytes, int], job: str, request: bytes, limit: float | None, topic: str
-) -> bytes:
+def work(packed: Packed, job: str, request: bytes, limit: float | None, topic: str) -> bytes:
     """Compute one cell on this worker."""
     from distributed import get_worker
 
@@ -324,8 +304,7 @@ def work(
         child = _child(packed, job, threads)
     except (HarnessError, OSError) as error:
         return pickle.dumps(Outcome.failed(HarnessError(f"{worker.address}: {error}")))
-    ended = threading.Event()
-    key = worker.get_current_task()
+    ended, key = threading.Event(), worker.get_current_task()
     watcher = threading.Thread(target=_watch, args=(worker, key, child, ended), daemon=True)
     watcher.start()
     outcome = child.compute(task, lambda stage, done, total: None, limit)
@@ -336,22 +315,18 @@ def work(
     return pickle.dumps(outcome)
 
 
-def _child(packed: tuple[bytes, int], job: str, threads: int) -> ChildProcess:
+def _child(packed: Packed, job: str, threads: int) -> ChildProcess:
     """Return an idle child process that has a job's plan, or a new one; end the others."""
     import pyarrow as pa
 
-    found = None
     with _lock:
-        while _idle and found is None:
+        while _idle:
             owner, child = _idle.pop()
             if owner == job and child.usable:
-                found = child
-            else:
-                child.close()
+                return child
+            child.close()
     data, size = packed
-    return found or ChildProcess(
-        lambda stream: stream.write(pa.decompress(data, size, "zstd")), threads
-    )
+    return ChildProcess(lambda stream: stream.write(pa.decompress(data, size, "zstd")), threads)
 
 
 def _watch(worker: Worker, key: object, child: ChildProcess, ended: threading.Event) -> None:

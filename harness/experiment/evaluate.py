@@ -1,93 +1,87 @@
-"""Completed cells become scores: per user, per cell, and the bounds of what was possible."""
+"""Completed cells become scores, bounds of what was possible, and notes for a careful reader."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness import evaluation, metrics
-from harness.evaluation import tied_share
-from harness.experiment.completed import CompletedCells
+from harness.algorithms import registry
+from harness.candidates import Sampled
+from harness.experiment.cell import compile_scoring
 from harness.experiment.events import Stage
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.ranking import compile_scoring
+from harness.experiment.pool import Pool
+from harness.experiment.tuning import cut_grids
 from harness.metrics import Exposure, Metric, Scores
+from harness.results import environment
 from harness.results.record import (
     BoundResult,
     CellName,
     CellResult,
     ConventionScores,
     FailedCell,
-    RowName,
+    MetricComparison,
     RowResult,
     Score,
-    TableName,
     TieScores,
 )
-from harness.results.runs import BOUNDS, ROW
-from harness.results.scores import RowValue, Sensitivity, mean_or_none
+from harness.results.sensitivity import Sensitivity
 from harness.results.store import CellRecord
+from harness.results.table import BOUNDS, ROW
+from harness.results.values import RowValue, mean_or_none
 from harness.splits import Split
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Evaluation", "evaluate"]
+TIED_SHARE = 0.05
+"""A larger share of users with ties at the cut gets a note."""
+MANY = 1 / 3
+"""A share of users from which the note says that they are many."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The scores of a run.
-
-    Parameters
-    ----------
-    cells : list of CellResult or FailedCell
-    rows : list of RowResult
-    bounds : list of BoundResult
-    users : DataFrame
-        A row for each finished cell and user.
-    conventions : list of ConventionScores
-    ties : list of TieScores
-    undistinguished : dict of str to dict
-        By table and label: for each fold why every order of its lists scores the same, None where
-        orders differ.
-    """
+    """The scores of a run."""
 
     cells: list[CellResult | FailedCell]
     rows: list[RowResult]
     bounds: list[BoundResult]
     users: pd.DataFrame
+    """A row for each finished cell and user."""
     conventions: list[ConventionScores]
     ties: list[TieScores]
     undistinguished: dict[str, dict[str, list[str | None]]]
+    """By table and label: for each fold why every order of its lists scores the same, None where
+    orders differ."""
 
 
 def evaluate(
-    plan: Plan, cells: Sequence[Cell], completed: CompletedCells, failures: Mapping[str, str]
+    plan: Plan, cells: Sequence[Cell], pool: Pool, failures: Mapping[str, str]
 ) -> Evaluation:
     """Score every completed cell and describe every cell."""
     import pandas as pd
 
-    wanted = plan.metrics
-    names = [_name(plan, cell) for cell in cells]
+    labels = [str(metric) for metric in plan.metrics]
+    names = [plan.name(cell) for cell in cells]
+    tables: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for position, name in enumerate(names):
+        tables[name.table][name.row].append(position)
     results: dict[int, CellResult | FailedCell] = {}
     frames: dict[int, pd.DataFrame] = {}
-    rows = []
-    bounds = _Bounds(wanted)
-    sensitivity = Sensitivity([str(metric) for metric in wanted])
-    tables: dict[str, dict[str, list[int]]] = {}
-    for position, name in enumerate(names):
-        tables.setdefault(name.table, {}).setdefault(name.row, []).append(position)
+    rows, bounds, sensitivity = [], _Bounds(plan.metrics), Sensitivity(labels)
     # Row by row, so that what is kept of each user is that of one row.
     for positions in (each for of_rows in tables.values() for each in of_rows.values()):
-        values = {str(metric): RowValue(metric) for metric in wanted}
+        values = {str(metric): RowValue(metric) for metric in plan.metrics}
         for position in positions:
             cell, name = cells[position], names[position]
-            record = None if cell.key in failures else completed.take(cell.key)
+            record = None if cell.key in failures else pool.take(cell.key)
             ratings, _ = plan.ratings(cell.dataset)
             if record is None or not record.fits(ratings.n_users, ratings.n_items):
                 error = "not computed" if record is None else "its stored cell is not of these data"
@@ -95,9 +89,9 @@ def evaluate(
                     **name.model_dump(exclude_unset=True), error=failures.get(cell.key, error)
                 )
                 continue
-            completed.pool.watch(Stage(cell.title, "metrics"))
+            pool.watch(Stage(cell.title, "metrics"))
             scores, result = _scored(plan, plan.split(cell), name, record)
-            result.found = cell.key not in completed.computed
+            result.found = cell.key not in pool.computed
             results[position] = result
             for label, value in values.items():
                 value.add(record.users, scores[label])
@@ -109,35 +103,17 @@ def evaluate(
                 | {label: each.per_user for label, each in scores.items()}
             )
         means = {label: each.value for label, each in values.items()}
-        rows.append(RowResult(**names[positions[0]].only(RowName), scores=means))
-    empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *map(str, wanted)])
+        rows.append(RowResult(**names[positions[0]].of_row, scores=means))
+    empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
     in_order = [frames[position] for position in sorted(frames)]
     return Evaluation(
         [results[position] for position in range(len(cells))],
         rows,
         bounds.results(),
         pd.concat(in_order, ignore_index=True) if frames else empty,
-        *sensitivity.results(),
+        sensitivity.conventions,
+        sensitivity.ties,
         bounds.undistinguished,
-    )
-
-
-def _name(plan: Plan, cell: Cell) -> CellName:
-    table = plan.table(cell.dataset, cell.split, cell.candidates)
-    outer = plan.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
-    return CellName(
-        dataset=table.dataset,
-        split=table.split,
-        candidates=table.candidates,
-        table=table.table,
-        row=plan.row_key(table.table, cell),
-        algorithm=plan.experiment.algorithms[cell.algorithm].title,
-        seed=cell.seed,
-        fold=cell.fold,
-        n_folds=cell.n_folds,
-        key=cell.key,
-        split_fingerprint=outer.fingerprint,
-        params=cell.params,
     )
 
 
@@ -161,7 +137,7 @@ def _scored(
             for label, each in scores.items()
         },
         tied_at_cut={
-            str(metric): tied_share(record.rankings, metric.k)
+            str(metric): evaluation.tied_share(record.rankings, metric.k)
             for metric in wanted
             if metric.k and not metric.needs_items
         },
@@ -219,7 +195,7 @@ class _Bounds:
     def results(self) -> list[BoundResult]:
         return [
             BoundResult(
-                **table.only(TableName),
+                **table.of_table,
                 bound=bound,
                 scores={label: each.value for label, each in of_bound.items()},
                 deviations={label: each.deviation for label, each in of_bound.items()},
@@ -228,3 +204,141 @@ class _Bounds:
             for bound in BOUNDS
             if (of_bound := values.get(bound))
         ]
+
+
+def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -> Iterable[str]:
+    """Return the notes on a run, each once."""
+    cells = [cell for cell in found.cells if isinstance(cell, CellResult)]
+    return dict.fromkeys(
+        [
+            *_notes_on_data(plan),
+            *(note for cell in cells for note in cell.notes),
+            *_notes_on_counts(cells),
+            *(cut_grids(plan.experiment) if plan.is_tuned else ()),
+            *_notes_on_metrics(plan, found, compared, cells),
+            *_notes_on_times(cells),
+            *_notes_on_ties(found, cells),
+            *_notes_on_algorithms(plan),
+        ]
+    )
+
+
+def _notes_on_data(plan: Plan) -> Iterator[str]:
+    n_datasets, seeds = len(plan.experiment.dataset), plan.experiment.seed
+    for name, ratings, reports in plan.loaded():
+        yield from (f"{name}: {note}" for note in (*ratings.notes, *reports))
+    for dataset, split, seed, folds in plan.made():
+        if seed == seeds[0]:
+            where = [dataset] if n_datasets > 1 else []
+            where += [split] + ["first fold"] * (len(folds) > 1) + ["first seed"] * (len(seeds) > 1)
+            yield from (f"{', '.join(where)}: {note}" for note in folds[0].notes)
+    for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
+        if isinstance(section, Sampled):
+            yield (
+                f"{name}: metrics over sampled candidates are biased and may "
+                "order algorithms differently than the whole catalogue "
+                "(doi:10.1145/3394486.3403226)"
+            )
+
+
+def _notes_on_counts(cells: list[CellResult]) -> Iterator[str]:
+    """Note how many estimates were impossible, equal counts together, and scores undefined."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    undefined: dict[str, int] = defaultdict(int)
+    for cell in cells:
+        counts[cell.algorithm][0] += cell.n_impossible
+        counts[cell.algorithm][1] += cell.n_test
+        for label, score in cell.scores.items():
+            undefined[label] = max(undefined[label], score.n_undefined)
+    alike: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for algorithm, count in counts.items():
+        alike[tuple(count)].append(algorithm)
+    for (n_impossible, n_test), algorithms in alike.items():
+        if n_impossible:
+            yield (
+                f"{', '.join(algorithms)}: {n_impossible:,} of {n_test:,} test estimates were "
+                "impossible and became the model's default, as in Surprise"
+            )
+    for label, n_users in undefined.items():
+        if n_users:
+            yield f"{label}: up to {n_users:,} users a cell are undefined"
+
+
+def _notes_on_metrics(
+    plan: Plan, found: Evaluation, compared: Sequence[MetricComparison], cells: list[CellResult]
+) -> Iterator[str]:
+    """Name metrics that distinguish nothing, cannot be significant or have no random order."""
+    means: dict[tuple[str, str], dict[tuple[int, int], list[float | None]]]
+    means = defaultdict(lambda: defaultdict(list))
+    names = {cell.table: ", ".join(cell.names) for cell in found.cells}
+    for cell in cells:
+        for label, score in cell.scores.items():
+            means[cell.table, label][cell.seed, cell.fold].append(score.mean)
+    for table in dict.fromkeys(table for table, _ in means):
+        where = f"{names[table]}: " if len(names) > 1 else ""
+        for label, folds in ((label, of) for (own, label), of in means.items() if own == table):
+            reasons = found.undistinguished.get(table, {}).get(label, [None])
+            if all(reasons):
+                yield f"{where}{label} cannot distinguish algorithms: {reasons[0]}"
+            elif all(len(each) > 1 and _equal(each) for each in folds.values()):
+                yield f"{where}{label}: all algorithms of this run score the same"
+    undecided: dict[str, dict[str, None]] = defaultdict(dict)
+    for entry in compared:
+        undecided[entry.note][entry.metric] = None
+    yield from (f"{', '.join(of)}: {note}" for note, of in undecided.items() if note)
+    for metric in plan.metrics:
+        if not (metric.needs_pairs or metric.needs_items):
+            reason = evaluation.random_order(metric)
+            if isinstance(reason, str):
+                yield f"{metric}: no expected score of a random order is shown: {reason}"
+
+
+def _equal(values: list[float | None]) -> bool:
+    numbers = [value for value in values if value is not None]
+    return len(numbers) == len(values) and bool(np.ptp(numbers) <= 1e-12 * np.abs(numbers).max())
+
+
+def _notes_on_times(cells: list[CellResult]) -> Iterator[str]:
+    """Note how seconds were measured, unless all were measured in the same way in this run."""
+    conditions = environment.measured(cells)
+    n_found = sum(cell.found for cell in cells)
+    if n_found:
+        total = sum(conditions.values())
+        yield f"{n_found} of {total} cells were found in the cache; metric s are of this run"
+    if n_found or len(conditions) > 1:
+        yield f"fit s, score s and peak MB were measured {environment.listed(conditions)}"
+
+
+def _notes_on_ties(found: Evaluation, cells: list[CellResult]) -> Iterator[str]:
+    """Name the algorithms whose scores depend on the order of equal estimates."""
+    affected: dict[str, dict[str, float]] = defaultdict(dict)
+    for cell in cells:
+        reasons = found.undistinguished.get(cell.table, {})
+        for label, share in cell.tied_at_cut.items():
+            if share > TIED_SHARE and not all(reasons.get(label, [None])):
+                worst = affected[label]
+                worst[cell.algorithm] = max(worst.get(cell.algorithm, 0.0), share)
+    for label, shares in affected.items():
+        named = ", ".join(f"{name} ({share:.0%})" for name, share in shares.items())
+        whose = "many" if max(shares.values()) >= MANY else "some"
+        yield f"{label}: ties at the cut decide the score of {whose} users: {named}"
+
+
+def _notes_on_algorithms(plan: Plan) -> Iterator[str]:
+    """Note what the names of algorithms and data sets do not tell."""
+    known = [(each, registry.entry(each.name)) for each in plan.experiment.algorithms]
+    left = [each.title for each, entry in known if each.search is None and entry.space]
+    if plan.is_tuned and left:
+        yield f"not tuned, beside tuned algorithms: {', '.join(left)}"
+    preferring = [each.title for each, entry in known if entry.gives_preferences(each.params)]
+    if preferring and any(metric.needs_pairs for metric in plan.metrics):
+        yield (
+            f"{', '.join(preferring)}: estimates are preferences, not ratings, so error metrics "
+            "such as rmse mean nothing"
+        )
+    yield from dict.fromkeys(entry.note for _, entry in known if entry.note)
+    if any(ratings.name.startswith("ml-") for _, ratings, _ in plan.loaded()):
+        yield (
+            "MovieLens ratings were given to what MovieLens recommended, mostly in a few sittings; "
+            "an order that fits them need not fit other users (doi:10.1145/3675163)"
+        )

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-
-__all__ = [
-    "CellFinished",
-    "CellStarted",
-    "Event",
-    "Note",
-    "RunPlanned",
-    "Stage",
-    "Watch",
-    "ignore",
-]
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class RunPlanned:
-    """The cells are known.
+class RunPlanned(NamedTuple):
+    """The cells are known, and how many of them were found in the cache.
 
-    Parameters
-    ----------
-    n_cells : int or None
-        None where seconds, not a number of trials, end a search.
-    n_found : int
-        How many of them were found in the cache.
-    n_workers : int
-        How many are computed at the same time.
+    `n_cells` is None where seconds, not a number of trials, end a search.
     """
 
     n_cells: int | None
@@ -36,27 +17,18 @@ class RunPlanned:
     n_workers: int = 1
 
 
-@dataclass(frozen=True)
-class CellStarted:
+class CellStarted(NamedTuple):
     """A cell has begun."""
 
     cell: str
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A cell, or the run before its first cell, has reached a stage.
+class Stage(NamedTuple):
+    """A cell, or the run (an empty `cell`), has reached a stage or a step of it.
 
-    Parameters
-    ----------
-    cell : str
-        Empty before the first cell.
-    stage : str
-        ``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by epoch``
-        where steps are epochs), ``scoring`` (steps are users) or ``metrics``; ``comparing`` for the
-        whole run.
-    done, total : int
-        Progress within the stage; 0 of 0 where it is unknown.
+    Stages are ``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by
+    epoch`` where steps are epochs), ``scoring`` (steps are users), ``metrics`` and, of the whole
+    run, ``comparing``. 0 of 0 steps means that their number is unknown.
     """
 
     cell: str
@@ -65,20 +37,8 @@ class Stage:
     total: int = 0
 
 
-@dataclass(frozen=True)
-class CellFinished:
-    """A cell is on disk, was found there, or has failed.
-
-    Parameters
-    ----------
-    cell : str
-    seconds : float
-        Of fitting and scoring.
-    found : bool
-    error : str or None
-    traceback : str
-        Of the error, where there is one.
-    """
+class CellFinished(NamedTuple):
+    """A cell is on disk, was found there, or has failed; seconds are of fitting and scoring."""
 
     cell: str
     seconds: float
@@ -87,16 +47,11 @@ class CellFinished:
     traceback: str = ""
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """Something a reader of the results should know."""
 
     message: str
 
 
 Event = RunPlanned | CellStarted | Stage | CellFinished | Note
-Watch = Callable[[Event], None]
-
-
-def ignore(event: Event) -> None:
-    """Ignore an event."""
+Watch = Callable[[Event], object]

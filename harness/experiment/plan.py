@@ -8,51 +8,40 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 import harness
 from harness import datasets, metrics, seeds, splits
 from harness.algorithms import registry
+from harness.algorithms.models import ColumnTrainset
 from harness.algorithms.own import code_digest
-from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Sampled
-from harness.config.experiment import AlgorithmConfig, Experiment
-from harness.config.load import Document, load
+from harness.config.experiment import Experiment
+from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
+from harness.errors import ConfigError, MetricError
 from harness.metrics import Metric
-from harness.results.record import TableName, distinct_names
+from harness.results.compare import distinct_names
+from harness.results.record import CellName, TableName
 from harness.results.store import key_of, short_key
 from harness.sections import Section
 from harness.splits import Split
 
-__all__ = ["Cell", "Names", "Plan"]
-
 NUMBERS_VERSION = 4
 """Raised whenever a change of the code changes what a cell computes."""
+
+Positions = tuple[int, int, int]
+"""Of a data set, a split and candidates in the lists of a config."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One algorithm on one fold of one split of one data set, under one seed.
 
-    The integers are positions in the lists of the config.
-
-    Parameters
-    ----------
-    dataset, split, candidates, algorithm : int
-    seed : int
-        The run's seed itself, not a position.
-    fold : int
-        From 0.
-    n_folds : int
-    title : str
-        What progress lines call it.
-    params : dict
-        Arguments of the constructor, `random_state` included where there is one.
-    inner : bool
-        Whether it is a trial: fitted on the inner training part and scored on the validation part.
-    key : str
-        Identity of the cell's numbers.
+    `dataset`, `split`, `candidates` and `algorithm` are positions in the lists of the config;
+    `params` are the constructor's arguments, `random_state` included; an `inner` cell is a trial,
+    fitted on the inner training part and scored on the validation part.
     """
 
     dataset: int
@@ -63,35 +52,17 @@ class Cell:
     fold: int
     n_folds: int
     title: str
-    params: dict[str, Any] = field(hash=False)
+    params: dict[str, object] = field(hash=False)
     inner: bool = False
     key: str = ""
-
-
-@dataclass(frozen=True)
-class Names:
-    """Display names of a config's data sets, splits and candidates, unique within each kind."""
-
-    datasets: list[str]
-    splits: list[str]
-    candidates: list[str]
 
 
 @dataclass
 class Plan:
     """What an experiment computes: its data and splits, made on first use, and its cells.
 
-    Parameters
-    ----------
-    experiment : Experiment
-    document : Document
-        Where the config came from; relative paths start in its folder.
-    given : Ratings, optional
-        Ratings from Python, in place of the config's data set.
-    progress : callable, optional
-        Called as ``progress(done, total)`` while a data set is downloaded.
-    read : dict, optional
-        The data sets that were read already, filtered, by their position.
+    `given` are ratings from Python in place of the config's data set; `progress` is called while a
+    data set is downloaded; `read` holds filtered data and the reports of filters, by position.
     """
 
     experiment: Experiment
@@ -106,19 +77,13 @@ class Plan:
     @classmethod
     def from_config(
         cls,
-        config: str | Path | Mapping[str, Any] | Experiment,
+        config: str | Path | Mapping[str, object] | Experiment,
         *,
         overrides: Iterable[str] = (),
         ratings: Ratings | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> Plan:
-        """Read and check a config; no data are loaded yet.
-
-        Raises
-        ------
-        ConfigError
-            With all faults of the config.
-        """
+        """Read and check a config, or raise a ConfigError; no data are loaded yet."""
         if ratings is not None:
             overrides = [*overrides, "dataset=bundled"]
         experiment, document = load(config, overrides=overrides)
@@ -155,23 +120,24 @@ class Plan:
 
     def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
         """Return the folds of the config's split number `split` under one seed."""
-        place = (dataset, split, seed)
-        if place not in self._splits:
+        position = (dataset, split, seed)
+        if position not in self._splits:
             ratings, _ = self.ratings(dataset)
             section = self.experiment.split[split]
-            self._splits[place] = splits.make(section, ratings, seed, self.document.folder)
-        return self._splits[place]
+            self._splits[position] = splits.make(section, ratings, seed, self.document.folder)
+        return self._splits[position]
 
     def split(self, cell: Cell) -> Split:
         """Return what a cell is fitted and scored on; for a trial, parts of the training part."""
         outer = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
         if not cell.inner:
             return outer
-        place = (cell.split, cell.seed, outer.fingerprint)
-        if place not in self._inner:
+        position = (cell.split, cell.seed, outer.fingerprint)
+        if position not in self._inner:
             section = self.experiment.tuning.validation_of(self.experiment.split[cell.split])
-            self._inner[place] = splits.validation(outer, section, cell.seed, self.document.folder)
-        return self._inner[place]
+            folder = self.document.folder
+            self._inner[position] = splits.validation(outer, section, cell.seed, folder)
+        return self._inner[position]
 
     def trainset(self, split: Split, *, shared: bool = True) -> ColumnTrainset:
         """Return the training set of a split: the last one, or a new one that may be changed."""
@@ -212,34 +178,40 @@ class Plan:
         Loads the data and makes the splits, because a cell's key depends on both. All algorithms of
         a fold come after each other, so that what they share stays in memory.
         """
-        experiment = self.experiment
-        return tuple(
-            self.keyed(
-                Cell(
-                    dataset=dataset,
-                    split=split,
-                    candidates=candidates,
-                    algorithm=number,
-                    seed=seed,
-                    fold=made.fold,
-                    n_folds=made.n_folds,
-                    title=self._title(algorithm, dataset, split, candidates, seed, made),
-                    params=seeded_params(algorithm.name, algorithm.params, seed, made.fold),
+        experiment, made = self.experiment, []
+        for dataset, split, seed in itertools.product(
+            range(len(experiment.dataset)), range(len(experiment.split)), experiment.seed
+        ):
+            for fold, candidates, (number, algorithm) in itertools.product(
+                self.splits(dataset, split, seed),
+                range(len(experiment.candidates)),
+                enumerate(experiment.algorithms),
+            ):
+                name, params = algorithm.name, dict(algorithm.params)
+                if registry.takes_seed(name) and params.get("random_state") is None:
+                    # Neither the label nor other parameters change the stream: two settings of
+                    # one algorithm start from the same random numbers.
+                    own = ("fit", registry.canonical(name), fold.fold)
+                    params["random_state"] = seeds.derive(seed, *own)
+                parts = (
+                    (algorithm.title, True),
+                    (self.names["dataset"][dataset], len(experiment.dataset) > 1),
+                    (self.names["split"][split], len(experiment.split) > 1),
+                    (f"fold {fold.fold + 1}/{fold.n_folds}", fold.n_folds > 1),
+                    (f"seed {seed}", len(experiment.seed) > 1),
+                    (self.names["candidates"][candidates], len(experiment.candidates) > 1),
                 )
-            )
-            for dataset, split, seed in itertools.product(
-                range(len(experiment.dataset)), range(len(experiment.split)), experiment.seed
-            )
-            for made in self.splits(dataset, split, seed)
-            for candidates in range(len(experiment.candidates))
-            for number, algorithm in enumerate(experiment.algorithms)
-        )
+                title = " · ".join(text for text, distinguishes in parts if distinguishes)
+                position = (dataset, split, candidates, number, seed)
+                cell = Cell(*position, fold.fold, fold.n_folds, title, params)
+                made.append(self.keyed(cell))
+        return tuple(made)
 
     def keyed(self, cell: Cell) -> Cell:
         """Return a cell with the key for its contents."""
         return replace(cell, key=key_of(self.inputs(cell)))
 
-    def inputs(self, cell: Cell) -> dict[str, Any]:
+    def inputs(self, cell: Cell) -> dict[str, object]:
         """Return everything that decides the numbers of a cell, from the loaded data and code."""
         experiment = self.experiment
         section = experiment.candidates[cell.candidates]
@@ -252,7 +224,7 @@ class Plan:
             "split": self.split(cell).fingerprint,
             "candidates": section.model_dump(),
             "sample": (cell.seed, cell.fold) if isinstance(section, Sampled) else None,
-            "algorithm": identity(chosen.name),
+            "algorithm": _identity(chosen.name),
             "params": cell.params,
             "global_seed": self.global_seed(cell),
             "as_surprise": chosen.as_surprise,
@@ -270,130 +242,154 @@ class Plan:
         return seeds.derive(cell.seed, "global", name, cell.fold) if ":" in name else None
 
     @cached_property
-    def names(self) -> Names:
-        """Display names; loads all data sets and makes all splits under the first seed."""
-        experiment, seed = self.experiment, self.experiment.seed[0]
-        named: list[tuple[list[str], list[Any]]] = [
-            ([self.ratings(i)[0].name for i in range(len(experiment.dataset))], experiment.dataset),
-            (
-                [self.splits(0, i, seed)[0].name for i in range(len(experiment.split))],
-                experiment.split,
+    def names(self) -> dict[str, list[str]]:
+        """Display names of data sets, splits (under the first seed) and candidates, each unique."""
+        given, seed = self.experiment, self.experiment.seed[0]
+        described: dict[str, tuple[Iterable[Section], list[str]]] = {
+            "dataset": (
+                given.dataset,
+                [self.ratings(i)[0].name for i in range(len(given.dataset))],
             ),
-            ([section.describe() for section in experiment.candidates], experiment.candidates),
-        ]
-        return Names(
-            *(distinct_names(names, [settings(each) for each in given]) for names, given in named)
-        )
+            "split": (
+                given.split,
+                [self.splits(0, i, seed)[0].name for i in range(len(given.split))],
+            ),
+            "candidates": (given.candidates, [each.describe() for each in given.candidates]),
+        }
+        return {
+            key: distinct_names(names, [settings(section) for section in sections])
+            for key, (sections, names) in described.items()
+        }
 
-    def table(self, dataset: int, split: int, candidates: int) -> TableName:
-        """Return the identity of a table and its display names.
+    @cached_property
+    def tables(self) -> dict[Positions, TableName]:
+        """The identity and the display names of each table.
 
         The identity covers the data, the division without the run's seed, and the candidates:
         seeds of one run are cells of one row, and runs that divide equal data alike share it.
         """
-        section = self.experiment.split[split]
-        divided = settings(section) | {"kind": section.kind}
-        divided.pop("validation", None)
-        if section.from_files:
-            folds = self.splits(dataset, split, self.experiment.seed[0])
-            divided = {"kind": section.kind, "folds": [fold.fingerprint for fold in folds]}
-        chosen = self.experiment.candidates[candidates]
-        identity = {
-            "data": self.ratings(dataset)[0].fingerprint,
-            "split": divided,
-            "candidates": settings(chosen) | {"kind": chosen.kind},
-        }
-        return TableName(
-            dataset=self.names.datasets[dataset],
-            split=self.names.splits[split],
-            candidates=self.names.candidates[candidates],
-            table=short_key(identity),
-        )
+        experiment, tables = self.experiment, {}
+        for dataset, split, candidates in itertools.product(
+            range(len(experiment.dataset)),
+            range(len(experiment.split)),
+            range(len(experiment.candidates)),
+        ):
+            section, chosen = experiment.split[split], experiment.candidates[candidates]
+            divided = settings(section) | {"kind": section.kind}
+            divided.pop("validation", None)
+            if section.from_files:
+                folds = self.splits(dataset, split, experiment.seed[0])
+                divided = {"kind": section.kind, "folds": [fold.fingerprint for fold in folds]}
+            identity = {
+                "data": self.ratings(dataset)[0].fingerprint,
+                "split": divided,
+                "candidates": settings(chosen) | {"kind": chosen.kind},
+            }
+            tables[dataset, split, candidates] = TableName(
+                dataset=self.names["dataset"][dataset],
+                split=self.names["split"][split],
+                candidates=self.names["candidates"][candidates],
+                table=short_key(identity),
+            )
+        return tables
 
-    def row_key(self, table: str, cell: Cell) -> str:
-        """Return the identity of a row: its table, and all that a config says of its algorithm.
+    def name(self, cell: Cell) -> CellName:
+        """Return the names and identities of a cell in the record of the run.
 
-        The label and the run's seed do not count, so that runs which share a row are known to. A
-        config may list one algorithm twice under two labels; these are counted, to be two rows.
+        The identity of its row covers the table and all that the config says of its algorithm; the
+        label and the run's seed do not count, so that runs which share a row are known to. A config
+        may list one algorithm twice under two labels; these are counted, to be two rows.
         """
-        experiment = self.experiment
+        experiment, table = self.experiment, self.tables[cell.dataset, cell.split, cell.candidates]
         described = [
-            each.model_dump(mode="json", exclude={"label"}) | {"name": identity(each.name)}
+            each.model_dump(mode="json", exclude={"label"}) | {"name": _identity(each.name)}
             for each in experiment.algorithms[: cell.algorithm + 1]
         ]
         own = described.pop()
         tuning = None
         if own["search"] is not None:
-            section = experiment.tuning.validation_of(experiment.split[cell.split])
+            validation = experiment.tuning.validation_of(experiment.split[cell.split])
             tuning = experiment.tuning.model_dump(mode="json") | {
-                "validation": section.model_dump(mode="json")
+                "validation": validation.model_dump(mode="json")
             }
-        return short_key(
-            {
-                "table": table,
-                "algorithm": own,
-                "copy": described.count(own),
-                "tuning": tuning,
-                "clip": experiment.clip,
-            }
+        row = {
+            "table": table.table,
+            "algorithm": own,
+            "copy": described.count(own),
+            "tuning": tuning,
+            "clip": experiment.clip,
+        }
+        return CellName(
+            dataset=table.dataset,
+            split=table.split,
+            candidates=table.candidates,
+            table=table.table,
+            row=short_key(row),
+            algorithm=experiment.algorithms[cell.algorithm].title,
+            seed=cell.seed,
+            fold=cell.fold,
+            n_folds=cell.n_folds,
+            key=cell.key,
+            split_fingerprint=self.splits(cell.dataset, cell.split, cell.seed)[
+                cell.fold
+            ].fingerprint,
+            params=cell.params,
         )
 
     def loaded(self) -> Iterator[tuple[str, Ratings, list[str]]]:
         """Yield the data sets that were loaded: display name, ratings and filters."""
         for number, (ratings, reports) in sorted(self.read.items()):
-            yield self.names.datasets[number], ratings, reports
+            yield self.names["dataset"][number], ratings, reports
 
     def made(self) -> Iterator[tuple[str, str, int, list[Split]]]:
         """Yield the splits that were made: names of data and split, seed and folds."""
         for (dataset, split, seed), folds in self._splits.items():
-            yield self.names.datasets[dataset], self.names.splits[split], seed, folds
+            yield self.names["dataset"][dataset], self.names["split"][split], seed, folds
 
-    def _title(
-        self,
-        algorithm: AlgorithmConfig,
-        dataset: int,
-        split: int,
-        candidates: int,
-        seed: int,
-        made: Split,
-    ) -> str:
-        experiment, names = self.experiment, self.names
-        parts = (
-            (algorithm.title, True),
-            (names.datasets[dataset], len(experiment.dataset) > 1),
-            (names.splits[split], len(experiment.split) > 1),
-            (f"fold {made.fold + 1}/{made.n_folds}", made.n_folds > 1),
-            (f"seed {seed}", len(experiment.seed) > 1),
-            (names.candidates[candidates], len(experiment.candidates) > 1),
-        )
-        return " · ".join(text for text, distinguishes in parts if distinguishes)
+    def check_tables(self) -> None:
+        """Refuse entries of the config that give one table twice: equal data, or equal splits."""
+        seen: dict[str, Positions] = {}
+        for positions, table in self.tables.items():
+            first = seen.setdefault(table.table, positions)
+            for key, how, one, other in (
+                ("dataset", "holds the same ratings as", first[0], positions[0]),
+                ("split", "has the same training and test parts as", first[1], positions[1]),
+            ):
+                if one != other:
+                    fault = repeated(self.document, key, one, other, how)
+                    raise ConfigError(self.document.source, [fault])
 
+    def check_relevance(self) -> None:
+        """Raise a MetricError if a metric defines no gain for some rating of the data.
 
-def seeded_params(name: str, params: dict[str, Any], seed: int, fold: int) -> dict[str, Any]:
-    """Return the constructor's arguments with the seed of this use among them.
+        All ratings are checked, so that the result, and the offset that the message suggests, do
+        not depend on the split.
+        """
+        import pandas as pd
 
-    The stream depends on the algorithm and the fold but not on the label or the other parameters,
-    so two settings of one algorithm start from the same random numbers.
-
-    Examples
-    --------
-    >>> seeded_params("SlopeOne", {}, seed=0, fold=0)
-    {}
-    >>> seeded_params("SVD", {"random_state": 3}, seed=0, fold=0)
-    {'random_state': 3}
-    """
-    if not registry.takes_seed(name) or params.get("random_state") is not None:
-        return dict(params)
-    return {**params, "random_state": seeds.derive(seed, "fit", registry.canonical(name), fold)}
+        wanted = list(self.metrics)
+        if self.is_tuned:
+            wanted.append(metrics.parse(self.experiment.tuning.metric))
+        for dataset in range(len(self.experiment.dataset)):
+            ratings, _ = self.ratings(dataset)
+            (low, high), relevance = ratings.scale, np.sort(pd.unique(ratings.ratings))
+            if relevance[0] < 0:  # suggest an offset that suits the whole scale
+                relevance = np.append(relevance, min(relevance[0], low))
+            for metric in wanted:
+                try:
+                    metrics.check_relevance(metric, relevance)
+                except MetricError as error:
+                    scale = f"rated from {low:g} to {high:g}"
+                    raise MetricError(f"{ratings.name}, {scale}: {error}") from None
 
 
-def identity(name: str) -> str:
+def _identity(name: str) -> str:
     """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
     if ":" not in name:
         return registry.canonical(name)
     return f"{name} {code_digest(registry.find(name))}"
 
 
-def settings(section: Section) -> dict[str, Any]:
+def settings(section: Section) -> dict[str, object]:
     """Return the keys of a section that are not defaults."""
     return section.model_dump(mode="json", exclude_defaults=True)

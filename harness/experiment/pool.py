@@ -16,31 +16,29 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
-from typing import IO, Any, NamedTuple, Self
+from typing import IO, NamedTuple, Self
+
+import numpy as np
 
 from harness.errors import HarnessError, ResultsError
 from harness.experiment.cell import BEFORE, WAITING, Outcome, Report, attempt
-from harness.experiment.events import CellFinished, CellStarted, Stage, Watch
+from harness.experiment.events import CellFinished, CellStarted, Note, Stage, Watch
 from harness.experiment.plan import Cell, Plan
 from harness.kernels import n_threads
-from harness.results.store import CellStore
-
-__all__ = ["ChildProcess", "Pool", "Task", "finish", "serve"]
+from harness.results.store import CellRecord, CellStore
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks for an interrupt, or at a cell that another run is computing."""
-
-PATIENCE = 5.0
-"""Seconds that a process or a thread is given to end by itself."""
-
 BETWEEN_REPORTS = 0.1
 """Seconds between two reports of one stage: a loop that reports every step is not slowed down."""
-
 IDLE_SECONDS = 300.0
 """Seconds without a cell after which a child process ends."""
+MOST_BYTES = 256_000_000
+"""Of records that are kept in memory until they are scored; the others are read back."""
 
 START = """
 import os, pickle, sys
@@ -67,68 +65,23 @@ class Task(NamedTuple):
     threads: int
 
 
-def finish(
-    cell: Cell,
-    store: CellStore,
-    compute: Callable[[Cell, Report], Outcome],
-    report: Report,
-    *,
-    fresh: bool = False,
-    patience: float = 0.0,
-) -> Outcome | None:
-    """Compute a cell and store it, unless it is stored already.
-
-    Parameters
-    ----------
-    cell : Cell
-    store : CellStore
-    compute : callable
-        Computes the cell: here, in a child process or elsewhere.
-    report : callable
-    fresh : bool
-        Compute it even if it is stored; the old one stays until the new one is complete.
-    patience : float
-        Seconds to wait for another run that is computing the same cell.
-
-    Returns
-    -------
-    Outcome or None
-        None if another run is computing the cell.
-    """
-    if patience:
-        report(WAITING, 0, 0)
-    with ExitStack() as held:
-        try:
-            held.enter_context(store.lock(cell.key, patience))
-        except TimeoutError:
-            return None
-        with suppress(ResultsError):  # a broken one is computed again
-            if not fresh and (record := store.get(cell.key)) is not None:
-                return Outcome(record=record, found=True)
-        outcome = compute(cell, report)
-        try:
-            if outcome.record is not None:
-                store.put(cell.key, outcome.record)
-        except ResultsError as error:
-            return Outcome.failed(error, outcome.seconds)
-        return outcome
-
-
 class Pool:
-    """Computes the cells of a run and stores them.
+    """Computes the cells of a run, stores them, and returns those that are completed.
 
     One worker without a time limit computes in this process, others in child processes; the workers
     of a cluster do where the config names one. `fresh` computes cells again that are stored.
     """
 
-    def __init__(
-        self, plan: Plan, store: CellStore, workers: int, watch: Watch, *, fresh: bool = False
-    ) -> None:
+    def __init__(self, plan: Plan, workers: int, watch: Watch, *, fresh: bool = False) -> None:
         self.plan = plan
-        self.store = store
         self.workers = workers
         self.watch = watch
         self.fresh = fresh
+        self.store = CellStore.default()
+        self.computed: set[str] = set()
+        """Keys of the cells of this run that were not there before."""
+        self._records: dict[str, CellRecord] = {}
+        self._n_bytes = 0
         self._open = True
         self._children: list[ChildProcess] = []
         self._idle: list[ChildProcess] = []
@@ -141,125 +94,182 @@ class Pool:
         for child in self._children:
             child.close()
 
-    def execute(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
-        """Compute and store cells.
+    def missing(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Return the cells that have to be computed.
 
-        A cell that another run is computing comes last, and this run then waits for it.
-
-        Yields
-        ------
-        Cell, Outcome
-            As they end, in no set order.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If the process received one, even if the code of an algorithm caught it.
-        HarnessError
-            If finished cells cannot be kept, before anything is computed; if no process can be
-            started; if a cluster cannot be used or its scheduler is lost.
+        Of cells with one key the first is returned: an algorithm without random numbers
+        is the same under every seed.
         """
-        todo, patience = list(cells), 0.0
-        if todo:
+        first: dict[str, Cell] = {}
+        for cell in cells:
+            first.setdefault(cell.key, cell)
+        return [cell for key, cell in first.items() if not self._is_there(key)]
+
+    def compute(self, cells: Sequence[Cell], *, trials: bool = False) -> dict[str, Outcome]:
+        """Compute and store the cells that are missing; return those that failed, by key.
+
+        An interrupt ends it even if the code of an algorithm caught it. A HarnessError is raised
+        if finished cells cannot be kept, no process can be started or a cluster cannot be used.
+        """
+        missing = self.missing(cells)
+        keys = {cell.key for cell in missing}
+        for cell in cells if trials else ():
+            if cell.key not in keys:
+                self.watch(CellFinished(cell.title, 0.0, found=True))
+        if missing:
             self.store.check_writable()
-        while todo:
-            busy: list[Cell] = []
+        failed, patience = {}, 0.0
+        while missing:
+            busy: list[Cell] = []  # another run computes them; they come last, and are waited for
             with interrupts_kept() as check:
-                for cell, outcome in self._computed(todo, patience, check):
-                    if outcome is None:
+                for cell, done in self._execute(missing, patience, check):
+                    if done is None:
                         busy.append(cell)
                         continue
-                    seconds, error = outcome.seconds, outcome.error
                     self.watch(
-                        CellFinished(cell.title, seconds, outcome.found, error, outcome.traceback)
+                        CellFinished(
+                            cell.title, done.seconds, done.found, done.error, done.traceback
+                        )
                     )
-                    yield cell, outcome
+                    if done.record is None:
+                        failed[cell.key] = done
+                    else:
+                        self._keep(cell.key, done.record)
+                        self.computed |= set() if done.found else {cell.key}
                     check()
-            todo, patience = busy, LOOK_SECONDS
+            missing, patience = busy, LOOK_SECONDS
+        return failed
 
-    def _computed(
+    def take(self, key: str) -> CellRecord | None:
+        """Return a completed cell, from memory or else from the disk."""
+        record = self._records.get(key)
+        return record if record is not None else self.store.get(key)
+
+    def _is_there(self, key: str) -> bool:
+        """Return whether a cell is completed; a broken file is removed and reported."""
+        if key in self._records or key in self.computed:
+            return True
+        if self.fresh:
+            return False
+        try:
+            record = self.store.get(key)
+        except ResultsError as error:
+            self.store.discard(key)
+            self.watch(Note(str(error)))
+            return False
+        if record is not None:
+            self._keep(key, record)
+        return record is not None
+
+    def _keep(self, key: str, record: CellRecord) -> None:
+        parts = (*vars(record.rankings).values(), *vars(record.pairs).values())
+        n_bytes = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        if key not in self._records and self._n_bytes + n_bytes <= MOST_BYTES:
+            self._records[key] = record
+            self._n_bytes += n_bytes
+
+    def _execute(
         self, cells: list[Cell], patience: float, check: Check
     ) -> Iterator[tuple[Cell, Outcome | None]]:
+        """Yield how each cell ended, in no set order; None if another run is computing it."""
         execution = self.plan.experiment.execution
         reports = {cell.key: self._report(cell.title) for cell in cells}
-        options: dict[str, Any] = {"fresh": self.fresh, "patience": patience}
         if execution.executor == "dask":
             from harness.experiment.dask import on_cluster
 
-            options["patience"] = LOOK_SECONDS  # only to store it: nothing is computed twice
-            for cell, done in on_cluster(
-                cells, self.plan, self.workers, reports, self.watch, check
-            ):
+            plan, watch = self.plan, self.watch
+            for cell, done in on_cluster(cells, plan, self.workers, reports, watch, check):
 
-                def take(cell: Cell, report: Report, done: Outcome = done) -> Outcome:
+                def take(report: Report, done: Outcome = done) -> Outcome:
                     return done
 
-                while (ended := finish(cell, self.store, take, _silent, **options)) is None:
+                # The lock is waited for only to store the cell: nothing is computed twice.
+                while (ended := self._finish(cell, take, None)) is None:
                     check()
                 yield cell, ended
         elif self.workers > 1 or execution.time_limit is not None:
-            yield from self._in_children(cells, reports, check, options)
+            yield from self._in_children(cells, reports, patience, check)
         else:
             for cell in cells:
 
-                def compute(cell: Cell, report: Report) -> Outcome:
+                def compute(report: Report, cell: Cell = cell) -> Outcome:
                     return attempt(cell, self.plan, report, check=check)
 
-                yield cell, finish(cell, self.store, compute, reports[cell.key], **options)
+                yield cell, self._finish(cell, compute, reports[cell.key], patience)
 
-    def _in_children(
-        self, cells: list[Cell], reports: dict[str, Report], check: Check, options: dict[str, Any]
-    ) -> Iterator[tuple[Cell, Outcome | None]]:
-        """Compute cells in child processes, with a thread for each that waits for its answers."""
-        size = min(self.workers, len(cells))
-        limit = self.plan.experiment.execution.time_limit
-        todo: queue.SimpleQueue[Cell] = queue.SimpleQueue()
-        news: queue.SimpleQueue[tuple[Cell, Any]] = queue.SimpleQueue()
-        for cell in cells:
-            todo.put(cell)
+    def _finish(
+        self,
+        cell: Cell,
+        compute: Callable[[Report], Outcome],
+        report: Report | None,
+        patience: float = LOOK_SECONDS,
+    ) -> Outcome | None:
+        """Compute a cell and store it, unless it is stored already.
 
-        def compute(cell: Cell, report: Report) -> Outcome:
-            threads = max(1, n_threads() // size)
-            child = self._child(threads)
-            outcome = child.compute(Task(cell, size, threads), report, limit)
-            self._idle.append(child)
+        None if another run is computing it, and is not done within `patience` seconds.
+        """
+        report = report or (lambda stage, done, total: None)
+        if patience:
+            report(WAITING, 0, 0)
+        with ExitStack() as held:
+            try:
+                held.enter_context(self.store.lock(cell.key, patience))
+            except TimeoutError:
+                return None
+            with suppress(ResultsError):  # a broken one is computed again
+                if not self.fresh and (record := self.store.get(cell.key)) is not None:
+                    return Outcome(record=record, found=True)
+            outcome = compute(report)
+            try:
+                if outcome.record is not None:
+                    self.store.put(cell.key, outcome.record)
+            except ResultsError as error:
+                return Outcome.failed(error, outcome.seconds)
             return outcome
 
-        def work() -> None:
-            with suppress(queue.Empty):
-                while self._open:
-                    cell = todo.get_nowait()
+    def _in_children(
+        self, cells: list[Cell], reports: dict[str, Report], patience: float, check: Check
+    ) -> Iterator[tuple[Cell, Outcome | None]]:
+        """Compute cells in child processes, with a thread for each that waits for its answers."""
+        size, n_left = min(self.workers, len(cells)), len(cells)
+        threads, limit = max(1, n_threads() // size), self.plan.experiment.execution.time_limit
+        news: queue.SimpleQueue[tuple[Cell, Outcome | BaseException | Progress | None]]
+        news = queue.SimpleQueue()
 
-                    def report(*stage: Any, cell: Cell = cell) -> None:
-                        news.put((cell, stage))
+        def work(cell: Cell) -> None:
+            def compute(report: Report) -> Outcome:
+                child = self._child(threads)
+                outcome = child.compute(Task(cell, size, threads), report, limit)
+                self._idle.append(child)
+                return outcome
 
-                    try:
-                        news.put((cell, finish(cell, self.store, compute, report, **options)))
-                    except BaseException as error:  # it ends the run, not only this thread
-                        news.put((cell, error))
+            def report(stage: str, done: int, total: int) -> None:
+                news.put((cell, (stage, done, total)))
 
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(size)]
-        n_left = len(cells)
+            try:
+                news.put((cell, self._finish(cell, compute, report, patience)))
+            except BaseException as error:  # it ends the run, not only this thread
+                news.put((cell, error))
+
+        workers = ThreadPoolExecutor(size)
         try:
-            for thread in threads:
-                thread.start()
+            for cell in cells:
+                workers.submit(work, cell)
             while n_left:
                 check()
                 with suppress(queue.Empty):
-                    cell, told = news.get(timeout=LOOK_SECONDS)
-                    if isinstance(told, BaseException):
-                        raise told
-                    if isinstance(told, tuple):
-                        reports[cell.key](*told)
-                        continue
-                    n_left -= 1
-                    yield cell, told
+                    cell, answer = news.get(timeout=LOOK_SECONDS)
+                    if isinstance(answer, BaseException):
+                        raise answer
+                    if isinstance(answer, tuple):
+                        reports[cell.key](*answer)
+                    else:
+                        n_left -= 1
+                        yield cell, answer
         finally:
             if n_left:  # interrupted, or failed: what is under way is not waited for
                 self.__exit__(None, None, None)
-            for thread in threads:
-                if thread.ident is not None:
-                    thread.join(PATIENCE)
+            workers.shutdown(cancel_futures=True)
 
     def _child(self, threads: int) -> ChildProcess:
         """Return an idle child process, or a new one."""
@@ -288,8 +298,8 @@ class Pool:
         return report
 
 
-def _silent(stage: str, done: int, total: int) -> None:
-    """Report nothing."""
+Progress = tuple[str, int, int]
+"""A stage, the steps done and the steps in all."""
 
 
 class ChildProcess:
@@ -334,14 +344,14 @@ class ChildProcess:
         try:
             pickle.dump(task, self.requests)
             self.requests.flush()
-            while not isinstance(told := pickle.load(self.answers), Outcome):
-                if limit is not None and timer is None and told[0] not in BEFORE:
+            while not isinstance(answer := pickle.load(self.answers), Outcome):
+                if limit is not None and timer is None and answer[0] not in BEFORE:
                     end = time.monotonic() + limit
                     timer = threading.Timer(min(limit, threading.TIMEOUT_MAX), self.process.kill)
                     timer.start()
-                report(*told)
+                report(*answer)
             if time.monotonic() < end:
-                return told
+                return answer
         except (EOFError, OSError, pickle.UnpicklingError):
             pass  # it has died; reported below
         finally:
@@ -407,8 +417,6 @@ def death(code: int) -> str:
 
     Examples
     --------
-    >>> death(-9)
-    'was killed (SIGKILL), perhaps because memory ran out: use fewer workers'
     >>> death(3)
     'ended by itself (exit code 3)'
     """

@@ -11,28 +11,15 @@ from typing import Any
 from harness import datasets
 from harness.algorithms import registry
 from harness.config.experiment import GIVEN, Experiment
-from harness.experiment.checks import check_relevance, check_tables
-from harness.experiment.completed import CompletedCells
-from harness.experiment.evaluate import Evaluation, evaluate
-from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch, ignore
-from harness.experiment.notes import notes
+from harness.experiment.evaluate import Evaluation, evaluate, notes
+from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch
 from harness.experiment.plan import Plan
 from harness.experiment.pool import Pool
-from harness.experiment.tuning import n_planned, trials_frame, tune
-from harness.results.record import (
-    SCHEMA_VERSION,
-    CellResult,
-    FailedCell,
-    Machine,
-    MetricComparison,
-    RunInfo,
-    commit,
-    versions,
-    without_folders,
-)
-from harness.results.runs import Run, check_replaceable
-from harness.results.scores import infer
-from harness.results.store import CellStore
+from harness.experiment.tuning import Search, describe, tune
+from harness.results import environment
+from harness.results.compare import infer
+from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison, RunInfo
+from harness.results.run import Run, check_replaceable
 
 __all__ = ["run"]
 
@@ -45,7 +32,7 @@ def run(
     overrides: Iterable[str] = (),
     workers: int | None = None,
     fresh: bool = False,
-    watch: Watch = ignore,
+    watch: Watch = lambda event: None,
 ) -> Run:
     """Carry out an experiment.
 
@@ -102,59 +89,48 @@ def run(
     if results is not None:
         check_replaceable(Path(results) / plan.experiment.name)
     watch(Stage("", "loading"))
-    check_tables(plan)
-    check_relevance(plan)
-    n_cells = len(plan.cells)
+    plan.check_tables()
+    plan.check_relevance()
+    cells, searches, failures = list(plan.cells), dict[int, Search](), dict[str, str]()
     workers = workers or plan.experiment.execution.workers
-    with Pool(plan, CellStore.default(), workers, watch, fresh=fresh) as pool:
-        completed = CompletedCells(pool)
+    with Pool(plan, workers, watch, fresh=fresh) as pool:
         if plan.is_tuned:
-            planned = [n_planned(plan, cell.algorithm) for cell in plan.cells]
-            n_most = None if None in planned else n_cells + sum(each or 0 for each in planned)
-            watch(RunPlanned(n_most, 0, workers))
-        cells, searches, failures = tune(plan, completed)
-        n_trials = sum(len(search.tried) for search in searches.values())
+            cells, searches, failures = tune(plan, pool)
         todo = [cell for cell in cells if cell.key not in failures]
-        n_found = len(todo) - len(completed.missing(todo))
-        watch(RunPlanned(n_cells + n_trials, n_trials + n_found, workers))
+        n_trials = sum(len(search.tried) for search in searches.values())
+        n_found = n_trials + len(todo) - len(pool.missing(todo))
+        watch(RunPlanned(len(cells) + n_trials, n_found, workers))
         for cell in cells:
             if cell.key in failures:
                 watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))
-        failures |= {key: each.error or "" for key, each in completed.compute(todo).items()}
-    evaluation = evaluate(plan, cells, completed, failures)
-    tuned = [(evaluation.cells[position], search) for position, search in searches.items()]
-    for result, search in tuned:
-        result.n_trials, result.search_seconds = search.n_trials, search.seconds
-        if search.failure and isinstance(result, CellResult):
-            result.notes = [*result.notes, f"{result.algorithm}: {search.failure}"]
+        failures |= {key: each.error or "" for key, each in pool.compute(todo).items()}
+    found = evaluate(plan, cells, pool, failures)
+    trials = describe(searches, found.cells) if searches else None
     watch(Stage("", "comparing"))
-    info = RunInfo.checked(
-        _described(plan, evaluation)
-        | {
-            "started": started.isoformat(timespec="seconds"),
-            "seconds": round(time.perf_counter() - begun, 3),
-            "files": {},
-        }
-    )
-    finished = Run(info, evaluation.users, trials=trials_frame(tuned) if tuned else None)
+    described = _described(plan, found) | {
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": round(time.perf_counter() - begun, 3),
+        "files": {},
+    }
+    finished = Run(RunInfo.checked(described), found.users, trials=trials)
     return finished if results is None else finished.write(Path(results))
 
 
-def _described(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
+def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
     """Return the content of ``run.json`` except its times."""
     experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
 
     def shown(messages: Iterable[str]) -> list[str]:
-        return [without_folders(each, plan.document.folder) for each in messages]
+        return [environment.without_folders(each, plan.document.folder) for each in messages]
 
-    for cell in evaluation.cells:
+    for cell in found.cells:
         if isinstance(cell, FailedCell):
             (cell.error,) = shown([cell.error])
     statistics: list[MetricComparison] = []
     not_compared: list[str] = []
     if experiment.statistics is not None:
         statistics, not_compared = infer(
-            evaluation.users, labels, evaluation.cells, experiment.statistics, experiment.seed[0]
+            found.users, labels, found.cells, experiment.statistics, experiment.seed[0]
         )
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation part that tuning used, written out in each split
@@ -200,15 +176,15 @@ def _described(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
             for dataset, split, seed, folds in plan.made()
             for made in folds
         ],
-        "notes": shown([*notes(plan, evaluation, statistics), *not_compared]),
-        "cells": evaluation.cells,
-        "rows": evaluation.rows,
-        "bounds": evaluation.bounds,
-        "conventions": evaluation.conventions,
-        "ties": evaluation.ties,
+        "notes": shown([*notes(plan, found, statistics), *not_compared]),
+        "cells": found.cells,
+        "rows": found.rows,
+        "bounds": found.bounds,
+        "conventions": found.conventions,
+        "ties": found.ties,
         "statistics": statistics,
-        "versions": versions()
+        "versions": environment.versions()
         | registry.library_versions(each.name for each in experiment.algorithms),
-        "machine": Machine.here(),
-        "commit": commit(),
+        "machine": environment.machine(),
+        "commit": environment.commit(),
     }

@@ -7,44 +7,42 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from harness import metrics, seeds
 from harness.algorithms import registry
-from harness.algorithms.parameters import with_params
+from harness.algorithms.registry import with_params
 from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
 from harness.errors import AlgorithmError
-from harness.experiment.cell import Outcome
-from harness.experiment.completed import CompletedCells
+from harness.experiment.events import RunPlanned
 from harness.experiment.plan import Cell, Plan
+from harness.experiment.pool import Pool
 from harness.results.record import CellResult, FailedCell
-from harness.results.runs import ROW
 from harness.results.store import key_of
+from harness.results.table import ROW
 from harness.sections import Range, SearchSpace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Search", "Trial", "cut_grids", "n_planned", "settings_of", "trials_frame", "tune"]
-
 MOST_FAILED = 20
 """Trials without a score after which a search with a budget of seconds alone ends: a trial that
 fails at once uses up none of them."""
-
 MOST_REPEATED = 10_000
 """Repeated draws in a row after which the settings that are left are listed."""
 
-Setting = dict[str, Any]
+Setting = dict[str, object]
 """Values by the dotted names of a space."""
+Values = Range | Sequence[object]
+"""What a space says of one name."""
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """One setting, fitted on the inner training part and scored on the validation part."""
 
-    params: dict[str, Any]
+    params: dict[str, object]
     value: float
     """The deciding metric; NaN when the trial failed."""
     seconds: float
@@ -54,20 +52,9 @@ class Trial:
 
 @dataclass
 class Search:
-    """The search for one cell's parameters.
+    """The search for the parameters of a cell, which is as the config writes it.
 
-    Parameters
-    ----------
-    cell : Cell
-        As the config writes it.
-    space : dict
-    budget : Tuning
-    settings : iterator or _Parzen
-        The settings to try.
-    tried : list of Trial
-        The setting of the config, then those of the search in order.
-    exhausted : bool
-        Whether there is no other setting.
+    The first trial is the setting of the config; then come those of the search in order.
     """
 
     cell: Cell
@@ -76,11 +63,7 @@ class Search:
     settings: Iterator[Setting] | _Parzen
     tried: list[Trial] = field(default_factory=list)
     exhausted: bool = False
-
-    @property
-    def n_trials(self) -> int:
-        """How many different settings were tried, without that of the config."""
-        return len({repr(trial.params) for trial in self.tried[1:]})
+    """Whether there is no other setting."""
 
     @property
     def seconds(self) -> float:
@@ -90,9 +73,8 @@ class Search:
     def best(self, higher: bool) -> Trial | None:
         """Return the best trial, the earliest of equals; None when every trial failed."""
         good = [trial for trial in self.tried if not math.isnan(trial.value)]
-        if not good:
-            return None
-        return max(good, key=lambda trial: trial.value if higher else -trial.value)
+        sign = 1 if higher else -1
+        return max(good, key=lambda trial: sign * trial.value, default=None)
 
     @property
     def failure(self) -> str | None:
@@ -130,27 +112,22 @@ class Search:
         return settings
 
 
-def tune(
-    plan: Plan, completed: CompletedCells
-) -> tuple[list[Cell], dict[int, Search], dict[str, str]]:
+def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[str, str]]:
     """Search parameters for every cell whose algorithm has a search.
 
     Trials are stored like other cells, so a search that was stopped resumes. All searches advance
     together: all trials at once for listed or random settings, otherwise one trial of each search.
     This keeps several workers busy, and their number does not change a result.
 
-    Returns
-    -------
-    cells : list of Cell
-        Those of the plan, with the best parameters found.
-    searches : dict of int to Search
-        By the position of the tuned cell.
-    failures : dict of str to str
-        Why no setting could be chosen, by the key of the cell.
+    Returned are the cells of the plan with the best parameters found, the searches by the position
+    of the cell, and why no setting could be chosen, by the key of the cell.
     """
     experiment = plan.experiment
     metric = metrics.parse(experiment.tuning.metric)
-    higher = metric.higher_is_better
+    higher, label = metric.higher_is_better, str(metric)
+    planned = [n_planned(plan, cell.algorithm) for cell in plan.cells]
+    n_trials = None if None in planned else sum(each or 0 for each in planned)
+    pool.watch(RunPlanned(None if n_trials is None else len(planned) + n_trials, 0, pool.workers))
     searches: dict[int, Search] = {}
     for position, cell in enumerate(plan.cells):
         algorithm = experiment.algorithms[cell.algorithm]
@@ -159,7 +136,7 @@ def tune(
             settings = settings_of(experiment.tuning, space, cell.seed, *names)
             searches[position] = Search(cell, space, experiment.tuning, settings)
     while under_way := [search for search in searches.values() if search.goes_on]:
-        asked: list[tuple[Search, Setting, Cell]] = []
+        trials: list[tuple[Search, Setting, Cell]] = []
         for search in under_way:
             for number, setting in enumerate(search.next_settings(), start=len(search.tried)):
                 trial = replace(
@@ -168,13 +145,22 @@ def tune(
                     params=with_params(search.cell.params, setting),
                     title=f"{search.cell.title} · {f'trial {number}' if number else 'as written'}",
                 )
-                asked.append((search, setting, plan.keyed(trial)))
-        failed = completed.compute([cell for _, _, cell in asked], trials=True)
-        for search, setting, cell in asked:
-            found = _judged(cell, completed, str(metric), failed.get(cell.key))
-            search.tried.append(found)
+                trials.append((search, setting, plan.keyed(trial)))
+        failed = pool.compute([cell for _, _, cell in trials], trials=True)
+        for search, setting, cell in trials:
+            record = None if cell.key in failed else pool.take(cell.key)
+            if cell.key in failed:
+                outcome = failed[cell.key]
+                ended = Trial(cell.params, math.nan, outcome.seconds, outcome.error)
+            elif record is None or label not in record.facts.judged:
+                ended = Trial(cell.params, math.nan, 0.0, "not computed")
+            else:
+                mean, facts = record.facts.judged[label], record.facts
+                seconds = facts.fit_seconds + facts.score_seconds
+                ended = Trial(cell.params, math.nan if mean is None else mean, seconds)
+            search.tried.append(ended)
             if isinstance(search.settings, _Parzen) and setting:
-                search.settings.tell(setting, found.value if higher else -found.value)
+                search.settings.tell(setting, ended.value if higher else -ended.value)
     tuned, failures = list(plan.cells), {}
     for position, search in searches.items():
         best = search.best(higher)
@@ -187,17 +173,34 @@ def tune(
     return tuned, searches, failures
 
 
-def _judged(cell: Cell, completed: CompletedCells, label: str, failed: Outcome | None) -> Trial:
-    if failed is not None:
-        return Trial(cell.params, math.nan, failed.seconds, failed.error)
-    record = completed.take(cell.key)
-    if record is None or label not in record.facts.judged:
-        return Trial(cell.params, math.nan, 0.0, "not computed")
-    mean, seconds = (
-        record.facts.judged[label],
-        record.facts.fit_seconds + record.facts.score_seconds,
-    )
-    return Trial(cell.params, math.nan if mean is None else mean, seconds)
+def describe(
+    searches: Mapping[int, Search], cells: Sequence[CellResult | FailedCell]
+) -> pd.DataFrame:
+    """Write what searches did into the cells they were for; return every trial as a table.
+
+    A row for each trial, parameters as JSON; trial 0 is the setting of the config.
+    """
+    import pandas as pd
+
+    rows = []
+    for position, search in searches.items():
+        cell = cells[position]
+        cell.n_trials = len({repr(trial.params) for trial in search.tried[1:]})
+        cell.search_seconds = search.seconds
+        if search.failure and isinstance(cell, CellResult):
+            cell.notes = [*cell.notes, f"{cell.algorithm}: {search.failure}"]
+        rows += [
+            {key: cell[key] for key in (*ROW, "seed", "fold")}
+            | {
+                "trial": number,
+                "params": json.dumps(trial.params, sort_keys=True),
+                "value": trial.value,
+                "seconds": trial.seconds,
+                "error": trial.error or "",
+            }
+            for number, trial in enumerate(search.tried)
+        ]
+    return pd.DataFrame(rows)
 
 
 def n_planned(plan: Plan, algorithm: int) -> int | None:
@@ -222,24 +225,6 @@ def cut_grids(experiment: Experiment) -> Iterator[str]:
                 f"{algorithm.title}: the grid has {size:,} settings, of which {tuning.trials:,}, "
                 f"drawn at random, are tried; raise tuning.trials to {size} to try all"
             )
-
-
-def trials_frame(searches: Iterable[tuple[CellResult | FailedCell, Search]]) -> pd.DataFrame:
-    """Return every trial as a table, one row each, parameters as JSON; trial 0 is the config's."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {key: cell[key] for key in (*ROW, "seed", "fold")}
-        | {
-            "trial": number,
-            "params": json.dumps(trial.params, sort_keys=True),
-            "value": trial.value,
-            "seconds": trial.seconds,
-            "error": trial.error or "",
-        }
-        for cell, search in searches
-        for number, trial in enumerate(search.tried)
-    )
 
 
 def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
@@ -331,14 +316,14 @@ def _draws(space: SearchSpace, rng: np.random.Generator) -> Iterator[Setting]:
         yield from (each for each in _product(finite) if repr(each) not in seen)
 
 
-def _all_values(values: Any) -> Sequence[Any] | None:
+def _all_values(values: Values) -> Sequence[object] | None:
     """Return the values that may be drawn, None where there is no end of them."""
     if not isinstance(values, Range):
         return _distinct(values)
     return range(int(values.low), int(values.high) + 1) if values.whole else None
 
 
-def _draw(values: Any, rng: np.random.Generator) -> Any:
+def _draw(values: Values, rng: np.random.Generator) -> object:
     if not isinstance(values, Range):
         return values[int(rng.integers(len(values)))]
     if values.whole and not values.log:
@@ -352,7 +337,7 @@ def _draw(values: Any, rng: np.random.Generator) -> Any:
     return min(max(round(drawn), int(values.low)), int(values.high)) if values.whole else drawn
 
 
-def _points(values: Any) -> list[Any]:
+def _points(values: Values) -> list[Any]:
     """Return the values that a grid takes."""
     if not isinstance(values, Range):
         return _distinct(values)
@@ -365,11 +350,11 @@ def _grid_size(space: SearchSpace) -> int:
     return math.prod(len(_points(values)) for values in space.values()) if space else 0
 
 
-def _product(space: Mapping[str, Iterable[Any]]) -> Iterator[Setting]:
+def _product(space: Mapping[str, Iterable[object]]) -> Iterator[Setting]:
     if space:
         for combination in itertools.product(*space.values()):
             yield dict(zip(space, combination, strict=True))
 
 
-def _distinct(values: Iterable[Any]) -> list[Any]:
+def _distinct(values: Iterable[object]) -> list[Any]:
     return list({repr(value): value for value in values}.values())

@@ -1,17 +1,14 @@
 """Rankings from columns, frames, lists, matrices, files or a model's estimates."""
 
-from __future__ import annotations
-
-from harness.rankings.blocks import rank_block
-from harness.rankings.lists import from_lists, from_matrix, from_recommendations
+from harness.rankings.lists import Evidence, from_lists, from_matrix, from_recommendations, read
 from harness.rankings.pairs import (
     from_grouped,
     from_pairs,
     from_predictions,
     group_pairs,
     ndcg,
+    rank_block,
 )
-from harness.rankings.prediction_files import Evidence, read
 
 __all__ = [
     "Evidence",

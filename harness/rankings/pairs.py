@@ -1,8 +1,8 @@
-"""Rankings from columns of users, estimates and ratings in no order, or from predictions."""
+"""Rankings from columns of users, estimates and ratings, from predictions, or of a catalogue."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,13 @@ from harness.kernels import each_block, group_rows, kernel
 from harness.metrics import Pairs, Rankings, dcg
 from harness.metrics.arrays import Floats, Ints, Ranks
 
-__all__ = [
-    "as_floats",
-    "encode",
-    "from_grouped",
-    "from_pairs",
-    "from_predictions",
-    "group_pairs",
-    "ndcg",
-]
+__all__ = ["from_grouped", "from_pairs", "from_predictions", "group_pairs", "ndcg", "rank_block"]
 
-Ids = NDArray[Any]
+Ids = NDArray[np.generic]
 """Names of users or items: numbers or text."""
+TieKeys = NDArray[np.uint64]
 
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 SMALLEST_BLOCK = 512
 FEW = 512
 """Lists this short are ordered by counting how many estimates are greater, the others by a sort."""
@@ -63,14 +57,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 
 
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
-    """Group columns by user, each user's rows in their order; return pairs and ascending ids.
-
-    Examples
-    --------
-    >>> pairs, users = group_pairs([7, 3, 7], [1.0, 2.0, 3.0], [4, 5, 6])
-    >>> users.tolist(), pairs.estimates.tolist()
-    ([3, 7], [2.0, 1.0, 3.0])
-    """
+    """Group columns by user, each user's rows in their order; return pairs and ascending ids."""
     columns = [np.asarray(users), as_floats("estimates", estimates), as_floats("ratings", ratings)]
     lengths = [column.shape for column in columns]
     if len(set(lengths)) > 1 or columns[0].ndim != 1:
@@ -88,7 +75,7 @@ def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> t
     return Pairs(offsets, *grouped), ids
 
 
-def from_predictions(predictions: Iterable[Any]) -> Rankings:
+def from_predictions(predictions: Iterable[object]) -> Rankings:
     """Rank each user's predictions by estimate; every item is judged.
 
     Parameters
@@ -116,7 +103,7 @@ def from_predictions(predictions: Iterable[Any]) -> Rankings:
     return from_pairs(column, estimates, ratings)
 
 
-def ndcg(predictions: Iterable[Any], k: int | None = 10, **params: Any) -> float:
+def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> float:
     """Return the mean NDCG@k of predictions over their users.
 
     Parameters
@@ -152,8 +139,9 @@ def ndcg(predictions: Iterable[Any], k: int | None = 10, **params: Any) -> float
     return dcg.ndcg(from_predictions(predictions), k, **params).mean
 
 
-def _row(position: int, prediction: Any) -> tuple[Any, float, float]:
-    if hasattr(prediction, "est") and hasattr(prediction, "r_ui"):
+def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
+    row: tuple[Hashable, float, float]
+    if hasattr(prediction, "uid") and hasattr(prediction, "est") and hasattr(prediction, "r_ui"):
         row = prediction.uid, prediction.est, prediction.r_ui
     elif (
         isinstance(prediction, (Sequence, np.ndarray))
@@ -175,14 +163,7 @@ def _row(position: int, prediction: Any) -> tuple[Any, float, float]:
 
 
 def as_floats(name: str, values: ArrayLike) -> Floats:
-    """Return a column as floats; `name` starts the message about a value that is no number.
-
-    Examples
-    --------
-    >>> as_floats("ratings", ["3", "x"])
-    Traceback (most recent call last):
-    harness.errors.MetricError: ratings: could not convert string to float: 'x'; give numbers only
-    """
+    """Return a column as floats; `name` starts the message about a value that is no number."""
     try:
         return np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -190,13 +171,7 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
 
 
 def encode(ids: Ids) -> tuple[Ints, Ids]:
-    """Replace ids by their positions among the ids, which are ascending and unique.
-
-    Examples
-    --------
-    >>> encode(np.array([30, 10, 30]))
-    (array([1, 0, 1]), array([10, 30]))
-    """
+    """Replace ids by their positions among the ids, which are ascending and unique."""
     if ids.dtype.kind in "iu" and len(ids):
         least, span = int(ids.min()), int(ids.max()) - int(ids.min()) + 1
         if span <= max(4 * len(ids), 1_000_000):  # a table is ten times faster than hashing
@@ -219,19 +194,6 @@ def encode(ids: Ids) -> tuple[Ints, Ids]:
 def from_grouped(pairs: Pairs, users: Ids | None = None) -> Rankings:
     """Rank the items of pairs that are grouped by user already; every item is judged.
 
-    Parameters
-    ----------
-    pairs : Pairs
-    users : ndarray, shape (n_users,), optional
-        Their ids.
-
-    Raises
-    ------
-    MetricError
-        If an estimate or a rating is missing or infinite; it names the user.
-
-    Examples
-    --------
     >>> from_grouped(Pairs([0, 2], [1.0, 2.0], [3.0, 5.0])).relevance.tolist()
     [5.0, 3.0]
     """
@@ -320,3 +282,190 @@ def _order_few(
             high[row] = first + rank[a + first]
         for row in range(a, b):
             rank[row] = row - a + 1
+
+
+def tie_keys(ids: ArrayLike) -> TieKeys:
+    """Return a number for each id that depends on its text alone."""
+    from pandas.util import hash_array
+
+    texts = np.array([str(each) for each in np.asarray(ids).tolist()], dtype=object)
+    keys: TieKeys = hash_array(texts, categorize=False)
+    return keys
+
+
+def order_keys(users: TieKeys, items: TieKeys) -> TieKeys:
+    """Return sort keys for items with equal estimates in shown lists: the smallest comes first.
+
+    They do not depend on the order of the input and, like random numbers, differ from user to user,
+    so that no item comes first for all of them. Users and items are given by their `tie_keys`.
+    """
+    return (users ^ items) * MULTIPLIER
+
+
+def rank_block(
+    estimates: Floats,
+    judged_offsets: ArrayLike,
+    judged_items: ArrayLike,
+    judged_ratings: ArrayLike,
+    excluded_offsets: ArrayLike | None = None,
+    excluded_items: ArrayLike | None = None,
+    depth: int = 0,
+    tie_keys: tuple[TieKeys, TieKeys] | None = None,
+) -> Rankings:
+    """Rank every column of a block of users and find the ranks of the judged ones.
+
+    User ``u`` judged the columns ``judged_items[judged_offsets[u]:judged_offsets[u + 1]]``; every
+    other column has relevance 0. A judged column that is -1 (no candidate) or excluded is not
+    ranked but stays in the user's pool. The `depth` columns at the top of each list are kept in
+    ``top_items``, those of equal estimate in the order of `tie_keys` (of the users and of the
+    columns), or of the columns.
+    Equal estimates have the order of the columns under ``ties=first``.
+
+    >>> lists = rank_block(np.array([[1.0, 3.0, 2.0, 3.0]]), [0, 2], [3, 0], [5.0, 4.0], depth=2)
+    >>> lists.rank.tolist(), lists.tie_low.tolist(), lists.tie_high.tolist()
+    ([2, 4], [1, 4], [2, 4])
+    >>> lists.top_items.tolist()
+    [[1, 3]]
+    """
+    estimates = np.asarray(estimates, dtype=np.float64)
+    n_users, n_items = estimates.shape
+    allowed = np.ones((n_users, n_items), dtype=bool)
+    if excluded_offsets is not None and excluded_items is not None:
+        users, columns = _columns("excluded", excluded_offsets, excluded_items, n_users, n_items)
+        allowed[users[columns >= 0], columns[columns >= 0]] = False
+    users, columns = _columns("judged", judged_offsets, judged_items, n_users, n_items)
+    ratings = np.asarray(judged_ratings, dtype=np.float64)
+    if len(ratings) != len(columns) or not np.isfinite(ratings).all():
+        raise MetricError(
+            f"judged_ratings: {len(ratings)} values, some perhaps not finite, for "
+            f"{len(columns)} items; give one finite rating for each"
+        )
+    for row, column in np.argwhere(allowed & ~np.isfinite(estimates))[:1].tolist():
+        raise MetricError(
+            f"row {row}, column {column}: estimate {estimates[row, column]} is not finite; "
+            "give the item a value or exclude it"
+        )
+    pool_offsets, pool = offsets_of(users, n_users), ratings[np.lexsort((-ratings, users))]
+    listed = (columns >= 0) & allowed[users, columns] if n_items else columns >= 0
+    users, columns, ratings = users[listed], columns[listed], ratings[listed]
+    cells, n_times = np.unique(users * n_items + columns, return_counts=True)
+    for cell in cells[n_times > 1][:1].tolist():
+        raise MetricError(
+            f"row {cell // n_items}, column {cell % n_items}: judged twice; "
+            "keep one rating of each item"
+        )
+    # A column that is no candidate is below all others.
+    candidates = np.where(allowed, estimates, -np.inf)
+    above, equal, before = np.empty((3, len(columns)), dtype=np.int32)
+    offsets = offsets_of(users, n_users)
+    each_block(
+        lambda a, b: _count(candidates, offsets, columns, a, b, above, equal, before),
+        n_users,
+        8,
+    )
+    order = np.lexsort((above + before, users))
+    above, equal, before = above[order], equal[order], before[order]
+    return Rankings(
+        offsets,
+        ratings[order],
+        above + before + 1,
+        above + 1,
+        above + equal,
+        allowed.sum(axis=1),
+        pool_offsets,
+        pool,
+        top_items=_top(candidates, allowed, depth, tie_keys) if depth else None,
+    )
+
+
+def _columns(
+    name: str, given_offsets: ArrayLike, given_items: ArrayLike, n_users: int, n_items: int
+) -> tuple[Ints, Ints]:
+    """Return the user and the column of each entry of a ragged array that came from elsewhere."""
+    offsets, items = np.asarray(given_offsets), np.asarray(given_items, dtype=np.int64)
+    if len(offsets) != n_users + 1 or offsets[0] != 0 or offsets[-1] != len(items):
+        raise MetricError(
+            f"{name}_offsets: they do not divide {len(items)} items among {n_users} users; "
+            "they must rise from 0 to the number of items"
+        )
+    if len(items) and (items.min() < -1 or items.max() >= n_items):
+        raise MetricError(
+            f"{name}_items: columns from {items.min()} to {items.max()}; "
+            f"use columns from 0 to {n_items - 1}, or -1 for no candidate"
+        )
+    return np.repeat(np.arange(n_users), np.diff(offsets)), items
+
+
+def offsets_of(users: Ints, n_users: int) -> Ints:
+    """Return where the entries of each user start, once they are in the order of the users."""
+    return np.concatenate(([0], np.cumsum(np.bincount(users, minlength=n_users))))
+
+
+def _top(
+    candidates: Floats, allowed: NDArray[np.bool_], depth: int, keys: tuple[TieKeys, TieKeys] | None
+) -> Ranks:
+    """Return the columns of the `depth` highest estimates of each row, -1 beyond the last."""
+    n_users, n_items = candidates.shape
+    if depth < n_items:
+        least = np.partition(candidates, n_items - depth, axis=1)[:, n_items - depth, None]
+        allowed = allowed & (candidates >= least)
+        # Where more columns than there is room for have the least estimate: those of least key.
+        for row in np.flatnonzero(allowed.sum(axis=1) > depth):
+            tied = np.flatnonzero(allowed[row] & (candidates[row] == least[row]))
+            room = depth - (int(allowed[row].sum()) - len(tied))
+            if keys is not None:
+                tied = tied[np.argpartition(order_keys(keys[0][row], keys[1][tied]), room - 1)]
+            allowed[row, tied[room:]] = False
+    rows, columns = np.nonzero(allowed)
+    equal = None if keys is None else order_keys(keys[0][rows], keys[1][columns])
+    return top_items(rows, columns, candidates[rows, columns], n_users, depth, equal)
+
+
+def top_items(
+    users: Ints,
+    items: Ints | Ranks,
+    estimates: Floats,
+    n_users: int,
+    depth: int,
+    equal: TieKeys | None = None,
+) -> Ranks:
+    """Return the items of highest estimate of each user, -1 where the list is shorter than `depth`.
+
+    Items of equal estimate are in the order of `equal`, left out in that of the rows.
+    """
+    order = np.lexsort((-estimates, users) if equal is None else (equal, -estimates, users))
+    users = users[order]
+    position = np.arange(len(users)) - np.searchsorted(users, users)
+    shown = position < depth
+    top = np.full((n_users, depth), -1, dtype=np.int32)
+    top[users[shown], position[shown]] = items[order][shown]
+    return top
+
+
+# Compiled, because sorting whole rows takes several times as long: the rank of a judged column
+# is the number of columns with a higher estimate, of which a processor compares eight at a time in
+# a loop without a branch.
+@kernel
+def _count(
+    candidates: Floats,
+    offsets: Ints,
+    columns: Ints,
+    start: int,
+    stop: int,
+    above: Ranks,
+    equal: Ranks,
+    before: Ranks,
+) -> None:
+    """Count the columns above each judged one, those equal to it and the equal ones before it."""
+    for user in range(start, stop):
+        row = candidates[user]
+        for entry in range(offsets[user], offsets[user + 1]):
+            estimate = row[columns[entry]]
+            n_above, n_equal, n_before = 0, 0, 0
+            for other in range(len(row)):
+                n_above += row[other] > estimate
+                n_equal += row[other] == estimate
+            if n_equal > 1:
+                for other in range(columns[entry]):
+                    n_before += row[other] == estimate
+            above[entry], equal[entry], before[entry] = n_above, n_equal, n_before

@@ -75,7 +75,7 @@ class AlgorithmStyle:
 
 
 class KnownAlgorithm(BaseModel):
-    """The entry of one algorithm, as `harness.algorithms.algorithm.Algorithm` describes it."""
+    """The entry of one algorithm, as `harness.algorithms.registry.Algorithm` describes it."""
 
     kind: str
     citation: str

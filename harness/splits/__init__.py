@@ -1,22 +1,55 @@
 """Ratings filtered, and split into training and test, seeded, hashed and named."""
 
-# ruff: noqa: I001 - messages and pages list the kinds in the order of these imports
-from harness.splits import random, per_user, temporal, predefined
-from harness.splits.filters import FilterSection, filter
-from harness.splits.saved import read, save
-from harness.splits.split import Split, SplitSection, make, validation
+from harness.splits.base import FilterSection, Split, SplitSection, filter, make, validation
+from harness.splits.filters import (
+    FirstUsers,
+    KCore,
+    MinRating,
+    MinRatingsPerItem,
+    MinRatingsPerUser,
+    SampleUsers,
+    TimeWindow,
+    TopItems,
+)
+from harness.splits.kinds import (
+    GlobalTime,
+    Holdout,
+    ItemFraction,
+    KFold,
+    LeaveNOut,
+    OwnTraining,
+    RepeatedKFold,
+    UserFraction,
+    UserHoldout,
+)
+from harness.splits.saved import Predefined, SavedSplit, read, save
 
 __all__ = [
     "FilterSection",
+    "FirstUsers",
+    "GlobalTime",
+    "Holdout",
+    "ItemFraction",
+    "KCore",
+    "KFold",
+    "LeaveNOut",
+    "MinRating",
+    "MinRatingsPerItem",
+    "MinRatingsPerUser",
+    "OwnTraining",
+    "Predefined",
+    "RepeatedKFold",
+    "SampleUsers",
+    "SavedSplit",
     "Split",
     "SplitSection",
+    "TimeWindow",
+    "TopItems",
+    "UserFraction",
+    "UserHoldout",
     "filter",
     "make",
-    "per_user",
-    "predefined",
-    "random",
     "read",
     "save",
-    "temporal",
     "validation",
 ]

@@ -1,53 +1,19 @@
-"""Filters of the ratings before the split, with counts before and after."""
+"""Filters of the ratings before the split: one class for each kind."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from harness import seeds
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.sections import Count, Kind, Moment, Size, State, seconds, written
-from harness.splits.split import rounded
+from harness.sections import Count, Moment, Size, State, seconds, written
+from harness.splits.base import FilterSection, Mask, draw_users
 
-__all__ = [
-    "FilterSection",
-    "FirstUsers",
-    "KCore",
-    "MinRating",
-    "MinRatingsPerItem",
-    "MinRatingsPerUser",
-    "SampleUsers",
-    "TimeWindow",
-    "TopItems",
-    "filter",
-    "k_core",
-]
-
-Mask = NDArray[np.bool_]
 Codes = NDArray[np.int32]
-
-
-class FilterSection(Kind):
-    """A kind of filter with its options."""
-
-    by_name = False
-    name: ClassVar[str] = ""
-    """The short name, with `{0.key}` for an option."""
-
-    @abstractmethod
-    def keep(self, ratings: Ratings, state: int) -> Mask:
-        """Mark the rows that stay, or raise SplitError; `state` is the seed of a draw."""
-
-    def describe(self) -> str:
-        """Return the short name that tables use."""
-        return self.name.format(self)
 
 
 class KCore(FilterSection):
@@ -136,18 +102,10 @@ class SampleUsers(FilterSection):
     """Seed of the draw; null: from the run's seed."""
 
     def keep(self, ratings: Ratings, state: int) -> Mask:
-        import pandas as pd
-
-        users = pd.unique(ratings.users)  # as they appear
-        n_kept = rounded(self.n, len(users), up=True)
-        if n_kept > len(users):
-            raise SplitError(
-                f"filters: a sample of {n_kept:,} users cannot be drawn from {len(users):,}; "
-                "lower n"
-            )
         state = state if self.random_state is None else self.random_state
-        drawn = np.random.Generator(np.random.PCG64(state)).permutation(len(users))[:n_kept]
-        return np.isin(ratings.users, users[drawn])
+        rng = np.random.Generator(np.random.PCG64(state))
+        refusal = "filters: a sample of {} users cannot be drawn from {}; lower n"
+        return np.isin(ratings.users, draw_users(ratings, self.n, rng, refusal))
 
     def describe(self) -> str:
         return f"sample of {written(self.n)}{' of the' if isinstance(self.n, float) else ''} users"
@@ -197,53 +155,8 @@ class MinRating(FilterSection):
         return ratings.ratings >= self.at_least
 
 
-def filter(
-    sections: Sequence[FilterSection], ratings: Ratings, seed: int
-) -> tuple[Ratings, list[str]]:
-    """Return the rows that stay after filters, and for each its name with the counts around it.
-
-    Raises
-    ------
-    SplitError
-        If a filter cannot be applied or leaves nothing.
-
-    Examples
-    --------
-    >>> r = Ratings.from_columns([1, 1, 2], [8, 9, 8], [3, 4, 5], scale=(1, 5))
-    >>> filter([MinRatingsPerUser(n=2)], r, seed=0)
-    (<Ratings columns: 2 ratings of 2 items by 2 users, 1 to 5>,
-     ['at least 2 per user: ratings 3 -> 2, users 2 -> 1, items 2 -> 2'])
-    """
-    reports = []
-    for position, section in enumerate(sections):
-        before = _counts(ratings)
-        keep = section.keep(ratings, seeds.derive(seed, "filter", position))
-        if not keep.any():
-            raise SplitError(
-                f"filters: {section.describe()} leaves none of {len(ratings):,} ratings; relax it"
-            )
-        ratings = ratings.take(np.flatnonzero(keep))
-        after = _counts(ratings)
-        changes = (f"{noun} {n:,} -> {after[noun]:,}" for noun, n in before.items())
-        reports.append(f"{section.describe()}: {', '.join(changes)}")
-    return ratings, reports
-
-
-def _counts(ratings: Ratings) -> dict[str, int]:
-    """Count the ratings, and the users and items that have one."""
-    sides = {"users": ratings.users, "items": ratings.items}
-    found = {noun: int(np.count_nonzero(np.bincount(codes))) for noun, codes in sides.items()}
-    return {"ratings": len(ratings)} | found
-
-
 def k_core(users: Codes, items: Codes, n: int) -> Mask:
-    """Mark the rows that remain without users and items with fewer than `n` rows.
-
-    Examples
-    --------
-    >>> k_core(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 1]), 2).tolist()
-    [True, True, True, True, False]
-    """
+    """Mark the rows that remain without users and items with fewer than `n` rows."""
     keep = np.arange(len(users))
     while True:
         enough = _enough(users[keep], n) & _enough(items[keep], n)

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms import surprise
+from harness.algorithms.models import ColumnTrainset
 
 
 class Twins:

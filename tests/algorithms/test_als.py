@@ -11,8 +11,8 @@ import pytest
 
 import harness
 from harness.algorithms import models, registry
-from harness.algorithms.als import Factors, ImplicitALS, Observed, SparkALS
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.als import ImplicitALS, SparkALS
+from harness.algorithms.models import ColumnTrainset
 from harness.datasets import Ratings
 from harness.errors import AlgorithmError, ConfigError, MetricError
 
@@ -59,16 +59,14 @@ def plays_of_many(n_users: int = 40, n_items: int = 25) -> Any:
 
 
 @pytest.fixture
-def seen(monkeypatch: pytest.MonkeyPatch) -> list[Observed]:
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Put vectors that tell users and items apart in place of the libraries; keep what they got."""
-    kept: list[Observed] = []
+    kept: list[Any] = []
 
-    def factorise(self: Any, trainset: Any, observed: Observed) -> tuple[Factors, Factors]:
-        kept.append(observed)
-        users, items = np.unique(observed.users), np.unique(observed.items)
-        return tuple(  # type: ignore[return-value]
-            Factors(ids, np.stack([ids + 2.0] * self.n_factors, axis=1)) for ids in (users, items)
-        )
+    def factorise(self: Any, trainset: Any, users: Any, items: Any, ratings: Any) -> Any:
+        kept.append(ratings)
+        counts = (trainset.n_users, trainset.n_items)
+        return tuple(np.stack([np.arange(n) + 2.0] * self.n_factors, axis=1) for n in counts)
 
     for kind in (SparkALS, ImplicitALS):
         monkeypatch.setattr(kind, "factorise", factorise)
@@ -108,9 +106,7 @@ class TestParameters:
 
 
 class TestEstimates:
-    def test_are_products_the_same_one_by_one_in_pairs_and_in_rows(
-        self, seen: list[Observed]
-    ) -> None:
+    def test_are_products_the_same_one_by_one_in_pairs_and_in_rows(self, seen: list[Any]) -> None:
         model = ImplicitALS(n_factors=3)
         models.fit(model, trainset_of(PLAYS))
         single = model.predict("bob", "y")
@@ -123,7 +119,7 @@ class TestEstimates:
 
     @pytest.mark.parametrize("pair", [("nobody", "x"), ("ann", "nothing"), ("eve", "x")])
     def test_of_what_training_does_not_know_is_that_of_zeros(
-        self, seen: list[Observed], pair: tuple[str, str]
+        self, seen: list[Any], pair: tuple[str, str]
     ) -> None:
         model = SparkALS(k_core=2)
         models.fit(model, trainset_of(PLAYS))
@@ -133,7 +129,7 @@ class TestEstimates:
         assert rows[0].tolist() == [0.0, 0.0, 0.0]
         assert rows[1].tolist() == [40.0, 60.0, 0.0]
 
-    def test_ratings_are_clipped_and_preferences_are_not(self, seen: list[Observed]) -> None:
+    def test_ratings_are_clipped_and_preferences_are_not(self, seen: list[Any]) -> None:
         for model, highest in ((SparkALS(), 9.0), (SparkALS(implicit=True), 160.0)):
             models.fit(model, trainset_of(PLAYS))
             assert model.predict("eve", "z").est == highest
@@ -142,7 +138,7 @@ class TestEstimates:
             assert rows.max() == highest
 
     def test_a_run_ranks_preferences_above_the_scale_apart_and_says_so(
-        self, seen: list[Observed], monkeypatch: pytest.MonkeyPatch
+        self, seen: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         row = {"name": "spark-als", "params": {"implicit": True}}
         done = harness.run(
@@ -154,7 +150,7 @@ class TestEstimates:
         assert "peak MB is that of Python; Spark runs beside it, in Java" in done.info["notes"]
         assert not any("preferences" in note for note in done.info["notes"])
 
-    def test_errors_of_preferences_are_said_to_mean_nothing(self, seen: list[Observed]) -> None:
+    def test_errors_of_preferences_are_said_to_mean_nothing(self, seen: list[Any]) -> None:
         config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["rmse"], "baselines": False}
         notes = harness.run(config, ratings=plays_of_many(), results=None).info["notes"]
         assert any(note.startswith("implicit-als: estimates are preferences") for note in notes)
@@ -162,21 +158,21 @@ class TestEstimates:
 
 class TestNoise:
     def test_a_threshold_and_a_core_take_ratings_out_of_training_alone(
-        self, seen: list[Observed]
+        self, seen: list[Any]
     ) -> None:
         model = SparkALS(min_rating=2, k_core=1)
         models.fit(model, trainset_of(PLAYS))
-        assert seen[-1].ratings.tolist() == [9.0, 3.0, 2.0, 5.0]
+        assert seen[-1].tolist() == [9.0, 3.0, 2.0, 5.0]
         model = SparkALS(k_core=2)
         models.fit(model, trainset_of(PLAYS))
-        assert seen[-1].ratings.tolist() == [9.0, 3.0, 2.0, 1.0]
+        assert seen[-1].tolist() == [9.0, 3.0, 2.0, 1.0]
         assert model.fit_notes == [
             "trained without noise: 20% of the ratings, with all of 33% of the users and 33% of "
             "the items, left out of training, but not of the test"
         ]
         assert model.trainset.n_ratings == 5
 
-    def test_nothing_is_said_where_nothing_is_left_out(self, seen: list[Observed]) -> None:
+    def test_nothing_is_said_where_nothing_is_left_out(self, seen: list[Any]) -> None:
         model = SparkALS()
         models.fit(model, trainset_of(PLAYS))
         assert model.fit_notes == []
@@ -196,9 +192,9 @@ class TestNoise:
         with pytest.raises(AlgorithmError, match=expected):
             models.fit(model, trainset_of([*PLAYS, ("eve", "x", plays)]))
 
-    def test_ratings_below_zero_are_ratings(self, seen: list[Observed]) -> None:
+    def test_ratings_below_zero_are_ratings(self, seen: list[Any]) -> None:
         models.fit(SparkALS(), trainset_of([*PLAYS, ("eve", "x", -3)]))
-        assert seen[-1].ratings.min() == -3
+        assert seen[-1].min() == -3
 
 
 def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +259,7 @@ class TestImplicit:
 
 
 def test_a_gain_that_no_count_of_plays_has_is_refused_before_anything_is_fitted(
-    seen: list[Observed],
+    seen: list[Any],
 ) -> None:
     frame = plays_of_many()
     frame.loc[0, "rating"] = 352_698

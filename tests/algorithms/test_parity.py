@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.algorithms import models
+from harness.algorithms import models, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
-from harness.algorithms.surprise_import import surprise
 
 PARITY = settings(deadline=None, max_examples=60)
 pytestmark = pytest.mark.filterwarnings(

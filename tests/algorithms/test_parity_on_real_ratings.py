@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.algorithms import models
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms import models, surprise
+from harness.algorithms.models import ColumnTrainset
 
 MODELS = {
     "SVD": (surprise.SVD, {"random_state": 0}),

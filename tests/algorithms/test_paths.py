@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.algorithms import models, registry
+from harness.algorithms import models, registry, surprise
 from harness.algorithms.compiled import matrix
-from harness.algorithms.compiled.similarities import Similarities
-from harness.algorithms.surprise_import import surprise
+from harness.algorithms.compiled.knn import Similarities
 from harness.errors import AlgorithmError
 
 # Surprise's dump and load leave their files to the garbage collector.

@@ -14,7 +14,7 @@ def run(code, home, **extra):
 
 def test_importing_surprise_leaves_home_and_environment_as_they_were(tmp_path):
     code = (
-        "import os; from harness.algorithms.surprise_import import surprise; surprise.SVD;"
+        "import os; from harness.algorithms import surprise; surprise.SVD;"
         "assert 'SURPRISE_DATA_FOLDER' not in os.environ"
     )
     run(code, tmp_path)
@@ -23,7 +23,7 @@ def test_importing_surprise_leaves_home_and_environment_as_they_were(tmp_path):
 
 def test_a_folder_that_the_user_chose_is_used(tmp_path):
     code = (
-        "from harness.algorithms.surprise_import import surprise;"
+        "from harness.algorithms import surprise;"
         "from surprise.builtin_datasets import BUILTIN_DATASETS;"
         "assert BUILTIN_DATASETS['ml-100k'].path.startswith({!r})"
     )
@@ -53,7 +53,7 @@ def test_surprise_looks_for_its_data_where_it_does_without_the_harness(tmp_path)
     planted.write_text("1\t1\t5\t0\n")
     home.mkdir()
     extra = {"TMPDIR": str(temporary)}
-    imported = run("from harness.algorithms import surprise_import;" + PATHS, home, **extra)
+    imported = run("import harness.algorithms;" + PATHS, home, **extra)
     (home / ".surprise_data").rmdir()  # made by `get_dataset_dir`
     after_a_run = run(A_RUN + PATHS, home, **extra)
     assert imported == after_a_run == run(PATHS, home, **extra)

@@ -4,7 +4,7 @@ import pytest
 
 from harness import Ratings
 from harness.errors import MetricError
-from harness.experiment.checks import check_relevance, dry_run, notes_before_fit
+from harness.experiment.dry_run import dry_run, notes_before_fit
 from harness.experiment.plan import Plan
 from harness.experiment.run import run
 
@@ -50,19 +50,17 @@ def test_a_relevance_without_a_gain_is_refused_before_the_first_fit(metric, mess
 
 def test_the_metric_that_decides_a_search_is_checked_too():
     with pytest.raises(MetricError, match="ndcg"):
-        check_relevance(
-            prepared(
-                data([-1, 2] * 5, (-1, 2)),
-                metrics=["rmse"],
-                algorithms=[{"name": "SVD", "search": {"n_factors": [2, 3]}}],
-                tuning={"metric": "ndcg@10"},
-            )
-        )
+        prepared(
+            data([-1, 2] * 5, (-1, 2)),
+            metrics=["rmse"],
+            algorithms=[{"name": "SVD", "search": {"n_factors": [2, 3]}}],
+            tuning={"metric": "ndcg@10"},
+        ).check_relevance()
 
 
 @pytest.mark.parametrize("metric", ["precision@3", "ndcg(negative=zero)@10", "ndcg(gain=binary)@2"])
 def test_a_metric_that_defines_negative_relevances_is_not_refused(metric):
-    check_relevance(prepared(data([-1, 2] * 5, (-1, 2)), metrics=[metric]))
+    prepared(data([-1, 2] * 5, (-1, 2)), metrics=[metric]).check_relevance()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +112,7 @@ def test_a_split_from_files_is_known_by_its_rows_and_goes_to_other_processes_wit
     names = [str(tmp_path / name) for name in ("a.csv", "b.csv", "c.csv")]
     split = [*({"kind": "predefined", "file": name} for name in names), "kfold"]
     plan = prepared(ratings, metrics=["rmse"], split=split)
-    first, same, other, _ = [plan.table(0, number, 0).table for number in range(4)]
+    first, same, other, _ = [plan.tables[0, number, 0].table for number in range(4)]
     assert first == same != other
     plan.splits(0, 3, 0)
     assert {place[1] for place in plan.portable()._splits} == {0, 1, 2}

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.experiment.cell import COMPILING, Stopwatch
-from harness.experiment.memory import PeakMemory, available_bytes
+from harness.experiment.cell import COMPILING, PeakMemory, Stopwatch, available_bytes
 from harness.experiment.plan import Plan
 from harness.report.methods import describe_run, methods
 
@@ -109,7 +108,7 @@ def test_the_order_of_pieces_of_work_does_not_change_what_they_add(first):
 
 
 def test_where_the_kernel_does_not_count_the_peak_is_sampled(monkeypatch):
-    monkeypatch.setattr("harness.experiment.memory._reset_peak", lambda: False)
+    monkeypatch.setattr("harness.experiment.cell._reset_peak", lambda: False)
     with PeakMemory() as peak:
         held = np.ones(10_000_000)
     assert peak.megabytes == pytest.approx(80, abs=4)
@@ -170,7 +169,7 @@ def test_the_memory_limit_of_a_control_group_counts(tmp_path, line, limits):
 
 def test_the_limit_of_the_address_space_counts():
     command = (
-        "import resource; from harness.experiment.memory import available_bytes;"
+        "import resource; from harness.experiment.cell import available_bytes;"
         "resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, -1));"
         "assert 0 < available_bytes() < 2_000_000_000"
     )
@@ -188,11 +187,11 @@ SMALL = {
 
 def test_a_second_run_says_what_was_found_and_where_its_times_are_from(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    monkeypatch.setattr("harness.results.record._processor", lambda: "CPU X")
+    monkeypatch.setattr("harness.results.environment._processor", lambda: "CPU X")
     one = SMALL | {"algorithms": ["BaselineOnly"], "dataset": SMALL["dataset"]}
     first = harness.run(one, results=None)
     assert not [note for note in first.info["notes"] if "measured" in note]
-    monkeypatch.setattr("harness.results.record._processor", lambda: "CPU Y")
+    monkeypatch.setattr("harness.results.environment._processor", lambda: "CPU Y")
     monkeypatch.setattr("harness.experiment.cell.n_threads", lambda: 7)
     second = harness.run(SMALL, results=None)
     n_found, n_cells = len(first.info["cells"]), len(second.info["cells"])

@@ -35,9 +35,11 @@ def store(monkeypatch, tmp_path):
 def test_trials_that_do_not_wait_for_a_value_are_handed_out_together(
     monkeypatch, tuning, n_trials, batches
 ):
-    execute, sizes = Pool.execute, []
+    compute, sizes = Pool.compute, []
     monkeypatch.setattr(
-        Pool, "execute", lambda self, cells: sizes.append(len(cells)) or execute(self, cells)
+        Pool,
+        "compute",
+        lambda self, cells, **how: sizes.append(len(cells)) or compute(self, cells, **how),
     )
     more = {
         "split": {"kind": "kfold", "n_splits": 2},

@@ -10,13 +10,11 @@ from surprise import KNNBasic
 import harness
 from harness.cli.progress import Lines
 from harness.config.experiment import Tuning
-from harness.experiment.checks import dry_run
+from harness.experiment.dry_run import dry_run
 from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
 from harness.sections import Range
-from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
-from harness.splits.random import Holdout
-from harness.splits.temporal import GlobalTime
+from harness.splits import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},

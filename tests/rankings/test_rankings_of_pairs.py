@@ -13,8 +13,7 @@ from surprise.prediction_algorithms.predictions import Prediction
 from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics import Pairs
-from harness.rankings.blocks import order_keys, tie_keys
-from harness.rankings.pairs import FEW
+from harness.rankings.pairs import FEW, order_keys, tie_keys
 
 IDS = {
     "codes": lambda n: n,

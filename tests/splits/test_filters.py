@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import filter
-from harness.splits.filters import (
+from harness.splits import (
     FirstUsers,
     KCore,
     MinRating,
@@ -19,6 +18,7 @@ from harness.splits.filters import (
     SampleUsers,
     TimeWindow,
     TopItems,
+    filter,
 )
 
 pairs = st.lists(

@@ -13,10 +13,18 @@ from surprise import model_selection as surprise_selection
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import make
-from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
-from harness.splits.random import Holdout, ItemFraction, KFold, OwnTraining, RepeatedKFold
-from harness.splits.temporal import GlobalTime
+from harness.splits import (
+    GlobalTime,
+    Holdout,
+    ItemFraction,
+    KFold,
+    LeaveNOut,
+    OwnTraining,
+    RepeatedKFold,
+    UserFraction,
+    UserHoldout,
+    make,
+)
 
 STATES = st.integers(0, 2**32 - 1)
 SIZES = st.one_of(

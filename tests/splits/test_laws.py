@@ -10,11 +10,19 @@ from hypothesis import strategies as st
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import make, validation
-from harness.splits.per_user import LeaveNOut, UserFraction, UserHoldout
-from harness.splits.predefined import Predefined
-from harness.splits.random import Holdout, ItemFraction, KFold, RepeatedKFold
-from harness.splits.temporal import GlobalTime
+from harness.splits import (
+    GlobalTime,
+    Holdout,
+    ItemFraction,
+    KFold,
+    LeaveNOut,
+    Predefined,
+    RepeatedKFold,
+    UserFraction,
+    UserHoldout,
+    make,
+    validation,
+)
 
 SECTIONS = [
     Holdout(),

@@ -8,9 +8,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from harness.config.load import parse
-from harness.splits import FilterSection, SplitSection
-from harness.splits.random import OwnTraining
-from harness.splits.split import DrawnSplit
+from harness.splits import FilterSection, OwnTraining, SplitSection
+from harness.splits.base import DrawnSplit
 
 SPLITS = TypeAdapter(SplitSection)
 FILTERS = TypeAdapter(FilterSection)

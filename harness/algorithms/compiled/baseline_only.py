@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from harness.algorithms.algorithm import Algorithm, FitOptions, Progress, are_integers, are_numbers
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
+from harness.algorithms import surprise
+from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists
+from harness.algorithms.registry import (
+    Algorithm,
+    FitOptions,
+    Params,
+    Progress,
+    are_integers,
+    are_numbers,
+)
 from harness.kernels import kernel
 from harness.sections import Range, SearchSpace
-
-__all__ = ["SPACE", "accepts_baselines", "baseline_estimates", "fit_baselines"]
 
 SPACE: SearchSpace = {
     "bsl_options.reg_u": Range(low=0.1, high=50.0, log=True),
@@ -41,17 +43,10 @@ class BaselineOnly(Algorithm):
         model.bu, model.bi = fit_baselines(model.bsl_options, trainset, how.progress)
 
     def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
-        return baseline_estimates(self.model, users, items), False
+        return self.baselines(users, items), False
 
 
-def baseline_estimates(model: surprise.AlgoBase, users: Codes, items: Codes) -> Floats:
-    """Return ``mean + b_u + b_i``; an unknown side adds nothing."""
-    of_users = np.where(users >= 0, model.bu[users], 0.0) + model.trainset.global_mean
-    estimates: Floats = of_users + np.where(items >= 0, model.bi[items], 0.0)
-    return estimates
-
-
-def accepts_baselines(options: Any) -> bool:
+def accepts_baselines(options: object) -> bool:
     """Return whether these ``bsl_options`` are ordinary; Surprise answers for the others."""
     if not isinstance(options, dict) or options.get("method", "als") not in ("als", "sgd"):
         return False
@@ -60,7 +55,7 @@ def accepts_baselines(options: Any) -> bool:
 
 
 def fit_baselines(
-    options: Mapping[str, Any], trainset: ColumnTrainset, progress: Progress
+    options: Params, trainset: ColumnTrainset, progress: Progress = lambda done, total: None
 ) -> tuple[Floats, Floats]:
     """Return the biases of users and items as ``compute_baselines`` would."""
     mean = float(trainset.global_mean)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.algorithms.algorithm import Algorithm, FitOptions, are_integers, in_blocks
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.algorithms import surprise
+from harness.algorithms.compiled.matrix import in_blocks
+from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.algorithms.registry import Algorithm, FitOptions
 from harness.kernels import kernel
 from harness.sections import Range
 
@@ -24,11 +25,8 @@ class CoClustering(Algorithm):
         "n_epochs": Range(low=5, high=60, log=True),
     }
     truncates = True
+    integers = ("n_cltr_u", "n_cltr_i", "n_epochs")
     fit_methods = ("fit", "compute_averages")
-
-    @classmethod
-    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        return are_integers(model.n_cltr_u, model.n_cltr_i, model.n_epochs)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:

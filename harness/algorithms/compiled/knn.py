@@ -1,4 +1,4 @@
-"""The four k-nearest-neighbour algorithms.
+"""The four k-nearest-neighbour algorithms, and the similarities that they rest on.
 
 An estimate rests on a weighted mean over the k most similar x that rated y (x the users and y the
 items, or the other way round); every sum is Surprise's to the last bit.
@@ -6,24 +6,15 @@ items, or the other way round); every sum is Surprise's to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from harness.algorithms.algorithm import (
-    DOUBLE,
-    Algorithm,
-    FitOptions,
-    NeedsSurprise,
-    Size,
-    are_integers,
-)
+from harness.algorithms import surprise
 from harness.algorithms.compiled import baseline_only
-from harness.algorithms.compiled.matrix import each_row, fits_densely, rows_of
-from harness.algorithms.compiled.similarities import accepts_similarities, fit_similarities
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import (
+from harness.algorithms.compiled.matrix import LazyMatrix, each_row, fits_densely, rows_of
+from harness.algorithms.models import (
     Bools,
     Codes,
     ColumnTrainset,
@@ -32,12 +23,26 @@ from harness.algorithms.trainset import (
     Offsets,
     Order,
 )
+from harness.algorithms.registry import (
+    DOUBLE,
+    Algorithm,
+    FitOptions,
+    NeedsSurprise,
+    Params,
+    Progress,
+    Size,
+    are_integers,
+    are_numbers,
+)
 from harness.kernels import each_block, kernel
 from harness.sections import Range, SearchSpace
 
-WORTH_A_THREAD = 8
+MEASURES = ("msd", "cosine", "pearson", "pearson_baseline")
+MSD, COSINE, PEARSON, PEARSON_BASELINE = range(4)
+ROWS_A_THREAD = 16  # of similarities, the fewest
+ROWS_BETWEEN_REPORTS = 1024
+MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
-ESTIMATES_AT_ONCE = 1 << 26
 HALF = np.uint64(32)
 SPACE: SearchSpace = {
     "k": Range(low=5, high=200, log=True),
@@ -47,6 +52,75 @@ SPACE: SearchSpace = {
     "sim_options.min_support": Range(low=1, high=10),
     "sim_options.shrinkage": Range(low=1.0, high=500.0, log=True),
 }
+
+
+class Similarities(LazyMatrix):
+    """The similarity matrix of a model, whose rows are computed on first use.
+
+    `x_lists` hold the ratings of each x in the order of inner y, `y_lists` those of each y; for
+    ``pearson_baseline`` ratings minus baselines.
+    """
+
+    def __init__(
+        self, measure: int, x_lists: Lists, y_lists: Lists, min_support: int, shrinkage: float
+    ) -> None:
+        self._measure, self._lists = measure, (x_lists, y_lists)
+        self._min_support, self._shrinkage = min_support, shrinkage
+        self.shape = (len(x_lists.offsets) - 1,) * 2
+
+    @classmethod
+    def of(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> Similarities:
+        """Return what ``compute_similarities`` would.
+
+        It sets the model's biases, if the measure needs them and there are none yet.
+        """
+        options = model.sim_options
+        measure = MEASURES.index(options.get("name", "msd").lower())
+        min_support, shrinkage = int(options.get("min_support", 1)), 0.0
+        y_lists, order = _sides(model, trainset)
+        if measure == PEARSON_BASELINE:
+            min_support, shrinkage = max(2, min_support), float(options.get("shrinkage", 100))
+            if model.bu is None:
+                model.bu, model.bi = baseline_only.fit_baselines(model.bsl_options, trainset)
+            bx, by = model.switch(model.bu, model.bi)
+            y_baselines = np.repeat(trainset.global_mean + by, np.diff(y_lists.offsets))
+            y_lists = y_lists._replace(ratings=y_lists.ratings - (y_baselines + bx[y_lists.ids]))
+        return cls(measure, order.lists(y_lists.ratings), y_lists, min_support, shrinkage)
+
+    def rows(self, xs: npt.NDArray[np.integer]) -> Floats:
+        rows = np.empty((len(xs), self.shape[1]))
+        self._fill(xs.astype(np.int64), rows)
+        return rows
+
+    def _fill(self, xs: Offsets, rows: Floats) -> None:
+        if self._measure == MSD:
+            sums = np.empty((self.shape[1], 2))
+            fill_rows_of_msd(xs, *self._lists, self._min_support, rows, sums)
+        else:
+            sums = np.empty((self.shape[1], 6))
+            options = (self._min_support, self._shrinkage)
+            fill_rows(xs, *self._lists, self._measure, *options, rows, sums)
+
+    def matrix(self, progress: Progress) -> Floats:
+        """Return all rows at once."""
+        n_x = self.shape[0]
+        matrix = np.empty((n_x, n_x))
+
+        def fill(start: int, stop: int) -> None:
+            self._fill(np.arange(first + start, first + stop), matrix[first + start : first + stop])
+
+        for first in range(0, n_x, ROWS_BETWEEN_REPORTS):
+            last = min(first + ROWS_BETWEEN_REPORTS, n_x)
+            each_block(fill, last - first, ROWS_A_THREAD)
+            progress(last, n_x)
+        return matrix
+
+
+def _sides(model: surprise.AlgoBase, trainset: ColumnTrainset) -> tuple[Lists, Order]:
+    """Return the lists of y, and the order of each x's ratings in them."""
+    if model.sim_options["user_based"]:
+        return trainset.by_item, trainset.user_order
+    return trainset.by_user, trainset.item_order
 
 
 class KNNBasic(Algorithm):
@@ -64,7 +138,7 @@ class KNNBasic(Algorithm):
     """The same for an unknown user or item."""
 
     @classmethod
-    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+    def memory(cls, params: Params, size: Size) -> int:
         options = params.get("sim_options", {})
         n = size.n_users if options.get("user_based", True) else size.n_items
         rows = (n if fits_densely(n) else 256) * n * DOUBLE
@@ -72,7 +146,16 @@ class KNNBasic(Algorithm):
 
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        return accepts_similarities(model) and not trainset.has_repeats
+        options = model.sim_options
+        name = str(options.get("name", "msd")).lower()
+        needs_baselines = name == "pearson_baseline" or cls is KNNBaseline
+        return (
+            name in MEASURES
+            and are_integers(options.get("min_support", 1))
+            and (name != "pearson_baseline" or are_numbers(options.get("shrinkage", 100)))
+            and not (needs_baselines and not baseline_only.accepts_baselines(model.bsl_options))
+            and not trainset.has_repeats
+        )
 
     @classmethod
     def may_score(cls, model: surprise.AlgoBase) -> bool:
@@ -83,13 +166,12 @@ class KNNBasic(Algorithm):
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
-        user_based = bool(model.sim_options["user_based"])
-        model.n_x, model.n_y = trainset.n_users, trainset.n_items
-        model.xr, model.yr = trainset.ur, trainset.ir
-        if not user_based:
-            model.n_x, model.n_y, model.xr, model.yr = model.n_y, model.n_x, model.yr, model.xr
-        cls.describe(model, trainset, trainset.by_user if user_based else trainset.by_item)
-        model.sim = fit_similarities(model, trainset, how.progress)
+        model.n_x, model.n_y = model.switch(trainset.n_users, trainset.n_items)
+        model.xr, model.yr = model.switch(trainset.ur, trainset.ir)
+        cls.describe(model, trainset, model.switch(trainset.by_user, trainset.by_item)[0])
+        similarities = Similarities.of(model, trainset)
+        dense = fits_densely(len(similarities))
+        model.sim = similarities.matrix(how.progress) if dense else similarities
 
     @classmethod
     def describe(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, x_lists: Lists) -> None:
@@ -97,10 +179,8 @@ class KNNBasic(Algorithm):
 
     def __init__(self, model: surprise.AlgoBase) -> None:
         super().__init__(model)
-        trainset = self.trainset
         self.user_based = bool(model.sim_options["user_based"])
-        y_lists = trainset.by_item if self.user_based else trainset.by_user
-        order = trainset.user_order if self.user_based else trainset.item_order
+        y_lists, order = _sides(model, self.trainset)
         self.y_lists = y_lists._replace(ratings=self.centred(y_lists))
         self.x_lists = order.lists(self.y_lists.ratings)
         self.spreads = self.spread_of_x()
@@ -108,7 +188,8 @@ class KNNBasic(Algorithm):
             raise NeedsSurprise  # all ratings are the same: Surprise divides by 0 and goes on
         self.rows_at_once = max(1, min(64, SIMILARITIES_AT_ONCE // len(order.offsets)))
         n_most = int(np.diff(y_lists.offsets).max(initial=0))
-        self.limits = min(max(int(model.k), 0), n_most), max(int(model.min_k), 1)
+        limits = min(max(int(model.k), 0), n_most), max(int(model.min_k), 1)
+        self.options = (self.spreads, *limits, self.too_few)
 
     def centred(self, y_lists: Lists) -> Floats:
         """Return what is averaged, for each rating in the lists of y."""
@@ -124,20 +205,20 @@ class KNNBasic(Algorithm):
 
     def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
         known = np.flatnonzero((users >= 0) & (items >= 0))
-        xs, ys = users[known], items[known]
-        if not self.user_based:
-            xs, ys = ys, xs
+        xs, ys = self.model.switch(users[known], items[known])
         means = np.full(len(users), self.unknown)
+        k = self.options[1]
 
         def average(distinct: Codes, rows: Codes, places: Offsets) -> None:
             found = np.empty(len(places))
-            scratch = np.empty(self.limits[0] + 1), np.empty(self.limits[0] + 1, np.int64)
+            scratch = np.empty(k + 1), np.empty(k + 1, np.int64)
             similarities = self.similarities(distinct)
-            options = (self.spreads, *self.limits, self.too_few)
-            average_pairs(rows, ys[places], similarities, self.y_lists, *options, found, *scratch)
+            average_pairs(
+                rows, ys[places], similarities, self.y_lists, *self.options, found, *scratch
+            )
             means[known[places]] = found
 
-        each_row(xs, self.rows_at_once, WORTH_A_THREAD, average)
+        each_row(xs, self.rows_at_once, MEANS_A_THREAD, average)
         estimates = self.complete(means, users, items)
         return estimates, np.isnan(estimates)
 
@@ -151,12 +232,6 @@ class KNNBasic(Algorithm):
         means[known] = found
         estimates = self.complete(means, users[:, None], self.items)
         return estimates, np.isnan(estimates)
-
-    def users_at_once(self) -> int:
-        if self.user_based:
-            return super().users_at_once()
-        # Each block walks the neighbours of every item, so blocks are as large as memory allows.
-        return max(16, min(1024, ESTIMATES_AT_ONCE // max(self.trainset.n_items, 1)))
 
     def similarities(self, xs: Codes) -> Floats:
         """Return similarity rows that have an order."""
@@ -179,7 +254,6 @@ class KNNBasic(Algorithm):
     def average_all(self, xs: Codes, x_lists: Lists, y_lists: Lists) -> Floats:
         """Return the mean over the neighbours of each x for every y, shape (len(xs), n_y)."""
         means = np.empty((len(xs), len(y_lists.offsets) - 1))
-        options = (self.spreads, *self.limits, self.too_few)
 
         def average(start: int, stop: int) -> None:
             for first in range(start, stop, self.rows_at_once):
@@ -187,10 +261,10 @@ class KNNBasic(Algorithm):
                 similarities = self.similarities(xs[first:last])
                 order = np.argsort(-similarities, axis=1)
                 average_catalogue(
-                    similarities, order, x_lists, y_lists, *options, means[first:last]
+                    similarities, order, x_lists, y_lists, *self.options, means[first:last]
                 )
 
-        each_block(average, len(xs), WORTH_A_THREAD)
+        each_block(average, len(xs), MEANS_A_THREAD)
         return means
 
 
@@ -211,7 +285,7 @@ class KNNWithMeans(KNNBasic):
         return centred
 
     def complete(self, means: Floats, users: Codes, items: Codes) -> Floats:
-        means += self.model.means[users if self.user_based else items]
+        means += self.model.means[self.model.switch(users, items)[0]]
         return means
 
 
@@ -235,7 +309,7 @@ class KNNWithZScore(KNNWithMeans):
         return spreads
 
     def complete(self, means: Floats, users: Codes, items: Codes) -> Floats:
-        means *= self.model.sigmas[users if self.user_based else items]
+        means *= self.model.sigmas[self.model.switch(users, items)[0]]
         return super().complete(means, users, items)
 
 
@@ -250,14 +324,8 @@ class KNNBaseline(KNNBasic):
     too_few = unknown = 0.0
 
     @classmethod
-    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        ordinary = baseline_only.accepts_baselines(model.bsl_options)
-        return ordinary and super().accepts(model, trainset)
-
-    @classmethod
     def describe(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, x_lists: Lists) -> None:
-        fitted = baseline_only.fit_baselines(model.bsl_options, trainset, lambda *_: None)
-        model.bu, model.bi = fitted
+        model.bu, model.bi = baseline_only.fit_baselines(model.bsl_options, trainset)
         model.bx, model.by = model.switch(model.bu, model.bi)
 
     def centred(self, y_lists: Lists) -> Floats:
@@ -267,8 +335,81 @@ class KNNBaseline(KNNBasic):
         return centred
 
     def complete(self, means: Floats, users: Codes, items: Codes) -> Floats:
-        means += baseline_only.baseline_estimates(self.model, users, items)
+        means += self.baselines(users, items)
         return means
+
+
+# For each y that x rated, all raters of y get their pair of ratings counted and added to the sums
+# of which the measure is made. This is the order in which Surprise adds, but one row at a time, so
+# that rows are independent. No x rates a y twice here. Mean squared differences, the default, have
+# a loop of their own, which needs two sums in place of six.
+@kernel
+def fill_rows_of_msd(
+    xs: Offsets, x_lists: Lists, y_lists: Lists, min_support: int, rows: Floats, sums: Floats
+) -> None:
+    """Write the mean squared difference similarities of each x to all."""
+    x_offsets, x_ys, x_values = x_lists
+    y_offsets, y_xs, y_values = y_lists
+    n_x = rows.shape[1]
+    for place in range(len(xs)):
+        x = xs[place]
+        for other in range(n_x):
+            sums[other, 0] = 0.0
+            sums[other, 1] = 0.0
+        for p in range(x_offsets[x], x_offsets[x + 1]):
+            for q in range(y_offsets[x_ys[p]], y_offsets[x_ys[p] + 1]):
+                x2 = np.uint32(y_xs[q])
+                sums[x2, 0] += 1.0
+                sums[x2, 1] += (x_values[p] - y_values[q]) ** 2
+        for other in range(n_x):
+            n = sums[other, 0]
+            rows[place, other] = 1 / (sums[other, 1] / n + 1) if n >= min_support else 0.0
+        rows[place, x] = 1.0
+
+
+@kernel
+def fill_rows(
+    xs: Offsets,
+    x_lists: Lists,
+    y_lists: Lists,
+    measure: int,
+    min_support: int,
+    shrinkage: float,
+    rows: Floats,
+    sums: Floats,
+) -> None:
+    """Write the similarities of each x to all, by one of the other measures."""
+    x_offsets, x_ys, x_values = x_lists
+    y_offsets, y_xs, y_values = y_lists
+    for place in range(len(xs)):
+        x = xs[place]
+        sums[:] = 0.0
+        for p in range(x_offsets[x], x_offsets[x + 1]):
+            a = x_values[p]
+            for q in range(y_offsets[x_ys[p]], y_offsets[x_ys[p] + 1]):
+                b = y_values[q]
+                of_x2 = sums[np.uint32(y_xs[q])]
+                of_x2[0] += 1.0
+                of_x2[1] += a * b
+                of_x2[2] += a * a
+                of_x2[3] += b * b
+                if measure == PEARSON:
+                    of_x2[4] += a
+                    of_x2[5] += b
+        row = rows[place]
+        for x2 in range(len(sums)):
+            n, products, squares, squares2, total, total2 = sums[x2]
+            if x2 == x:
+                row[x2] = 1.0
+            elif n < min_support:
+                row[x2] = 0.0
+            elif measure == PEARSON:
+                spread = np.sqrt((n * squares - total**2) * (n * squares2 - total2**2))
+                row[x2] = 0.0 if spread == 0.0 else (n * products - total * total2) / spread
+            else:
+                row[x2] = products / np.sqrt(squares * squares2)
+                if measure == PEARSON_BASELINE:
+                    row[x2] *= (n - 1) / (n - 1 + shrinkage)
 
 
 @kernel

@@ -1,7 +1,8 @@
-"""Square matrices of users or items: whole where they fit in memory, else row by row."""
+"""Square matrices of users or items, whole or row by row, and loops over rows on threads."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.trainset import Codes, Floats, Offsets
+from harness.algorithms.models import Codes, Floats, Offsets
 from harness.kernels import each_block
 
-__all__ = ["LazyMatrix", "each_row", "fits_densely", "rows_of"]
-
+WORTH_A_THREAD = 2_000_000
+"""Steps that take about as long as starting a thread and waiting for it."""
 DENSE_LIMIT = 2 << 30
 """Largest similarity matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
 
@@ -76,3 +77,16 @@ def each_row(
             task(distinct, np.searchsorted(distinct, xs[places]).astype(np.int32), places)
 
     each_block(block, len(every), smallest)
+
+
+def in_blocks(
+    kernel: Callable[..., None], n: int, steps: float, *arguments: object, start: int = 0
+) -> None:
+    """Call ``kernel(first, last, *arguments)`` for blocks of ``range(start, n)``, on threads.
+
+    `steps` is about how often the innermost loops run in all; a short run does not use threads.
+    """
+    smallest = (n - start) * WORTH_A_THREAD / max(steps, 1)
+    each_block(
+        lambda a, b: kernel(start + a, start + b, *arguments), n - start, math.ceil(smallest)
+    )

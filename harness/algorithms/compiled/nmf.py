@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from harness.algorithms.algorithm import (
-    DOUBLE,
-    FitOptions,
-    Size,
-    in_blocks,
-)
+from harness.algorithms import surprise
+from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
+from harness.algorithms.models import ColumnTrainset, Floats, Lists
+from harness.algorithms.registry import DOUBLE, FitOptions, Params, Size
 from harness.kernels import kernel
 from harness.sections import Range
 
@@ -37,14 +30,13 @@ class NMF(FactorModel):
         "reg_qi": Range(low=0.005, high=0.5, log=True),
     }
     fit_methods = ("fit", "sgd")
-    rates = ("lr_bu", "lr_bi", "reg_bu", "reg_bi")
-    penalties = ("reg_pu", "reg_qi")
+    numbers = ("lr_bu", "lr_bi", "reg_bu", "reg_bi", "reg_pu", "reg_qi")
 
     @classmethod
-    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+    def memory(cls, params: Params, size: Size) -> int:
         vectors = 3 * (size.n_users + size.n_items)
-        n_factors = int(params.get("n_factors", 15))
-        return DOUBLE * (n_factors + LANES) * vectors + PASSES_ROW * size.n_ratings
+        n_factors = cls.count(params, "n_factors") + LANES
+        return DOUBLE * n_factors * vectors + PASSES_ROW * size.n_ratings
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
@@ -57,15 +49,14 @@ class NMF(FactorModel):
         by_user, order = trainset.by_user, trainset.item_order
         by_item = order.lists(by_user.ratings)
         mean = float(trainset.global_mean)
-        reg_pu, reg_qi = map(float, cls.values(model, cls.penalties))
-        rates = np.array(cls.values(model, cls.rates), float)
+        *bias_steps, reg_pu, reg_qi = (float(getattr(model, name)) for name in cls.numbers)
         products = np.empty(trainset.n_ratings)
         steps = trainset.n_ratings * pu.shape[1] / LANES
         pu_next, qi_next = np.empty_like(pu), np.empty_like(qi)
         for epoch in range(model.n_epochs):
             in_blocks(multiply, trainset.n_users, steps, by_user, pu, qi, products)
             if model.biased:
-                add_biases(by_user, mean, rates, bu, bi, products)
+                add_biases(by_user, mean, np.array(bias_steps), bu, bi, products)
             users = (by_user, products, reg_pu, pu, qi, pu_next)
             in_blocks(step, trainset.n_users, steps, *users)
             items = (by_item, products[order.places], reg_qi, qi, pu, qi_next)
@@ -103,11 +94,11 @@ def multiply(first: int, last: int, by_user: Lists, pu: Floats, qi: Floats, out:
 
 @kernel
 def add_biases(
-    by_user: Lists, mean: float, rates: Floats, bu: Floats, bi: Floats, estimates: Floats
+    by_user: Lists, mean: float, steps: Floats, bu: Floats, bi: Floats, estimates: Floats
 ) -> None:
     """Turn products into biased estimates, moving the biases rating by rating."""
     offsets, items, ratings = by_user
-    lr_bu, lr_bi, reg_bu, reg_bi = rates
+    lr_bu, lr_bi, reg_bu, reg_bi = steps
     for user in range(len(offsets) - 1):
         for row in range(offsets[user], offsets[user + 1]):
             item = items[row]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.algorithm import DOUBLE, Algorithm, FitOptions, Progress, Size, in_blocks
-from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.algorithms import surprise
+from harness.algorithms.compiled.matrix import LazyMatrix, each_row, in_blocks, rows_of
+from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.algorithms.registry import DOUBLE, Algorithm, FitOptions, Params, Progress, Size
 from harness.kernels import kernel
 
 DENSE = 4096
@@ -33,7 +32,7 @@ class SlopeOne(Algorithm):
     truncates = True
 
     @classmethod
-    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
+    def memory(cls, params: Params, size: Size) -> int:
         matrices = 2 if size.n_items <= DENSE else 1  # to score catalogues
         return matrices * DOUBLE * size.n_items**2 + ORDER_ROW * size.n_ratings
 

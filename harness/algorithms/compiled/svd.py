@@ -1,40 +1,28 @@
-"""SVD: biased or plain matrix factorisation by stochastic gradient descent."""
+"""SVD and SVD++: matrix factorisation by stochastic gradient descent; estimates by factors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from harness.algorithms.algorithm import (
-    DOUBLE,
-    Algorithm,
-    FitOptions,
-    Size,
-    are_integers,
-    are_numbers,
-)
-from harness.algorithms.compiled.baseline_only import baseline_estimates
-from harness.algorithms.surprise_import import surprise
-from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
+from harness.algorithms import surprise
+from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists
+from harness.algorithms.registry import DOUBLE, Algorithm, FitOptions, Params, Size
 from harness.kernels import compile_lazily
 from harness.sections import Range, SearchSpace
 
-__all__ = ["FACTORS", "SPACE", "initial_factors", "summing_kernel"]
-
 PAIRS_AT_ONCE = 1 << 15
+ORDERING_ROW = 28  # of the items of each user, while it is searched for repeated ones
 FACTORS: SearchSpace = {
     "n_factors": Range(low=5, high=150, log=True),
     "n_epochs": Range(low=5, high=60, log=True),
 }
-SPACE: SearchSpace = FACTORS | {
-    "lr_all": Range(low=0.001, high=0.03, log=True),
-    "reg_all": Range(low=0.005, high=0.3, log=True),
-}
+F = TypeVar("F", bound=Callable[..., None])
 
 
-def summing_kernel(function: Any) -> Any:
+def summing_kernel(function: F) -> F:
     """Compile as `harness.kernels.kernel` does, but let sums be regrouped and products fused.
 
     A sum of 100 products that may be added up in any order runs several times faster, since no
@@ -48,24 +36,12 @@ def summing_kernel(function: Any) -> Any:
 class FactorModel(Algorithm):
     """Estimates of the form ``mean + b_u + b_i + p_u · q_i``, with or without the biases."""
 
-    rates: ClassVar[tuple[str, ...]]
-    """Attributes of a model that hold its learning rates,"""
-    penalties: ClassVar[tuple[str, ...]]
-    """and those that hold what it multiplies squares by."""
+    integers: ClassVar[tuple[str, ...]] = ("n_factors", "n_epochs")
 
     @classmethod
-    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        numbers = cls.values(model, cls.rates + cls.penalties)
-        return are_integers(model.n_factors, model.n_epochs) and are_numbers(*numbers)
-
-    @staticmethod
-    def values(model: surprise.AlgoBase, names: Iterable[str]) -> list[Any]:
-        """Return attributes of a model."""
-        return [getattr(model, name) for name in names]
-
-    def is_biased(self) -> bool:
+    def is_biased(cls, model: surprise.AlgoBase) -> bool:
         """Return whether mean and biases are part of the estimate."""
-        return bool(self.model.biased)
+        return bool(model.biased)
 
     def user_factors(self, users: Codes) -> Floats:
         """Return the vector of each user, shape (n, n_factors); anything for an unknown one."""
@@ -90,9 +66,9 @@ class FactorModel(Algorithm):
         self, products: Floats, users: Codes, items: Codes
     ) -> tuple[Floats, Bools | bool]:
         """Return estimates; without biases, those of an unknown side are impossible."""
-        if not self.is_biased():
+        if not self.is_biased(self.model):
             return products, (users < 0) | (items < 0)
-        products += baseline_estimates(self.model, users, items)
+        products += self.baselines(users, items)
         return products, False
 
 
@@ -103,33 +79,77 @@ class SVD(FactorModel):
     summary = "biased matrix factorisation by stochastic gradient descent"
     citation = "koren2009matrix"
     style = ("blue", "o", "-", True)
-    space = SPACE
+    space = FACTORS | {
+        "lr_all": Range(low=0.001, high=0.03, log=True),
+        "reg_all": Range(low=0.005, high=0.3, log=True),
+    }
     fit_methods = ("fit", "sgd")
-    rates = ("lr_bu", "lr_bi", "lr_pu", "lr_qi")
-    penalties = ("reg_bu", "reg_bi", "reg_pu", "reg_qi")
+    learnt: ClassVar[tuple[str, ...]] = ("bu", "bi", "pu", "qi")
+    """Attributes of a fitted model, each with a learning rate ``lr_`` and a penalty ``reg_``."""
+    numbers = tuple(f"{what}_{name}" for name in learnt for what in ("lr", "reg"))
 
     @classmethod
-    def memory(cls, params: Mapping[str, Any], size: Size) -> int:
-        n_factors = int(params.get("n_factors", 100))
-        return DOUBLE * n_factors * 2 * (size.n_users + size.n_items)
+    def memory(cls, params: Params, size: Size) -> int:
+        return DOUBLE * cls.count(params, "n_factors") * 2 * (size.n_users + size.n_items)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         rng = surprise.utils.get_rng(model.random_state)
-        pu, qi = (initial_factors(rng, model, n) for n in (trainset.n_users, trainset.n_items))
-        bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
-        biased = bool(model.biased)
-        mean = float(trainset.global_mean) if biased else 0.0
-        steps = [np.array(cls.values(model, each), float) for each in (cls.rates, cls.penalties)]
+        n_users, n_items = trainset.n_users, trainset.n_items
+        biases = [np.zeros(n_users), np.zeros(n_items)]
+        factors = [
+            rng.normal(model.init_mean, model.init_std_dev, (n, model.n_factors))
+            for n in (n_users, n_items, n_items)[: len(cls.learnt) - 2]
+        ]
+        steps = [
+            np.array([getattr(model, f"{what}_{name}") for name in cls.learnt], float)
+            for what in ("lr", "reg")
+        ]
+        mean = float(trainset.global_mean) if cls.is_biased(model) else 0.0
         for epoch in range(model.n_epochs):
-            descend(trainset.by_user, mean, biased, *steps, bu, bi, pu, qi)
+            cls.run_epoch(model, trainset.by_user, mean, *steps, *biases, *factors)
             how.progress(epoch + 1, model.n_epochs)
-        model.bu, model.bi, model.pu, model.qi = bu, bi, pu, qi
+        vars(model).update(zip(cls.learnt, biases + factors, strict=True))
+
+    @classmethod
+    def run_epoch(cls, model: surprise.AlgoBase, *state: Any) -> None:
+        """Let all that is learnt descend once over the ratings."""
+        descend(bool(model.biased), *state)
 
 
-def initial_factors(rng: np.random.RandomState, model: surprise.AlgoBase, n: int) -> Floats:
-    """Draw the factors that a model starts from, in the order in which Surprise draws them."""
-    return rng.normal(model.init_mean, model.init_std_dev, size=(n, model.n_factors))
+class SVDpp(SVD):
+    """Estimates whose user vector is ``p_u + Σ y_j / √|I_u|``."""
+
+    model_class = surprise.SVDpp
+    summary = "SVD that also learns from which items a user rated (SVD++)"
+    citation = "koren2008factorization"
+    style = ("blue", "s", "--", False)
+    learnt = (*SVD.learnt, "yj")
+    numbers = (*SVD.numbers, "lr_yj", "reg_yj")
+
+    @classmethod
+    def memory(cls, params: Params, size: Size) -> int:
+        vectors = 2 * (size.n_users + 2 * size.n_items)
+        return DOUBLE * cls.count(params, "n_factors") * vectors + ORDERING_ROW * size.n_ratings
+
+    @classmethod
+    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
+        # The y of an item that a user rated twice moves twice with each rating.
+        return super().accepts(model, trainset) and not trainset.has_repeats
+
+    @classmethod
+    def is_biased(cls, model: surprise.AlgoBase) -> bool:
+        return True
+
+    @classmethod
+    def run_epoch(cls, model: surprise.AlgoBase, *state: Any) -> None:
+        descend_implicit(*state, *np.empty((2, model.n_factors)))
+
+    def user_factors(self, users: Codes) -> Floats:
+        vectors = np.zeros((len(users), self.model.qi.shape[1]))
+        add_implicit(self.trainset.by_user, users.astype(np.int64), self.model.yj, vectors)
+        vectors += self.model.pu[users]
+        return vectors
 
 
 # Stochastic gradient descent in Surprise's order: each rating moves the biases and vectors of its
@@ -138,9 +158,9 @@ def initial_factors(rng: np.random.RandomState, model: surprise.AlgoBase, n: int
 # does both, and reads each vector once.
 @summing_kernel
 def descend(
+    biased: bool,
     by_user: Lists,
     mean: float,
-    biased: bool,
     rates: Floats,
     penalties: Floats,
     bu: Floats,
@@ -181,3 +201,94 @@ def descend(
                 q[f] = kept_q * q_f + step_q * p_f
                 dot += p[f] * following[f]
         bu[user] = b_u
+
+
+@summing_kernel
+def add_implicit(by_user: Lists, users: Codes, yj: Floats, sums: Floats) -> None:
+    """Add ``Σ y_j / √|I_u|`` of each known user to a row of `sums`."""
+    offsets, items, _ = by_user
+    for place in range(len(users)):
+        user = users[place]
+        if user < 0:
+            continue
+        total = sums[place]
+        for row in range(offsets[user], offsets[user + 1]):
+            y = yj[items[row]]
+            for f in range(len(total)):
+                total[f] += y[f]
+        root = np.sqrt(offsets[user + 1] - offsets[user])
+        for f in range(len(total)):
+            total[f] /= root
+
+
+# Surprise adds up the implicit factors y_j of everything a user rated, and moves each of them, at
+# every rating of that user: O(|I_u| · n_factors). But all of a user's y_j get the same update
+#
+#     y_j ← α y_j + (γ e / √|I_u|) q_i        α = 1 - γ λ
+#
+# and ratings come user by user, so the sum that the estimate needs, z = Σ y_j / √|I_u|, can be
+# moved by itself,
+#
+#     z ← α z + γ e q_i
+#
+# and the y_j brought up to date when the user is done. After n = |I_u| ratings that began with z₀
+#
+#     y_j ← αⁿ y_j + (z - αⁿ z₀) / √|I_u|
+#
+# which is the same in exact arithmetic, and equal to 1e-9 in doubles.
+@summing_kernel
+def descend_implicit(
+    by_user: Lists,
+    mean: float,
+    rates: Floats,
+    penalties: Floats,
+    bu: Floats,
+    bi: Floats,
+    pu: Floats,
+    qi: Floats,
+    yj: Floats,
+    z: Floats,
+    z_before: Floats,
+) -> None:
+    """Run one epoch over the ratings, user by user, changing biases and factors in place."""
+    offsets, items, ratings = by_user
+    n_factors = pu.shape[1]
+    lr_bu, lr_bi, lr_pu, lr_qi, lr_yj = rates
+    reg_bu, reg_bi, reg_pu, reg_qi, reg_yj = penalties
+    alpha = 1.0 - lr_yj * reg_yj
+    for user in range(len(offsets) - 1):
+        start, stop = offsets[user], offsets[user + 1]
+        root = np.sqrt(stop - start)
+        p = pu[user]
+        for f in range(n_factors):
+            z[f] = 0.0
+        for row in range(start, stop):
+            y = yj[items[row]]
+            for f in range(n_factors):
+                z[f] += y[f]
+        for f in range(n_factors):
+            z[f] /= root
+            z_before[f] = z[f]
+        for row in range(start, stop):
+            item = items[row]
+            q = qi[item]
+            dot = 0.0
+            for f in range(n_factors):
+                dot += q[f] * (p[f] + z[f])
+            error = ratings[row] - (mean + bu[user] + bi[item] + dot)
+            bu[user] += lr_bu * (error - reg_bu * bu[user])
+            bi[item] += lr_bi * (error - reg_bi * bi[item])
+            for f in range(n_factors):
+                p_f = p[f]
+                q_f = q[f]
+                z_f = z[f]
+                p[f] = p_f + lr_pu * (error * q_f - reg_pu * p_f)
+                q[f] = q_f + lr_qi * (error * (p_f + z_f) - reg_qi * q_f)
+                z[f] = alpha * z_f + lr_yj * error * q_f
+        shrink = alpha ** (stop - start)
+        for f in range(n_factors):
+            z[f] = (z[f] - shrink * z_before[f]) / root
+        for row in range(start, stop):
+            y = yj[items[row]]
+            for f in range(n_factors):
+                y[f] = shrink * y[f] + z[f]

@@ -1,11 +1,11 @@
-"""What all kinds of split have in common: their base, the split that they make, notes on it."""
+"""Ratings divided into training and test: what every kind of split makes, and what it must have."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -20,21 +20,7 @@ from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.sections import Kind
 
-__all__ = [
-    "Drawn",
-    "DrawnSplit",
-    "Parts",
-    "Rows",
-    "Split",
-    "SplitSection",
-    "assemble",
-    "make",
-    "natural",
-    "rounded",
-    "seeded",
-    "validation",
-]
-
+Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Parts = tuple[Rows, Rows]
 """Rows of the training part, in training order, and of the test part."""
@@ -76,6 +62,13 @@ class Split:
     notes: tuple[str, ...] = ()
 
 
+class Drawn(NamedTuple):
+    """The rows of each fold, and notes that they do not show, a sentence each."""
+
+    folds: list[Parts]
+    notes: tuple[str, ...] = ()
+
+
 class SplitSection(Kind):
     """A way to divide ratings into a training and a test part."""
 
@@ -97,14 +90,9 @@ class SplitSection(Kind):
     def divide(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Split]:
-        """Divide ratings, or the training part in `rows`, which are in the order of the data.
+        """Divide ratings, or the training part in `rows` (rising), or raise SplitError.
 
         `seed` is the run's; `base` is where relative paths start.
-
-        Raises
-        ------
-        SplitError
-            If the ratings cannot be divided in this way.
         """
 
     @abstractmethod
@@ -121,13 +109,6 @@ class SplitSection(Kind):
         None for a random split; a split in time is divided in time.
         """
         return None
-
-
-class Drawn(NamedTuple):
-    """The rows of each fold, and notes that they do not show, a sentence each."""
-
-    folds: list[Parts]
-    notes: tuple[str, ...] = ()
 
 
 class DrawnSplit(SplitSection):
@@ -151,6 +132,22 @@ class DrawnSplit(SplitSection):
         folds, notes = self.draw(ratings.take(rows), state)
         drawn = Drawn([(rows[train], rows[test]) for train, test in folds], notes)
         return assemble(self.describe(), ratings, drawn, rows)
+
+
+class FilterSection(Kind):
+    """A kind of filter with its options."""
+
+    by_name = False
+    name: ClassVar[str] = ""
+    """The short name, with `{0.key}` for an option."""
+
+    @abstractmethod
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        """Mark the rows that stay, or raise SplitError; `state` is the seed of a draw."""
+
+    def describe(self) -> str:
+        """Return the short name that tables use."""
+        return self.name.format(self)
 
 
 def make(
@@ -181,7 +178,7 @@ def make(
 
     Examples
     --------
-    >>> from harness.splits.random import KFold
+    >>> from harness.splits import KFold
     >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
     >>> [split.test.tolist() for split in make(KFold(n_splits=2, shuffle=False), r, seed=0)]
     [[0, 1], [2, 3]]
@@ -193,20 +190,6 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
     """Split the training part of a split again; its test part is never used.
 
     The rows are those of the whole data; the training part is taken in the order of the data.
-
-    Raises
-    ------
-    SplitError
-        If the section makes several folds, or the training part cannot be split in this way.
-
-    Examples
-    --------
-    >>> from harness.splits.random import Holdout
-    >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
-    >>> outer = make(Holdout(test_size=1, shuffle=False), r, seed=0)[0]
-    >>> inner = validation(outer, Holdout(test_size=1, shuffle=False), seed=0)
-    >>> inner.train.tolist(), inner.test.tolist(), outer.test.tolist()
-    ([0, 1], [2], [3])
     """
     rows = np.sort(split.train)
     made = section.divide(split.ratings, rows, seeds.derive(seed, "validation"), base)
@@ -218,39 +201,56 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
     return made[0]
 
 
+def filter(
+    sections: Sequence[FilterSection], ratings: Ratings, seed: int
+) -> tuple[Ratings, list[str]]:
+    """Return the rows that stay after filters, and for each its name with the counts around it.
+
+    Raises SplitError if a filter cannot be applied or leaves nothing.
+    """
+    reports = []
+    for position, section in enumerate(sections):
+        before = _counts(ratings)
+        keep = section.keep(ratings, seeds.derive(seed, "filter", position))
+        if not keep.any():
+            raise SplitError(
+                f"filters: {section.describe()} leaves none of {len(ratings):,} ratings; relax it"
+            )
+        ratings = ratings.take(np.flatnonzero(keep))
+        after = _counts(ratings)
+        changes = (f"{noun} {n:,} -> {after[noun]:,}" for noun, n in before.items())
+        reports.append(f"{section.describe()}: {', '.join(changes)}")
+    return ratings, reports
+
+
+def _counts(ratings: Ratings) -> dict[str, int]:
+    """Count the ratings, and the users and items that have one."""
+    sides = {"users": ratings.users, "items": ratings.items}
+    found = {noun: int(np.count_nonzero(np.bincount(codes))) for noun, codes in sides.items()}
+    return {"ratings": len(ratings)} | found
+
+
 def assemble(name: str, ratings: Ratings, drawn: Drawn, rows: Rows | None = None) -> list[Split]:
     """Check the parts of every fold of `rows`, or of all ratings, then name and hash them."""
     n_divided, n_folds = len(ratings), len(drawn.folds)
     if rows is not None:
         name, n_divided = f"{name} of the training part", len(rows)
-    for fold, (train, test) in enumerate(drawn.folds):
+    for fold, parts in enumerate(drawn.folds):
         where = name if n_folds == 1 else f"{name}, fold {fold + 1} of {n_folds}"
-        for part, word in ((train, "training"), (test, "test")):
+        for part, word in zip(parts, ("training", "test"), strict=True):
             if len(part) == 0:
                 raise SplitError(
                     f"{where}: no {word} rating is left of {n_divided:,}; "
                     "change the sizes of the split or use more data"
                 )
-    return [
-        Split(
-            ratings,
-            train,
-            test,
-            name,
-            fold,
-            n_folds,
-            _fingerprint(ratings, train, test),
-            (*drawn.notes, *_notes(ratings, train, test, n_divided)),
-        )
-        for fold, (train, test) in enumerate(drawn.folds)
-    ]
-
-
-def _fingerprint(ratings: Ratings, train: Rows, test: Rows) -> str:
-    digest = hashlib.sha256(f"{ratings.fingerprint} {len(train)} {len(test)}\n".encode())
-    for rows in (train, test):
-        digest.update(np.ascontiguousarray(rows, dtype="<i8").data)
-    return digest.hexdigest()
+    splits = []
+    for fold, (train, test) in enumerate(drawn.folds):
+        digest = hashlib.sha256(f"{ratings.fingerprint} {len(train)} {len(test)}\n".encode())
+        for part in (train, test):
+            digest.update(np.ascontiguousarray(part, dtype="<i8").data)
+        notes = (*drawn.notes, *_notes(ratings, train, test, n_divided))
+        splits.append(Split(ratings, train, test, name, fold, n_folds, digest.hexdigest(), notes))
+    return splits
 
 
 def _notes(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> Iterator[str]:
@@ -268,11 +268,16 @@ def _notes(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> Iterato
         part = _percent(n_left / n_divided)
         yield f"{counted(n_left, 'rating')} ({part}) in neither part"
     if ratings.timestamps is not None:
-        share = _later_share(ratings.timestamps, train, test)
-        if share:
+        before, after = ratings.timestamps[train], ratings.timestamps[test]
+        if before.max() > after.min():
+            # The share of training ratings after the (lower) median test rating, about one half
+            # for a random split: Ji, Sun, Zhang and Li, "A critical study on data leakage in
+            # recommender system offline evaluation", TOIS 41(3), 2023, doi:10.1145/3569930.
+            middle = (len(after) - 1) // 2
+            n_later = np.count_nonzero(before > np.partition(after, middle)[middle])
             yield (
-                f"leaks the future: {_percent(share)} of the training ratings are later than the "
-                "median test rating; `kind: global-time` does not"
+                f"leaks the future: {_percent(max(int(n_later), 1) / len(before))} of the training "
+                "ratings are later than the median test rating; `kind: global-time` does not"
             )
 
 
@@ -280,50 +285,26 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%" if share >= 0.0005 else "less than 0.1%"
 
 
-def _later_share(timestamps: NDArray[np.int64], train: Rows, test: Rows) -> float:
-    """Return the share of training ratings that are later than the median test rating.
-
-    The lower median of two. About one half for a random split; 0 only if no training rating at all
-    is later than the first test rating. Why it matters: Y. Ji, A. Sun, J. Zhang, C. Li, "A critical
-    study on data leakage in recommender system offline evaluation", ACM TOIS 41(3), 2023,
-    doi:10.1145/3569930.
-    """
-    before, after = timestamps[train], timestamps[test]
-    if before.max() <= after.min():
-        return 0.0
-    middle = (len(after) - 1) // 2
-    median = np.partition(after, middle)[middle]
-    return max(float(np.count_nonzero(before > median)), 1.0) / len(before)
-
-
 def rounded(size: float, n: int, *, up: bool) -> int:
-    """Return a share of `n` as a count, and a count as it is.
-
-    Examples
-    --------
-    >>> rounded(0.07, 100, up=True), rounded(0.071, 100, up=True), rounded(7, 100, up=True)
-    (7, 8, 7)
-    >>> rounded(0.29, 100, up=False), rounded(0.299, 100, up=False)
-    (29, 29)
-    """
+    """Return a share of `n` as a count, and a count as it is."""
     if isinstance(size, int):
         return size
     # 0.07 * 100 is 7.000000000000001: a share is taken as it is written.
     return math.ceil(size * n - 1e-6) if up else math.floor(size * n + 1e-6)
 
 
-def natural(text: str) -> tuple[bool, Decimal, str]:
-    """Return a key that sorts as people count: 2 before 10, numbers before words.
+def draw_users(ratings: Ratings, size: float, state: np.random.Generator, refusal: str) -> Rows:
+    """Draw a share or a count of the users; `refusal` is the message where there are too few."""
+    import pandas as pd
 
-    Examples
-    --------
-    >>> sorted(["10", "b", "2"], key=natural)
-    ['2', '10', 'b']
-    """
+    users = pd.unique(ratings.users)  # as they appear
+    n = rounded(size, len(users), up=True)
+    if n > len(users):
+        raise SplitError(refusal.format(f"{n:,}", f"{len(users):,}"))
+    return users[state.permutation(len(users))[:n]].astype(np.int64)
+
+
+def natural(text: str) -> tuple[bool, Decimal, str]:
+    """Return a key that sorts as people count: 2 before 10, numbers before words."""
     number = text.isdecimal()
     return not number, Decimal(text if number else 0), text
-
-
-def seeded(state: int | None) -> str:
-    """Return the part of a sentence that names a seed of a config."""
-    return "" if state is None else f" (random_state {state})"

@@ -1,0 +1,244 @@
+"""What a run would do, and what would stop it, before anything is fitted or downloaded."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from harness import evaluation, splits
+from harness.algorithms import registry
+from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
+from harness.datasets.section import DatasetSection
+from harness.errors import ConfigError, HarnessError, counted
+from harness.experiment.cell import available_bytes, total_bytes
+from harness.experiment.plan import Plan, settings
+from harness.experiment.tuning import cut_grids, n_planned
+from harness.metrics import Rankings
+from harness.results.compare import distinct_names
+from harness.splits import Split
+
+LARGE = 1_000_000
+"""Ratings from which a data set of the catalogue is not loaded for a check."""
+
+
+def notes_before_fit(plan: Plan) -> Iterator[str]:
+    """Yield which metrics cannot distinguish algorithms on the lists of the first fold."""
+    for (dataset, split, candidates), table in plan.tables.items():
+        made = plan.splits(dataset, split, plan.experiment.seed[0])[0]
+        lists = _test_lists(plan.experiment.candidates[candidates], made)
+        where = f"{', '.join(table.names)}: " if len(plan.tables) > 1 else ""
+        for metric in plan.metrics:
+            if reason := evaluation.cannot_distinguish(metric, lists):
+                yield f"{where}{metric} cannot distinguish algorithms: {reason}"
+
+
+def _test_lists(section: CandidatesSection, split: Split) -> Rankings:
+    """Return the lists of a split in no particular order: all candidates of a user are tied."""
+    rule = section if isinstance(section, Rated) else Catalogue(unknown_users=section.unknown_users)
+    selected = rule.select(split, seed=0)
+    ratings, kept = split.ratings, selected.kept
+    owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))[selected.known]
+    counts = n_ranked = np.bincount(owners, minlength=selected.n_users)
+    if not isinstance(section, Rated):
+        n_items = len(np.unique(ratings.items[split.train]))
+        seen = np.bincount(ratings.users[split.train], minlength=ratings.n_users)[selected.users]
+        if isinstance(section, Sampled):
+            n_ranked = np.minimum(counts + section.n, n_items - seen)
+        else:
+            n_ranked = n_items - seen * (section.training_items == "drop")
+    offsets = np.concatenate(([0], np.cumsum(counts[kept])))
+    rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts[kept]) + 1
+    relevance = selected.ratings[selected.known][kept[owners]]
+    return Rankings(offsets, relevance, rank, rank, rank, np.maximum(n_ranked, counts)[kept])
+
+
+class DryRun(NamedTuple):
+    """What a run of an experiment would do.
+
+    `facts` are pairs of what is described (data, splits, candidates, work) and its description;
+    `rows` have for each algorithm its label, cells, trials, memory of its largest cell and
+    parameters; `faults` would stop the run, or fail each cell of an algorithm.
+    """
+
+    name: str
+    facts: list[tuple[str, str]]
+    rows: list[tuple[str, str, str, str, str]]
+    notes: list[str]
+    faults: list[str]
+
+
+def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] = ()) -> DryRun:
+    """Plan an experiment: read and split its data, and find what would stop a run.
+
+    A data set of the catalogue is read where it is on this machine and small.
+
+    Examples
+    --------
+    >>> plan = dry_run({"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["rmse"]})
+    >>> plan.rows[0][:3], plan.faults
+    (('SVD', '1', '0'), [])
+    """
+    plan = Plan.from_config(config, overrides=overrides)
+    experiment = plan.experiment
+    faults = list(_missing_extras(plan))
+    here, notes = _loaded(plan, faults)
+    divided = [_divide(here, number, faults) for number in range(len(experiment.split))]
+    if here.read:
+        faults += _faults_of(here.check_relevance)
+        if len(here.read) == len(experiment.dataset) and not faults:
+            faults += _faults_of(here.check_tables)
+        if not faults:
+            notes += notes_before_fit(here)
+    n_folds = 0
+    for section, folds in zip(experiment.split, divided, strict=True):
+        if section.from_files and not folds:
+            notes.append(
+                "the number of folds is in files that could not be read; one is counted here"
+            )
+        counts = (getattr(section, key, 1) for key in ("n_splits", "n_repeats"))
+        n_folds += len(folds) or (1 if section.from_files else int(np.prod([*counts])))
+    n_cells = len(experiment.dataset) * len(experiment.candidates) * len(experiment.seed) * n_folds
+    notes += [*cut_grids(experiment), *_notes_on_sizes(plan)]
+    known = [(each.n_users, each.n_items, len(each)) for each, _ in here.read.values()]
+    known += filter(None, (each.expected_size() for each in experiment.dataset))
+    largest = max(known, key=lambda size: size[2], default=None)
+    rows, n_trials = [], [n_planned(plan, number) for number in range(len(experiment.algorithms))]
+    for algorithm, trials in zip(experiment.algorithms, n_trials, strict=True):
+        memory = "unknown"
+        if largest is not None:
+            needed = registry.memory(algorithm.name, algorithm.params, *largest) / 1e9
+            memory, total, free = f"{needed * 1e3:,.0f} MB", total_bytes(), available_bytes()
+            if needed > total / 1e9 and experiment.execution.executor == "local":
+                faults.append(
+                    f"{algorithm.title}: {needed:,.1f} GB needed, and this machine has "
+                    f"{total / 1e9:,.1f} GB; choose smaller parameters, filter the data, or leave "
+                    "it out"
+                )
+            elif needed > free / 1e9:
+                notes.append(
+                    f"{algorithm.title}: {needed:.1f} GB needed, {free / 1e9:.1f} GB free; "
+                    "it would be refused"
+                )
+        params = ", ".join(f"{key}={value!r}" for key, value in algorithm.params.items())
+        tried = "no limit" if trials is None else f"{n_cells * trials:,}"
+        rows.append((algorithm.title, f"{n_cells:,}", tried, memory, params or "defaults"))
+    work = counted(n_cells * len(rows), "cell")
+    if None in n_trials:
+        work += f" and trials for {experiment.tuning.seconds:g} s each"
+    elif n_all := n_cells * sum(trials or 0 for trials in n_trials):
+        work += f" and up to {n_all:,} trials"
+    facts = [*_facts(plan, here, divided), ("work", work)]
+    return DryRun(experiment.name, facts, rows, list(dict.fromkeys(notes)), faults)
+
+
+def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
+    """Return a plan of the data sets that can be read here, and notes on all."""
+    unread: list[str] = []
+    notes: list[str] = []
+    kept: list[DatasetSection] = []
+    read = {}
+    for section in plan.experiment.dataset:
+        size = section.expected_size()
+        if size is not None and size[2] > LARGE:
+            unread.append(f"{section.describe()}: not read by a check, as it is large")
+        elif section.data_set and not section.data_set.is_here(base=plan.document.folder):
+            unread.append(f"{section.describe()}: not on this machine; a run downloads it")
+        else:
+            alone = plan.experiment.model_copy(update={"dataset": [section]})
+            try:
+                ratings, reports = read[len(kept)] = Plan(alone, plan.document).ratings(0)
+            except HarnessError as error:
+                faults.append(str(error))
+                continue
+            kept.append(section)
+            notes += (f"{ratings.name}: {note}" for note in (*ratings.notes, *reports))
+    here = plan.experiment.model_copy(update={"dataset": kept})
+    return Plan(here, plan.document, read=read), unread + notes
+
+
+def _divide(plan: Plan, number: int, faults: list[str]) -> list[Split]:
+    """Make one split of the config; return the folds of the first data set."""
+    experiment = plan.experiment
+    section, seed = experiment.split[number], experiment.seed[0]
+    folds: list[Split] = []
+    for dataset in plan.read:
+        try:
+            made = plan.splits(dataset, number, seed)
+            folds = folds or made
+            if plan.is_tuned:
+                inner = experiment.tuning.validation_of(section)
+                splits.validation(made[0], inner, seed, plan.document.folder)
+        except HarnessError as error:
+            faults.append(str(error))
+    return folds
+
+
+def _faults_of(check: Callable[[], object]) -> list[str]:
+    try:
+        check()
+    except ConfigError as error:
+        return [fault.message for fault in error.faults]
+    except HarnessError as error:
+        return [str(error)]
+    return []
+
+
+def _missing_extras(plan: Plan) -> Iterator[str]:
+    """Yield the packages and programs that the config needs and this machine lacks."""
+    experiment = plan.experiment
+    for needed, key, package, extra in (
+        (plan.is_tuned and experiment.tuning.method == "tpe",
+         "tuning.method: tpe needs Optuna", "optuna", "tpe"),
+        (experiment.execution.executor == "dask",
+         "execution.executor: dask needs distributed", "distributed", "dask"),
+    ):  # fmt: skip
+        if needed and importlib.util.find_spec(package) is None:
+            yield f"{key}; pip install 'surprise-harness[{extra}]'"
+    for entry in {registry.entry(each.name): None for each in experiment.algorithms}:
+        if lacking := entry.missing():
+            yield lacking
+
+
+def _notes_on_sizes(plan: Plan) -> Iterator[str]:
+    """Yield a note on sizes that are probably meant as a percentage but count ratings."""
+    for section in plan.experiment.split:
+        for key in ("test_size", "train_size"):
+            size = getattr(section, key, None)
+            if isinstance(size, int) and 1 <= size <= 100:
+                yield (
+                    f"{key}: {size} means {counted(size, 'rating')}, not a percentage; "
+                    f"for {size}% write {size / 100:g}"
+                )
+
+
+def _facts(plan: Plan, here: Plan, divided: list[list[Split]]) -> Iterator[tuple[str, str]]:
+    experiment = plan.experiment
+    numbers = {id(section): number for number, section in enumerate(here.experiment.dataset)}
+    names = distinct_names(
+        [section.describe() for section in experiment.dataset],
+        [settings(section) for section in experiment.dataset],
+    )
+    for section, name in zip(experiment.dataset, names, strict=True):
+        size = section.expected_size()
+        text = name
+        if id(section) in numbers:
+            ratings, _ = here.ratings(numbers[id(section)])
+            text = repr(ratings).removeprefix("<Ratings ").removesuffix(">")
+            if name != section.describe():  # another section is called the same
+                text = name + text.removeprefix(ratings.name)
+        elif size is not None:
+            text += f": {size[2]:,} ratings of {size[1]:,} items by {size[0]:,} users"
+        yield "data", text
+    for split, made in zip(experiment.split, divided, strict=True):
+        text = split.describe()
+        if isinstance(getattr(split, "test_size", None), int):
+            text += " ratings"
+        if made:
+            parts = f"{len(made[0].train):,} training and {len(made[0].test):,} test ratings"
+            text += f": {len(made)} folds, {parts} in the first" if made[1:] else f": {parts}"
+        yield "split", text
+    yield "candidates", "; ".join(each.describe() for each in experiment.candidates)
