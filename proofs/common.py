@@ -1,15 +1,18 @@
-"""What the proofs share: their arguments and figures, and a run that they disturb."""
+"""What the proofs share: arguments, figures, the command line, and a run that they disturb."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
+import io
 import json
 import os
 import subprocess
 import sys
 import time
-from collections import defaultdict
+import traceback
+from collections import Counter
 from pathlib import Path
 
 MEASURED = ("fit_seconds", "score_seconds", "metric_seconds", "peak_mb", "search_seconds")
@@ -36,15 +39,7 @@ N_CELLS = 40
 
 
 class Proof:
-    """Something that is done a number of times, and its figures.
-
-    Parameters
-    ----------
-    about : str
-        For ``--help``: the first line of a docstring.
-    full, quick : int
-        How often, and how often with ``--quick``.
-    """
+    """Something that is done `full` times, or `quick` times with ``--quick``, and its figures."""
 
     def __init__(self, about: str, full: int, quick: int) -> None:
         parser = argparse.ArgumentParser(description=about.splitlines()[0])
@@ -54,30 +49,21 @@ class Proof:
         given = parser.parse_args()
         self.quick: bool = given.quick
         self.count: int = min(given.count, quick) if given.quick else given.count
-        self.figures: dict[str, float] = defaultdict(int)
+        self.figures: Counter[str] = Counter()
         self.start = time.monotonic()
         self.end = self.start + 60 * given.minutes
 
     def __getitem__(self, name: str) -> int:
-        return int(self.figures[name])
-
-    @property
-    def done(self) -> int:
-        """How often it was done so far."""
-        return self["done"]
+        return self.figures[name]
 
     @property
     def goes_on(self) -> bool:
         """Whether there is more to do, and time for it."""
-        return self.done < self.count and time.monotonic() < self.end
+        return self["done"] < self.count and time.monotonic() < self.end
 
     def add(self, name: str, amount: int = 1) -> None:
         """Add to a figure."""
         self.figures[name] += amount
-
-    def most(self, name: str, amount: float) -> None:
-        """Raise a figure to an amount."""
-        self.figures[name] = max(self.figures[name], amount)
 
     def fault(self, message: str) -> None:
         """Report something that must not be."""
@@ -88,9 +74,31 @@ class Proof:
         """Print the figures and return the exit code."""
         print(*lines, sep="\n")
         print(f"{self['faults']} faults; {time.monotonic() - self.start:.0f} s")
-        if self.done < self.count:
-            print(f"{self.done} of {self.count} done in the given minutes")
+        if self["done"] < self.count:
+            print(f"{self['done']} of {self.count} done in the given minutes")
         return 1 if self["faults"] else 0
+
+
+def call_apart(*arguments: str) -> tuple[object, str, str]:
+    """Call the command line; return its exit code, or a traceback, its output and its messages."""
+    from harness.cli import main
+
+    out, messages = io.StringIO(), io.StringIO()
+    code: object = 0
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(messages):
+            main(arguments)
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        code = traceback.format_exc()
+    return code, out.getvalue(), messages.getvalue()
+
+
+def call(*arguments: str) -> tuple[object, str]:
+    """Call the command line; return its exit code, or a traceback, and all that it printed."""
+    code, out, messages = call_apart(*arguments)
+    return code, messages + out
 
 
 def table_without_measures(path: Path) -> bytes:
@@ -101,21 +109,12 @@ def table_without_measures(path: Path) -> bytes:
 
 
 class Setting:
-    """A folder with its own config, cache, results and notes of the fits.
-
-    Parameters
-    ----------
-    folder : Path
-    config : str
-        YAML.
-    """
+    """A folder with its own config, cache, results and notes of the fits."""
 
     def __init__(self, folder: Path, config: str = CONFIG) -> None:
         self.folder = folder
-        self.cache = folder / "cache"
-        self.results = folder / "results"
-        self.notes = folder / "fits.txt"
-        self.config = folder / "disturbed.yaml"
+        self.cache, self.results = folder / "cache", folder / "results"
+        self.notes, self.config = folder / "fits.txt", folder / "disturbed.yaml"
         folder.mkdir(parents=True, exist_ok=True)
         self.config.write_text(config)
         self.notes.touch()
@@ -124,16 +123,15 @@ class Setting:
         """Start ``harness run`` in a process group of its own."""
         here = Path(__file__).resolve().parent
         paths = [str(here), str(here.parent), os.environ.get("PYTHONPATH", "")]
+        own = {
+            "HARNESS_CACHE": str(self.cache),
+            "FIT_NOTES": str(self.notes),
+            "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        }
         command = [sys.executable, "-m", "harness", "run", str(self.config)]
         return subprocess.Popen(
             [*command, "--results", str(self.results), *arguments],
-            env={
-                **os.environ,
-                "HARNESS_CACHE": str(self.cache),
-                "FIT_NOTES": str(self.notes),
-                "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-                **variables,
-            },
+            env=os.environ | own | variables,
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -141,13 +139,12 @@ class Setting:
             start_new_session=True,
         )
 
-    def run(self, *arguments: str, **variables: str) -> str:
-        """Run to the end and return what was printed; anything but success is an error."""
+    def run(self, *arguments: str, **variables: str) -> None:
+        """Run to the end; anything but success is an error."""
         process = self.start(*arguments, **variables)
         printed, _ = process.communicate(timeout=600)
         if process.returncode != 0:
             raise SystemExit(f"exit code {process.returncode}:\n{printed}")
-        return printed
 
     def table(self) -> bytes:
         """Return ``table.csv`` without the columns that are measured."""

@@ -27,31 +27,26 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         alone = Setting(Path(folder) / "alone")
         alone.run()
-        table = alone.table()
         while proof.goes_on:
-            n_runs = SIZES[proof.done]
-            crowd = Setting(Path(folder) / f"crowd-{proof.done}")
+            n_runs = SIZES[proof["done"]]
+            crowd = Setting(Path(folder) / f"crowd-{proof['done']}")
             runs = [crowd.start("--workers", str(1 + number % 2)) for number in range(n_runs)]
-            told = [run.communicate(timeout=900)[0] for run in runs]
-            for run, printed in zip(runs, told, strict=True):
+            for run in runs:
+                printed, _ = run.communicate(timeout=900)
                 if run.returncode != 0:
                     proof.fault(f"{n_runs} runs: exit code {run.returncode}:\n{printed}")
             fits = Counter(crowd.notes.read_text().splitlines())
-            for note, times in fits.items():
-                if times > 1:
-                    proof.fault(f"{n_runs} runs: fitted {times} times: {note}")
+            if twice := [note for note, times in fits.items() if times > 1]:
+                proof.fault(f"{n_runs} runs: fitted more than once: {twice}")
             store, stored = CellStore(crowd.cache / "cells"), crowd.stored()
             if len(stored) != N_CELLS or not all(map(store.is_whole, stored)):
                 proof.fault(f"{n_runs} runs: cells are missing or broken")
-            if crowd.table() != table or read_run(crowd.results / "disturbed").failed:
+            if crowd.table() != alone.table() or read_run(crowd.results / "disturbed").failed:
                 proof.fault(f"{n_runs} runs: another table")
-            proof.add("runs", n_runs)
-            proof.add("fits", fits.total())
-            proof.add("cells", len(stored))
-            proof.add("done")
+            proof.figures.update(runs=n_runs, fits=fits.total(), cells=len(stored), done=1)
     return proof.close(
-        f"{proof['runs']} runs, {' and '.join(map(str, SIZES[: proof.done]))} at once: all ended "
-        "with the table of a run alone",
+        f"{proof['runs']} runs, {' and '.join(map(str, SIZES[: proof['done']]))} at once: all "
+        "ended with the table of a run alone",
         f"{proof['cells']} cells on disk, all whole; {proof['fits']} fits counted, none twice",
     )
 

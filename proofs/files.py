@@ -10,7 +10,6 @@ numbers of the undisturbed run; nothing may end in a traceback.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import http.server
 import io
@@ -20,7 +19,6 @@ import shutil
 import sys
 import tempfile
 import threading
-import traceback
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from common import Proof, table_without_measures
+from common import Proof, call, table_without_measures
 
 CONFIG = """\
 dataset: ml-25m
@@ -51,14 +49,14 @@ class Kind(NamedTuple):
     name: str
     pattern: str
     then: str
-    """*again*: `harness run` says so and computes it again; *anew*: it is made again from its
+    """*again*: `harness run` says so and computes it again; *source*: it is made again from its
     source; *named*: commands that read it end with exit code 2 and name it, and `harness run`
-    replaces it; *unread*: nothing reads it, and it is written anew."""
+    replaces it; *unread*: nothing reads it, and it is written again."""
 
 
 KINDS = (
     Kind("finished cell", "cache/cells/??/*.cell", "again"),
-    Kind("archive", "cache/datasets/ml-25m/ml-25m.zip", "anew"),
+    Kind("archive", "cache/datasets/ml-25m/ml-25m.zip", "source"),
     Kind("lock of cells", "cache/cells/locks/*.lock", "unread"),
     Kind("lock of results", "runs/.lock", "unread"),
     Kind("run.json", "runs/disturbed/run.json", "named"),
@@ -72,21 +70,6 @@ KINDS = (
     Kind("list of pages", "runs/index.html", "unread"),
     Kind("plot", "runs/disturbed/plots/*.svg", "unread"),
 )
-
-
-def call(*arguments: str) -> tuple[object, str]:
-    """Call the command line; return its exit code, or a traceback, and what it printed."""
-    from harness.cli import main
-
-    printed = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            main(arguments)
-    except SystemExit as end:
-        return end.code, printed.getvalue()
-    except BaseException:
-        return traceback.format_exc(), printed.getvalue()
-    return 0, printed.getvalue()
 
 
 def serve_archive(folder: Path) -> None:
@@ -196,7 +179,7 @@ class Bench:
             command = "plot" if kind.name == "plot" else "report"
             code, printed = call(command, "disturbed")
             if code != 0 or path.read_bytes() == data:
-                return f"not written anew: {code}: {printed[:300]}"
+                return f"not written again: {code}: {printed[:300]}"
         return None
 
 
@@ -208,7 +191,7 @@ def main() -> int:
         bench = Bench(Path(folder))
         originals = [next(bench.kept.glob(kind.pattern)).read_bytes() for kind in KINDS]
         while proof.goes_on:
-            kind, data = KINDS[proof.done], originals[proof.done]
+            kind, data = KINDS[proof["done"]], originals[proof["done"]]
             others = [] if proof.quick else [other for other in originals if other != data]
             slow = kind.then == "unread"
             flips = 0 if proof.quick or not data else 4 if slow else 30
@@ -222,9 +205,9 @@ def main() -> int:
             proof.add("done")
         os.chdir("/")
     return proof.close(
-        f"{proof['damages']} damages to {proof.done} kinds of files: "
-        + "; ".join(f"{kind.name} ({kind.then})" for kind in KINDS[: proof.done]),
-        f"computed again and said so {proof['again']}, made anew {proof['anew']}, "
+        f"{proof['damages']} damages to {proof['done']} kinds of files: "
+        + "; ".join(f"{kind.name} ({kind.then})" for kind in KINDS[: proof["done"]]),
+        f"computed again and said so {proof['again']}, made from its source {proof['source']}, "
         f"named {proof['named']}, unread {proof['unread']} times; every table as undisturbed",
     )
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import io
 import multiprocessing
 import os
 import random
@@ -21,11 +20,12 @@ import resource
 import sys
 import tempfile
 import time
-import traceback
-from multiprocessing.connection import Connection
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
 from pathlib import Path
 
-from common import Proof
+from common import Proof, call_apart
 from mutants import mutant, odd_parquet
 
 TOP = Path(__file__).resolve().parents[1]
@@ -33,8 +33,6 @@ MOST_SECONDS = 2.0
 MOST_MEGABYTES = 500.0
 HANGS = 300.0
 """Seconds by the clock after which a child is given up; the machine may be busy."""
-PIECE = 1000
-"""Files that a child gets."""
 
 ROWS = [(u, i, (u * i) % 5 + 1, 880_000_000 + u) for u in range(1, 13) for i in range(1, 11)]
 OWN = "algorithms: [ItemMean]\nmetrics: [rmse]\ndataset: "
@@ -128,52 +126,44 @@ class Kitchen:
 
     def call(self, *arguments: str) -> str | None:
         """Call the command line; return what is wrong with how it ended, None for nothing."""
-        from harness.cli import main
-
-        out, err = io.StringIO(), io.StringIO()
-        code: object = "none"
-        try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                main(arguments if arguments[0] != "split" else [*arguments, "--output", SPLITS])
-        except SystemExit as end:
-            code = end.code
-        except BaseException:
-            return traceback.format_exc()
-        said = err.getvalue()
+        where = ("--output", "splits") if arguments[0] == "split" else ()
+        code, out, messages = call_apart(*arguments, *where)
         if code not in (0, 2):
             return f"exit code {code}"
-        if bool(said) != (code == 2):
-            return f"exit code {code} with {said[:200]!r}"
-        printed = said + out.getvalue()
+        if bool(messages) != (code == 2):
+            return f"exit code {code} with {messages[:200]!r}"
+        printed = messages + out
         if "Traceback" in printed or not all(c.isprintable() or c == "\n" for c in printed):
             return f"not fit to be printed: {printed[:500]!r}"
-        if code == 2 and not (len(said) < 20_000 and ":" in said):
-            return f"a message of {len(said)} characters: {said[:500]!r}"
+        if code == 2 and not (len(messages) < 20_000 and ":" in messages):
+            return f"a message of {len(messages)} characters: {messages[:500]!r}"
         return None
 
 
-SPLITS = "splits"
-
-
-def examine(kind: str, first: int, count: int, folder: Path, pipe: Connection) -> None:
-    """Do a piece: the life of a child."""
+@cache
+def kitchen(kind: str, folder: str) -> Kitchen:
+    """Return what makes the files, once in each process."""
     os.chdir(folder)
+    os.environ["HARNESS_CACHE"] = folder
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    kitchen = Kitchen(kind, folder)
-    for number in range(first, first + count):
-        path, arguments = kitchen.serve(number)
-        faulthandler.dump_traceback_later(HANGS, exit=True)
-        begun = time.process_time()
-        wrong = kitchen.call(*arguments)
-        seconds = time.process_time() - begun
-        faulthandler.cancel_dump_traceback_later()
-        if wrong or seconds > MOST_SECONDS:
-            kept = TOP / "build" / "faults" / f"{kind}-{number}{path.suffix}"
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_bytes(path.read_bytes())
-            wrong = f"{wrong or f'{seconds:.1f} s'} ({' '.join(arguments)}; see {kept.name})"
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-        pipe.send((number, wrong, seconds, peak))
+    return Kitchen(kind, Path(folder))
+
+
+def examine(kind: str, number: int, folder: str) -> tuple[str | None, float, float]:
+    """Feed the file of a number; return what is wrong, CPU seconds and peak MB."""
+    makes = kitchen(kind, folder)
+    path, arguments = makes.serve(number)
+    faulthandler.dump_traceback_later(HANGS, exit=True)
+    begun = time.process_time()
+    wrong = makes.call(*arguments)
+    seconds = time.process_time() - begun
+    faulthandler.cancel_dump_traceback_later()
+    if wrong or seconds > MOST_SECONDS:
+        kept = TOP / "build" / "faults" / f"{kind}-{number}{path.suffix}"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(path.read_bytes())
+        wrong = f"{wrong or f'{seconds:.1f} s'} ({' '.join(arguments)}; see {kept.name})"
+    return wrong, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def main() -> int:
@@ -183,36 +173,28 @@ def main() -> int:
         raise SystemExit(__doc__)
     proof = Proof(__doc__, *((100_000, 300) if kind == "configs" else (20_000, 150)))
     spawn = multiprocessing.get_context("spawn")
-    while proof.goes_on:
-        first = proof.done
-        count = min(PIECE, proof.count - first)
-        with tempfile.TemporaryDirectory() as folder:
-            os.environ["HARNESS_CACHE"] = folder
-            ours, theirs = spawn.Pipe(duplex=False)
-            child = spawn.Process(target=examine, args=(kind, first, count, Path(folder), theirs))
-            child.start()
-            theirs.close()
-            number = first - 1
-            with contextlib.suppress(EOFError):
+    slowest = peak = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        while proof.goes_on:  # once, unless a process ends
+            with (
+                ProcessPoolExecutor(1, spawn, max_tasks_per_child=1000) as child,
+                contextlib.suppress(BrokenProcessPool),
+            ):
                 while proof.goes_on:
-                    number, wrong, seconds, peak = ours.recv()
+                    number = proof["done"]
                     proof.add("done")
-                    proof.most("slowest", seconds)
-                    proof.most("peak", peak)
+                    task = child.submit(examine, kind, number, folder)
+                    wrong, seconds, megabytes = task.result()
+                    slowest, peak = max(slowest, seconds), max(peak, megabytes)
                     if wrong:
                         proof.fault(f"{kind} {number}: {wrong}")
-            in_time = proof.goes_on or proof.done == proof.count
-            if not in_time:
-                child.terminate()
-            child.join()
-        if in_time and number < first + count - 1:
-            proof.fault(f"{kind} {number + 1}: the process ended (exit code {child.exitcode})")
-            proof.add("done")
-    if proof.figures["peak"] > MOST_MEGABYTES:
-        proof.fault(f"{proof.figures['peak']:.0f} MB")
+                break
+            proof.fault(f"{kind} {number}: the process ended")
+    if peak > MOST_MEGABYTES:
+        proof.fault(f"{peak:.0f} MB")
     return proof.close(
-        f"{proof.done} {kind} that went wrong: each a result or a message of exit code 2",
-        f"slowest {proof.figures['slowest']:.2f} s, peak memory {proof.figures['peak']:.0f} MB",
+        f"{proof['done']} {kind} that went wrong: each a result or a message of exit code 2",
+        f"slowest {slowest:.2f} s, peak memory {peak:.0f} MB",
     )
 
 

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import psutil
@@ -37,7 +38,7 @@ class Disturbance:
 
     def __init__(self, proof: Proof, folder: Path) -> None:
         self.proof = proof
-        self.rng = random.Random(proof.done)  # noqa: S311 - nothing is secret
+        self.rng = random.Random(0)  # noqa: S311 - nothing is secret
         self.setting = Setting(folder / "disturbed")
         self.store = CellStore(self.setting.cache / "cells")
         calm = Setting(folder / "calm")
@@ -46,9 +47,9 @@ class Disturbance:
         self.whole = time.monotonic() - begun
         self.table = calm.table()
         # One process fits fold after fold, which tells whose training set a note is of.
-        by_tag: dict[str, list[str]] = {}
+        by_tag: dict[str, list[str]] = defaultdict(list)
         for line in calm.notes.read_text().splitlines():
-            by_tag.setdefault(line.split()[0], []).append(line)
+            by_tag[line.split()[0]].append(line)
         self.key_of_note = {
             by_tag[str(cell["params"]["tag"])][cell["fold"]]: cell["key"]  # type: ignore[index]
             for cell in calm.cells()
@@ -72,29 +73,17 @@ class Disturbance:
         if killed is None and process.returncode != 0:
             raise SystemExit(f"exit code {process.returncode} without a kill:\n{printed}")
         self.check(process.pid)
-        print(
-            f"{self.proof.done} kills; {killed or 'none'} killed, {len(self.finished)} cells",
-            file=sys.stderr,
-            flush=True,
-        )
         return killed in (None, "worker") and process.returncode == 0
 
     def moment_comes(self, process: subprocess.Popen[str]) -> bool:
-        """Wait for a random moment; return whether the run still goes on then.
-
-        A quarter of the moments are spread over the time that a whole run takes, most of which is
-        the start; the others over the cells, and what comes after the last one.
-        """
-        begun = time.monotonic()
-        place = 0
-        if self.rng.random() < 0.25:
-            wait = self.rng.uniform(0.1, self.whole)
-        else:
-            place = self.rng.randint(len(self.finished), N_CELLS)
-            wait = self.rng.uniform(0.0, 0.2 if place < N_CELLS else 0.8)
-            while len(self.setting.stored()) < max(1, place) and process.poll() is None:
+        """Wait for a random moment, some in the start; return whether the run still goes on."""
+        at_cell, wait = 0, self.rng.uniform(0.1, self.whole)
+        if self.rng.random() < 0.75:
+            at_cell = self.rng.randint(len(self.finished), N_CELLS)
+            wait = self.rng.uniform(0.0, 0.2 if at_cell < N_CELLS else 0.8)
+            while len(self.setting.stored()) < max(1, at_cell) and process.poll() is None:
                 time.sleep(0.01)
-            begun = time.monotonic()
+        begun = time.monotonic()
         while process.poll() is None and time.monotonic() - begun < wait:
             time.sleep(0.002)
         return process.poll() is None
@@ -102,17 +91,15 @@ class Disturbance:
     def kill(self, pid: int) -> str:
         """Send signal 9 to the main process, a worker or the whole group; say to whom."""
         victim = self.rng.choice(VICTIMS)
-        if victim == "worker":
-            workers = [each for each in psutil.Process(pid).children() if is_worker(each)]
-            if workers:
-                self.rng.choice(workers).kill()
-                return victim
-            victim = "main"
         if victim == "all":
             os.killpg(pid, signal.SIGKILL)
-        else:
-            os.kill(pid, signal.SIGKILL)
-        return victim
+            return victim
+        workers = [each for each in psutil.Process(pid).children() if is_worker(each)]
+        if victim == "worker" and workers:
+            self.rng.choice(workers).kill()
+            return victim
+        os.kill(pid, signal.SIGKILL)
+        return "main"
 
     def check(self, group: int) -> None:
         """Look for what must not be: processes left, cells broken, fitted or written again."""
@@ -123,7 +110,6 @@ class Disturbance:
                 os.killpg(group, signal.SIGKILL)
                 break
             time.sleep(0.01)
-        self.proof.most("longest left", time.monotonic() - begun)
         notes = self.setting.notes.read_text().splitlines()
         for note in notes[self.n_notes :]:
             self.proof.add("fits counted")
@@ -143,11 +129,9 @@ class Disturbance:
             read_run(self.setting.results / "disturbed")
 
     def end_round(self) -> None:
-        """Compare the table and begin anew."""
-        if self.setting.table() != self.table:
-            self.proof.fault("the table differs from the undisturbed one")
-        if len(self.finished) != N_CELLS:
-            self.proof.fault(f"{len(self.finished)} cells on disk, not {N_CELLS}")
+        """Compare the table and remove everything."""
+        if self.setting.table() != self.table or len(self.finished) != N_CELLS:
+            self.proof.fault(f"another table, or {len(self.finished)} cells, not {N_CELLS}")
         self.proof.add("rounds")
         for folder in (self.setting.cache, self.setting.results):
             shutil.rmtree(folder)
@@ -155,7 +139,7 @@ class Disturbance:
 
 
 def is_worker(process: psutil.Process) -> bool:
-    """Return whether a process is one that does cells, and alive."""
+    """Return whether a process is one that computes cells, and alive."""
     try:
         return any("harness.experiment.pool" in word for word in process.cmdline())
     except psutil.NoSuchProcess:
@@ -184,11 +168,10 @@ def main() -> int:
                 disturbance.end_round()
     by_victim = ", ".join(f"{name} {proof[name]}" for name in VICTIMS)
     return proof.close(
-        f"{proof.done} kills of a run of {N_CELLS} cells ({by_victim})",
+        f"{proof['done']} kills of a run of {N_CELLS} cells ({by_victim})",
         f"{proof['rounds']} rounds ended with the undisturbed table; {proof['resumed']} resumed",
         f"{proof['fits counted']} fits counted, {proof['cells looked at']} cells looked at: "
         "none computed again, none broken",
-        f"the last process was gone {proof.figures['longest left']:.2f} s after its run at most",
     )
 
 

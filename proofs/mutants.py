@@ -7,8 +7,6 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-__all__ = ["mutant", "odd_parquet"]
-
 ODD_BYTES = (
     *(b"\0", b"\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"),
     *(b"\r", b"\n", b"\r\n", b"\t", b"\x0b", b"\x1f", b"\x1b[2J\x1b[31m", b"\x7f", b"\xc2\x85"),
@@ -30,15 +28,7 @@ TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 def mutant(samples: Sequence[bytes], seed: str) -> bytes:
-    """Return a file that was changed once to four times.
-
-    Parameters
-    ----------
-    samples : sequence of bytes
-        Good files.
-    seed : str
-        The same seed gives the same file.
-    """
+    """Return one of some good files, changed once to four times; a seed gives the same file."""
     rng = random.Random(seed)  # noqa: S311 - nothing is secret
     data = rng.choice(samples)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 4))):

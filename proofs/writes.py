@@ -20,8 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import Proof, table_without_measures
-from files import call
+from common import Proof, call, table_without_measures
 
 from harness.results.store import CellStore
 
@@ -36,164 +35,144 @@ baselines: false
 statistics: null
 """
 FULL = ("no space left on device", "file too large")
-fork = multiprocessing.get_context("fork")
+Stored = dict[str, int]
 
 
-def run(place: Path, limit: int | None = None, results: str = "results") -> tuple[object, str]:
-    """Run in a child process, everything in one place; return how it ended and what it said."""
+def run(room: Path, limit: int | None = None, results: str = "results") -> tuple[object, str]:
+    """Run in a child process, everything in one folder; return its exit code and its messages."""
+    fork = multiprocessing.get_context("fork")
     ours, theirs = fork.Pipe(duplex=False)
 
     def child() -> None:
-        os.environ["HARNESS_CACHE"] = str(place / "cache")
+        os.environ["HARNESS_CACHE"] = str(room / "cache")
         if limit is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        config = str(place.parent / "disturbed.yaml")
-        theirs.send(call("run", config, "--results", str(place / results)))
+        theirs.send(call("run", f"{room.parent}/disturbed.yaml", "--results", str(room / results)))
 
     process = fork.Process(target=child)
     process.start()
     theirs.close()
     try:
-        told: tuple[object, str] = ours.recv()
+        code, printed = ours.recv()
     except EOFError:
-        told = ("nothing", "")
+        code, printed = "nothing", ""
     process.join()
-    return told
+    return code, printed
 
 
-def cells(place: Path) -> dict[str, int]:
+def mount(room: Path, options: str) -> bool:
+    """Make or change a small file system; return whether that could be done."""
+    command = ["mount", "-t", "tmpfs", "-o", options, "none", str(room)]
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
+def unmount(room: Path) -> None:
+    """Take the file system away."""
+    subprocess.run(["umount", str(room)], check=True, capture_output=True)
+
+
+def finished(room: Path) -> Stored:
     """Return the finished cells and when they were written."""
-    found = (place / "cache" / "cells").glob("??/*.cell")
+    found = (room / "cache" / "cells").glob("??/*.cell")
     return {path.stem: path.stat().st_mtime_ns for path in found}
 
 
-class Disk:
-    """A place of limited size, where the system can make one."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-
-    def mount(self, options: str) -> bool:
-        """Make or change the file system; return whether that could be done."""
-        command = ["mount", "-t", "tmpfs", "-o", options, "none", str(self.place)]
-        return subprocess.run(command, check=False, capture_output=True).returncode == 0
-
-    def unmount(self) -> None:
-        """Take it away."""
-        subprocess.run(["umount", str(self.place)], check=True, capture_output=True)
+def check_stopped(proof: Proof, what: str, room: Path, code: object, printed: str) -> Stored:
+    """Check a run that could not write all it wanted; return the cells it finished."""
+    if code not in (1, 2) or not any(reason in printed for reason in FULL):
+        proof.fault(f"{what}: ended with {code}: {printed[-500:]}")
+    store, cells = CellStore(room / "cache" / "cells"), finished(room)
+    broken = [key for key in cells if not store.is_whole(key)]
+    if broken or list(room.rglob("*.part")):
+        proof.fault(f"{what}: broken cells {broken}, or files that are half written")
+    proof.figures.update({f"exit {code}": 1, "cells kept": len(cells)})
+    return cells
 
 
-def judge(proof: Proof, what: str, place: Path, end: tuple[object, str]) -> dict[str, int]:
-    """Look at a run that could not write all it wanted; return the cells it finished."""
-    code, said = end
-    if code not in (1, 2) or not any(reason in said for reason in FULL):
-        proof.fault(f"{what}: ended with {code}: {said[-500:]}")
-    store = CellStore(place / "cache" / "cells")
-    finished = cells(place)
-    for key in finished:
-        if not store.is_whole(key):
-            proof.fault(f"{what}: broken cell {key}")
-    for part in place.rglob("*.part"):
-        proof.fault(f"{what}: half written {part.name}")
-    proof.add("exit 1" if code == 1 else "exit 2")
-    proof.add("cells kept", len(finished))
-    return finished
-
-
-def go_on(proof: Proof, what: str, place: Path, finished: dict[str, int], table: bytes) -> None:
-    """Run once more, with room, and compare."""
-    code, said = run(place)
+def check_resumed(proof: Proof, what: str, room: Path, before: Stored, table: bytes) -> None:
+    """Run again, with room, and compare."""
+    code, printed = run(room)
     if code != 0:
-        proof.fault(f"{what}: did not go on: {code}: {said[-500:]}")
-    elif table_without_measures(place / "results" / "disturbed" / "table.csv") != table:
+        proof.fault(f"{what}: did not go on: {code}: {printed[-500:]}")
+    elif table_without_measures(room / "results" / "disturbed" / "table.csv") != table:
         proof.fault(f"{what}: another table")
-    now = cells(place)
-    for key, written in finished.items():
-        if now.get(key) != written:
-            proof.fault(f"{what}: computed again {key}")
+    now = finished(room)
+    if again := [key for key, written in before.items() if now.get(key) != written]:
+        proof.fault(f"{what}: computed again {again}")
+
+
+def check_read_only(proof: Proof, room: Path, table: bytes) -> None:
+    """Let the folder be read-only: before anything is there, and when all but results is."""
+
+    def expect(what: str, code: int, message: str, results: str = "results") -> None:
+        found, printed = run(room, results=results)
+        if found != code or message not in printed:
+            proof.fault(f"{what}: {found}: {printed[-500:]}")
+
+    mount(room, "size=64m")
+    mount(room, "remount,ro")
+    expect("cache", 2, "finished cells cannot be kept there (read-only file system)")
+    mount(room, "remount,rw")
+    run(room)
+    before = finished(room)
+    mount(room, "remount,ro")
+    expect("results", 2, "cannot write the results (read-only file system)", "others")
+    expect("finished cells of a read-only cache", 0, "", "../elsewhere")
+    mount(room, "remount,rw")
+    check_resumed(proof, "read-only", room, before, table)
+    unmount(room)
 
 
 def main() -> int:
     """Run the proof and print its figures."""
     proof = Proof(__doc__, full=10_000, quick=6)
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "place"
-        place.mkdir()
-        (place.parent / "disturbed.yaml").write_text(CONFIG)
-        os.environ["HARNESS_CACHE"] = str(place / "cache")
-        # Here, so that the children find everything compiled.
-        code, said = call(
-            "run", str(place.parent / "disturbed.yaml"), "--results", str(place / "results")
-        )
+        room = Path(folder) / "room"
+        room.mkdir()
+        (room.parent / "disturbed.yaml").write_text(CONFIG)
+        code, printed = run(room)
         if code != 0:
-            raise SystemExit(f"{code}\n{said}")
-        table = table_without_measures(place / "results" / "disturbed" / "table.csv")
-        written = [path.stat().st_size for path in place.rglob("*") if path.is_file()]
-        limits = [size - 1 for size in sorted(set(written)) if size]
+            raise SystemExit(f"{code}\n{printed}")
+        table = table_without_measures(room / "results" / "disturbed" / "table.csv")
+        written = [path.stat().st_size for path in room.rglob("*") if path.is_file()]
         needed = sum(-(-size // PAGE) + 1 for size in written)
-        disk = Disk(place)
-        shutil.rmtree(place)
-        place.mkdir()
-        can_mount = disk.mount("size=1m")
-        if can_mount:
-            disk.unmount()
-        sizes = [pages * PAGE for pages in range(1, needed)] if can_mount else []
-        todo = [("limit", size) for size in limits] + [("disk", size) for size in sizes]
+        todo = [("limit", size - 1) for size in sorted(set(written)) if size]
+        shutil.rmtree(room)
+        room.mkdir()
+        if can_mount := mount(room, "size=1m"):
+            unmount(room)
+            todo += [("disk", pages * PAGE) for pages in range(1, needed)]
         proof.count = min(proof.count, len(todo))
-        step = len(todo) // proof.count
         while proof.goes_on:
-            kind, size = todo[proof.done * step]
+            kind, size = todo[proof["done"] * (len(todo) // proof.count)]
             what = f"{kind} of {size} bytes"
             if kind == "disk":
-                disk.mount(f"size={size}")
-                end = run(place)
-                if end[0] == 0:  # it was enough
-                    proof.add("enough")
-                else:
-                    finished = judge(proof, what, place, end)
-                    disk.mount("remount,size=64m")
-                    go_on(proof, what, place, finished, table)
-                disk.unmount()
+                mount(room, f"size={size}")
+            code, printed = run(room, limit=size if kind == "limit" else None)
+            if kind == "disk" and code == 0:
+                proof.add("enough")
             else:
-                finished = judge(proof, what, place, run(place, limit=size))
-                go_on(proof, what, place, finished, table)
-                shutil.rmtree(place)
-                place.mkdir()
-            proof.add(kind)
-            proof.add("done")
+                before = check_stopped(proof, what, room, code, printed)
+                if kind == "disk":
+                    mount(room, "remount,size=64m")
+                check_resumed(proof, what, room, before, table)
+            if kind == "disk":
+                unmount(room)
+            else:
+                shutil.rmtree(room)
+                room.mkdir()
+            proof.figures.update({kind: 1, "done": 1})
         if can_mount:
-            read_only(proof, disk, place, table)
+            check_read_only(proof, room, table)
     return proof.close(
         f"disk full at each of {proof['disk']} sizes by a page ({proof['enough']} were enough), "
         f"{proof['limit']} limits just below each size of file",
         f"exit code 1 {proof['exit 1']} times, 2 {proof['exit 2']} times; "
         f"{proof['cells kept']} cells kept, none broken, none computed again",
-        "read-only cache and results: said, and gone on from"
+        "read-only cache and results: a message, and resumed"
         if can_mount
         else "not root: no file system of a limited size could be made",
     )
-
-
-def read_only(proof: Proof, disk: Disk, place: Path, table: bytes) -> None:
-    """Let the place be read-only: before anything is there, and when all but results is."""
-    disk.mount("size=64m")
-    disk.mount("remount,ro")
-    code, said = run(place)
-    if code != 2 or "finished cells cannot be kept there (read-only file system)" not in said:
-        proof.fault(f"read-only cache: {code}: {said[-500:]}")
-    disk.mount("remount,rw")
-    run(place)
-    finished = cells(place)
-    disk.mount("remount,ro")
-    code, said = run(place, results="others")
-    if code != 2 or "cannot write the results (read-only file system)" not in said:
-        proof.fault(f"read-only results: {code}: {said[-500:]}")
-    code, said = run(place, results="../elsewhere")
-    if code != 0:
-        proof.fault(f"finished cells of a read-only cache were not read: {code}: {said[-500:]}")
-    disk.mount("remount,rw")
-    go_on(proof, "read-only", place, finished, table)
-    disk.unmount()
 
 
 if __name__ == "__main__":

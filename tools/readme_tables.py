@@ -1,17 +1,21 @@
 """Write the tables of `results/` and `benchmarks/figures/` into the pages that show them.
 
-python tools/readme_tables.py          rewrite them between their markers
+python tools/readme_tables.py          rewrite them between their markers, and the picture of growth
 python tools/readme_tables.py --check  exit 1 if a page is not what it would write
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-import speed_tables
+from matplotlib import pyplot
 
+from harness.report.styles import plot_style
 from harness.results import read_run
 from harness.results.table import display_table, to_markdown
 
@@ -54,12 +58,109 @@ def grid(run: str, label: str, split: str = "") -> str:
 
 def speed(name: str) -> str:
     """Return the figures of one benchmark, or the summary of all."""
-    special = {
-        "summary": speed_tables.summary,
-        "growth": speed_tables.growth,
-        "large": speed_tables.large,
-    }
-    return special[name]() if name in special else speed_tables.full(name)
+    if name == "summary":
+        return summary()
+    found = figures(name)
+    if name == "growth":
+        return growth(found)
+    if name == "large":
+        sizes = found["sizes"]
+        rows = (
+            [key, *(each[key] for each in sizes.values())] for key in next(iter(sizes.values()))
+        )
+        return markdown(["", *sizes], rows)
+    rows = (
+        [
+            *(row["work"], row["theirs"], row["ours"], f"{row['ratio']:.1f}"),
+            *("" if row["bar"] is None else f"{row['bar']:g}", row["note"]),
+        ]
+        for row in found["rows"]
+    )
+    return markdown(["work", f"{found['against']}, s", "harness, s", "ratio", "at least", ""], rows)
+
+
+def figures(name: str) -> Any:
+    """Return what a benchmark wrote."""
+    path = TOP / "benchmarks" / "figures" / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def markdown(titles: list[str], rows: Iterable[list[Any]]) -> str:
+    """Return a table; columns but the first are numbers, unless they have no title."""
+    marks = ["---", *("---:" if title else "---" for title in titles[1:])]
+    lines = [titles, marks, *([shown(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def shown(value: float | str, digits: int = 3) -> str:
+    """Return a number with some significant digits, and never fewer than its whole ones."""
+    if isinstance(value, str):
+        return value
+    if value >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    text = f"{value:.{digits}g}"
+    return text if "e" not in text else f"{value:f}"
+
+
+SUMMARY = (
+    ("script", "nine algorithms, whole catalogue: one run", ".*warm", "1", "2"),
+    ("cross_validation", "ten algorithms, 5 folds, RMSE and MAE", ".*", "1", "2"),
+    ("fits", "fit: SVD, NMF", "SVD|NMF", "1", "1"),
+    ("fits", "fit: SVD++", r"SVD\+\+", "1", "1"),
+    ("fits", "fit: SlopeOne, CoClustering", "SlopeOne|CoClustering", "1", "1"),
+    ("catalogue", "score the catalogue: the four KNNs", "KNN.*", "1", "2"),
+    ("catalogue", "score the catalogue: the other six", "(?!KNN).*", "1", "2"),
+    ("metrics", "NDCG at six ranks of 240,000 rows", ".*, 240,000 rows", "as set", "2"),
+)
+"""File, what the row of the summary says, a pattern of the rows that it is made of, and the
+threads that the other side and the harness may use."""
+
+
+def summary() -> str:
+    """Return one line for each group of rows, with the least and the greatest of each column."""
+    lines = []
+    for name, title, pattern, *threads in SUMMARY:
+        rows = [row for row in figures(name)["rows"] if re.fullmatch(pattern, row["work"])]
+        line = [title]
+        for key, digits in (("theirs", 2), ("ours", 3), ("ratio", 3)):
+            values = [row[key] for row in rows]
+            ends = dict.fromkeys(shown(each, digits) for each in (min(values), max(values)))
+            line.append(" to ".join(ends))
+        lines.append([*line, ", ".join(threads)])
+    titles = ["work", "other side, s", "harness, s", "times faster", "threads: other, harness"]
+    return markdown(titles, lines).replace("---: |\n", "--- |\n", 1)
+
+
+def growth(found: Any) -> str:
+    """Return the seconds of each fit for each number of ratings, and the exponent."""
+    sizes = sorted({size for sides in found["seconds"].values() for size, _ in sides["harness"]})
+    rows = [
+        [
+            f"{name}, {side}",
+            *(dict(map(tuple, points)).get(size, "") for size in sizes),
+            f"{found['exponents'][name]:.2f}" if side == "harness" else "",
+        ]
+        for name, sides in found["seconds"].items()
+        for side, points in sides.items()
+    ]
+    return markdown(["fit", *(f"{size:g} M" for size in sizes), "exponent from 1 M"], rows)
+
+
+def plot_growth() -> None:
+    """Draw the seconds of each fit against the number of ratings: a panel for each algorithm."""
+    seconds = figures("growth")["seconds"]
+    with plot_style():
+        picture, panels = pyplot.subplots(1, len(seconds), figsize=(9, 3), sharey=True, sharex=True)
+        for axes, (name, sides) in zip(panels, seconds.items(), strict=True):
+            for side, style in (("harness", "o-"), ("surprise", "s--")):
+                axes.loglog(*zip(*sides[side], strict=True), style, label=side.capitalize())
+            axes.set(title=name, xlabel="million ratings", xticks=[0.25, 1, 4, 16])
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_formatter(lambda value, _: f"{value:g}")
+                axis.set_minor_formatter(lambda value, _: "")
+        panels[0].set_ylabel("seconds to fit")
+        panels[0].legend(loc="lower right")
+        picture.savefig(TOP / "docs" / "images" / "growth.png", dpi=160)
 
 
 def written(text: str) -> str:
@@ -89,6 +190,8 @@ def timeless(text: str) -> list[list[str]]:
 def main() -> int:
     """Rewrite the pages, or say whether they are current."""
     stale = 0
+    if "--check" not in sys.argv:
+        plot_growth()
     for page in PAGES:
         before = page.read_text(encoding="utf-8")
         after = written(before)
