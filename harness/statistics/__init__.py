@@ -1,9 +1,22 @@
 """Significance of differences: paired tests, corrections, intervals and letters."""
 
-from harness.statistics.bootstrap import IntervalMethod, bootstrap_interval
-from harness.statistics.comparison import DEFAULT_RESAMPLES, Comparison, PairedTest, compare
-from harness.statistics.corrections import Correction, adjust, letters
-from harness.statistics.paired import effect_size, paired_t, randomisation, wilcoxon
+from harness.statistics.comparison import (
+    DEFAULT_RESAMPLES,
+    Comparison,
+    Correction,
+    PairedTest,
+    adjust,
+    compare,
+    letters,
+)
+from harness.statistics.resampling import (
+    IntervalMethod,
+    bootstrap_interval,
+    effect_size,
+    paired_t,
+    randomisation,
+    wilcoxon,
+)
 
 __all__ = [
     "DEFAULT_RESAMPLES",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.statistics import bootstrap, bootstrap_interval
+from harness.statistics import bootstrap_interval, resampling
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("bca", "BCa"), ("percentile", "percentile")])
@@ -14,7 +14,7 @@ def test_from_the_same_resamples_the_bounds_are_scipys(ours, theirs, confidence)
     result = stats.bootstrap(
         (values,), np.mean, n_resamples=2000, confidence_level=confidence, method=theirs, rng=1
     )
-    low, high = bootstrap.interval_of(result.bootstrap_distribution, values, confidence, ours)
+    low, high = resampling.interval_of(result.bootstrap_distribution, values, confidence, ours)
     assert low == pytest.approx(result.confidence_interval.low, abs=1e-12)
     assert high == pytest.approx(result.confidence_interval.high, abs=1e-12)
 
@@ -29,7 +29,7 @@ def test_our_resamples_give_scipys_bounds_within_chance():
 
 def test_resampled_means_have_the_moments_of_the_bootstrap():
     values = np.random.default_rng(0).normal(3, 2, (50, 2))
-    means = bootstrap.resampled_means(values, 20_000, np.random.default_rng(1))
+    means = resampling.resampled_means(values, 20_000, np.random.default_rng(1))
     np.testing.assert_allclose(means.mean(axis=0), values.mean(axis=0), atol=4 * 0.3 / 141)
     np.testing.assert_allclose(means.std(axis=0), values.std(axis=0) / np.sqrt(50), rtol=0.03)
     # Users are drawn with all of their scores.
@@ -39,7 +39,7 @@ def test_resampled_means_have_the_moments_of_the_bootstrap():
 
 def test_resampled_means_are_those_of_drawn_rows():
     values = np.array([[1.0, np.nan], [2.0, 5.0], [4.0, 7.0]])
-    means = bootstrap.resampled_means(values, 500, np.random.default_rng(3))
+    means = resampling.resampled_means(values, 500, np.random.default_rng(3))
     rows = np.random.default_rng(3).integers(0, 3, size=(500, 3))
     for mean, drawn in zip(means, rows, strict=True):
         part = values[drawn]
@@ -53,7 +53,7 @@ def test_draws_depend_on_the_seed_and_not_on_the_size_of_blocks(monkeypatch):
     first = bootstrap_interval(values, n_resamples=1000, seed=5)
     other = bootstrap_interval(values, n_resamples=1000, seed=6)
     assert (first[0] != other[0]).all()
-    monkeypatch.setattr(bootstrap, "BLOCK_BYTES", 8 * 30 * 7)
+    monkeypatch.setattr(resampling, "BLOCK_BYTES", 8 * 30 * 7)
     np.testing.assert_allclose(
         bootstrap_interval(values, n_resamples=1000, seed=5), first, rtol=0, atol=1e-14
     )

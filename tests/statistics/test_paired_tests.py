@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from harness.statistics import bootstrap, effect_size, paired_t, randomisation, wilcoxon
+from harness.statistics import effect_size, paired_t, randomisation, resampling, wilcoxon
 
 # Differences with many ties and zeros, whose sums are exact in floating point.
 values = st.one_of(
@@ -103,7 +103,7 @@ def test_draws_depend_on_the_seed_and_not_on_the_size_of_blocks(monkeypatch):
     table = np.random.default_rng(2).normal(0.1, 1, (70, 3))
     first = randomisation(table, 3000, seed=5)
     assert (first != randomisation(table, 3000, seed=6)).any()
-    monkeypatch.setattr(bootstrap, "BLOCK_BYTES", 8 * 70 * 17)
+    monkeypatch.setattr(resampling, "BLOCK_BYTES", 8 * 70 * 17)
     np.testing.assert_array_equal(first, randomisation(table, 3000, seed=5))
 
 

@@ -1,0 +1,363 @@
+"""Paired tests of the scores of two algorithms for the same users, and bootstrap intervals.
+
+Tests take the differences of the users' scores, shape (n_users, n_pairs), NaN where a user has no
+score for one of the two, and give a two-sided p-value for each column: 1 for a column without users
+or without any difference. Sums under random signs and means of resampled users are products of
+weights and scores, which no linear algebra library computes: the same seed always gives the same
+bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import seeds
+
+__all__ = ["IntervalMethod", "bootstrap_interval", "effect_size", "paired_t", "randomisation"]
+
+Floats = NDArray[np.float64]
+IntervalMethod = Literal["bca", "percentile"]
+
+BLOCK_BYTES = 1 << 21
+"""Bytes that fit in a processor's cache."""
+FEWEST = 64
+"""Resamples in a block, so that the users' scores are not read for each one."""
+SLACK = 1e-12
+"""Means that differ by less than this share of the values' range are taken to be equal."""
+EPSILON = float(np.finfo(np.float64).eps)
+LEAST_P = 1e-12
+MOST_WORK = 5_000_000_000
+"""Limit of users times pairs times resamples for more resamples: a few seconds."""
+
+
+def paired_t(differences: Floats) -> Floats:
+    """Student's paired t-test: ``scipy.stats.ttest_1samp`` of the differences.
+
+    1 for fewer than two users, 0 for several users who all differ by the same amount.
+    """
+    from scipy import stats
+
+    def test(column: Floats) -> float:
+        return 0.0 if _is_constant(column) else float(stats.ttest_1samp(column, 0.0).pvalue)
+
+    return _by_column(differences, test, fewest=2)
+
+
+def wilcoxon(differences: Floats) -> Floats:
+    """Wilcoxon's signed-rank test, ``scipy.stats.wilcoxon``; zero differences are left out.
+
+    With thousands of users it rejects equal algorithms too often (Ihemelandu and Ekstrand, SIGIR
+    2023, doi:10.48550/arXiv.2305.02461).
+    """
+    from scipy import stats
+
+    return _by_column(differences, lambda column: float(stats.wilcoxon(column).pvalue), fewest=1)
+
+
+def effect_size(differences: Floats) -> Floats:
+    """Return Cohen's d_z: the mean difference in standard deviations (n - 1) of the differences.
+
+    0 where there is no difference at all, infinite where all users differ by the same amount, NaN
+    for fewer than two users (Lakens 2013, doi:10.3389/fpsyg.2013.00863).
+    """
+
+    def size(column: Floats) -> float:
+        if _is_constant(column):
+            return float(np.copysign(np.inf, column[0])) if column[0] else 0.0
+        return float(column.mean() / column.std(ddof=1))
+
+    sizes = _by_column(differences, size, fewest=2, none=0.0)
+    sizes[np.count_nonzero(~np.isnan(differences), axis=0) < 2] = np.nan
+    return sizes
+
+
+def _is_constant(values: Floats) -> bool:
+    """Return whether all values are equal except for rounding."""
+    return bool(np.ptp(values) <= 50 * EPSILON * np.abs(values).max())
+
+
+def _by_column(
+    differences: Floats, function: Callable[[Floats], float], fewest: int, none: float = 1.0
+) -> Floats:
+    """Apply a function to the known part of each column that has something to test."""
+    values = np.full(differences.shape[1], none)
+    for number, column in enumerate(differences.T):
+        known = column[~np.isnan(column)]
+        if len(known) >= fewest and known.any():
+            values[number] = function(known)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class PairColumns:
+    """Differences of columns, of which sums and means are cheap.
+
+    A sum over the difference of two columns is the difference of their sums, if the same users
+    have values in both. So the columns are summed instead of the many more pairs of them; a pair
+    that has users of its own gets a column of its own.
+    """
+
+    columns: Floats
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, table: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> PairColumns:
+        """Return the columns that the differences ``table[:, first] - table[:, second]`` need."""
+        _, pattern = np.unique(~np.isnan(table), axis=1, return_inverse=True)
+        own = np.flatnonzero(pattern.ravel()[first] != pattern.ravel()[second])
+        differences = table[:, first[own]] - table[:, second[own]]
+        columns = np.column_stack([table, differences, np.zeros(len(table))])
+        first, second = first.copy(), second.copy()
+        first[own] = table.shape[1] + np.arange(len(own))
+        second[own] = columns.shape[1] - 1
+        return cls(columns, first, second)
+
+    def differences(self, values: Floats) -> Floats:
+        """Return what belongs to the pairs, from what belongs to the columns (the last axis)."""
+        differences: Floats = values[..., self.first] - values[..., self.second]
+        return differences
+
+
+def randomisation(differences: Floats, n_resamples: int = 10_000, seed: int = 0) -> Floats:
+    """Fisher's randomisation test of the mean difference: signs flipped at random, user by user.
+
+    The p-value is the share of sign vectors whose mean is at least as far from 0 as the observed
+    one: (b + 1) / (B + 1) with b of B random vectors, which counts the observed one and never gives
+    0 (Phipson and Smyth 2010, doi:10.2202/1544-6115.1585). A pair with so few differing users that
+    there are no more than B vectors is tested exactly, over all of them.
+    """
+    n_users, n_pairs = differences.shape
+    columns = np.column_stack([differences, np.zeros(n_users)])
+    pairs = PairColumns(columns, np.arange(n_pairs), np.full(n_pairs, n_pairs))
+    return randomise(pairs, n_resamples, seed)[0]
+
+
+def randomise(
+    pairs: PairColumns, n_resamples: int, seed: int, smallest: float | None = None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    r"""Test pairs as `randomisation` does, with more resamples if no sign vector was as extreme.
+
+    Returned are the p-values and whether each is an upper bound, because no random sign vector was
+    as extreme. `smallest` is the p-value that can decide; left out, all pairs get B sign vectors
+    and no more.
+
+    Of n sign flips of the differences d, a share of at most
+    :math:`2 \exp(-(\sum d)^2 / (2 \sum d^2))` is as extreme as what was observed (Hoeffding 1963,
+    doi:10.1080/01621459.1963.10500830). Where no random vector is, the p-value is the smaller of
+    this bound and 1 / (B + 1); where that is above `smallest`, vectors are drawn until there are
+    1 / `smallest`, `MOST_WORK` permitting. Either keeps the test's level: it goes below 1 / (B + 1)
+    only where the exact p-value, or the one of all the vectors drawn, does so too.
+    """
+    filled = np.nan_to_num(pairs.columns)
+    n_users, n_pairs = len(filled), len(pairs.first)
+    sums, sizes = filled.sum(axis=0), np.abs(filled).sum(axis=0)
+    sizes = sizes[pairs.first] + sizes[pairs.second]
+    # Sums that are equal but for the rounding of n additions count as equal.
+    least = np.abs(pairs.differences(sums)) - EPSILON * (n_users + 8) * sizes
+    squares, p_values = np.empty(n_pairs), np.ones(n_pairs)
+    exact, is_bound = np.zeros(n_pairs, bool), np.zeros(n_pairs, bool)
+    for pair, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        differences = filled[:, i] - filled[:, j]
+        squares[pair] = np.square(differences).sum()
+        differing = differences[differences != 0]
+        exact[pair] = len(differing) <= np.log2(n_resamples)
+        if exact[pair] and len(differing):
+            extreme = np.abs(_all_sign_sums(differing)) >= least[pair]
+            p_values[pair] = np.count_nonzero(extreme) / len(extreme)
+    if exact.all():
+        return p_values, is_bound
+    rng = seeds.generator(seed, "randomisation")
+    n_extreme = np.zeros(n_pairs, np.int64)
+    for block in sign_sums(filled, n_resamples, rng, width=n_pairs):
+        n_extreme += np.count_nonzero(np.abs(pairs.differences(block)) >= least, axis=0)
+    p_values[~exact] = (n_extreme[~exact] + 1) / (n_resamples + 1)
+    is_bound = ~exact & (n_extreme == 0)
+    if smallest is None:
+        return p_values, is_bound
+    spread = np.maximum(2.0 * squares, np.finfo(np.float64).tiny)
+    hoeffding = np.maximum(2.0 * np.exp(-np.square(np.maximum(least, 0.0)) / spread), LEAST_P)
+    undecided = np.flatnonzero(is_bound & (hoeffding > smallest))
+    n_more = int(np.ceil(1 / smallest)) - n_resamples
+    n_more = min(n_more, MOST_WORK // max(1, n_users * len(undecided)))
+    if len(undecided) and n_more > 0:
+        differences = filled[:, pairs.first[undecided]] - filled[:, pairs.second[undecided]]
+        for block in sign_sums(differences, n_more, rng):
+            n_extreme[undecided] += np.count_nonzero(np.abs(block) >= least[undecided], axis=0)
+        p_values[undecided] = (n_extreme[undecided] + 1) / (n_resamples + n_more + 1)
+        is_bound[undecided] = n_extreme[undecided] == 0
+    p_values[is_bound] = np.minimum(p_values, hoeffding)[is_bound]
+    return p_values, is_bound
+
+
+def _all_sign_sums(values: Floats) -> Floats:
+    """Return the sums under every sign vector."""
+    sums = np.zeros(1)
+    for value in values.tolist():
+        sums = np.concatenate([sums + value, sums - value])
+    return sums
+
+
+def sign_sums(
+    values: Floats, n_resamples: int, rng: np.random.Generator, width: int = 0
+) -> Iterator[Floats]:
+    """Yield blocks of sums of rows under random signs, the same signs for all columns.
+
+    Each row of a block is a resample; `width` is the number of columns of what the caller makes of
+    a block, for which memory is kept free.
+    """
+    n = len(values)
+    n_bytes = 8 * ((n + 63) // 64)  # whole words, so that blocks of any size draw the same bits
+    total = values.sum(axis=0)
+    for size in _blocks(n_resamples, (*values.shape, width)):
+        drawn = np.frombuffer(rng.bytes(size * n_bytes), np.uint8)
+        plus = np.unpackbits(drawn.reshape(-1, n_bytes), axis=1, count=n)
+        yield 2.0 * _weighted_sums(plus, values) - total
+
+
+def resampled_means(values: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Return means of rows drawn with replacement, the same rows for all columns.
+
+    NaN is ignored; the mean is NaN where no row with a value was drawn.
+    """
+    n, n_columns = values.shape
+    known = ~np.isnan(values)
+    # Columns mostly share their users, so how many were drawn is counted once a pattern.
+    patterns, of_column = np.unique(known, axis=1, return_inverse=True)
+    summed = np.hstack([np.where(known, values, 0.0), patterns])
+    means = []
+    for size in _blocks(n_resamples, values.shape):
+        rows = rng.integers(0, n, size=(size, n)) + n * np.arange(size)[:, None]
+        times = np.bincount(rows.ravel(), minlength=size * n).reshape(size, n)
+        sums, counts = np.hsplit(_weighted_sums(times, summed), [n_columns])
+        with np.errstate(invalid="ignore"):
+            means.append(sums / counts[:, of_column.ravel()])
+    return np.concatenate(means)
+
+
+def _weighted_sums(weights: NDArray[np.integer], values: Floats) -> Floats:
+    """Return ``weights @ values`` without BLAS, whose last bits depend on its number of threads.
+
+    User after user is added for all resamples at once, so that the inner loop is over neighbours.
+    """
+    by_user = np.ascontiguousarray(weights.T, np.float64)
+    sums: Floats = np.einsum("ur,uc->cr", by_user, values).T
+    return sums
+
+
+def _blocks(n_resamples: int, shape: tuple[int, ...]) -> Iterator[int]:
+    """Divide the resamples so that the arrays of a block fit in the cache; yield their sizes."""
+    most = max(FEWEST, BLOCK_BYTES // (8 * max(*shape, 1)))
+    for start in range(0, n_resamples, most):
+        yield min(most, n_resamples - start)
+
+
+def bootstrap_interval(
+    values: Floats,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 10_000,
+    method: IntervalMethod = "bca",
+    seed: int = 0,
+) -> tuple[Floats, Floats]:
+    """Return an interval for the mean of each column, from resampling the rows.
+
+    Users are drawn with replacement, and all columns of a user together. The interval is about
+    other users of the same kind; it says nothing of other splits or seeds.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_users, m)
+        A score or a difference of scores for each user; NaN where there is none.
+    confidence : float
+        In (0, 1): how often such intervals contain the mean.
+    n_resamples : int
+        How often users are drawn.
+    method : {"bca", "percentile"}
+        Quantiles of the resampled means, corrected for bias and skewness [1]_ or not corrected.
+    seed : int
+        Seed of the resamples.
+
+    Returns
+    -------
+    low, high : ndarray of float64, shape (m,)
+        In the unit of the values; NaN for a column without a value, the mean itself for a column
+        of equal values.
+
+    References
+    ----------
+    .. [1] B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical
+       Association 82(397), 1987, doi:10.1080/01621459.1987.10478410.
+
+    Examples
+    --------
+    >>> low, high = bootstrap_interval(np.arange(100.0)[:, None])
+    >>> low.round().tolist(), high.round().tolist()
+    ([44.0], [55.0])
+    """
+    none = np.zeros(0, np.intp)
+    columns = PairColumns(values, none, none)
+    return pair_intervals(columns, values.shape[1], confidence, n_resamples, method, seed)
+
+
+def pair_intervals(
+    pairs: PairColumns,
+    n_plain: int,
+    confidence: float,
+    n_resamples: int,
+    method: IntervalMethod,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Return the intervals of the first `n_plain` columns, and then those of the pairs.
+
+    The same as `bootstrap_interval` of the columns beside the differences, but only the columns
+    are resampled.
+    """
+    rng = seeds.generator(seed, "bootstrap")
+    columns = pairs.columns.T
+    means = np.ascontiguousarray(resampled_means(pairs.columns, n_resamples, rng).T)
+    found = [interval_of(means[i], columns[i], confidence, method) for i in range(n_plain)]
+    found += [
+        interval_of(means[i] - means[j], columns[i] - columns[j], confidence, method)
+        for i, j in zip(pairs.first, pairs.second, strict=True)
+    ]
+    low, high = np.array(found).reshape(-1, 2).T
+    return low, high
+
+
+def interval_of(
+    means: Floats, values: Floats, confidence: float, method: IntervalMethod
+) -> tuple[float, float]:
+    r"""Return the interval of one column of values, given the means of its resamples.
+
+    With :math:`z` the quantile of the normal distribution at :math:`(1 - c)/2` or its complement,
+    :math:`z_0 = \Phi^{-1}` (share of means below the observed one, equal ones counting half) and
+    the acceleration :math:`a = \sum (x_i - \bar x)^3 / (6 (\sum (x_i - \bar x)^2)^{3/2})`, a bound
+    is the quantile of the means at :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`. For a mean
+    this acceleration is the jackknife's, which SciPy finds in quadratic time.
+    """
+    from scipy.special import ndtr, ndtri
+
+    means, values = means[~np.isnan(means)], values[~np.isnan(values)]
+    if len(values) == 0:
+        return np.nan, np.nan
+    if np.ptp(values) == 0:
+        return float(values[0]), float(values[0])
+    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    if method == "bca":
+        observed, slack = values.mean(), SLACK * np.ptp(values)
+        n_below = np.count_nonzero(means < observed - slack)
+        n_equal = np.count_nonzero(np.abs(means - observed) <= slack)
+        bias = ndtri((n_below + n_equal / 2) / len(means))
+        if np.isfinite(bias):  # not so few resamples that all lie on one side
+            deviations = values - observed
+            acceleration = (deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5)
+            shifted = bias + ndtri(tails)
+            tails = ndtr(bias + shifted / (1 - acceleration * shifted))
+    low, high = np.quantile(means, tails)
+    return float(low), float(high)
