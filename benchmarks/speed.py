@@ -31,7 +31,7 @@ from harness import datasets, metrics, rankings
 from harness.algorithms import models, surprise
 from harness.algorithms.models import ColumnTrainset
 from harness.datasets import Ratings
-from harness.results.environment import machine
+from harness.results.record import Machine
 
 HERE = Path(__file__).parent
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")
@@ -568,7 +568,7 @@ def main() -> int:
         missed = found.pop("missed")
     if given.output:
         given.output.write_text(
-            json.dumps({"machine": machine().model_dump()} | found, indent=1) + "\n"
+            json.dumps({"machine": Machine.here().model_dump()} | found, indent=1) + "\n"
         )
     return int(missed)
 

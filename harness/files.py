@@ -1,44 +1,33 @@
-"""Files that are written completely or not at all, and locks that end with their process."""
+"""Files and folders replaced completely or not at all, and locks that end with their process."""
 
 from __future__ import annotations
 
 import errno
 import os
 import secrets
+import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import IO
 
-__all__ = [
-    "beside",
-    "hold",
-    "leftovers",
-    "read_regular",
-    "sync_folder",
-    "write_output",
-    "write_whole",
-]
-
 BETWEEN_ATTEMPTS = 0.05
 """Seconds between two attempts to get a lock."""
+PATIENCE = 60.0
+"""Seconds for which another writer of a folder is waited for."""
+
+OwnNames = Callable[[Path], set[str]]
+"""Returns the names of the files in a folder that may be replaced; the others stay."""
 
 
 def read_regular(path: Path, most: int = -1) -> bytes:
     """Return the first `most` bytes of a regular file, or all.
 
     A named pipe, on which a reader would wait, or another kind of file raises an OSError.
-
-    Examples
-    --------
-    >>> path = getfixture("tmp_path") / "a.txt"
-    >>> write_whole(path, b"whole")
-    >>> read_regular(path, 3)
-    b'who'
     """
     with open(path, "rb", opener=_open_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -55,16 +44,9 @@ def write_whole(path: Path, data: bytes) -> None:
 
     Its folder is made when it is missing. An OSError, as where the disk is full, leaves what was
     there before untouched.
-
-    Examples
-    --------
-    >>> folder = getfixture("tmp_path")
-    >>> write_whole(folder / "a.txt", b"whole")
-    >>> [each.name for each in folder.iterdir()]
-    ['a.txt']
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = beside(path, "part")
+    temporary = _beside(path, "part")
     try:
         with temporary.open("xb") as file:  # a new file, with the permissions of the umask
             file.write(data)
@@ -74,35 +56,69 @@ def write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    _sync(path.parent)
 
 
 def write_output(path: Path, data: bytes) -> None:
-    """Write a file that a person has named: through a link, and into a device or a pipe.
-
-    Examples
-    --------
-    >>> folder = getfixture("tmp_path")
-    >>> (folder / "link").symlink_to(folder / "file")
-    >>> write_output(folder / "link", b"text")
-    >>> (folder / "link").is_symlink(), (folder / "file").read_bytes()
-    (True, b'text')
-    """
+    """Write a file that a person has named: through a link, and into a device or a pipe."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         path.write_bytes(data)
     else:
         write_whole(path, data)
 
 
-def beside(path: Path, kind: str) -> Path:
-    """Return an unused hidden name beside a path, which no other user can predict.
+def replace_folder(folder: Path, files: Mapping[str, bytes], own: OwnNames) -> None:
+    """Replace the files of a folder that are `own`, all of them or none.
 
-    Examples
-    --------
-    >>> beside(Path("runs/small"), "new").name
-    '.small....new'
+    Writers take turns; when one is killed between moving the old folder away and moving the new one
+    in, `restore_folder` or the next writer brings the old one back.
     """
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.{kind}")
+    fresh = _beside(folder, "new")
+    with hold(folder.with_name(".lock"), PATIENCE):
+        _restore(folder, own)
+        for unfinished in leftovers(folder, "new"):
+            shutil.rmtree(unfinished, ignore_errors=True)
+        replaced = own(folder) | files.keys()
+        aside = None
+        try:
+            for name, data in files.items():
+                write_whole(fresh / name, data)
+            if folder.exists():
+                aside = folder.rename(_beside(folder, "old"))
+            fresh.rename(folder)
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            if aside is not None and not folder.exists():
+                aside.rename(folder)
+            raise
+        if aside is not None:
+            _keep_others(folder, aside, replaced)
+        _sync(folder.parent)
+
+
+def restore_folder(folder: Path, own: OwnNames) -> None:
+    """Restore the folder that a killed writer had moved away."""
+    if leftovers(folder, "old"):
+        # A folder that cannot be written has no writer, and stays as it is.
+        with suppress(OSError), hold(folder.with_name(".lock"), PATIENCE):
+            _restore(folder, own)
+
+
+def _restore(folder: Path, own: OwnNames) -> None:
+    for aside in leftovers(folder, "old"):
+        if not folder.exists():
+            aside.rename(folder)
+        else:
+            _keep_others(folder, aside, own(aside) | own(folder))
+
+
+def _keep_others(folder: Path, aside: Path, replaced: Container[str]) -> None:
+    """Move the files that were not replaced from the old folder to the new, and remove the old."""
+    for other in aside.iterdir():
+        # Where the new folder has a file of that name, it has the name now.
+        if other.name not in replaced and not (folder / other.name).exists():
+            other.rename(folder / other.name)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def leftovers(path: Path, kind: str = "part") -> list[Path]:
@@ -110,15 +126,19 @@ def leftovers(path: Path, kind: str = "part") -> list[Path]:
     return sorted(path.parent.glob(f".{escape(path.name)}.*.{kind}"))
 
 
-def sync_folder(folder: Path) -> None:
+def _beside(path: Path, kind: str) -> Path:
+    """Return an unused hidden name beside a path, which no other user can predict."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.{kind}")
+
+
+def _sync(folder: Path) -> None:
     """Wait until the names in a folder are on disk, if the system supports it."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def evaluate_command(
     from harness.cli.screen import say, show_table
     from harness.errors import ResultsError, counted
     from harness.files import write_output
-    from harness.results.table import frame_to_csv
+    from harness.results.runs import frame_to_csv
 
     wanted = metrics.parse_many(labels)
     columns = ["file", *(str(metric) for metric in wanted), "users", "seconds"]
@@ -110,8 +110,8 @@ def conventions_command(run: str, results: Path, role: str, k: int, threshold: f
     All rows score the same lists and ratings; only the definition differs.
     """
     from harness.cli.screen import say, show_table
-    from harness.results.compare import open_run
-    from harness.results.sensitivity import under_conventions
+    from harness.results.runs import open_run
+    from harness.results.scores import under_conventions
     from harness.results.store import CellStore
 
     table = under_conventions(

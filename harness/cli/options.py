@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from harness.results.run import Run
+    from harness.results.runs import Run
 
 __all__ = ["anyway", "configs", "opened", "overrides", "results", "runs"]
 
@@ -37,6 +37,6 @@ overrides = click.option(
 
 def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
     """Return runs by their folders or, within `results`, by their names."""
-    from harness.results.compare import open_run
+    from harness.results.runs import open_run
 
     return [open_run(name, results) for name in runs]

@@ -37,10 +37,8 @@ def report_command(
     """
     from harness.cli.screen import say
     from harness.report import write_index, write_page
-    from harness.results.sensitivity import with_sensitivity
-    from harness.results.store import CellStore
 
-    opened = [with_sensitivity(run, CellStore.default()) for run in options.opened(runs, results)]
+    opened = options.opened(runs, results)
     path = output
     if path is None and len(opened) == 1:
         path = (opened[0].folder or results / opened[0].name) / "report.html"
@@ -139,7 +137,7 @@ def table_command(runs: tuple[str, ...], results: Path, anyway: bool, form: str)
     """Print the table of a run, or of several runs together."""
     from harness.cli.screen import say, show_run
     from harness.report import join, latex
-    from harness.results.table import to_csv, to_markdown
+    from harness.results.runs import to_csv, to_markdown
 
     run = join(options.opened(runs, results), anyway=anyway)
     if form == "text":

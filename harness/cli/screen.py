@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from harness.experiment.dry_run import DryRun
-    from harness.results.run import Run
+    from harness.results.runs import Run
 
 __all__ = [
     "Part",
@@ -296,7 +296,7 @@ def _lines(
 
 def show_run(run: Run) -> None:
     """Print a run's table, its notes and where it was written."""
-    from harness.results.table import GROUP, display_table, headline
+    from harness.results.runs import GROUP, display_table, headline
 
     table = display_table(run.info)
     frame = table.frame

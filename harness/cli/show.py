@@ -48,11 +48,8 @@ def compare_command(runs: tuple[str, ...], results: Path, anyway: bool, output: 
     """
     from harness.cli.screen import say, show_run
     from harness.report import join, write_page
-    from harness.results.sensitivity import with_sensitivity
-    from harness.results.store import CellStore
 
-    store = CellStore.default()
-    opened = [with_sensitivity(run, store) for run in options.opened(runs, results)]
+    opened = options.opened(runs, results)
     joined = join(opened, anyway=anyway)
     show_run(joined)
     path = output or results / "comparison.html"
@@ -147,7 +144,7 @@ def _configs() -> Listing:
 
 def _runs(results: Path) -> Listing:
     from harness.errors import ResultsError
-    from harness.results.run import find_runs, read_run
+    from harness.results.runs import find_runs, read_run
 
     rows, notes = [], []
     for folder in find_runs(results):

@@ -31,10 +31,9 @@ from harness.experiment.plan import Cell, Plan
 from harness.kernels import n_threads
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
-from harness.results import environment
-from harness.results.record import CellFacts, Conditions
+from harness.results.record import CellFacts, Conditions, Machine
+from harness.results.scores import mean_or_none
 from harness.results.store import CellRecord, key_of
-from harness.results.values import mean_or_none
 
 if TYPE_CHECKING:
     import surprise
@@ -178,7 +177,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             ids=(split.ratings.user_ids, split.ratings.item_ids),
         )
         scored = time.perf_counter()
-    machine = environment.machine()
+    machine = Machine.here()
     notes = (*_notes(chosen, trainset, fit_path), *getattr(model, "fit_notes", ()))
     facts = CellFacts(
         fit_seconds=fitted - start,

@@ -18,7 +18,7 @@ from harness.experiment.cell import available_bytes, total_bytes
 from harness.experiment.plan import Plan, settings
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.metrics import Rankings
-from harness.results.compare import distinct_names
+from harness.results.record import distinct_names
 from harness.splits import Split
 
 LARGE = 1_000_000

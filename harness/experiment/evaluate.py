@@ -19,7 +19,6 @@ from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import cut_grids
 from harness.metrics import Exposure, Metric, Scores
-from harness.results import environment
 from harness.results.record import (
     BoundResult,
     CellName,
@@ -27,14 +26,16 @@ from harness.results.record import (
     ConventionScores,
     FailedCell,
     MetricComparison,
+    RowName,
     RowResult,
     Score,
+    TableName,
     TieScores,
+    measured,
 )
-from harness.results.sensitivity import Sensitivity
+from harness.results.runs import BOUNDS, ROW
+from harness.results.scores import RowValue, Sensitivity, mean_or_none
 from harness.results.store import CellRecord
-from harness.results.table import BOUNDS, ROW
-from harness.results.values import RowValue, mean_or_none
 from harness.splits import Split
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def evaluate(
                 | {label: each.per_user for label, each in scores.items()}
             )
         means = {label: each.value for label, each in values.items()}
-        rows.append(RowResult(**names[positions[0]].of_row, scores=means))
+        rows.append(RowResult(**names[positions[0]].only(RowName), scores=means))
     empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
     in_order = [frames[position] for position in sorted(frames)]
     return Evaluation(
@@ -111,8 +112,7 @@ def evaluate(
         rows,
         bounds.results(),
         pd.concat(in_order, ignore_index=True) if frames else empty,
-        sensitivity.conventions,
-        sensitivity.ties,
+        *sensitivity.results(),
         bounds.undistinguished,
     )
 
@@ -195,7 +195,7 @@ class _Bounds:
     def results(self) -> list[BoundResult]:
         return [
             BoundResult(
-                **table.of_table,
+                **table.only(TableName),
                 bound=bound,
                 scores={label: each.value for label, each in of_bound.items()},
                 deviations={label: each.deviation for label, each in of_bound.items()},
@@ -300,13 +300,12 @@ def _equal(values: list[float | None]) -> bool:
 
 def _notes_on_times(cells: list[CellResult]) -> Iterator[str]:
     """Note how seconds were measured, unless all were measured in the same way in this run."""
-    conditions = environment.measured(cells)
+    conditions = measured(cells)
     n_found = sum(cell.found for cell in cells)
     if n_found:
-        total = sum(conditions.values())
-        yield f"{n_found} of {total} cells were found in the cache; metric s are of this run"
+        yield f"{n_found} of {len(cells)} cells were found in the cache; metric s are of this run"
     if n_found or len(conditions) > 1:
-        yield f"fit s, score s and peak MB were measured {environment.listed(conditions)}"
+        yield f"fit s, score s and peak MB were measured {'; '.join(conditions)}"
 
 
 def _notes_on_ties(found: Evaluation, cells: list[CellResult]) -> Iterator[str]:

@@ -22,8 +22,7 @@ from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
 from harness.errors import ConfigError, MetricError
 from harness.metrics import Metric
-from harness.results.compare import distinct_names
-from harness.results.record import CellName, TableName
+from harness.results.record import CellName, TableName, distinct_names
 from harness.results.store import key_of, short_key
 from harness.sections import Section
 from harness.splits import Split

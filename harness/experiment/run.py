@@ -16,10 +16,18 @@ from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch
 from harness.experiment.plan import Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import Search, describe, tune
-from harness.results import environment
-from harness.results.compare import infer
-from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison, RunInfo
-from harness.results.run import Run, check_replaceable
+from harness.results.record import (
+    SCHEMA_VERSION,
+    FailedCell,
+    Machine,
+    MetricComparison,
+    RunInfo,
+    commit,
+    versions,
+    without_folders,
+)
+from harness.results.runs import Run, check_replaceable
+from harness.results.scores import infer
 
 __all__ = ["run"]
 
@@ -121,7 +129,7 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
     experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
 
     def shown(messages: Iterable[str]) -> list[str]:
-        return [environment.without_folders(each, plan.document.folder) for each in messages]
+        return [without_folders(each, plan.document.folder) for each in messages]
 
     for cell in found.cells:
         if isinstance(cell, FailedCell):
@@ -183,8 +191,8 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
         "conventions": found.conventions,
         "ties": found.ties,
         "statistics": statistics,
-        "versions": environment.versions()
+        "versions": versions()
         | registry.library_versions(each.name for each in experiment.algorithms),
-        "machine": environment.machine(),
-        "commit": environment.commit(),
+        "machine": Machine.here(),
+        "commit": commit(),
     }

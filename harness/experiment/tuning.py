@@ -20,8 +20,8 @@ from harness.experiment.events import RunPlanned
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
 from harness.results.record import CellResult, FailedCell
+from harness.results.runs import ROW
 from harness.results.store import key_of
-from harness.results.table import ROW
 from harness.sections import Range, SearchSpace
 
 if TYPE_CHECKING:

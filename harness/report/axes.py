@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.report.styles import INK, MUTED, RULE, AlgorithmStyle
 from harness.report.summary import plain
-from harness.results.values import decimals
+from harness.results.runs import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,8 +22,7 @@ from harness.config.experiment import AlgorithmConfig, Experiment
 from harness.datasets.catalogue import CATALOGUE
 from harness.report.styles import known_algorithms
 from harness.report.summary import joined, plain
-from harness.results.environment import listed, measured, took
-from harness.results.record import RunInfo
+from harness.results.record import RunInfo, measured, took
 from harness.sections import Range, SearchSpace, folded
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ def methods(info: RunInfo) -> Methods:
         "packages": [
             f"{name} {info.versions[name]}" for name in libraries if name in info.versions
         ],
-        "conditions": listed(conditions) if (conditions := measured(info.cells)) else "",
+        "conditions": "; ".join(measured(info.cells)),
     }
     template = templates().get_template("methods.txt")
     paragraphs = vars(template.make_module(values | _searches(info, config)))["paragraphs"]

@@ -21,9 +21,8 @@ from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import Summary, headline, plain, summarise
 from harness.report.tables import latex, sensitivity_tables
 from harness.results.compare import join
-from harness.results.environment import took
-from harness.results.run import Run, find_runs, read_run
-from harness.results.table import TIMES, row_name, to_csv, to_markdown
+from harness.results.record import took
+from harness.results.runs import TIMES, Run, find_runs, read_run, row_name, to_csv, to_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -41,8 +41,7 @@ from harness.report.summary import (
     shortened,
     summarise,
 )
-from harness.results.run import Run
-from harness.results.table import TIMES, frame_to_csv
+from harness.results.runs import TIMES, Run, frame_to_csv
 
 if TYPE_CHECKING:
     import pandas as pd

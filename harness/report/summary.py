@@ -12,9 +12,16 @@ from harness.config.experiment import Inference
 from harness.errors import ResultsError, counted, suggestion
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
-from harness.results.run import Run
-from harness.results.table import TIMES, best_of, primary_metric
-from harness.results.values import DEFAULT_DECIMALS, column_decimals, decimals, rounded
+from harness.results.runs import (
+    DEFAULT_DECIMALS,
+    TIMES,
+    Run,
+    best_of,
+    column_decimals,
+    decimals,
+    rounded,
+)
+from harness.results.scores import primary_metric
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness.report.summary import ResultTable, Summary, joined, plain, summarise
-from harness.results.environment import listed, measured
-from harness.results.record import ConventionRow, TieScores
-from harness.results.run import Run
-from harness.results.table import as_text, row_name
-from harness.results.values import rounded
+from harness.results.record import ConventionRow, TieScores, measured
+from harness.results.runs import Run, as_text, rounded, row_name
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -66,7 +63,7 @@ def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
     if table.comparisons:
         caption += "; algorithms that share a letter are not significantly different"
     conditions = measured(summary.info.cells)
-    mixed = f" Seconds were measured {listed(conditions)}." if len(conditions) > 1 else ""
+    mixed = f" Seconds were measured {'; '.join(conditions)}." if len(conditions) > 1 else ""
     text: str = (
         pd.DataFrame(columns)
         .style.hide(axis="index")

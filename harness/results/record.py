@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 import re
-from collections.abc import Collection, Iterable, Sequence
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -22,44 +30,21 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
+import harness
 from harness import metrics
 from harness.config.experiment import GIVEN, NAME, Experiment
-from harness.errors import MetricError, ResultsError
+from harness.datasets import cache_folder
+from harness.errors import MetricError, ResultsError, counted
 from harness.sections import dotted
-
-__all__ = [
-    "SCHEMA_VERSION",
-    "AlgorithmMean",
-    "AnyCell",
-    "BoundResult",
-    "CellFacts",
-    "CellName",
-    "CellResult",
-    "Conditions",
-    "ConventionRow",
-    "ConventionScores",
-    "DataInfo",
-    "FailedCell",
-    "Machine",
-    "MetricComparison",
-    "PairDifference",
-    "Record",
-    "RowName",
-    "RowResult",
-    "RunInfo",
-    "Score",
-    "SplitInfo",
-    "TableName",
-    "TieRow",
-    "TieScores",
-    "read_info",
-    "to_json",
-]
 
 SCHEMA_VERSION = 2
 MOST_BYTES = 64_000_000
 NO_DIGEST = "0" * 64
 """What stands for the file's own SHA-256 while it is computed."""
+AGAIN = "run the config again"
+LONGEST_VALUE = 40
+"""Characters of a setting that distinguishes two names."""
+PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")
 
 Text = Annotated[str, Field(max_length=1_000_000)]
 Word = Annotated[str, Field(min_length=1, max_length=10_000)]
@@ -79,7 +64,7 @@ Rows = Annotated[list[Item], FailFast()]
 Some = Annotated[list[Item], FailFast(), Field(min_length=1)]
 
 
-def _small(value: Any) -> Any:
+def _small(value: object) -> object:
     """Refuse numbers that cannot be written out; nothing else of a parameter is known here."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
@@ -102,6 +87,10 @@ class Record(BaseModel):
             raise KeyError(key)
         return getattr(self, key)
 
+    def only(self, kind: type[Record]) -> dict[str, Any]:
+        """Return the fields of a base class: the names and identities of a table or a row."""
+        return {key: getattr(self, key) for key in kind.model_fields}
+
 
 class TableName(Record):
     """Display names and identity of a table."""
@@ -116,22 +105,16 @@ class TableName(Record):
         """Data set, split and candidates."""
         return self.dataset, self.split, self.candidates
 
-    @property
-    def of_table(self) -> dict[str, str]:
-        """Names and identity of the table alone."""
-        return {key: getattr(self, key) for key in TableName.model_fields}
 
-
-class RowName(TableName):
-    """Display names and identity of a row: an algorithm in a table."""
+class RowKey(Record):
+    """Identity and display name of a row within its table."""
 
     row: Identity
     algorithm: Word
 
-    @property
-    def of_row(self) -> dict[str, str]:
-        """Names and identities of the row alone."""
-        return {key: getattr(self, key) for key in RowName.model_fields}
+
+class RowName(RowKey, TableName):
+    """Display names and identities of a row: an algorithm in a table."""
 
 
 class RowResult(RowName):
@@ -232,11 +215,9 @@ class BoundResult(TableName):
     deviations: Scores
 
 
-class AlgorithmMean(Record):
+class AlgorithmMean(RowKey):
     """An algorithm's mean over users with its interval; a shared letter: no difference."""
 
-    row: Identity
-    algorithm: Word
     mean: Number | None
     low: Number | None
     high: Number | None
@@ -289,11 +270,9 @@ class ConventionScores(TableName):
     rows: Some[ConventionRow]
 
 
-class TieRow(Record):
+class TieRow(RowKey):
     """The users with a tie at the cut in a row, and its scores under each rule for ties."""
 
-    row: Identity
-    algorithm: Word
     tied: Share | None
     scores: Scores
 
@@ -340,21 +319,34 @@ class Machine(Record):
     cores: Count
     memory_gb: Amount
 
+    @classmethod
+    def here(cls) -> Self:
+        """Return those of this machine, without names of it or its user."""
+        import psutil
 
-def _comes_from_python(config: dict[str, Any]) -> bool:
-    given = config.get("dataset")
-    return isinstance(given, list) and len(given) == 1 and str(given[0]).startswith(GIVEN)
+        return cls(
+            system=platform.system(),
+            processor=_processor(),
+            cores=os.cpu_count() or 1,
+            memory_gb=round(psutil.virtual_memory().total / 1e9, 1),
+        )
+
+
+def _from_python(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the data set of a config that names data from a session, else nothing."""
+    names = config.get("dataset")
+    given = isinstance(names, list) and len(names) == 1 and str(names[0]).startswith(GIVEN)
+    return {"dataset": names} if given else {}
 
 
 def _experiment(config: dict[str, Any]) -> Experiment:
-    given = {"dataset": ["bundled"]} if _comes_from_python(config) else {}
-    return Experiment.model_validate(config | given)
+    stands_in = {"dataset": ["bundled"]} if _from_python(config) else {}
+    return Experiment.model_validate(config | stands_in)
 
 
 def _explicit(config: dict[str, Any]) -> dict[str, Any]:
     """Return a config with every key; the name of data from a session stands for itself."""
-    given = {"dataset": config["dataset"]} if _comes_from_python(config) else {}
-    explicit = _experiment(config).model_dump(mode="json") | given
+    explicit = _experiment(config).model_dump(mode="json") | _from_python(config)
     _experiment(explicit)  # a default is checked where it is written out
     return explicit
 
@@ -413,32 +405,19 @@ class RunInfo(Record):
     files: dict[str, Digest]
 
     @classmethod
-    def checked(cls, found: Any, where: str = "run.json") -> Self:
-        """Return a record if it is whole.
-
-        Parameters
-        ----------
-        found : dict
-        where : str
-            What an error names as its place.
-
-        Raises
-        ------
-        ResultsError
-            With the first key that is missing, unknown or wrong.
-        """
-        again = "run the config again"
+    def checked(cls, found: object, where: str = "run.json") -> Self:
+        """Return a record; a ResultsError names the first key that is missing or wrong."""
         try:
             return cls.model_validate(found)
         except MetricError as error:
-            raise ResultsError(f"{where}: metrics: {error}; {again}") from None
+            raise ResultsError(f"{where}: metrics: {error}; {AGAIN}") from None
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             path = tuple(part for part in first["loc"] if part not in ("failed", "finished"))
             reason = first["msg"].removeprefix("Value error, ").splitlines()[0]
-            raise ResultsError(f"{where}: {dotted(path) or 'the run'}: {reason}; {again}") from None
+            raise ResultsError(f"{where}: {dotted(path) or 'the run'}: {reason}; {AGAIN}") from None
 
-    @property
+    @cached_property
     def experiment(self) -> Experiment:
         """The config; data that came from Python, which no config can name, are bundled ones."""
         return _experiment(self.config)
@@ -463,77 +442,79 @@ class RunInfo(Record):
         """Display name of every algorithm, each once."""
         return list(dict.fromkeys(cell.algorithm for cell in self.cells))
 
-    @model_validator(mode="after")
-    def _metrics_are_known_and_have_scores(self) -> Self:
-        """Check that every label is a metric, and that nothing has a score of another."""
-        labels = [row.label for entry in self.conventions for row in entry.rows]
-        for label in [*labels, *(tied.metric for tied in self.ties), *self.metrics]:
-            metrics.parse(label)
-        _once("a metric", self.metrics)
-        for cell in self.finished:
-            _of(self.metrics, cell.scores, f"a cell of {cell.algorithm}")
-        for row in self.rows:
-            _of(self.metrics, row.scores, f"the row of {row.algorithm}")
-        for bound in self.bounds:
-            _of(bound.scores, {*bound.scores} & {*self.metrics}, f"the {bound.bound} order")
-            _of(bound.scores, bound.deviations, f"the {bound.bound} order")
-        for compared in self.statistics:
-            if compared.metric not in self.metrics:
-                raise ValueError(f"statistics of {compared.metric}, which the run does not have")
-        return self
+    @property
+    def cells_of_rows(self) -> dict[str, list[AnyCell]]:
+        """The cells of each row, by its identity, in the order of the tables."""
+        found: dict[str, list[AnyCell]] = {row.row: [] for row in self.rows}
+        for cell in self.cells:
+            found[cell.row].append(cell)
+        return found
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
-        """Check that identities and display names correspond one to one, each thing listed once."""
+        """Check that all parts are of the same metrics and rows, each listed once."""
+        labels = [row.label for entry in self.conventions for row in entry.rows]
+        for label in [*labels, *(entry.metric for entry in self.ties), *self.metrics]:
+            metrics.parse(label)
+        listed: list[tuple[str, Sequence[RowKey]]] = [
+            *((each.table, each.algorithms) for each in self.statistics),
+            *((each.table, each.rows) for each in self.ties),
+        ]
+        once: list[tuple[str, Sequence[object]]] = [
+            ("a metric", self.metrics),
+            ("a row", [row.row for row in self.rows]),
+            ("a cell", [(cell.row, cell.seed, cell.fold) for cell in self.cells]),
+            ("a bound", [(each.table, each.bound) for each in self.bounds]),
+            ("a comparison", [(each.table, each.metric) for each in self.statistics]),
+            *(("a convention", [e.convention for e in shown.rows]) for shown in self.conventions),
+            *(("a row of statistics or ties", [row.row for row in rows]) for _, rows in listed),
+        ]
+        for what, keys in once:
+            if len({*keys}) < len(keys):
+                raise ValueError(f"{what} is there twice")
+        scored: list[tuple[Iterable[str], Iterable[str], str]] = [
+            *((self.metrics, each.scores, f"a cell of {each.algorithm}") for each in self.finished),
+            *((self.metrics, each.scores, f"the row of {each.algorithm}") for each in self.rows),
+        ]
+        for bound in self.bounds:
+            known = [label for label in self.metrics if label in bound.scores]
+            of_bound = bound.scores, bound.deviations
+            scored += [(known, each, f"the {bound.bound} order") for each in of_bound]
+        for expected, scores, what in scored:
+            for label in sorted({*expected} ^ {*scores}):
+                raise ValueError(
+                    f"{what} has {'no' if label in expected else 'a score of'} {label}"
+                )
+
         tables = self.tables
         names = {row.row: (row.table, row.algorithm) for row in self.rows}
         for found, of in ((tables, "tables"), (names, "rows")):
-            if len(set(found.values())) < len(found):
+            if len({*found.values()}) < len(found):
                 raise ValueError(f"two {of} have the same name")
-        if {cell.row for cell in self.cells} != set(names):
+        if {cell.row for cell in self.cells} != {*names}:
             raise ValueError("its rows are not those of its cells")
         parts: list[TableName] = [*self.rows, *self.cells, *self.bounds, *self.statistics]
         for part in [*parts, *self.conventions, *self.ties]:
             if tables.get(part.table) != part.names:
                 raise ValueError(f"table {part.table} has two names, or no row")
-        named: list[tuple[str, str, str]] = [(c.table, c.row, c.algorithm) for c in self.cells]
-        listed: list[tuple[str, Sequence[AlgorithmMean | TieRow]]]
-        listed = [(each.table, each.algorithms) for each in self.statistics]
-        for table, own in [*listed, *((each.table, each.rows) for each in self.ties)]:
-            named += [(table, each.row, each.algorithm) for each in own]
-            _once("a row of statistics or ties", [each.row for each in own])
-        for table, row, algorithm in named:
-            if names.get(row) != (table, algorithm):
-                raise ValueError(f"row {row} has two names, or is not in the table")
+        for table, rows in [*listed, *((cell.table, [cell]) for cell in self.cells)]:
+            for row in rows:
+                if names.get(row.row) != (table, row.algorithm):
+                    raise ValueError(f"row {row.row} has two names, or is not in the table")
         for compared in self.statistics:
-            known = {each.algorithm for each in compared.algorithms}
+            if compared.metric not in self.metrics:
+                raise ValueError(f"statistics of {compared.metric}, which the run does not have")
+            compared_names = {each.algorithm for each in compared.algorithms}
             for pair in [*compared.pairs, *(compared.baseline or [])]:
-                if pair.first == pair.second or not {pair.first, pair.second} <= known:
+                if pair.first == pair.second or not {pair.first, pair.second} <= compared_names:
                     raise ValueError("statistics: a pair of an unknown algorithm, or of one alone")
         for shown in self.conventions:
-            rows = {row for row, (table, _) in names.items() if table == shown.table}
-            if not all(set(each.scores) <= rows for each in shown.rows):
+            in_table = {row for row, (table, _) in names.items() if table == shown.table}
+            if not all({*each.scores} <= in_table for each in shown.rows):
                 raise ValueError("conventions: a score of an unknown row")
-            _once("a convention", [each.convention for each in shown.rows])
-        _once("a row", [row.row for row in self.rows])
-        _once("a cell", [(cell.row, cell.seed, cell.fold) for cell in self.cells])
-        _once("a bound", [(each.table, each.bound) for each in self.bounds])
-        _once("a comparison", [(each.table, each.metric) for each in self.statistics])
         if any(cell.fold >= cell.n_folds or cell.seed not in self.seeds for cell in self.cells):
             raise ValueError("a cell of a seed or a fold that the run does not have")
         return self
-
-
-def _of(labels: Collection[str], scores: Collection[str], what: str) -> None:
-    for label in sorted(set(labels) ^ set(scores)):
-        found = "no" if label in labels else "a score of"
-        raise ValueError(f"{what} has {found} {label}")
-
-
-def _once(what: str, keys: Iterable[object]) -> None:
-    keys = list(keys)
-    if len(set(keys)) < len(keys):
-        raise ValueError(f"{what} is there twice")
 
 
 def to_json(info: RunInfo) -> bytes:
@@ -545,31 +526,28 @@ def to_json(info: RunInfo) -> bytes:
 
 
 def read_info(path: Path) -> RunInfo:
-    """Return what a ``run.json`` holds.
-
-    Raises
-    ------
-    ResultsError
-        If it cannot be read, or is not what a run of this version writes.
-    """
-    again = "run the config again"
+    """Return what a ``run.json`` holds; a ResultsError if this version does not write that."""
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise ResultsError(f"{path}: larger than {MOST_BYTES:,} bytes; {again}")
+            raise ResultsError(f"{path}: larger than {MOST_BYTES:,} bytes; {AGAIN}")
         data = path.read_bytes()
         found = from_json(data)
-        version = found["schema_version"]
+        written_in = found["schema_version"]
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
     except (ValueError, LookupError, TypeError):
-        raise ResultsError(f"{path}: not a run's description; {again}") from None
-    if version != SCHEMA_VERSION or not isinstance(version, int):
+        raise ResultsError(f"{path}: not a run's description; {AGAIN}") from None
+    if written_in != SCHEMA_VERSION or not isinstance(written_in, int):
+        command, config = "run its config again", found.get("config_file")
+        if isinstance(config, str) and re.fullmatch(r"[\w./-]{1,200}", config):
+            command = f"harness run {config} --results {path.parent.parent}"
         raise ResultsError(
             f"{path}: written by another version of harness, in a format that this version does "
-            f"not read; make it again: {_command_for(found, path)}"
+            f"not read; make it again: {command}"
         )
-    if "sha256" in found and not _is_as_written(data, found.pop("sha256")):
-        raise ResultsError(f"{path}: changed since it was written; {again}")
+    digest = found.pop("sha256", None)
+    if digest is not None and not _is_as_written(data, digest):
+        raise ResultsError(f"{path}: changed since it was written; {AGAIN}")
     return RunInfo.checked(found, str(path))
 
 
@@ -580,9 +558,158 @@ def _is_as_written(data: bytes, digest: object) -> bool:
     return hashlib.sha256(blank).hexdigest() == digest
 
 
-def _command_for(found: object, path: Path) -> str:
-    """Return the command that repeats a run, if its config is known."""
-    config = found.get("config_file") if isinstance(found, dict) else None
-    if not (isinstance(config, str) and re.fullmatch(r"[\w./-]{1,200}", config)):
-        return "run its config again"
-    return f"harness run {config} --results {path.parent.parent}"
+def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return names of which no two are equal, marked by the settings in which they differ.
+
+    `settings` holds what each name stands for, without defaults; mappings may be nested. A ``path``
+    replaces the name by the shortest end of the path that distinguishes it from the others.
+
+    Examples
+    --------
+    >>> distinct_names(["ratings", "ratings"], [{"path": "a/r.csv"}, {"path": "b/r.csv"}])
+    ['a/r.csv', 'b/r.csv']
+    >>> distinct_names(["holdout 25%"] * 2, [{}, {"random_state": 1}])
+    ['holdout 25%', 'holdout 25% (random_state 1)']
+    >>> distinct_names(["x", "x", "y"], [{}, {}, {}])
+    ['x', 'x (2)', 'y']
+    """
+    shown = list(names)
+    for group in _equal(shown):
+        paths = {i: str(settings[i].get("path", "")).replace("\\", "/") for i in group}
+        if len({*paths.values()}) > 1:
+            for i, path in paths.items():
+                shown[i] = _end(path.split("/"), {*paths.values()} - {path}) or shown[i]
+    for group in _equal(shown):
+        flat = {i: dict(_flattened(settings[i])) for i in group}
+        keys = dict.fromkeys(key for each in flat.values() for key in each if key != "path")
+        differing = [key for key in keys if len({each.get(key) for each in flat.values()}) > 1]
+        for i, values in flat.items():
+            marks = [f"{k.rpartition('.')[2]} {values[k]}" for k in differing if k in values]
+            shown[i] += f" ({', '.join(marks)})" if marks else ""
+    unique: list[str] = []
+    for name in shown:
+        number, free = 1, name
+        while free in unique or (number > 1 and free in shown):
+            number += 1
+            free = f"{name} ({number})"
+        unique.append(free)
+    return unique
+
+
+def _equal(names: Sequence[str]) -> list[list[int]]:
+    """Return the positions of names that occur several times, by name."""
+    positions: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        positions.setdefault(name, []).append(i)
+    return [group for group in positions.values() if len(group) > 1]
+
+
+def _end(path: list[str], others: set[str]) -> str:
+    """Return the shortest end of a path that no other path has."""
+    ends = (n for n in range(1, len(path)) if all(o.split("/")[-n:] != path[-n:] for o in others))
+    return "/".join(path[-next(ends, len(path)) :])
+
+
+def _flattened(settings: Mapping[str, object], start: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{start}{key}.")
+        elif value is not None:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            yield f"{start}{key}", text[:LONGEST_VALUE]
+
+
+def measured(cells: Iterable[AnyCell]) -> list[str]:
+    """Return the conditions under which cells were measured, the most frequent first.
+
+    Each with its number of cells where there are several: ``3 of 4 cells on 2026-11-20, ...``.
+    """
+    totals: Counter[str] = Counter()
+    for cell in cells:
+        if isinstance(cell, CellResult):
+            its = cell.measured
+            totals[
+                f"on {its.date}, {its.processor}, {counted(its.cores, 'core')}, "
+                f"{counted(its.workers, 'cell')} at a time with {counted(its.threads, 'thread')}"
+                f"{'' if its.workers == 1 else ' each'}, harness {its.version}"
+            ] += 1
+    if len(totals) == 1:
+        return [*totals]
+    return [f"{n} of {totals.total()} cells {text}" for text, n in totals.most_common()]
+
+
+def took(infos: Iterable[RunInfo]) -> str:
+    """Return how long runs took: ``0.3 s, with 2 of 2 cells found in the cache``."""
+    infos = list(infos)
+    cells = [cell for info in infos for cell in info.cells]
+    found = sum(cell.found for cell in cells)
+    seconds = f"{sum(info.seconds for info in infos):.1f} s"
+    if not found:
+        return seconds
+    return f"{seconds}, with {found} of {counted(len(cells), 'cell')} found in the cache"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, this package and what it computes with."""
+    found = {"python": platform.python_version(), "harness": harness.__version__}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found
+
+
+def commit() -> str | None:
+    """Return the commit of the checkout that the package runs from, None outside of one.
+
+    A trailing ``+`` says that the checkout held changes.
+    """
+    top = Path(harness.__file__).resolve().parents[1]
+    if not (top / ".git").exists():
+        return None
+    try:
+        head = _git(top, "rev-parse", "HEAD")
+        changed = _git(top, "status", "--porcelain", "--untracked-files=no", "--", "harness")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head + ("+" if changed else "")
+
+
+def _git(top: Path, *words: str) -> str:
+    command = ["git", "-C", str(top), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
+    return done.stdout.strip()
+
+
+@cache
+def _processor() -> str:
+    listing = Path("/proc/cpuinfo")
+    if listing.is_file():  # Linux; elsewhere the platform module knows
+        for line in listing.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def without_folders(text: str, base: Path | None = None) -> str:
+    """Return a message with the folders of this machine replaced by their purpose.
+
+    Results are shared, so their notes and errors must not show local folders, `base`, that of the
+    config, among them.
+
+    Examples
+    --------
+    >>> without_folders(f"{cache_folder()}/cells/ab: no space left on device")
+    '(cache)/cells/ab: no space left on device'
+    """
+    named = {cache_folder(): "(cache)", Path(tempfile.gettempdir()): "(temporary)"}
+    with suppress(RuntimeError):  # nobody's home
+        named[Path.home()] = "~"
+    named |= {} if base is None else {base: "."}
+    named[Path.cwd()] = "."
+    folders = {str(each.absolute()): name for each, name in named.items()}
+    for folder in sorted(folders, key=len, reverse=True):
+        if len(Path(folder).parts) > 1:
+            text = re.sub(re.escape(folder) + r"(?![\w.-])", folders[folder], text)
+    return text

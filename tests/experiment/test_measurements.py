@@ -187,11 +187,11 @@ SMALL = {
 
 def test_a_second_run_says_what_was_found_and_where_its_times_are_from(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    monkeypatch.setattr("harness.results.environment._processor", lambda: "CPU X")
+    monkeypatch.setattr("harness.results.record._processor", lambda: "CPU X")
     one = SMALL | {"algorithms": ["BaselineOnly"], "dataset": SMALL["dataset"]}
     first = harness.run(one, results=None)
     assert not [note for note in first.info["notes"] if "measured" in note]
-    monkeypatch.setattr("harness.results.environment._processor", lambda: "CPU Y")
+    monkeypatch.setattr("harness.results.record._processor", lambda: "CPU Y")
     monkeypatch.setattr("harness.experiment.cell.n_threads", lambda: 7)
     second = harness.run(SMALL, results=None)
     n_found, n_cells = len(first.info["cells"]), len(second.info["cells"])

@@ -27,9 +27,9 @@ from harness.report.plots import tradeoff
 from harness.report.summary import headline, summarise
 from harness.report.tables import latex, sensitivity_tables
 from harness.results import Run, find_runs, read_run
-from harness.results.compare import join, open_run
+from harness.results.compare import join
 from harness.results.record import RunInfo
-from harness.results.table import bounds_to_csv, to_csv, to_markdown
+from harness.results.runs import bounds_to_csv, open_run, to_csv, to_markdown
 
 FAILING = """
 import surprise

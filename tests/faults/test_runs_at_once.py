@@ -1,5 +1,6 @@
 """Several runs into one folder: all complete, nothing is computed twice, nothing is broken."""
 
+import functools
 import hashlib
 import json
 import multiprocessing
@@ -10,11 +11,15 @@ import time
 import pytest
 
 import harness
+from harness import files
 from harness.errors import ResultsError
 from harness.files import hold, write_whole
 from harness.results import read_run
-from harness.results.run import DERIVED, WRITTEN, replace_folder, restore_folder
+from harness.results.runs import DERIVED, WRITTEN, own_names
 from harness.results.store import CellStore
+
+replace_folder = functools.partial(files.replace_folder, own=own_names)
+restore_folder = functools.partial(files.restore_folder, own=own_names)
 
 SIX = """\
 name: small

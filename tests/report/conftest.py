@@ -6,9 +6,9 @@ import pytest
 
 from harness.config.experiment import Experiment, Inference
 from harness.report import build_page
-from harness.results.compare import infer
 from harness.results.record import RunInfo
-from harness.results.run import Run
+from harness.results.runs import Run
+from harness.results.scores import infer
 from harness.results.store import key_of, short_key
 
 HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"

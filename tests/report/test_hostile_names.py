@@ -14,8 +14,7 @@ from harness.report.plots import KINDS, differences
 from harness.report.summary import plain, shortened
 from harness.report.tables import escape_latex
 from harness.results.record import RunInfo
-from harness.results.run import Run
-from harness.results.table import to_csv, to_markdown
+from harness.results.runs import Run, to_csv, to_markdown
 
 FOREIGN = {"img", "i", "b", "u", "why"}
 HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"

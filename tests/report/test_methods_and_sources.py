@@ -10,7 +10,7 @@ from harness.config.load import parse
 from harness.datasets.catalogue import CATALOGUE
 from harness.metrics.labels import DEFINITIONS
 from harness.report.methods import ASSETS, all_sources, cited_in, methods
-from harness.results.run import Run
+from harness.results.runs import Run
 
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
 

@@ -20,7 +20,7 @@ from harness.report.axes import scale_without
 from harness.report.styles import plot_style
 from harness.report.summary import shortened, summarise
 from harness.results.record import RunInfo
-from harness.results.run import Run
+from harness.results.runs import Run
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

@@ -13,7 +13,7 @@ from harness.report.axes import spread_positions
 from harness.report.methods import command, describe_cells, to_yaml
 from harness.report.summary import headline, seconds_text, summarise
 from harness.results.record import CellName, FailedCell
-from harness.results.run import Run
+from harness.results.runs import Run
 
 
 def changed(run, **info):

@@ -9,7 +9,7 @@ import pytest
 
 from harness.report import latex, style
 from harness.report.summary import summarise
-from harness.results.table import bounds_to_csv, display_table, to_csv, to_markdown
+from harness.results.runs import bounds_to_csv, display_table, to_csv, to_markdown
 
 LABELS = ["ndcg@5", "ndcg@10", "ndcg@20", "rmse"]
 

@@ -9,7 +9,7 @@ import pytest
 from harness.report import build_page, join
 from harness.report.summary import summarise
 from harness.report.tables import sensitivity_tables
-from harness.results.run import Run
+from harness.results.runs import Run
 
 
 def tie_table(run):

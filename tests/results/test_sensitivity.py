@@ -9,7 +9,7 @@ from harness.cli import main
 from harness.errors import MetricError, ResultsError
 from harness.metrics import conventions
 from harness.results import Run, read_run
-from harness.results.sensitivity import Sensitivity, under_conventions, with_sensitivity
+from harness.results.scores import Sensitivity, under_conventions
 from harness.results.store import CellStore
 
 CONFIG = {
@@ -101,21 +101,6 @@ def test_the_metric_whose_ties_are_ordered_is_the_primary_one():
         "best": "ndcg(gain=linear, ties=best)@3",
         "worst": "ndcg(gain=linear, ties=worst)@3",
     }
-
-
-def test_what_was_written_is_what_the_cells_say_when_asked_again(run, store):
-    again = with_sensitivity(without(run, "conventions", "ties"), store)
-    assert again.info.conventions == run.info.conventions
-    assert again.info.ties == run.info.ties
-
-
-def test_a_run_that_has_them_is_given_back(run, store):
-    assert with_sensitivity(run, store) is run
-
-
-def test_without_its_cells_a_run_comes_back_as_it_is(run, tmp_path):
-    bare = without(run, "conventions", "ties")
-    assert with_sensitivity(bare, CellStore(tmp_path)) is bare
 
 
 def test_what_was_written_answers_for_cells_that_are_gone(run, store, tmp_path):

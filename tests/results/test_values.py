@@ -15,7 +15,6 @@ from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
 from harness.report.summary import headline, summarise
 from harness.results import Run, read_run
-from harness.results.compare import infer
 from harness.results.record import (
     AlgorithmMean,
     CellResult,
@@ -23,8 +22,15 @@ from harness.results.record import (
     MetricComparison,
     RunInfo,
 )
-from harness.results.table import display_table, to_csv, to_markdown
-from harness.results.values import column_decimals, decimals, rounded
+from harness.results.runs import (
+    column_decimals,
+    decimals,
+    display_table,
+    rounded,
+    to_csv,
+    to_markdown,
+)
+from harness.results.scores import infer
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]
 LABELS = ["ndcg@5", "ndcg@3", "rmse"]

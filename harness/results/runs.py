@@ -1,0 +1,673 @@
+"""A run: its results table as numbers and as text, and its folder, checked when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness import metrics
+from harness.errors import ResultsError, suggestion
+from harness.files import read_regular, replace_folder, restore_folder
+from harness.results.record import (
+    AGAIN,
+    AnyCell,
+    Bound,
+    CellResult,
+    FailedCell,
+    RunInfo,
+    read_info,
+    to_json,
+)
+from harness.results.scores import deviation, mean_or_none
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+GROUP = ("dataset", "split", "candidates")
+"""What a table is called."""
+ROW = (*GROUP, "algorithm", "table", "row")
+"""Display names and identities of a row."""
+TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
+BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
+"""What the bounds of a table are called."""
+
+DEFAULT_DECIMALS = 4
+"""If the uncertainty of a number is unknown."""
+MOST_DECIMALS = 7
+ERRORS_IN_INTERVAL = 2 * 1.96
+"""Standard errors between the ends of a 95% interval."""
+
+RUN_FILE = "run.json"
+USERS_FILE = "users.parquet"
+TRIALS_FILE = "trials.parquet"
+DERIVED = ("report.html",)
+"""Files that are made from a run's files, and are outdated when these are replaced."""
+WRITTEN = {RUN_FILE, USERS_FILE, TRIALS_FILE, "table.csv", "bounds.csv", "table.md", *DERIVED}
+"""A folder with nothing else is a run's, even if its ``run.json`` is damaged."""
+
+Kind = Literal["word", "count", "number"]
+"""What a column of a Parquet file holds."""
+CELL: dict[str, Kind] = {**dict.fromkeys(ROW, "word"), "seed": "count", "fold": "count"}
+"""Columns that say which cell a row is of."""
+TRIAL: dict[str, Kind] = {
+    "trial": "count",
+    "params": "word",
+    "value": "number",
+    "seconds": "number",
+    "error": "word",
+}
+SHARE_OF_MEMORY = 0.5
+BYTES_PER_VALUE = 16
+"""Most bytes of a value while a table is read: itself and its copy for pandas."""
+
+
+class Run:
+    """One experiment, done.
+
+    Parameters
+    ----------
+    info : RunInfo
+        What ``run.json`` holds: config, data, splits, seeds, versions, machine, cells.
+    users : DataFrame, optional
+        One row for each cell and test user: ``dataset``, ``split``, ``candidates``,
+        ``algorithm``, ``table`` and ``row``, their identities, ``seed``, ``fold``, ``user`` and a
+        column for each metric label, NaN where the metric is undefined. Read from the
+        folder on first use.
+    folder : Path, optional
+        Where it is on disk.
+    trials : DataFrame, optional
+        One row for each setting that a search tried: where, ``trial``, ``params`` (JSON),
+        ``value``, ``seconds``, ``error``; None when nothing was tuned.
+    """
+
+    def __init__(
+        self,
+        info: RunInfo,
+        users: pd.DataFrame | None = None,
+        folder: Path | None = None,
+        trials: pd.DataFrame | None = None,
+    ) -> None:
+        self.info = info
+        self.folder = folder
+        self._users = users
+        self._trials = trials
+
+    @property
+    def name(self) -> str:
+        """Name of the run."""
+        return self.info.name
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The results table: a row for each algorithm, data set, split and candidates.
+
+        Columns are ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its
+        label, the value: for a metric that is a mean of users' scores the mean over users of each
+        user's average over folds and seeds, for any other the mean over folds and seeds; with
+        ``<label>_sd``, the standard deviation of the folds' and seeds' means where there are
+        several, and, where users were compared, ``<label>_low`` and ``<label>_high``, the interval
+        over users, and ``<label>_letters``, one in common where two algorithms do not differ
+        significantly; where parameters were searched, ``tuned``, the settings found, ``n_trials``
+        and ``search_seconds``, summed over cells; ``fit_seconds``, ``score_seconds``,
+        ``metric_seconds``: mean seconds a cell; ``peak_mb``, the largest; ``n_users``; ``n_cells``,
+        those that finished, and ``n_failed``; ``error``, empty when every cell finished; ``table``
+        and ``row``, the identities that ``run.users``, ``run.bounds`` and other runs use.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(_result_rows(self.info))
+
+    @cached_property
+    def bounds(self) -> pd.DataFrame:
+        """What the best order and, on average, a random order of the same items would score.
+
+        Columns are ``bound``; ``dataset``, ``split``, ``candidates``; for each metric its label,
+        averaged like the algorithms' values, NaN where it has no bounds, with ``<label>_sd`` as
+        they have; ``table``.
+        """
+        return _bounds_table(self.info)
+
+    @cached_property
+    def users(self) -> pd.DataFrame:
+        """One row for each cell and test user."""
+        if self._users is not None:
+            return self._users
+        scores: dict[str, Kind] = dict.fromkeys(self.info.metrics, "number")
+        return self._read(USERS_FILE, {**CELL, "user": "word", **scores})
+
+    @cached_property
+    def trials(self) -> pd.DataFrame | None:
+        """One row for each setting that a search tried, None when nothing was tuned."""
+        if self._trials is not None or TRIALS_FILE not in self.info.files:
+            return self._trials
+        return self._read(TRIALS_FILE, CELL | TRIAL)
+
+    def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
+        if self.folder is None or name not in self.info.files:
+            raise ResultsError(f"{self.name}: has no {name}; {AGAIN}")
+        frame = _read_parquet(self.folder / name, self.info.files[name], columns)
+        cells = {tuple(cell[key] for key in CELL) for cell in self.info.cells}
+        if not cells.issuperset(frame[list(CELL)].drop_duplicates().itertuples(index=False)):
+            raise ResultsError(
+                f"{self.folder / name}: has rows of cells that {RUN_FILE} does not have; {AGAIN}"
+            )
+        return frame
+
+    @property
+    def failed(self) -> list[FailedCell]:
+        """The cells that did not come to an end."""
+        return self.info.failed
+
+    def _repr_html_(self) -> str:
+        return str(display_table(self.info).frame.to_html(index=False, escape=True))
+
+    def write(self, results: Path) -> Run:
+        """Write the run to ``results/<name>/``, replacing an older one, completely or not at all.
+
+        Returns
+        -------
+        Run
+            The same, knowing its folder.
+
+        Raises
+        ------
+        ResultsError
+            If the folder cannot be written.
+        """
+        files = {
+            "table.csv": to_csv(self.info).encode("utf-8", "replace"),
+            "bounds.csv": bounds_to_csv(self.info).encode("utf-8", "replace"),
+            "table.md": to_markdown(self.info).encode("utf-8", "replace"),
+            USERS_FILE: self.users.to_parquet(index=False, compression="zstd"),
+        }
+        if self.trials is not None:
+            files[TRIALS_FILE] = self.trials.to_parquet(index=False, compression="zstd")
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        info = self.info.model_copy(update={"files": digests})
+        files[RUN_FILE] = to_json(info)
+        folder = results / self.name
+        try:
+            check_replaceable(folder)
+            replace_folder(folder, files, own_names)
+        except OSError as error:
+            raise ResultsError(
+                f"{results}: cannot write the results ({(error.strerror or str(error)).lower()}); "
+                "finished cells are kept: fix it and run again, or use --results DIR"
+            ) from None
+        return Run(info, self.users, folder, self.trials)
+
+
+def _result_rows(info: RunInfo) -> list[dict[str, Any]]:
+    """Return the results table, as `Run.table` describes it."""
+    searched = any(cell.n_trials is not None for cell in info.cells)
+    compared = {
+        (each.table, each.metric): {mean.row: mean for mean in each.algorithms}
+        for each in info.statistics
+    }
+    letters = {metric for _, metric in compared}
+    several = _has_several_cells(info)
+    cells_of = info.cells_of_rows
+    rows = []
+    for entry in info.rows:
+        cells = cells_of[entry.row]
+        good = [cell for cell in cells if isinstance(cell, CellResult)]
+        row: dict[str, Any] = {key: entry[key] for key in ("algorithm", *GROUP)}
+        for label in info.metrics:
+            row[label] = _or_nan(entry.scores[label])
+            if several:
+                row[f"{label}_sd"] = _or_nan(
+                    deviation([_or_nan(cell.scores[label].mean) for cell in good])
+                )
+            if label in letters:
+                found = compared.get((entry.table, label), {}).get(entry.row)
+                row[f"{label}_low"] = _or_nan(found.low if found else None)
+                row[f"{label}_high"] = _or_nan(found.high if found else None)
+                row[f"{label}_letters"] = found.letters if found else ""
+        if searched:
+            found_params = (
+                {key: value for key, value in cell.params.items() if key != "random_state"}
+                for cell in good
+                if cell.n_trials is not None
+            )
+            settings = (json.dumps(params, sort_keys=True) for params in found_params)
+            row["tuned"] = "; ".join(dict.fromkeys(settings))
+            row["n_trials"] = sum(cell.n_trials or 0 for cell in good)
+            row["search_seconds"] = math.fsum(cell.search_seconds or 0.0 for cell in good)
+        for column in TIMES:
+            row[column] = _or_nan(mean_or_none([cell[column] for cell in good]))
+        row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
+        row["n_users"] = max((cell.n_users for cell in good), default=0)
+        row["n_cells"], row["n_failed"] = len(good), len(cells) - len(good)
+        row["error"] = _errors(cells)
+        rows.append(row | {"table": entry.table, "row": entry.row})
+    return rows
+
+
+def _bounds_table(info: RunInfo) -> pd.DataFrame:
+    """Return the table of bounds, as `Run.bounds` describes it."""
+    import pandas as pd
+
+    several = _has_several_cells(info)
+    rows = []
+    for entry in info.bounds:
+        row: dict[str, object] = {
+            "bound": BOUNDS[entry.bound],
+            **{key: entry[key] for key in GROUP},
+        }
+        for label in info.metrics:
+            row[label] = _or_nan(entry.scores.get(label))
+            if several:
+                row[f"{label}_sd"] = _or_nan(entry.deviations.get(label))
+        rows.append(row | {"table": entry.table})
+    return pd.DataFrame(rows, columns=None if rows else ["bound", *GROUP, *info.metrics, "table"])
+
+
+def _has_several_cells(info: RunInfo) -> bool:
+    return any(len(cells) > 1 for cells in info.cells_of_rows.values())
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _errors(cells: Sequence[AnyCell]) -> str:
+    """Return why cells failed, as ``fold 1: out of memory; folds 2, 3: no``."""
+    folds: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.error:
+            folds.setdefault(cell.error, []).append(str(cell.fold + 1))
+    if not any(cell.n_folds > 1 for cell in cells):
+        return "; ".join(folds)
+    reasons = []
+    for error, numbers in folds.items():
+        shown = list(dict.fromkeys(numbers))
+        reasons.append(f"fold{'s' if len(shown) > 1 else ''} {', '.join(shown)}: {error}")
+    return "; ".join(reasons)
+
+
+def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
+    """Return the positions of the best rows of a table: one, or several that are equal.
+
+    Algorithms with a failed cell are excluded: their values are of other folds.
+    """
+    values = {
+        i: row[label]
+        for i, row in enumerate(rows)
+        if not row["n_failed"] and not math.isnan(row[label])
+    }
+    choose = max if metrics.parse(label).higher_is_better else min
+    best = choose(values.values(), default=None)
+    return [i for i, value in values.items() if value == best]
+
+
+def row_name(row: Mapping[Any, Any]) -> str:
+    """Return the name of a row of a results table, as ``SVD (4 of 7 cells)`` where 3 failed."""
+    if not (row["n_cells"] and row["n_failed"]):
+        return str(row["algorithm"])
+    return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
+
+
+def decimals(errors: Iterable[float]) -> int:
+    """Return the decimals that show the median standard error with two digits, from 0 to 7.
+
+    Errors of 0 and NaN are ignored. Without any, the default is 4 decimals.
+
+    Examples
+    --------
+    >>> decimals([0.0043, 0.02]), decimals([0.3]), decimals([12.0]), decimals([])
+    (3, 2, 0, 4)
+    """
+    known = [each for each in errors if math.isfinite(each) and each > 0]
+    if not known:
+        return DEFAULT_DECIMALS
+    # The error as it is written with two digits decides: 0.0996 becomes 0.10, not 0.100.
+    exponent = int(f"{median(known):.1e}".partition("e")[2])
+    return min(max(1 - exponent, 0), MOST_DECIMALS)
+
+
+def column_decimals(info: RunInfo) -> dict[tuple[str, str], int]:
+    """Return the decimals of metrics by table and label, from the intervals over users.
+
+    A metric without intervals is missing; it gets `DEFAULT_DECIMALS`.
+    """
+    return {
+        (entry.table, entry.metric): decimals(
+            (row.high - row.low) / ERRORS_IN_INTERVAL
+            for row in entry.algorithms
+            if row.low is not None and row.high is not None
+        )
+        for entry in info.statistics
+    }
+
+
+def rounded(value: float | None, places: int) -> str:
+    """Return a number as text without the sign of a zero, nothing where there is none."""
+    if value is None or math.isnan(value):
+        return ""
+    text = f"{value:.{places}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")
+
+
+@dataclass(frozen=True, eq=False)
+class DisplayTable:
+    """The results table as text.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of strings, bounds below each table, without empty columns.
+    bounds : list of int
+        Which rows are bounds.
+    best : dict of str to list of int
+        By metric, the rows that hold the best value of their table: no bounds, no algorithm with a
+        failed cell, and none that is alone in its table.
+    """
+
+    frame: pd.DataFrame
+    bounds: list[int]
+    best: dict[str, list[int]]
+
+
+def display_table(info: RunInfo) -> DisplayTable:
+    """Return the results table as text.
+
+    Each metric has, within one data set, split and candidates, the decimals that its uncertainty
+    allows; see `decimals`.
+    """
+    import pandas as pd
+
+    results = _result_rows(info)
+    bounds: list[dict[Any, Any]] = _bounds_table(info).to_dict(orient="records")
+    rows: list[dict[Any, Any]] = []
+    best: dict[str, list[int]] = {label: [] for label in info.metrics}
+    for table in info.tables:
+        own = [row for row in results if row["table"] == table]
+        for label, found in best.items():
+            found += [len(rows) + i for i in best_of(own, label) if len(own) > 1]
+        rows += [*own, *(bound for bound in bounds if bound["table"] == table)]
+    is_bound = ["bound" in row for row in rows]
+    digits = column_decimals(info)
+    shown: dict[str, Sequence[str]] = {
+        "algorithm": [row["bound"] if "bound" in row else row_name(row) for row in rows]
+    }
+    for column in GROUP:
+        if len({row[column] for row in rows}) > 1:
+            shown[column] = [row[column] for row in rows]
+    for label in info.metrics:
+        places = [digits.get((row["table"], label), DEFAULT_DECIMALS) for row in rows]
+        numbers = [
+            _with_spread(row[label], row.get(f"{label}_sd"), own, max(places))
+            for row, own in zip(rows, places, strict=True)
+        ]
+        if any(f"{label}_letters" in row for row in rows):
+            letters = [row.get(f"{label}_letters", "") for row in rows]
+            # Padded, so that the numbers stay under each other.
+            widths = max(map(len, numbers)), max(map(len, letters))
+            numbers = [
+                f"{number:>{widths[0]}} {marks:<{widths[1]}}"
+                for number, marks in zip(numbers, letters, strict=True)
+            ]
+        shown[label] = numbers
+    if "n_trials" in rows[0]:
+        shown["trials"] = [str(row.get("n_trials") or "") for row in rows]
+        seconds = (row.get("search_seconds") for row in rows)
+        shown["search s"] = [f"{each:.1f}" if each else "" for each in seconds]
+    for column in TIMES:
+        shown[column.replace("_seconds", " s")] = [rounded(row.get(column), 2) for row in rows]
+    shown["peak MB"] = [rounded(row.get("peak_mb"), 0) for row in rows]
+    shown["users"] = [str(row.get("n_users") or "") for row in rows]
+    if any(row.get("error") for row in rows):
+        shown["error"] = [row.get("error", "") for row in rows]
+    return DisplayTable(pd.DataFrame(shown), [i for i, each in enumerate(is_bound) if each], best)
+
+
+def _with_spread(value: float, spread: float | None, places: int, widest: int) -> str:
+    """Return a number, padded to align decimal points, and its spread."""
+    missing = widest - places + (places == 0 < widest)
+    padded = [text + " " * missing for each in (value, spread) if (text := rounded(each, places))]
+    return " ± ".join(padded)
+
+
+def to_markdown(info: RunInfo) -> str:
+    """Return ``table.md``: what was run, the table, and the notes under it."""
+    frame = display_table(info).frame
+    left = {"algorithm", "error", *GROUP}
+    rows = [
+        list(frame.columns),
+        ["---" if column in left else "---:" for column in frame.columns],
+        *frame.itertuples(index=False),
+    ]
+    lines = [
+        f"# {_escaped(info.name)}",
+        "",
+        *([_escaped(info.description), ""] if info.description else []),
+        _escaped(headline(info)),
+        "",
+        *("| " + " | ".join(map(_escaped, row)) + " |" for row in rows),
+        *([""] if info.notes else []),
+        *(f"- {_escaped(note)}" for note in info.notes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def headline(info: RunInfo) -> str:
+    """Return one line: data, split, candidates, seeds."""
+    parts = [" and ".join(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
+    seeds = ", ".join(str(seed) for seed in info.seeds)
+    return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {seeds}"
+
+
+def _escaped(text: object) -> str:
+    """Return text escaped for Markdown."""
+    shown = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(str(text).split()))
+    return shown.replace("&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def to_csv(info: RunInfo) -> str:
+    """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
+    import pandas as pd
+
+    return _csv(pd.DataFrame(_result_rows(info)))
+
+
+def bounds_to_csv(info: RunInfo) -> str:
+    """Return ``bounds.csv``: what the best and a random order would score."""
+    return _csv(_bounds_table(info))
+
+
+def _csv(table: pd.DataFrame) -> str:
+    forms = dict.fromkeys((*TIMES, "search_seconds"), "{:.3f}") | {"peak_mb": "{:.0f}"}
+    for name in table.select_dtypes("float").columns:
+        table[name] = table[name].map(forms.get(name, "{:.8f}").format, na_action="ignore")
+    return frame_to_csv(table)
+
+
+def as_text(value: Any) -> Any:
+    """Return a cell of a CSV file so that a spreadsheet takes text for text, not for a formula.
+
+    Text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an apostrophe
+    in front, unless it is a number. Everything else stays as it is.
+
+    Examples
+    --------
+    >>> as_text("=1+1"), as_text("-1.5"), as_text(-1.5), as_text("SVD")
+    ("'=1+1", '-1.5', -1.5, 'SVD')
+    """
+    if not isinstance(value, str) or value[:1] not in tuple("=+-@\t\r"):
+        return value
+    return value if re.fullmatch(r"[+-]\d*\.?\d+(e[+-]?\d+)?", value) else f"'{value}"
+
+
+def frame_to_csv(frame: pd.DataFrame, float_format: str | None = None) -> str:
+    """Return a table as CSV, text as `as_text` has it."""
+    words = {
+        str(name): column.map(as_text) for name, column in frame.items() if column.dtype.kind == "O"
+    }
+    table = frame.assign(**words)
+    return str(table.to_csv(index=False, lineterminator="\n", float_format=float_format))
+
+
+def read_run(folder: Path | str) -> Run:
+    """Read a run back, checked against the hashes that were written with it.
+
+    Parameters
+    ----------
+    folder : Path or str
+        ``results/<name>``.
+
+    Raises
+    ------
+    ResultsError
+        If there is no run, a file is missing or changed, or another version wrote it.
+    """
+    folder = Path(folder)
+    before = _stamp(folder)
+    try:
+        return _read_run(folder)
+    except ResultsError:
+        if _stamp(folder) == before:
+            raise
+        return _read_run(folder)  # it was replaced while it was read
+
+
+def _stamp(folder: Path) -> tuple[int, int] | None:
+    """Return what changes when a folder is replaced."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _read_run(folder: Path) -> Run:
+    restore_folder(folder, own_names)
+    path = folder / RUN_FILE
+    if not path.is_file():
+        known = [each.name for each in find_runs(folder.parent)]
+        hint = suggestion(folder.name, known) if known else "run a config first"
+        raise ResultsError(f"{folder}: no run there; {hint}")
+    info = read_info(path)
+    for name, digest in info.files.items():
+        if Path(name).name != name or not (folder / name).is_file():
+            raise ResultsError(f"{folder / name}: missing; {AGAIN}")
+        _check_file(folder / name, digest)
+    return Run(info, folder=folder)
+
+
+def find_runs(results: Path) -> list[Path]:
+    """Return the run folders in a results folder, by name."""
+    if not results.is_dir():
+        return []
+    found = (path for path in results.glob(f"*/{RUN_FILE}") if path.is_file())
+    return sorted(path.parent for path in found if not path.parent.name.startswith("."))
+
+
+def open_run(name: str, results: Path) -> Run:
+    """Return a run by its folder, its ``run.json`` or, within `results`, its name."""
+    path = Path(name)
+    if path.name == RUN_FILE:
+        path = path.parent
+    if (path / RUN_FILE).is_file():
+        return read_run(path)
+    known = {run.name: run for run in find_runs(results)}
+    if name in known:
+        return read_run(known[name])
+    hint = suggestion(name, known) if known else "run a config first"
+    hint += "" if hint.endswith("?") else ", or give the folder of a run"
+    raise ResultsError(f"{name}: no run of this name in {results}/; {hint}")
+
+
+def _check_file(path: Path, digest: str) -> None:
+    """Compare a file with the SHA-256 that was noted when it was written."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
+    if found != digest:
+        raise ResultsError(f"{path}: changed since it was written; {AGAIN}")
+
+
+def _read_parquet(path: Path, digest: str, columns: Mapping[str, Kind]) -> pd.DataFrame:
+    """Read these columns of a table that may come from anybody."""
+    import psutil
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    _check_file(path, digest)
+    try:
+        with pq.ParquetFile(path) as file:
+            needed = BYTES_PER_VALUE * file.metadata.num_rows * len(columns)
+            if needed > SHARE_OF_MEMORY * psutil.virtual_memory().available:
+                raise ResultsError(f"{path}: would take {needed / 1e9:.0f} GB; free memory first")
+            schema = file.schema_arrow
+            for name, kind in columns.items():
+                if schema.names.count(name) != 1 or not _holds(schema.field(name).type, kind):
+                    raise ResultsError(f"{path}: no column {name!r}; {AGAIN}")
+            # What the file says of pandas is not needed, and may be anything.
+            frame: pd.DataFrame = file.read(columns=list(columns)).to_pandas(ignore_metadata=True)
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
+        raise ResultsError(f"{path}: not a table ({reason}); {AGAIN}") from None
+    for name, kind in columns.items():
+        if kind == "number" and frame[name].abs().max() == math.inf:
+            raise ResultsError(f"{path}: an infinite number in {name!r}; {AGAIN}")
+    return frame[list(columns)]
+
+
+def _holds(found: pa.DataType, kind: Kind) -> bool:
+    from pyarrow import types
+
+    if types.is_null(found):  # nothing in it
+        return True
+    if types.is_dictionary(found):
+        found = found.value_type
+    if kind == "word":
+        return bool(types.is_string(found) or types.is_large_string(found))
+    return bool(types.is_integer(found) if kind == "count" else types.is_floating(found))
+
+
+def check_replaceable(folder: Path) -> None:
+    """Refuse an existing path that has files but no run."""
+    ours = WRITTEN | {"plots"}
+    if not folder.exists() or (folder.is_dir() and ours.issuperset(_names_in(folder))):
+        return
+    if "schema_version" not in _description(folder):
+        raise ResultsError(
+            f"{folder}: has files, and no run that the harness wrote; "
+            "give the run another name, or use --results DIR"
+        )
+
+
+def _names_in(folder: Path) -> Iterable[str]:
+    return (each.name for each in folder.iterdir())
+
+
+def own_names(folder: Path) -> set[str]:
+    """Return the names of the files in a folder that a run wrote and that are unchanged."""
+    written = _description(folder).get("files", {})
+    names = {RUN_FILE, *DERIVED}
+    for name, digest in written.items() if isinstance(written, dict) else ():
+        with suppress(OSError):
+            if hashlib.sha256(read_regular(folder / name)).hexdigest() == digest:
+                names.add(name)
+    return names
+
+
+def _description(folder: Path) -> dict[str, object]:
+    """Return what a folder's ``run.json`` holds; nothing where it is missing or another format."""
+    try:
+        found = json.loads(read_regular(folder / RUN_FILE))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

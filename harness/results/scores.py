@@ -1,0 +1,408 @@
+"""What is computed from the scores of a run's cells: values of rows, comparisons, sensitivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import metrics, seeds, statistics
+from harness.config.experiment import Inference
+from harness.errors import MetricError, ResultsError
+from harness.metrics import Metric, Scores, Value, conventions
+from harness.results.record import (
+    AlgorithmMean,
+    AnyCell,
+    ConventionRow,
+    ConventionScores,
+    MetricComparison,
+    PairDifference,
+    RowName,
+    TableName,
+    TieRow,
+    TieScores,
+)
+from harness.results.store import CellRecord, CellStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.results.runs import Run
+
+USUAL_RANK = 10
+TIE_RULES = ("average", "first", "last", "best", "worst")
+
+
+def is_mean_of_users(metric: Metric) -> bool:
+    """Return whether the value of a metric is a mean of users' scores, as that of ``ndcg@10``.
+
+    The others, as ``rmse``, are computed from all pairs or all lists of a cell at once.
+    """
+    return metric.per_user and not metric.pooled
+
+
+class RowValue:
+    """Collects one metric over the cells of a row.
+
+    The value of a metric that is a mean of users' scores is the mean over users of each user's
+    average over the folds and seeds in which the user has a score: the quantity that intervals
+    and tests are about. That of any other metric is the mean over cells.
+
+    Examples
+    --------
+    >>> value = RowValue(metrics.parse("ndcg@10"))
+    >>> value.add(np.array([0, 1]), Scores(np.array([1.0, 0.0]), 0.5, 0))
+    >>> value.add(np.array([1]), Scores(np.array([0.5]), 0.5, 0))
+    >>> value.value, value.deviation
+    (0.625, 0.0)
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+        self._means: list[float] = []
+        self._users: list[NDArray[np.int32]] = []
+        self._scores: list[NDArray[np.float64]] = []
+
+    def add(self, users: NDArray[np.int32], scores: Scores) -> None:
+        """Add the scores of a cell, and the codes of its users in their data set."""
+        self._means.append(float(scores.mean))
+        if is_mean_of_users(self.metric):
+            self._users.append(users)
+            self._scores.append(scores.per_user)
+
+    @property
+    def value(self) -> float | None:
+        """The value; None where no cell, or no user, has a score."""
+        if not is_mean_of_users(self.metric):
+            return mean_or_none(self._means)
+        scores = np.concatenate([np.empty(0), *self._scores])
+        known = ~np.isnan(scores)
+        if not known.any():
+            return None
+        users = np.concatenate(self._users)[known]
+        counts = np.bincount(users)
+        averages = np.bincount(users, scores[known])[counts > 0] / counts[counts > 0]
+        return float(averages.mean())
+
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation of the cells' means; None for a single cell."""
+        return deviation(self._means)
+
+
+def mean_or_none(values: Sequence[float]) -> float | None:
+    """Return the mean; None where there is none, or a value is NaN."""
+    mean = math.fsum(values) / len(values) if values else math.nan
+    return None if math.isnan(mean) else mean
+
+
+def deviation(values: Sequence[float]) -> float | None:
+    """Return the standard deviation; None for fewer than two values, or where one is NaN."""
+    mean = mean_or_none(values)
+    if mean is None or len(values) < 2:
+        return None
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def infer(
+    users: pd.DataFrame,
+    labels: Sequence[str],
+    cells: Sequence[AnyCell],
+    settings: Inference,
+    seed: int,
+) -> tuple[list[MetricComparison], list[str]]:
+    """Compare the algorithms of each table by every metric that is a mean over users.
+
+    `users` is as a run has it; `cells` give tables and rows their order. A row with a failed cell
+    is not compared: its users are not those of the others. Notes say what is not compared, and why.
+    """
+    tables: dict[str, dict[str, list[AnyCell]]] = {}
+    for cell in cells:
+        tables.setdefault(cell.table, {}).setdefault(cell.row, []).append(cell)
+    wanted = [each for each in map(metrics.parse, labels) if is_mean_of_users(each)]
+    users_of = dict(iter(users.groupby("table", sort=False)))
+    found, notes = [], []
+    for table, rows in tables.items():
+        named = next(iter(rows.values()))[0]
+        where = f"{', '.join(named.names)}: " if len(tables) > 1 else ""
+        names = {row: own[0].algorithm for row, own in rows.items()}
+        whole = [row for row, own in rows.items() if not any(cell.error for cell in own)]
+        for row, own in rows.items():
+            n_finished = sum(not cell.error for cell in own)
+            if 0 < n_finished < len(own):
+                notes.append(
+                    f"{where}{names[row]}: {n_finished} of {len(own)} cells finished; its values "
+                    "are of those alone, and it is not compared with the others"
+                )
+        for metric in wanted if table in users_of and len(whole) > 1 else ():
+            label = str(metric)
+            # A user in several folds and seeds is one observation.
+            scores = users_of[table].pivot_table(
+                index="user", columns="row", values=label, aggfunc="mean", sort=False
+            )
+            scores = scores.reindex(columns=whole).sort_index()
+            kept = [whole[i] for i in _comparable(scores.notna().to_numpy())]
+            if len(kept) < 2:
+                notes.append(
+                    f"{where}{label}: no two algorithms have scores of the same users; "
+                    "none are compared"
+                )
+                continue
+            if left_out := [names[row] for row in whole if row not in kept]:
+                notes.append(
+                    f"{where}{label}: {', '.join(left_out)} not compared: without users in common "
+                    "with every other algorithm"
+                )
+            titles = [names[row] for row in kept]
+            compared = statistics.compare(
+                scores[kept].to_numpy(),
+                titles,
+                baseline=settings.baseline if settings.baseline in titles else None,
+                test=settings.test,
+                correction=settings.correction,
+                interval=settings.interval,
+                n_resamples=settings.resamples,
+                confidence=settings.confidence,
+                seed=seeds.derive(seed, "statistics", table, label),
+                higher_is_better=metric.higher_is_better,
+            )
+            means = compared.algorithms.assign(row=kept)
+            baseline = compared.baseline
+            found.append(
+                MetricComparison(
+                    **named.only(TableName),
+                    metric=label,
+                    method=compared.describe(),
+                    note=compared.note,
+                    algorithms=[AlgorithmMean.model_validate(each) for each in _rows(means)],
+                    pairs=[PairDifference.model_validate(each) for each in _rows(compared.pairs)],
+                    baseline=None
+                    if baseline is None
+                    else [PairDifference.model_validate(each) for each in _rows(baseline)],
+                )
+            )
+    return found, list(dict.fromkeys(notes))
+
+
+def _comparable(scored: NDArray[np.bool_]) -> list[int]:
+    """Return columns of which every two have a user in common, those with most users first.
+
+    Examples
+    --------
+    >>> _comparable(np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]], bool))
+    [0, 1]
+    """
+    together = scored.T.astype(np.int64) @ scored.astype(np.int64) > 0
+    chosen: list[int] = []
+    for column in np.argsort(-scored.sum(axis=0), kind="stable").tolist():
+        if together[column, column] and together[column, chosen].all():
+            chosen.append(column)
+    return sorted(chosen)
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, object]]:
+    """Return rows as plain data that JSON holds; what is not finite becomes None."""
+    return [
+        {
+            str(key): None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in row.items()
+        }
+        for row in frame.to_dict(orient="records")
+    ]
+
+
+def primary_metric(labels: Sequence[str]) -> str:
+    """Return the primary label of a run: nDCG at 10, or the nearest one.
+
+    Examples
+    --------
+    >>> primary_metric(["rmse", "ndcg@5", "ndcg@10"]), primary_metric(["rmse", "mae"])
+    ('ndcg@10', 'rmse')
+    """
+
+    def distance(metric: Metric) -> tuple[bool, bool, bool]:
+        is_ndcg = metric.name == "ndcg"
+        return not is_ndcg or metric.k != USUAL_RANK, not is_ndcg, metric.needs_pairs
+
+    return str(min(map(metrics.parse, labels), key=distance))
+
+
+@dataclass
+class _Row:
+    """One row's lists under other definitions."""
+
+    name: RowName
+    tied: list[float] = field(default_factory=list)
+    notes: dict[Metric, str] = field(default_factory=dict)
+    open: dict[Metric, RowValue] = field(default_factory=dict)
+    values: dict[Metric, float | None] = field(default_factory=dict)
+
+    def close(self) -> _Row:
+        """Forget what is kept of each user; a definition without a score in a cell has none."""
+        for metric, value in self.open.items():
+            self.values[metric] = None if metric in self.notes else value.value
+        self.open = {}
+        return self
+
+
+class Sensitivity:
+    """How much the scores of a run depend on definitions: those of other libraries, and of ties.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        The metrics of the run. The primary one gives the cut-off rank, and its ties are ordered
+        in every way.
+    role : str
+        Which metric each library computes in its own way: ``ndcg``, ``ap``, ``recall``, ...
+    k : int, optional
+        Cut-off rank.
+    threshold : float, optional
+        Least rating of a relevant item for binary metrics; each library's own when left out.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        *,
+        role: str = "ndcg",
+        k: int | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        primary = metrics.parse(primary_metric(labels))
+        self.role = role
+        self.k = k or primary.k or USUAL_RANK
+        known = conventions()
+        self.definitions = {
+            name: each.metrics(self.k, threshold)[role]
+            for name, each in known.items()
+            if role in each.roles
+        }
+        if not self.definitions:
+            roles = sorted({each for convention in known.values() for each in convention.roles})
+            raise MetricError(f"{role}: no convention defines it; use one of {', '.join(roles)}")
+        if "ties" not in primary.params:
+            primary = metrics.parse(f"ndcg@{self.k}")
+        others = tuple(each for each in primary.chosen if each[0] != "ties")
+        self.rules: dict[str, Metric] = {}
+        for rule in TIE_RULES:
+            written = Metric(primary.name, (*others, ("ties", Value(rule))), primary.k)
+            try:
+                self.rules[rule] = metrics.parse(str(written))
+            except MetricError:
+                continue  # a metric that has no such rule
+        self._tables: dict[str, dict[str, _Row]] = {}
+        self._last: _Row | None = None
+
+    def add(self, cell: RowName, record: CellRecord) -> None:
+        """Score one cell; the cells of a row come after each other."""
+        from harness.evaluation import tied_share
+
+        row = self._tables.setdefault(cell.table, {}).setdefault(cell.row, _Row(cell))
+        if self._last is not None and self._last is not row:
+            self._last.close()
+        self._last = row
+        row.tied.append(tied_share(record.rankings, self.k))
+        for metric in {*self.definitions.values(), *self.rules.values()}:
+            value = row.open.setdefault(metric, RowValue(metric))
+            try:
+                scores = metrics.score([metric], record.rankings)[metric]
+            except MetricError as error:
+                row.notes.setdefault(metric, str(error).partition(": ")[2])
+            else:
+                value.add(record.users[record.kept], scores)
+
+    def results(self) -> tuple[list[ConventionScores], list[TieScores]]:
+        """Return the scores by the definition of each library and under each rule for ties."""
+        found: list[ConventionScores] = []
+        ties: list[TieScores] = []
+        for of_table in self._tables.values():
+            rows = [row.close() for row in of_table.values()]
+            table = rows[0].name.only(TableName)
+            by_library = []
+            for name, metric in self.definitions.items():
+                scores = {row.name.row: row.values[metric] for row in rows}
+                notes = (row.notes[metric] for row in rows if metric in row.notes)
+                note = next(notes, _same_for_all([*scores.values()]))
+                by_library.append(
+                    ConventionRow(convention=name, label=str(metric), scores=scores, note=note)
+                )
+            found.append(ConventionScores(**table, metric=self.role, k=self.k, rows=by_library))
+            by_rule = [
+                TieRow(
+                    row=row.name.row,
+                    algorithm=row.name.algorithm,
+                    tied=mean_or_none(row.tied),
+                    scores={rule: row.values[metric] for rule, metric in self.rules.items()},
+                )
+                for row in rows
+            ]
+            ties += [
+                TieScores(**table, metric=str(metric), rows=by_rule)
+                for metric in [*self.rules.values()][:1]
+            ]
+        return found, ties
+
+
+def _same_for_all(scores: Sequence[float | None]) -> str:
+    """Return a note on a definition under which several algorithms all score the same."""
+    values = [score for score in scores if score is not None]
+    if len(values) < 2 or len(values) < len(scores) or max(values) - min(values) > 1e-9:
+        return ""
+    return "cannot distinguish these algorithms"
+
+
+def under_conventions(
+    run: Run,
+    store: CellStore,
+    *,
+    role: str = "ndcg",
+    k: int = USUAL_RANK,
+    threshold: float | None = None,
+) -> pd.DataFrame:
+    """Score the finished cells of a run by the definition of each library; see `Sensitivity`.
+
+    Where the store has no longer all cells, the values in the run are used, if they are of the same
+    metric at the same rank; else a ResultsError says so.
+
+    Returns
+    -------
+    DataFrame
+        For each convention and each table of the run: ``dataset``, ``split``, ``candidates``,
+        ``convention``, ``label``, a column for each algorithm with its value, and
+        ``note``, why there is none.
+    """
+    import pandas as pd
+
+    info = run.info
+    collected = Sensitivity(info.metrics, role=role, k=k, threshold=threshold)
+    finished = [cell for own in info.cells_of_rows.values() for cell in own if not cell.error]
+    if not finished:
+        raise ResultsError(f"{run.name}: no cell finished; run the config again")
+    try:
+        for cell in finished:
+            record = store.get(cell.key)
+            if record is None:
+                raise ResultsError(
+                    f"{run.name}: its cell of {cell.algorithm} is not in the cache; "
+                    "run the config again, which computes what is missing"
+                )
+            collected.add(cell, record)
+        tables, _ = collected.results()
+    except ResultsError:
+        tables = [each for each in info.conventions if (each.metric, each.k) == (role, k)]
+        if not tables or threshold is not None:
+            raise
+    names = {each.row: each.algorithm for each in info.rows}
+    return pd.DataFrame(
+        table.only(TableName)
+        | {"convention": row.convention, "label": row.label}
+        | {names[key]: math.nan if value is None else value for key, value in row.scores.items()}
+        | {"note": row.note}
+        for table in tables
+        for row in table.rows
+    ).drop(columns="table")
