@@ -8,19 +8,23 @@ import pytest
 from surprise import KNNBasic
 
 import harness
+from harness import evaluation, metrics
 from harness.cli.progress import Lines
 from harness.config.experiment import Tuning
 from harness.experiment.dry_run import dry_run
+from harness.experiment.pool import Pool
 from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
+from harness.results.store import CellRecord, CellStore
 from harness.sections import Range
 from harness.splits import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
 
+GRID = {"method": "grid", "trials": 4, "metric": "ndcg@5"}
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
     "algorithms": [{"name": "KNNBasic", "search": {"k": [2, 5], "min_k": [1, 2]}}],
-    "metrics": ["ndcg@5"],
-    "tuning": {"method": "grid", "trials": 4, "metric": "ndcg@5"},
+    "metrics": ["ndcg@5", "rmse"],
+    "tuning": GRID,
     "statistics": None,
 }
 
@@ -36,9 +40,12 @@ class Refusing(KNNBasic):
         return super().fit(trainset)
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+def run(**changes):
+    return harness.run(CONFIG | changes, results=None)
+
+
+def refusing(search, **more):
+    return {"name": f"{__name__}:Refusing", "label": "own", "search": search, **more}
 
 
 def tried(done):
@@ -47,35 +54,33 @@ def tried(done):
     return [json.loads(params) for params in trials["params"]]
 
 
-def asked(space, **budget):
+def settings(space, **budget):
     """Return every setting of a search, at most a thousand."""
-    settings = list(itertools.islice(settings_of(Tuning(**budget), space, 0, "KNNBasic"), 1000))
-    assert len({repr(setting) for setting in settings}) == len(settings)
-    return settings
+    found = list(itertools.islice(settings_of(Tuning(**budget), space, 0, "KNNBasic"), 1000))
+    assert len({repr(setting) for setting in found}) == len(found)
+    return found
 
 
 def test_a_grid_of_four_settings_with_four_trials_tries_all_four():
-    done = harness.run(CONFIG, results=None)
+    done = run()
     assert tried(done) == [{"k": k, "min_k": m} for k in (2, 5) for m in (1, 2)]
-    cell = done.info["cells"][0]
-    assert cell["n_trials"] == 4
+    assert done.info["cells"][0]["n_trials"] == 4
     assert not any("grid" in note for note in done.info["notes"])
     text = dict(methods(done.info).paragraphs)["Tuning"]
     assert "Trials of each search: 4 of KNNBasic." in text
 
 
 def test_a_grid_that_is_cut_says_so_before_and_after_the_run():
-    config = CONFIG | {"tuning": CONFIG["tuning"] | {"trials": 3}}
+    tuning = GRID | {"trials": 3}
     note = "KNNBasic: the grid has 4 settings, of which 3, drawn at random, are tried; raise "
-    assert any(each.startswith(note) for each in dry_run(config).notes)
-    done = harness.run(config, results=None)
+    assert any(each.startswith(note) for each in dry_run(CONFIG | {"tuning": tuning}).notes)
+    done = run(tuning=tuning)
     assert any(each.startswith(note) for each in done.info["notes"])
     assert len(tried(done)) == done.info["cells"][0]["n_trials"] == 3
 
 
 def test_more_trials_of_a_cut_grid_keep_those_that_were_drawn():
-    space = {"k": list(range(20))}
-    few, more = (asked(space, method="grid", trials=n)[:n] for n in (5, 10))
+    few, more = (settings({"k": list(range(20))}, method="grid", trials=n)[:n] for n in (5, 10))
     assert more[:5] == few
 
 
@@ -91,12 +96,12 @@ def test_more_trials_of_a_cut_grid_keep_those_that_were_drawn():
     ],
 )
 def test_random_search_repeats_nothing_and_ends_with_the_space(space, size):
-    assert len(asked(space, trials=1000)) == size
+    assert len(settings(space, trials=1000)) == size
 
 
 def test_settings_that_are_drawn_seldom_are_reached_too(monkeypatch):
     monkeypatch.setattr("harness.experiment.tuning.MOST_REPEATED", 3)
-    assert len(asked({"k": Range(low=1, high=200, log=True)}, trials=1000)) == 200
+    assert len(settings({"k": Range(low=1, high=200, log=True)}, trials=1000)) == 200
 
 
 def test_the_number_of_trials_is_that_of_the_settings_tried():
@@ -104,61 +109,89 @@ def test_the_number_of_trials_is_that_of_the_settings_tried():
         {"name": "KNNBasic", "search": {"k": [2, 5]}},
         {"name": "SlopeOne", "search": "recommended"},
     ]
-    done = harness.run(CONFIG | {"algorithms": rows, "tuning": {"trials": 20}}, results=None)
-    table = done.table.set_index("algorithm")
-    assert table.loc["KNNBasic", "n_trials"] == 2
-    assert table.loc["SlopeOne", "n_trials"] == 0
+    done = run(algorithms=rows, tuning={"trials": 20})
+    assert done.table.set_index("algorithm")["n_trials"][["KNNBasic", "SlopeOne"]].tolist() == [
+        2,
+        0,
+    ]
     text = dict(methods(done.info).paragraphs)["Tuning"]
     assert "Trials of each search: 2 of KNNBasic." in text
     assert "SlopeOne has nothing to tune." in text
 
 
-def row_of(search, **more):
-    return {"name": f"{__name__}:Refusing", "label": "own", "search": search, **more}
+@pytest.mark.parametrize("method", ["random", "tpe"])
+def test_a_search_is_the_same_every_time(method):
+    rows = [{"name": "SVD", "search": {"n_factors": {"low": 2, "high": 20}}}]
+    tuning = {"method": method, "trials": 6, "metric": "ndcg@5"}
+    config = CONFIG | {"algorithms": rows, "tuning": tuning}
+    one, other = (harness.run(config, results=None, fresh=True) for _ in range(2))
+    assert one.info["cells"][0]["params"] == other.info["cells"][0]["params"]
+    assert tried(one) == tried(other)
+
+
+def test_tuning_finds_at_least_the_written_setting_and_tests_it_once(tmp_path):
+    search = {"k": [2, 5, 10, 20], "sim_options.user_based": [True, False]}
+    rows = [
+        {"name": "KNNBasic", "label": "tuned", "params": {"k": 1}, "search": search},
+        {"name": "KNNBasic", "label": "as written", "params": {"k": 1}},
+    ]
+    tuning = GRID | {"trials": 9, "metric": "rmse"}
+    done = harness.run(CONFIG | {"algorithms": rows, "tuning": tuning}, results=tmp_path)
+    trials, table = done.trials, done.table.set_index("algorithm")
+    assert len(trials) == 9
+    assert (tmp_path / "run" / "trials.parquet").exists()
+    best = json.loads(trials.sort_values("value", kind="stable")["params"].iloc[0])
+    cell = next(cell for cell in done.info["cells"] if cell["algorithm"] == "tuned")
+    assert cell["params"] == json.loads(table.loc["tuned", "tuned"]) == best
+    assert cell["n_trials"] == table.loc["tuned", "n_trials"] == 8
+    assert table.loc["tuned", "search_seconds"] == pytest.approx(trials["seconds"].sum())
+    assert table.loc["tuned", "rmse"] < table.loc["as written", "rmse"]
 
 
 def test_a_row_whose_trials_all_fail_fails_with_the_reason():
     plain = {"name": f"{__name__}:Refusing", "label": "plain", "params": {"k": 5}}
-    rows = [row_of({"k": [3]}, params={"k": 5}), plain, "ItemMean"]
-    done = harness.run(CONFIG | {"algorithms": rows}, results=None)
-    errors = done.table.set_index("algorithm")["error"]
+    errors = run(
+        algorithms=[refusing({"k": [3]}, params={"k": 5}), plain, "ItemMean"]
+    ).table.set_index("algorithm")["error"]
     assert errors["own"].startswith("no setting can be chosen: 2 of 2 trials failed: ValueError")
     assert "no fit with 5" in errors["own"]
     assert errors["plain"].startswith("ValueError")
     assert errors["ItemMean"] == ""
 
 
-def test_a_failed_search_leaves_a_row_with_the_same_parameters_alone(monkeypatch):
-    tuning = {"metric": "recall(threshold=99)@3"}  # defined for nobody
+def test_a_search_by_a_metric_that_nobody_has_leaves_a_row_with_the_same_parameters_alone():
+    tuning = {"metric": "recall(threshold=99)@3"}
     rows = [{"name": "ItemMean", "label": "tuned", "search": {}}, "ItemMean"]
-    done = harness.run(CONFIG | {"algorithms": rows, "tuning": tuning}, results=None)
-    errors = done.table.set_index("algorithm")["error"]
-    assert "1 of 1 trials failed: no user of the validation part has a score" in errors["tuned"]
-    assert errors["ItemMean"] == ""
+    for done in (run(algorithms=rows, tuning=tuning) for _ in range(2)):  # read back, too
+        errors = done.table.set_index("algorithm")["error"]
+        assert "1 of 1 trials failed: no user of the validation part has a" in errors["tuned"]
+        assert errors["ItemMean"] == ""
+        assert done.trials["value"].isna().all()
+        assert set(done.trials["error"]) == {""}
 
 
 def test_trials_that_fail_beside_others_are_noted():
-    rows = [row_of({"k": [3, 5, 7]}, params={"k": 6})]
-    done = harness.run(CONFIG | {"algorithms": rows}, results=None)
+    done = run(algorithms=[refusing({"k": [3, 5, 7]}, params={"k": 6})])
     (note,) = (note for note in done.info["notes"] if "trials failed" in note)
     assert note.startswith("own: 2 of 4 trials failed: ValueError: no fit with 3")
     assert done.info["cells"][0]["params"]["k"] in (6, 7)
 
 
 def test_a_search_whose_every_trial_fails_at_once_ends_long_before_its_seconds():
-    rows = [row_of({"min_k": {"low": 1, "high": 10**6}}, params={"k": 3})]
-    tuning = {"seconds": 1e6, "metric": "ndcg@5"}
-    done = harness.run(CONFIG | {"algorithms": rows, "tuning": tuning}, results=None)
+    rows = [refusing({"min_k": {"low": 1, "high": 10**6}}, params={"k": 3})]
+    done = run(algorithms=rows, tuning={"seconds": 1e6, "metric": "ndcg@5"})
     assert done.failed[0]["error"].startswith("no setting can be chosen: 21 of 21 trials failed")
 
 
 def test_failed_trials_use_up_a_budget_of_seconds():
-    rows = [row_of({"min_k": {"low": 1, "high": 10**6}})]
-    tuning = {"seconds": 0.02, "metric": "ndcg@5"}
-    done = harness.run(CONFIG | {"algorithms": rows, "tuning": tuning}, results=None)
+    rows = [refusing({"min_k": {"low": 1, "high": 10**6}})]
+    done = run(algorithms=rows, tuning={"seconds": 0.02, "metric": "ndcg@5"})
     assert (done.trials["seconds"] > 0).all()
     assert done.trials["seconds"].iloc[:-1].sum() < 0.02
     assert "trials failed" in done.failed[0]["error"]
+
+
+FRACTION = {"choose": "latest", "too_few": "train"}
 
 
 @pytest.mark.parametrize(
@@ -168,15 +201,9 @@ def test_failed_trials_use_up_a_budget_of_seconds():
         (LeaveNOut(), Holdout(test_size=0.2)),
         (GlobalTime(quantile=0.9), GlobalTime(quantile=0.8)),
         (GlobalTime(date="1998-01-01"), GlobalTime(quantile=0.8)),
-        (LeaveNOut(n=2, choose="latest"), LeaveNOut(n=2, choose="latest", too_few="train")),
-        (
-            UserFraction(fraction=0.1, choose="latest"),
-            UserFraction(fraction=0.1, choose="latest", too_few="train"),
-        ),
-        (
-            UserHoldout(choose="latest"),
-            UserFraction(fraction=0.2, choose="latest", too_few="train"),
-        ),
+        (LeaveNOut(n=2, choose="latest"), LeaveNOut(n=2, **FRACTION)),
+        (UserFraction(fraction=0.1, choose="latest"), UserFraction(fraction=0.1, **FRACTION)),
+        (UserHoldout(choose="latest"), UserFraction(fraction=0.2, **FRACTION)),
         (GlobalTime(validation=Holdout(test_size=0.3)), Holdout(test_size=0.3)),
     ],
 )
@@ -188,22 +215,72 @@ def test_the_validation_part_follows_the_split(split, validation):
 
 def test_no_setting_is_fitted_on_ratings_later_than_its_validation_part():
     times = np.arange(600)
-    users, items = times % 30, times // 30
     ratings = harness.Ratings.from_columns(
-        users, items, 1 + times % 5, timestamps=times, scale=(1, 5)
+        times % 30, times // 30, 1 + times % 5, timestamps=times, scale=(1, 5)
     )
-    config = {key: CONFIG[key] for key in ("algorithms", "metrics", "tuning", "statistics")}
+    config = {key: value for key, value in CONFIG.items() if key != "dataset"}
     done = harness.run(config | {"split": "global-time"}, ratings=ratings, results=None)
     assert done.info["config"]["split"][0]["validation"]["kind"] == "global-time"
     text = dict(methods(done.info).paragraphs)["Tuning"]
     assert GlobalTime(quantile=0.8).sentence("validation part") in text
 
 
-def test_a_search_that_seconds_alone_end_shows_no_total(tmp_path, capsys):
-    tuning = {"seconds": 0.5, "metric": "ndcg@5"}
-    watch = Lines()
-    done = harness.run(CONFIG | {"tuning": tuning}, results=None, watch=watch)
+def test_a_search_that_seconds_alone_end_shows_no_total(capsys):
+    config = CONFIG | {"tuning": {"seconds": 0.5, "metric": "ndcg@5"}}
+    done = harness.run(config, results=None, watch=Lines())
     shown = [line.split()[0] for line in capsys.readouterr().err.splitlines() if "✓" in line]
     n_tried, n_cells = len(done.trials), len(done.info["cells"])
     assert shown[:n_tried] == [f"[{number + 1}]" for number in range(n_tried)]
     assert shown[-1] == f"[{n_tried + n_cells}/{n_tried + n_cells}]"
+
+
+@pytest.mark.parametrize(
+    ("tuning", "n_trials", "batches"),
+    [
+        ({"trials": 5}, 5, [12, 2]),
+        ({"method": "grid", "trials": 50}, 6, [14, 2]),  # it ends with its last setting
+        ({"seconds": 1e-9}, 0, [2, 2]),  # looked at after each trial
+    ],
+)
+def test_trials_that_do_not_wait_for_a_value_are_handed_out_together(
+    monkeypatch, tuning, n_trials, batches
+):
+    compute, sizes = Pool.compute, []
+
+    def counted(pool, cells, **how):
+        sizes.append(len(cells))
+        return compute(pool, cells, **how)
+
+    monkeypatch.setattr(Pool, "compute", counted)
+    rows = [{"name": "KNNBasic", "search": {"k": [1, 2, 3, 4, 5, 6]}}]
+    split = {"kind": "kfold", "n_splits": 2}
+    done = run(split=split, algorithms=rows, tuning=tuning, baselines=False)
+    assert [cell.n_trials for cell in done.info["cells"]] == [n_trials] * 2
+    assert sizes == batches
+
+
+def test_a_trial_keeps_numbers_and_the_final_cell_lists_and_another_metric_its_own_trials():
+    for metric, n_small in (("ndcg@5", 5), ("rmse", 10)):
+        run(tuning=GRID | {"metric": metric}, baselines=False)
+        sizes = sorted(entry.n_bytes for entry in CellStore.default().entries())
+        assert len([size for size in sizes if size < 2_000]) == n_small
+        assert len(sizes) - n_small in (1, 2)
+
+
+@pytest.mark.parametrize("metric", ["ndcg@5", "rmse", "recall(threshold=5)@3"])
+def test_the_score_of_a_trial_is_the_one_of_its_lists(monkeypatch, metric):
+    whole, judged = [], CellRecord.judged
+
+    def noted(record, means):
+        whole.append(record)
+        return judged(record, means)
+
+    monkeypatch.setattr(CellRecord, "judged", noted)
+    done = run(tuning=GRID | {"metric": metric})
+    wanted = (metrics.parse(metric),)
+    expected = [
+        evaluation.evaluate(wanted, each.rankings, each.pairs, each.kept)[metric].mean
+        for each in whole
+    ]
+    assert len(expected) == 5
+    assert done.trials["value"].tolist() == expected
