@@ -36,47 +36,40 @@ class Own(surprise.AlgoBase):
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
-    """A module with an algorithm that changes the training set that it is given."""
-    (tmp_path / "ownalgorithm.py").write_text(OWN)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    yield tmp_path / "ownalgorithm.py"
-    sys.modules.pop("ownalgorithm", None)
+def own(write_module):
+    """The file of an algorithm that changes the training set that it is given."""
+    return write_module("ownalgorithm", OWN)
 
 
-def ratings_file(path, seed):
+def planned(folder=None, algorithms=("BaselineOnly",), seed=1):
+    """Return a plan on the bundled data, or on a new file of ratings."""
+    config = {"metrics": ["rmse"], "baselines": False, "algorithms": list(algorithms)}
+    if folder is None:
+        return Plan.from_config(config | {"dataset": "bundled"})
     rng = np.random.default_rng(seed)
-    pairs = rng.permutation(600)[:200]
-    rows = [f"u{pair // 30},i{pair % 30},{rng.integers(1, 6)}" for pair in pairs]
-    path.write_text("\n".join(["user,item,rating", *rows]) + "\n")
+    rows = [f"u{n // 30},i{n % 30},{rng.integers(1, 6)}" for n in rng.permutation(600)[:200]]
+    (folder / "ratings.csv").write_text("\n".join(["user,item,rating", *rows]) + "\n")
+    return Plan.from_config(config | {"dataset": str(folder / "ratings.csv"), "statistics": None})
 
 
-def planned(config, folder=None):
-    config = {"metrics": ["rmse"], "baselines": False, **config}
-    if folder is not None:
-        config["dataset"] = str(folder / config["dataset"])
-    return Plan.from_config(config)
+def computed(plan, cell):
+    return compute(cell, plan, lambda *_: None)
 
 
 def test_a_file_that_was_replaced_since_the_run_was_planned_is_not_computed_with(tmp_path):
-    config = {"dataset": "ratings.csv", "algorithms": ["BaselineOnly"]}
-    ratings_file(tmp_path / "ratings.csv", seed=1)
-    (cell,) = planned(config, tmp_path).cells
-    ratings_file(tmp_path / "ratings.csv", seed=2)
-    worker = planned(config, tmp_path)  # as another process has it: it reads the file again
+    (cell,) = planned(tmp_path).cells
+    worker = planned(tmp_path, seed=2)  # as another process has it: it reads the file again
     with pytest.raises(HarnessError, match="not those that the run was planned with"):
-        compute(cell, worker, lambda *_: None)
+        computed(worker, cell)
 
 
 def test_the_key_of_an_own_algorithm_is_the_code_that_is_loaded(own):
-    config = {"dataset": "bundled", "algorithms": [{"name": "ownalgorithm:Own"}]}
-    (before,) = planned(config).cells
+    (before,) = planned(algorithms=["ownalgorithm:Own"]).cells
     own.write_text(OWN.replace("0.5", "0.25"))
-    (edited,) = planned(config).cells
+    (edited,) = planned(algorithms=["ownalgorithm:Own"]).cells
     assert edited.key == before.key  # the old code is what would run
     importlib.reload(sys.modules["ownalgorithm"])
-    (loaded,) = planned(config).cells
+    (loaded,) = planned(algorithms=["ownalgorithm:Own"]).cells
     assert loaded.key != before.key
 
 
@@ -104,27 +97,23 @@ def test_loaded_code_tells_versions_apart_where_there_is_no_file(one, other, mon
 
 
 def test_a_change_of_data_in_the_file_is_another_key_in_the_next_process(own):
-    assert digest_in_a_process(own) == digest_in_a_process(own, seed="2")
-    before = digest_in_a_process(own)
+    def digest(seed="1"):
+        command = "import ownalgorithm as own; from harness.algorithms.own import code_digest as d;"
+        done = subprocess.run(
+            [sys.executable, "-c", f"{command} print(d(own.Own))"],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(own.parent)},
+            cwd=own.parent,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        return done.stdout
+
+    before = digest()
+    assert before == digest(seed="2")
     own.write_text(OWN.replace("SHIFT = 0.5", "SHIFT = {'a': 0.5}"))
-    assert digest_in_a_process(own) != before
-
-
-def digest_in_a_process(own, seed="1"):
-    command = (
-        "import ownalgorithm; from harness.algorithms.own import code_digest;"
-        "print(code_digest(ownalgorithm.Own))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", command],
-        env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(own.parent)},
-        cwd=own.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return done.stdout
+    assert digest() != before
 
 
 @pytest.mark.parametrize("rows", [["BaselineOnly"], ["ownalgorithm:Own", "BaselineOnly"]])
@@ -141,30 +130,23 @@ def test_an_algorithm_that_changes_its_training_set_changes_no_other_row(own, ro
     assert run.table["rmse"].iloc[-1] == alone.table["rmse"].iloc[0]
 
 
-def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    ratings_file(tmp_path / "ratings.csv", seed=1)
-    config = {"dataset": "ratings.csv", "algorithms": ["BaselineOnly", "ItemMean"]}
-    plan = planned(config, tmp_path)
-    cells, store = plan.cells, CellStore.default()
-    records = [compute(cell, plan, lambda *_: None) for cell in cells]
-    store.put(cells[0].key, records[0])
-    assert store.fault(cells[0].key) is None
-    store.put(cells[1].key, records[0])
+def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, capsys):
+    plan, store = planned(tmp_path, ["BaselineOnly", "ItemMean"]), CellStore.default()
+    one, other = plan.cells
+    record = computed(plan, one)
+    store.put(one.key, record)
+    assert store.fault(one.key) is None
+    store.put(other.key, record)
     with pytest.raises(SystemExit, match="1"):
         main(["cache", "verify"])
     assert "was computed from other data or code than its key says" in capsys.readouterr().out
-    assert [entry.key for entry in store.entries()] == [cells[0].key]
+    assert [entry.key for entry in store.entries()] == [one.key]
 
 
-def test_a_stored_cell_of_users_that_the_data_lack_is_a_row_that_says_so(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    ratings_file(tmp_path / "ratings.csv", seed=1)
-    config = {"dataset": str(tmp_path / "ratings.csv"), "algorithms": ["BaselineOnly"]}
-    plan = planned(config)
+def test_a_stored_cell_of_users_that_the_data_lack_is_a_row_that_says_so(tmp_path):
+    plan = planned(tmp_path)
     (cell,) = plan.cells
-    record = compute(cell, plan, lambda *_: None)
+    record = computed(plan, cell)
     CellStore.default().put(cell.key, replace(record, users=record.users + 1_000_000))
-    config |= {"metrics": ["rmse"], "baselines": False, "statistics": None}
-    run = harness.run(config, results=None)
+    run = harness.run(plan.experiment, results=None)
     assert run.table["error"].tolist() == ["its stored cell is not of these data"]

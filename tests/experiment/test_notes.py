@@ -1,0 +1,190 @@
+"""What a run notes, before and after, about data, metrics and comparisons that say nothing."""
+
+import pytest
+from surprise import AlgoBase
+
+from harness import Ratings
+from harness.errors import MetricError
+from harness.experiment.dry_run import dry_run, notes_before_fit
+from harness.experiment.plan import Plan
+from harness.experiment.run import run
+from harness.report.methods import methods
+
+RATINGS = [1, 2, 3, 4, 5, 4, 3, 2, 5, 4]
+DATA = {"synthetic": {"n_users": 40, "n_items": 60, "n_ratings": 1200}}
+
+
+def data(ratings=RATINGS, scale=(1, 5)):
+    rows = [(user, item, ratings[(user + item) % 10]) for user in range(6) for item in range(10)]
+    return Ratings.from_columns(*zip(*rows, strict=True), scale=scale)
+
+
+def prepared(ratings, **config):
+    """Return a plan that holds the ratings."""
+    return Plan.from_config({"algorithms": ["SVD"], **config}, ratings=ratings)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("ndcg@10", r"columns, rated from -10 to 10: ndcg: .*negative=zero.* offset=-10$"),
+        ("err@10", r"offset=-10$"),
+        ("ndcg(offset=-5)@10", r"a relevance of -5 after the offset of -5; .* offset=-10$"),
+        ("ndcg(gain=table(0, 1), offset=-10)@3", r"no gain for a relevance of 0.5"),
+        ("err(offset=-10)@3", r"a relevance of 20 is above max=5; set max"),
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_relevance_without_a_gain_is_refused_before_the_first_fit(metric, message, seed):
+    ratings, events = data([-9.5, 3, 10, 4, 7, 0, 2, 2, 9, 1], (-10, 10)), []
+    config = {"algorithms": ["BaselineOnly"], "metrics": [metric], "seed": seed}
+    with pytest.raises(MetricError, match=message):
+        run(config, ratings=ratings, results=None, watch=events.append)
+    assert {getattr(event, "stage", "") for event in events} <= {"loading"}
+
+
+def test_the_metric_that_decides_a_search_is_checked_too():
+    rows = [{"name": "SVD", "search": {"n_factors": [2, 3]}}]
+    config = {"metrics": ["rmse"], "algorithms": rows, "tuning": {"metric": "ndcg@10"}}
+    with pytest.raises(MetricError, match="ndcg"):
+        prepared(data([-1, 2] * 5, (-1, 2)), **config).check_relevance()
+
+
+@pytest.mark.parametrize("metric", ["precision@3", "ndcg(negative=zero)@10", "ndcg(gain=binary)@2"])
+def test_a_metric_that_defines_negative_relevances_is_not_refused(metric):
+    prepared(data([-1, 2] * 5, (-1, 2)), metrics=[metric]).check_relevance()
+
+
+SAMPLED = {"kind": "sampled", "n": 5}
+
+
+@pytest.mark.parametrize(
+    ("metric", "config", "reason"),
+    [
+        ("precision@2", {}, "every test item is relevant.*precision(threshold=4)@2"),
+        ("ndcg(gain=binary)@1", {}, "every test item is relevant.*ndcg(gain=binary(4))@1"),
+        ("hit(threshold=6)@1", {}, "no test item is relevant"),
+        ("recall(threshold=4)@10", {}, "no list is longer than 10"),
+        ("ndcg@10", {"split": "leave-n-out"}, "no list has more than one item"),
+        ("idcg@3", {"candidates": "catalogue"}, "it depends on the lists alone"),
+        ("precision(threshold=4)@8", {"candidates": "catalogue"}, "no list is longer than 8"),
+        ("precision(threshold=4)@8", {"candidates": SAMPLED}, "no list is longer than 8"),
+    ],
+)
+def test_a_metric_that_cannot_distinguish_algorithms_is_named_with_the_reason(
+    metric, config, reason
+):
+    config = {"split": {"kind": "user-fraction", "fraction": 0.3}, **config}
+    (note,) = notes_before_fit(prepared(data(), metrics=["rmse", metric], **config))
+    before, _, after = reason.partition(".*")
+    assert note.startswith(f"{metric} cannot distinguish algorithms: {before}")
+    assert after in note
+
+
+@pytest.mark.parametrize("candidates", ["rated", "catalogue", SAMPLED])
+@pytest.mark.parametrize("metric", ["ndcg@2", "precision(threshold=4)@1", "auc(threshold=4)"])
+def test_a_metric_that_depends_on_the_order_gets_no_note(metric, candidates):
+    assert not [*notes_before_fit(prepared(data(), metrics=[metric], candidates=candidates))]
+
+
+def test_the_notes_of_several_tables_say_which_table_they_are_of():
+    config = {"metrics": ["ndcg@10"], "split": ["leave-n-out", "holdout"]}
+    (note,) = notes_before_fit(prepared(data(), **config))
+    assert note.startswith("columns, leave-1-out random, rated: ndcg@10 cannot distinguish")
+
+
+def test_a_split_from_files_is_known_by_its_rows_and_goes_to_other_processes_with_them(tmp_path):
+    ratings, split = data(), []
+    table = ratings.to_frame()
+    for number, name in enumerate(["a.csv", "b.csv", "c.csv"]):
+        folds = [row % (2 + number // 2) for row in range(len(table))]
+        table.assign(fold=folds).to_csv(tmp_path / name, index=False)
+        split.append({"kind": "predefined", "file": str(tmp_path / name)})
+    plan = prepared(ratings, metrics=["rmse"], split=[*split, "kfold"])
+    first, same, other, _ = [each.table for each in plan.tables.values()]
+    assert first == same != other
+    plan.splits(0, 3, 0)
+    assert {position[1] for position in plan.portable()._splits} == {0, 1, 2}
+
+
+def test_an_algorithm_that_no_memory_of_this_machine_could_hold_is_a_fault():
+    huge = {"name": "SVD", "params": {"n_factors": 2_000_000_000}}
+    (fault,) = dry_run({"dataset": "bundled", "algorithms": [huge], "metrics": ["rmse"]}).faults
+    assert fault.startswith("SVD: ")
+    assert "GB needed, and this machine has" in fault
+
+
+NO_MEAN = "ndcg(ideal=retrieved, ties=first)@3"
+
+
+@pytest.fixture(scope="module")
+def finished():
+    config = {
+        "dataset": DATA,
+        "algorithms": ["BaselineOnly", "ItemMean"],
+        "metrics": ["ndcg@3", "precision@3", NO_MEAN, "item_coverage@60"],
+        "statistics": {"resamples": 100},
+    }
+    return run(config, results=None).info
+
+
+def test_metrics_that_distinguish_nothing_or_have_no_random_order_are_named(finished):
+    (noted,) = [note for note in finished["notes"] if "cannot distinguish" in note]
+    assert noted.startswith("precision@3 cannot distinguish algorithms: every test item is rel")
+    assert not any(note.startswith("precision@3: ties") for note in finished["notes"])
+    assert "item_coverage@60: all algorithms of this run score the same" in finished["notes"]
+    assert (
+        f"{NO_MEAN}: no expected score of a random order is shown: ideal=retrieved with a gain of "
+        "exp2 has no average over ties"
+    ) in finished["notes"]
+    shown = {bound["bound"]: bound["scores"][NO_MEAN] for bound in finished["bounds"]}
+    assert shown == {"best": 1.0, "random": None}
+
+
+def test_a_comparison_that_cannot_decide_is_noted_in_the_table_the_record_and_the_methods(finished):
+    reason = (
+        "cannot decide: with 100 resamples no difference can be significant in 6 comparisons; set "
+        "resamples to at least 2,400, or leave it out"
+    )
+    assert f"ndcg@3, {NO_MEAN}: {reason}" in finished["notes"]
+    entry = next(each for each in finished["statistics"] if each["metric"] == "ndcg@3")
+    assert entry["note"] == reason
+    assert reason[1:] in entry["method"]
+    assert reason in " ".join(text for _, text in methods(finished).paragraphs)
+    assert {pair["p_is_bound"] for pair in entry["pairs"]} <= {True, False}
+
+
+def test_conventions_that_give_all_the_same_are_marked(finished):
+    (entry,) = finished["conventions"]
+    notes = {row["convention"]: row["note"] for row in entry["rows"]}
+    assert notes["mllib"] == notes["recbole"] == "cannot distinguish these algorithms"
+    assert notes["sklearn"] == notes["elliot"] == ""
+
+
+def test_a_split_is_noted_under_the_first_seed_alone():
+    config = {"dataset": DATA, "split": {"kind": "holdout"}, "algorithms": ["ItemMean"]}
+    noted = run(config | {"metrics": ["ndcg@3"], "seed": [3, 1]}, results=None).info["notes"]
+    leaks = [note.partition(" leaks the future")[0] for note in noted if "leaks" in note]
+    assert leaks == ["holdout 20%, first seed:"]
+
+
+class Levels(AlgoBase):
+    """Estimates of a few levels, so that some lists have ties."""
+
+    def __init__(self, n_levels):
+        super().__init__()
+        self.n_levels = n_levels
+
+    def estimate(self, u, i):
+        if isinstance(u, str) or isinstance(i, str):  # unknown
+            return 2.5
+        return 1 + 3 * ((7 * u + 3 * i) % self.n_levels) / self.n_levels
+
+
+@pytest.mark.parametrize(("n_levels", "whose"), [(2, "many"), (16, "some")])
+def test_ties_decide_the_scores_of_many_users_from_a_third_of_them_on(n_levels, whose):
+    own = {"name": f"{__name__}:Levels", "label": "own", "params": {"n_levels": n_levels}}
+    config = {"dataset": DATA, "algorithms": [own], "metrics": ["ndcg@3"], "baselines": False}
+    noted = run(config, results=None).info["notes"]
+    (note,) = (each for each in noted if "ties at the cut" in each)
+    assert note.startswith(f"ndcg@3: ties at the cut decide the score of {whose} users: own (")
