@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.algorithms.spark_session import find_java
-from harness.cli import _COMMANDS
+from harness.cli import _harness
 from harness.config.load import load, parse
 from harness.errors import AlgorithmError
 
@@ -52,7 +52,7 @@ def test_a_yaml_block_is_a_config(code):
 
 def test_every_command_it_names_is_there_and_every_command_is_named():
     named = set(re.findall(r"`harness (\w+)", (TOP / "README.md").read_text(encoding="utf-8")))
-    assert named <= set(_COMMANDS)
+    assert named <= set(_harness.commands)
     assert {"run", "check", "compare", "list", "cache"} <= named
 
 

@@ -14,48 +14,29 @@ from traceback import format_exception
 import click
 
 import harness
+from harness.cli import commands, new, schema, views
 from harness.cli.screen import TRACEBACK, say, shows_tracebacks
 from harness.errors import HarnessError, suggestion
 
 __all__ = ["main"]
 
-_COMMANDS = {
-    "run": ("harness.cli.run", "run_command"),
-    "check": ("harness.cli.run", "check_command"),
-    "split": ("harness.cli.split", "split_command"),
-    "new": ("harness.cli.new", "new_command"),
-    "schema": ("harness.cli.schema", "schema_command"),
-    "report": ("harness.cli.report", "report_command"),
-    "plot": ("harness.cli.report", "plot_command"),
-    "table": ("harness.cli.report", "table_command"),
-    "compare": ("harness.cli.show", "compare_command"),
-    "evaluate": ("harness.cli.evaluate", "evaluate_command"),
-    "conventions": ("harness.cli.evaluate", "conventions_command"),
-    "reproduce": ("harness.cli.evaluate", "reproduce_command"),
-    "list": ("harness.cli.show", "list_command"),
-    "cache": ("harness.cli.cache", "cache_command"),
-}
+OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
+"""What is wrong where standard output cannot be written."""
+LIMIT_ERRORS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+LIMIT_MESSAGES = ("failed to map segment", "annot allocate memory", "can't start new thread")
+"""What Python and libraries say where memory, processes or threads are limited."""
 
 
 class _Commands(click.Group):
-    """Commands that are imported on first use, so that help is fast."""
+    """Commands in the order in which they are declared, with a suggestion for an unknown one."""
 
-    def list_commands(self, context: click.Context) -> list[str]:
-        return list(_COMMANDS)
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
 
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
-            if not context.resilient_parsing:  # completion in a shell
-                context.fail(f"No such command {name!r}; {suggestion(name, _COMMANDS)}")
-            return None
-        from importlib import import_module
-
-        module, attribute = _COMMANDS[name]
-        command: click.Command = getattr(import_module(module), attribute)
-        if all(each.name != "traceback" for each in command.params):
-            # The option of the whole program is understood after the command as well.
-            command.params.append(_traceback_option(hidden=True))
-        return command
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.commands and not ctx.resilient_parsing:  # completion in a shell
+            ctx.fail(f"No such command {cmd_name!r}; {suggestion(cmd_name, self.commands)}")
+        return self.commands.get(cmd_name)
 
 
 def _traceback_option(*, hidden: bool = False) -> click.Option:
@@ -87,6 +68,16 @@ def _harness() -> None:
     """
 
 
+for _command in (
+    *(commands.run, commands.check, commands.split, new.new, schema.schema),
+    *(views.report, views.plot, views.table, views.compare),
+    *(commands.evaluate, commands.conventions, commands.reproduce, views.list_, views.cache),
+):
+    # The option of the whole program is understood after the command as well.
+    _command.params.append(_traceback_option(hidden=True))
+    _harness.add_command(_command)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
@@ -106,10 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ) from None
         status = _harness.main(args=arguments, prog_name="harness", standalone_mode=False)
     except HarnessError as error:
-        if shows_tracebacks():
-            say("".join(format_exception(error)).rstrip(), err=True, whole=True)
-        else:
-            say(error, err=True)
+        traced = shows_tracebacks()
+        say("".join(format_exception(error)).rstrip() if traced else error, err=True, whole=traced)
         status = 2
     except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         if arguments is None:  # the process ends here: those that follow have nothing to stop
@@ -134,43 +123,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _drop_output()  # the reader of a pipe has gone (`harness list ... | head`): no error
         status = 0
     except (MemoryError, OSError, ImportError, RuntimeError) as error:
-        said = _limit(error)
-        if isinstance(error, OSError) and error.errno in OF_OUTPUT and error.filename is None:
+        code = getattr(error, "errno", None)
+        text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        if code in OUTPUT_ERRORS and getattr(error, "filename", None) is None:
             _drop_output()
-            said = f"standard output cannot be written ({error.strerror}); send it elsewhere"
-        elif said is None:
+            say(f"standard output cannot be written ({text}); send it elsewhere", err=True)
+        elif (
+            isinstance(error, MemoryError)
+            or code in LIMIT_ERRORS
+            or any(each in str(error) for each in LIMIT_MESSAGES)
+        ):
+            advice = "raise its limit or use fewer workers"
+            say(f"the system has no more room ({text}); {advice}", err=True)
+        else:
             raise
-        say(said, err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
-
-
-OF_OUTPUT = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
-"""What is wrong where standard output cannot be written."""
-
-
-NO_ROOM = ("failed to map segment", "annot allocate memory", "can't start new thread")
-"""What Python and libraries say where memory, processes or threads are limited."""
-
-
-def _limit(error: BaseException) -> str | None:
-    """Return the message of an error that comes from a limit of the system; None of others.
-
-    Examples
-    --------
-    >>> _limit(OSError(errno.EMFILE, "Too many open files"))
-    'the system has no more room (Too many open files); raise its limit or use fewer workers'
-    >>> _limit(OSError(errno.ENOENT, "No such file or directory"))
-    """
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    reached = (
-        isinstance(error, MemoryError)
-        or getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-        or any(each in str(error) for each in NO_ROOM)
-    )
-    if not reached:
-        return None
-    return f"the system has no more room ({text}); raise its limit or use fewer workers"
 
 
 def _drop_output() -> None:

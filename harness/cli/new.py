@@ -7,14 +7,19 @@ import json
 import os
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.screen import printable
+from harness.cli.options import Choice
+from harness.cli.schema import make_schema, to_text
+from harness.cli.screen import printable, say, show_table
+from harness.errors import ConfigError, DataError, Fault, HarnessError, MetricError, ResultsError
 
-__all__ = ["new_command", "write_config"]
+if TYPE_CHECKING:
+    from harness.datasets.loading import Detected
 
 SCHEMA_FILE = "schema.json"
 FIRST_LINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
@@ -26,12 +31,17 @@ SPLITS = {
     "user-fraction": {"kind": "user-fraction", "fraction": 0.2, "too_few": "train"},
     "global-time": {"kind": "global-time", "quantile": 0.8},
 }
-CANDIDATES = ("rated", "catalogue", "sampled")
 COMMENTED = ("tuning", "baselines", "statistics", "clip", "accelerate", "execution")
 """Keys that are shown with their defaults, as comments."""
+MOST_VALUES = 100
+"""Different ratings up to which a lone one at an end is noted; counts have more, and long tails."""
+
+_split = Choice(tuple(SPLITS))
+_candidates = Choice(("rated", "catalogue", "sampled"))
+_seed = click.IntRange(0, 2**32 - 1)
 
 
-@click.command("new")
+@click.command()
 @click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
 @click.option("--dataset", help="A name from `harness list datasets`, or a file of ratings.")
 @click.option(
@@ -40,59 +50,42 @@ COMMENTED = ("tuning", "baselines", "statistics", "clip", "accelerate", "executi
     help="Columns of a file with unusual names, for example user=who,item=what,rating=stars; "
     "positions count from 1.",
 )
-@click.option("--split", type=click.Choice(tuple(SPLITS)), help="How ratings are split.")
-@click.option("--candidates", type=click.Choice(CANDIDATES), help="Which items are ranked.")
+@click.option("--split", type=_split, help="How ratings are split.")
+@click.option("--candidates", type=_candidates, help="Which items are ranked.")
 @click.option("--algorithms", metavar="NAME,...", help="Names with commas, or `all`.")
 @click.option("--metrics", metavar="LABEL,...", help="For example ndcg@5,10,rmse.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of all random numbers.")
+@click.option("--seed", type=_seed, help="The seed of all random numbers.")
 @click.option("--description", default=None, help="A sentence for the report.")
 @click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-def new_command(
-    path: Path,
-    dataset: str | None,
-    columns: str | None,
-    split: str | None,
-    candidates: str | None,
-    algorithms: str | None,
-    metrics: str | None,
-    seed: int | None,
-    description: str | None,
-    yes: bool,
-    force: bool,
-) -> int:
+def new(path: Path, columns: str | None, yes: bool, force: bool, **given: str | int | None) -> int:
     """Write a commented config to start from.
 
     A file of ratings is read: the config gets its columns and its scale. On a terminal, the command
     asks for what is not given as an option, and checks each answer.
     """
-    from harness.cli.screen import say
-    from harness.errors import ConfigError, Fault
-    from harness.metrics import parse_many
-
     if path.exists() and not force:
         fault = Fault(0, "", "exists; choose another name, or use --force to replace it")
         raise ConfigError(str(path), [fault])
-    ask = _Questions(not yes and sys.stdin.isatty())
-    text = ask("Description for the report (Enter for none)", description, "")
-    data = _Data(path, columns, ask.asks)
-    section = ask("Data set, or a file of ratings", dataset, "bundled", data.section)
-    answers = {
-        "description": text,
-        "dataset": section,
-        "split": SPLITS[ask("Split", split, "holdout", click.Choice(tuple(SPLITS)))],
-        "candidates": ask("Candidates", candidates, "rated", click.Choice(CANDIDATES)),
-        "algorithms": ask(
-            "Algorithms, with commas, or all",
-            algorithms,
-            ", ".join(ALGORITHMS),
-            _named,
-            _check_named,
-        ),
-        "metrics": ask("Metrics", metrics, "ndcg@5,10,rmse", _labels, parse_many),
-        "seed": ask("Seed", seed, 0, click.IntRange(0, 2**32 - 1)),
-    }
-    for written in write_config(path, answers):
+    asks = not yes and sys.stdin.isatty()
+    data = _Data(path, columns, asks)
+    answers: dict[str, object] = {}
+    questions: tuple[tuple[str, str, object, Callable[..., object]], ...] = (
+        ("description", "Description for the report (Enter for none)", "", str),
+        ("dataset", "Data set, or a file of ratings", "bundled", data.section),
+        ("split", "Split", "holdout", _split),
+        ("candidates", "Candidates", "rated", _candidates),
+        ("algorithms", "Algorithms, with commas, or all", ", ".join(ALGORITHMS), _names),
+        ("metrics", "Metrics", "ndcg@5,10,rmse", _labels),
+        ("seed", "Seed", 0, _seed),
+    )
+    for key, question, default, convert in questions:
+        if given[key] is None and asks:
+            answers[key] = _ask(key, question, default, convert)
+        else:
+            answers[key] = convert(default if given[key] is None else given[key])
+    answers["split"] = SPLITS[str(answers["split"])]
+    for written in _write(path, answers, data.note):
         say(f"written to {written}")
     if data.faults:
         say(f"\nBefore a run, these rows need a decision:\n{data.faults}")
@@ -100,38 +93,46 @@ def new_command(
     return 0
 
 
-class _Questions:
-    """Asks for missing answers until they are valid.
+def _ask(key: str, question: str, default: object, convert: Callable[..., object]) -> object:
+    """Ask until an answer is valid; options and defaults are checked later, all at once."""
+    from harness.config.load import load
 
-    Options and defaults are checked in the
-    same way, but a fault ends the command.
-    """
+    kind = convert if isinstance(convert, click.ParamType) else None
 
-    def __init__(self, asks: bool) -> None:
-        self.asks = asks
+    def checked(text: str) -> object:
+        try:
+            value = convert(text)
+            if kind is None:
+                load({"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["mae"], key: value})
+        except ConfigError as error:
+            reasons = "; ".join(fault.message for fault in error.faults)
+            raise click.BadParameter(printable(reasons)) from None
+        except HarnessError as error:
+            raise click.BadParameter(printable(str(error))) from None
+        return value
 
-    def __call__(
-        self, question: str, given: Any, default: Any, convert: Any = str, check: Any = None
-    ) -> Any:
-        """Return an answer in the form of a config; `check` raises for an invalid one."""
-        from harness.errors import HarnessError
+    answer: object = click.prompt(
+        question, default, type=kind, value_proc=checked, show_default=default != ""
+    )
+    return answer
 
-        typed = isinstance(convert, click.ParamType)
-        if given is not None or not self.asks:
-            value = default if given is None else given
-            return value if typed else convert(value)
 
-        def answered(text: str) -> Any:
-            try:
-                value = convert(text)
-                if check:
-                    check(value)
-            except HarnessError as error:
-                raise click.BadParameter(printable(str(error))) from None
-            return value
+def _names(answer: str) -> list[str]:
+    from harness.algorithms import registry
 
-        kind = {"type": convert} if typed else {"value_proc": answered}
-        return click.prompt(question, default=default, show_default=default != "", **kind)
+    if answer.strip().casefold() == "all":
+        return [*registry.names("surprise"), "ItemMean"]
+    return [name.strip() for name in answer.split(",") if name.strip()]
+
+
+def _labels(answer: str) -> list[str]:
+    """Return labels in the form of a config; errors are found with all other faults."""
+    from harness.metrics import parse_many
+
+    try:
+        return [str(metric) for metric in parse_many(answer)]
+    except MetricError:
+        return [answer]
 
 
 class _Data:
@@ -139,29 +140,35 @@ class _Data:
 
     def __init__(self, config: Path, columns: str | None, asks: bool) -> None:
         self.config, self.asks = config, asks
-        self.columns = _columns(columns)
-        self.faults = ""
+        self.columns = dict(map(_column, columns.split(","))) if columns else {}
+        self.faults = self.note = ""
 
-    def section(self, answer: str) -> str | dict[str, Any]:
+    def section(self, answer: str) -> object:
         """Return the data section of the config; a file is read, and its first rows are shown."""
-        from pydantic import ValidationError
-
         from harness import datasets
-        from harness.datasets.loading import detect
-        from harness.datasets.section import DatasetSection
-        from harness.errors import DataError
 
         path = Path(answer).expanduser()
         if not path.is_file():
-            try:
-                is_name = DatasetSection.model_validate(answer).path is None
-            except ValidationError:
-                is_name = False
-            if not is_name:
+            if not _is_named(answer):
                 datasets.load(answer)  # says what was probably meant
             return answer
+        found = self._detect(path)
+        self.faults, self.note = found.faults, _on_scale(found)
+        _show_rows(found)
+        if self.note:
+            say(f"note: {self.note}\n")
         try:
-            found = detect(path, self.columns)
+            written = os.path.relpath(path.resolve(), self.config.parent.resolve())
+        except ValueError:  # on another drive
+            written = str(path.resolve())
+        return found.section | {"path": written.replace(os.sep, "/")}
+
+    def _detect(self, path: Path) -> Detected:
+        """Read a file; where its columns cannot be found, ask for them or name the option."""
+        from harness.datasets.loading import ROLES, detect, first_lines
+
+        try:
+            return detect(path, self.columns)
         except DataError as error:
             if not self.asks and "under columns" in str(error):
                 head, _, advice = str(error).rpartition("; ")
@@ -170,168 +177,110 @@ class _Data:
                 raise DataError(f"{head}; name them, as --columns {option}") from None
             if self.columns or not self.asks:
                 raise
-            self.columns = self._asked_columns(path)
-            found = detect(path, self.columns)
-        _show_rows(found)
-        self.faults = found.faults
-        folder = self.config.parent.resolve()
-        try:
-            written = os.path.relpath(path.resolve(), folder)
-        except ValueError:  # on another drive
-            written = str(path.resolve())
-        section = found.section | {"path": written.replace(os.sep, "/")}
-        return section
-
-    def _asked_columns(self, path: Path) -> dict[str, str | int]:
-        from harness.cli.screen import say
-        from harness.datasets.loading import ROLES, first_lines
-
         names, _ = first_lines(path)
         say("columns: " + ", ".join(names)[:1_000])
-        asked: dict[str, str | int] = {
-            role: click.prompt(f"Column of the {role}", type=click.Choice(names))
-            for role in ROLES[:3]
-        }
-        left = [name for name in names if name not in asked.values()]
-        time = click.prompt(
-            "Column of the time", default="none", type=click.Choice(["none", *left])
-        )
-        return asked | ({} if time == "none" else {"timestamp": time})
+        for role in ROLES:
+            left = [name for name in names if name not in self.columns.values()]
+            if role == "timestamp":
+                kind, default = Choice(["none", *left]), "none"
+                name = click.prompt("Column of the time", default=default, type=kind)
+            else:
+                name = click.prompt(f"Column of the {role}", type=Choice(names))
+            if name != "none":
+                self.columns[role] = name
+        return detect(path, self.columns)
 
 
-def _columns(text: str | None) -> dict[str, str | int]:
-    """Return ``user=who,item=2`` as a mapping."""
+def _is_named(answer: str) -> bool:
+    """Return whether an answer is the name of a data set."""
+    from pydantic import ValidationError
+
+    from harness.datasets.section import DatasetSection
+
+    try:
+        return DatasetSection.model_validate(answer).path is None
+    except ValidationError:
+        return False
+
+
+def _column(part: str) -> tuple[str, str | int]:
+    """Return ``item=2`` as a role and a name or a position."""
     from harness.datasets.loading import ROLES
 
-    columns: dict[str, str | int] = {}
-    for part in (text or "").split(",") if text else []:
-        role, separator, name = (each.strip() for each in part.partition("="))
-        if role not in ROLES or not separator or not name:
-            raise click.UsageError(
-                f"--columns {part}: write role=name, as user=who; the roles are {', '.join(ROLES)}"
-            )
-        columns[role] = int(name) if name.isascii() and name.isdigit() and int(name) else name
-    return columns
+    role, _, name = (each.strip() for each in part.partition("="))
+    if role not in ROLES or not name:
+        raise click.UsageError(
+            f"--columns {part}: write role=name, as user=who; the roles are {', '.join(ROLES)}"
+        )
+    return role, int(name) if name.isascii() and name.isdigit() and int(name) else name
 
 
-def _show_rows(found: Any) -> None:
+def _show_rows(found: Detected) -> None:
     """Show what was found in a file, and five of its rows."""
-    from harness.cli.screen import say, show_table
-
-    ratings = found.ratings
-    say(repr(ratings).removeprefix("<Ratings ").removesuffix(">") + "\n")
-    frame = ratings.to_frame().head(5)
+    say(repr(found.ratings).removeprefix("<Ratings ").removesuffix(">") + "\n")
+    frame = found.ratings.to_frame().head(5)
     if "timestamp" in frame:
         moments = frame["timestamp"].to_numpy().astype("datetime64[s]")
         frame["timestamp"] = [str(moment).replace("T", " ") for moment in moments]
     heads = {role: f"{role} ({name})" for role, name in found.section["columns"].items()}
-    columns = [heads.get(role, role) for role in frame.columns]
+    columns = [printable(heads.get(role, role)) for role in frame.columns]
     rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
-    show_table([printable(column) for column in columns], rows, columns[:2])
+    show_table(columns, rows, columns[:2])
     say()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return printable(text if len(text) <= 24 else f"{text[:23]}…")
 
 
-def write_config(path: Path, answers: dict[str, Any]) -> list[Path]:
-    """Write a config with its comments, and the schema that it names beside it.
+def _on_scale(found: Detected) -> str:
+    """Return what a reader should know of a scale: few ratings lie outside, or determine an end."""
+    import numpy as np
 
-    Parameters
-    ----------
-    path : Path
-        Its folder is made when it is missing.
-    answers : dict
-        By key of a config, in the order in which they are written.
+    ratings = found.ratings.ratings
+    low, high = found.section.get("scale", found.ratings.scale)
+    if n_outside := int(np.count_nonzero((ratings < low) | (ratings > high))):
+        lie = "rating lies" if n_outside == 1 else "ratings lie"
+        return f"{n_outside:,} {lie} outside the scale {low:g} to {high:g}."
+    values, counts = np.unique(ratings, return_counts=True)
+    steps = np.diff(values)
+    for end, rest, step in ((-1, slice(-1), -1), (0, slice(1, None), 0)):
+        others, usual = values[rest], np.delete(steps, step)
+        if not 2 < len(values) <= MOST_VALUES or counts[end] > max(1, len(ratings) // 1000):
+            continue
+        if steps[step] > usual.max():
+            are = "rating is" if counts[end] == 1 else "ratings are"
+            return (
+                f"{counts[end]:,} {are} {values[end]:g}, outside the {others[0]:g} to "
+                f"{others[-1]:g} of all others, and the scale includes it; if it is a mistake, "
+                f"write `scale: [{others[0]:g}, {others[-1]:g}]` with `out_of_scale: drop`."
+            )
+    return ""
 
-    Returns
-    -------
-    list of Path
-        What was written: the config, and the schema where it was not there or was an older one.
 
-    Raises
-    ------
-    ConfigError
-        With every fault of the answers; nothing is written then.
-    ResultsError
-        If the folder cannot be written.
+def _write(path: Path, answers: dict[str, object], note: str) -> list[Path]:
+    """Write a config with its comments, and the schema that it names beside it; return the files.
+
+    Its folder is made when it is missing. Nothing is written where an answer is not valid. Another
+    program's schema is kept; an older one of this package is replaced.
     """
-    from harness.cli.schema import make_schema
     from harness.config.load import load
-    from harness.errors import ResultsError
     from harness.files import write_whole
 
     given = {key: value for key, value in answers.items() if value != ""}
     load({"name": "new", **given})
+    files = {path: _text(given, note)}
     schema = make_schema()
     beside = path.with_name(SCHEMA_FILE)
-    files = {path: _text(given)}
     if _is_ours(beside, schema["title"]):
-        files[beside] = json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+        files[beside] = to_text(schema) + "\n"
     try:
         for each, text in files.items():
             write_whole(each, text.encode())
     except OSError as error:
         raise ResultsError(f"{path.parent}: cannot be written ({error.strerror})") from None
     return list(files)
-
-
-def _text(answers: dict[str, Any]) -> str:
-    """Return the file: each key under its meaning, the other keys as comments."""
-    from harness.config.experiment import Experiment
-
-    fields = Experiment.model_fields
-    blocks = [
-        f"{FIRST_LINE}\n# The line above lets editors complete and check this file; all keys are "
-        "described by\n# `harness schema --format markdown`.\n"
-    ]
-    for key, value in answers.items():
-        found = isinstance(value, dict) and "scale" in value
-        scale = (
-            " The scale is the range of the file; widen it if other ratings are possible." * found
-        )
-        blocks.append(_prose(f"{fields[key].description}{scale}") + _yaml(key, value))
-    blocks.append("# The keys below are optional: remove the `#` to change a default.\n")
-    for key in COMMENTED:
-        default = fields[key].get_default(call_default_factory=True)
-        if hasattr(default, "model_dump"):
-            default = default.model_dump(mode="json", exclude={"validation"})
-        commented = "".join(f"#{line}\n" for line in _yaml(key, default).splitlines())
-        blocks.append(_prose(fields[key].description) + commented)
-    return "\n".join(blocks)
-
-
-def _prose(text: str | None) -> str:
-    return "".join(f"# {line}\n" for line in textwrap.wrap(text or "", 96))
-
-
-def _yaml(key: str, value: Any) -> str:
-    """Return a key with its value, short lists and mappings on the key's own line."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.comments import CommentedMap, CommentedSeq
-
-    def flowing(value: Any) -> Any:
-        if not isinstance(value, dict | list) or len(json.dumps(value)) >= 80:
-            return value
-        value = CommentedMap(value) if isinstance(value, dict) else CommentedSeq(value)
-        value.fa.set_flow_style()
-        return value
-
-    if isinstance(value, dict) and len(json.dumps(value)) >= 80:
-        value = {each: flowing(inner) for each, inner in value.items()}
-    value = flowing(value)
-    text = io.StringIO()
-    yaml = YAML()
-    yaml.width = 200
-    yaml.representer.add_representer(type(None), _write_null)
-    yaml.dump(CommentedMap({key: value}), text)
-    return text.getvalue()
-
-
-def _write_null(representer: Any, _: None) -> Any:
-    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
 
 
 def _is_ours(path: Path, title: str) -> bool:
@@ -346,27 +295,44 @@ def _is_ours(path: Path, title: str) -> bool:
         return False
 
 
-def _named(answer: str) -> list[str]:
-    from harness.algorithms import registry
+def _text(answers: dict[str, object], note: str) -> str:
+    """Return the file: each key under its meaning, the other keys as comments."""
+    from harness.config.experiment import Experiment
 
-    if answer.strip().casefold() == "all":
-        return [*registry.names("surprise"), "ItemMean"]
-    return [name.strip() for name in answer.split(",") if name.strip()]
+    fields = Experiment.model_fields
+    blocks = [
+        f"{FIRST_LINE}\n# The line above lets editors complete and check this file; all keys are "
+        "described by\n# `harness schema --format markdown`.\n"
+    ]
+    for key, value in answers.items():
+        text = str(fields[key].description)
+        if isinstance(value, dict) and "scale" in value:
+            text += " The scale is the range of the file; widen it if other ratings are possible."
+            text += f" Note: {note}" if note else ""
+        blocks.append(_prose(text) + _yaml(key, value))
+    blocks.append("# The keys below are optional: remove the `#` to change a default.\n")
+    for key in COMMENTED:
+        default = fields[key].get_default(call_default_factory=True)
+        if hasattr(default, "model_dump"):
+            default = default.model_dump(mode="json", exclude={"validation"})
+        commented = textwrap.indent(_yaml(key, default), "#")
+        blocks.append(_prose(str(fields[key].description)) + commented)
+    return "\n".join(blocks)
 
 
-def _check_named(names: list[str]) -> None:
-    from harness.algorithms import registry
-
-    for name in names:
-        registry.find(name)
+def _prose(text: str) -> str:
+    return "".join(f"# {line}\n" for line in textwrap.wrap(text, 96))
 
 
-def _labels(answer: str) -> list[str]:
-    """Return labels in the form of a config; errors are found with all other faults."""
-    from harness.errors import MetricError
-    from harness.metrics import parse_many
+def _yaml(key: str, value: object) -> str:
+    """Return a key with its value."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap
 
-    try:
-        return [str(metric) for metric in parse_many(answer)]
-    except MetricError:
-        return [answer]
+    whole = CommentedMap({key: value})
+    whole.fa.set_block_style()
+    yaml, text = YAML(), io.StringIO()
+    yaml.default_flow_style = None  # collections without others inside them on one line
+    yaml.width = 98
+    yaml.dump(whole, text)
+    return text.getvalue()

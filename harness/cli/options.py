@@ -7,19 +7,40 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.errors import suggestion
+
 if TYPE_CHECKING:
     from harness.results.runs import Run
+    from harness.results.store import CellStore
 
-__all__ = ["anyway", "configs", "opened", "overrides", "results", "runs"]
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
 
-RESULTS = Path("runs")
+file = click.Path(path_type=Path, dir_okay=False)
+folder = click.Path(path_type=Path, file_okay=False)
+
+
+class Choice(_Choice):
+    """A choice whose message suggests the nearest word."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word, or fail."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            nearest = suggestion(value, self.choices)
+            if not nearest.startswith("did"):
+                raise
+            self.fail(f"{error.message.rstrip('.')}; {nearest}", param, ctx)
+
 
 configs = click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
 runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 results = click.option(
     "--results",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=RESULTS,
+    type=folder,
+    default=Path("runs"),
     show_default=True,
     help="Folder of the runs; each run has its own folder in it.",
 )
@@ -33,6 +54,9 @@ overrides = click.option(
     multiple=True,
     help="Override a key of the config, for example split.test_size=0.1; can be repeated.",
 )
+baseline = click.option(
+    "--baseline", metavar="LABEL", help="The algorithm that the others are compared with."
+)
 
 
 def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
@@ -40,3 +64,10 @@ def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
     from harness.results.runs import open_run
 
     return [open_run(name, results) for name in runs]
+
+
+def store() -> CellStore:
+    """Return the finished cells that runs share."""
+    from harness.results.store import CellStore
+
+    return CellStore.default()

@@ -3,118 +3,212 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from typing import Self
 
-from harness.cli.screen import say, shows_tracebacks
+from rich.console import Console, Group
+from rich.live import Live as Screen
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID
+from rich.table import Column
+from rich.text import Text
+
+from harness.cli.screen import printable, say, shows_tracebacks
 from harness.errors import counted
-from harness.experiment.events import CellFinished, Event, Note, RunPlanned, Stage, Watch
-
-__all__ = ["Count", "Lines", "clock", "display", "ending", "in_words", "silent"]
+from harness.experiment.events import (
+    CellFinished,
+    CellStarted,
+    Event,
+    Note,
+    RunPlanned,
+    Stage,
+    Watch,
+)
 
 STEPS = {"fitting by epoch": "epoch {:,} of {:,}", "scoring": "user {:,} of {:,}"}
 """How the steps of a stage are shown; other stages show a percentage."""
 MANY = 10_000
 """With more steps, only the percentage is shown."""
+NARROW = 64
+"""Columns below which bar and clocks of cells are left out."""
+MOST_LINES = 8
+"""Running cells that get a line; for the others only the number is shown."""
 
 
 def display(quiet: bool) -> AbstractContextManager[Watch]:
     """Return what watches a run: live on a terminal, lines elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        return nullcontext(silent if quiet else Lines())
-    from harness.cli.live import Live  # imports much that only a terminal needs
-
-    return Live()
+    if quiet:
+        return nullcontext(silent)
+    return Live() if sys.stderr.isatty() else nullcontext(Lines())
 
 
-@dataclass
-class Count:
-    """Cells that ended; of how many, where that is known."""
-
-    n_cells: int | None = 0
-    n_done: int = 0
-    n_failed: int = 0
-
-    def take(self, event: Event) -> None:
-        """Count an event."""
-        match event:
-            case RunPlanned(n_cells, n_found):
-                self.n_cells, self.n_done = n_cells, n_found
-            case CellFinished(error=error):
-                self.n_done += 1
-                self.n_failed += error is not None
-
-    def __str__(self) -> str:
-        failed = f", {self.n_failed} failed" if self.n_failed else ""
-        if self.n_cells is None:
-            return f"{counted(self.n_done, 'cell')}{failed}"
-        return f"{self.n_done} of {counted(self.n_cells, 'cell')}{failed}"
-
-    def plan(self) -> str:
-        """Return how many cells there are, and how many of them were found.
-
-        Examples
-        --------
-        >>> Count(3, 3).plan(), Count(3, 1).plan()
-        ('3 of 3 cells found, nothing is fitted', '3 cells, 1 finished')
-        """
-        if self.n_cells is None:
-            return "as many trials as fit into the seconds of the search"
-        cells = counted(self.n_cells, "cell")
-        if self.n_done == self.n_cells and not self.n_failed:
-            return f"{self.n_done} of {cells} found, nothing is fitted"
-        return f"{cells}, {self.n_done} finished" if self.n_done else cells
+def silent(event: Event) -> None:
+    """Show only tracebacks, if they are asked for."""
+    if isinstance(event, CellFinished) and event.error and shows_tracebacks():
+        say(_ending(event), err=True)
 
 
 class Lines:
     """One plain line for each cell that ends, on standard error."""
 
     def __init__(self) -> None:
-        self.count = Count()
+        self.n_cells: int | None = 0
+        self.n_done = self.n_failed = 0
         self.note: Note | None = None
         """The last one; each round of a search may send the same note."""
 
     def __call__(self, event: Event) -> None:
-        """Process an event."""
-        self.count.take(event)
-        if isinstance(event, RunPlanned):
-            say(self.count.plan(), err=True)
-        elif isinstance(event, CellFinished) and not event.found:
-            of = "" if self.count.n_cells is None else f"/{self.count.n_cells}"
-            say(f"[{self.count.n_done}{of}] {ending(event)}", err=True)
-        elif isinstance(event, Note) and event != self.note:
-            self.note = event
-            say(event.message, err=True)
+        """Process an event: count cells, and show what ended."""
+        match event:
+            case RunPlanned(n_cells, n_found):
+                self.n_cells, self.n_done = n_cells, n_found
+                self.show_plan()
+            case CellFinished(found=found, error=error):
+                self.n_done += 1
+                self.n_failed += error is not None
+                if not found:
+                    self.show(self.prefix() + _ending(event), "red" if error else "")
+            case Note(message) if event != self.note:
+                self.note = event
+                self.show(message, "yellow")
+
+    def show_plan(self) -> None:
+        """Show how many cells there are, and how many of them were found."""
+        say(self.plan(), err=True)
+
+    def show(self, text: str, style: str) -> None:
+        """Show a cell that ended, or a note."""
+        say(text, err=True)
+
+    def prefix(self) -> str:
+        """Return what stands before a cell that ended."""
+        return f"[{self.n_done}] " if self.n_cells is None else f"[{self.n_done}/{self.n_cells}] "
+
+    def plan(self) -> str:
+        """Return how many cells there are, and how many of them were found."""
+        if self.n_cells is None:
+            return "as many trials as fit into the seconds of the search"
+        cells = counted(self.n_cells, "cell")
+        if self.n_done == self.n_cells:
+            return f"{self.n_done} of {cells} found, nothing is fitted"
+        return f"{cells}, {self.n_done} finished" if self.n_done else cells
 
 
-def silent(event: Event) -> None:
-    """Show only tracebacks, if they are asked for."""
-    if isinstance(event, CellFinished) and event.error and shows_tracebacks():
-        say(ending(event), err=True)
+class Live(Lines):
+    """A progress bar for the run and a line for each running cell; what ended stays above them."""
+
+    def __init__(
+        self, console: Console | None = None, get_time: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self.console = console or Console(stderr=True, highlight=False)
+        name = _Text(lambda task: task.description, shrinks=True)
+        indented = _Text(lambda task: f"  {task.description}", shrinks=True)
+        stage = _Text(lambda task: str(task.fields["stage"]), style="dim")
+        elapsed = _Text(lambda task: _clock(task.elapsed or 0.0))
+        run = [SpinnerColumn(), name, BarColumn(24), elapsed, _Text(_left)]
+        cell = [indented, stage, elapsed]
+        if self.console.width < NARROW:
+            del run[2], cell[2]
+        # Cells take very different times: all that ended count for the estimate.
+        self.run = Progress(
+            *run, console=self.console, get_time=get_time, speed_estimate_period=1e9
+        )
+        self.cells = Progress(*cell, console=self.console, get_time=get_time)
+        self.row = self.run.add_task("preparing", total=None)
+        self.rows: dict[str, TaskID] = {}
+        self.screen = Screen(
+            console=self.console,
+            get_renderable=self._shown,
+            refresh_per_second=8,
+            transient=True,
+        )
+
+    def __enter__(self) -> Self:
+        self.screen.start()
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.screen.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Process an event: move the bars, and print what stays on the screen."""
+        super().__call__(event)
+        match event:
+            case RunPlanned(n_cells, n_found):
+                self.run.update(self.row, total=n_cells, completed=n_found)
+            case CellStarted(cell):
+                self.rows[cell] = self.cells.add_task(printable(cell), stage="loading")
+            case Stage(cell) if cell in self.rows:
+                self.cells.update(self.rows[cell], stage=_in_words(event))
+            case Stage(cell):
+                of = f" of {printable(cell)}" if cell else ""
+                self.run.update(self.row, description=_in_words(event) + of)
+            case CellFinished(cell):
+                if cell in self.rows:
+                    self.cells.remove_task(self.rows.pop(cell))
+                self.run.advance(self.row)
+        if self.n_cells is None or self.n_done < self.n_cells:
+            done = counted(self.n_done, "cell")
+            if self.n_cells is not None:
+                done = f"{self.n_done} of {counted(self.n_cells, 'cell')}"
+            failed = f", {self.n_failed} failed" if self.n_failed else ""
+            self.run.update(self.row, description=done + failed)
+
+    def show_plan(self) -> None:
+        """Show that all cells were found; the bar shows everything else."""
+        if self.n_done == self.n_cells:
+            self.show(self.plan(), "")
+
+    def show(self, text: str, style: str) -> None:
+        """Print above the bars."""
+        self.console.print(Text(printable(text), style=style))
+
+    def prefix(self) -> str:
+        """Return nothing: the bar counts."""
+        return ""
+
+    def _shown(self) -> Group:
+        tasks = self.cells.tasks
+        more = len(tasks) - MOST_LINES
+        rest = [Text(f"  and {more} more", style="dim")] if more > 0 else []
+        return Group(self.run, self.cells.make_tasks_table(tasks[:MOST_LINES]), *rest)
 
 
-def ending(event: CellFinished) -> str:
-    """Return the line for a cell that ended.
+class _Text(ProgressColumn):
+    """A column of text on one line; where the line is too long, what `shrinks` is cut."""
 
-    Examples
-    --------
-    >>> ending(CellFinished("SVD", 0.25)), ending(CellFinished("NMF", 0.1, error="no; yes"))
-    ('✓ SVD: 0.25 s', '✗ NMF: no; yes')
-    """
+    def __init__(
+        self, text: Callable[[Task], str], *, style: str = "", shrinks: bool = False
+    ) -> None:
+        super().__init__(Column(no_wrap=not shrinks))
+        self.text, self.style = text, style
+
+    def render(self, task: Task) -> Text:
+        return Text(self.text(task), style=self.style, no_wrap=True, overflow="ellipsis")
+
+
+def _left(task: Task) -> str:
+    """Return the time that is left, as the cells that ended in this run suggest."""
+    left = task.time_remaining
+    return "" if left is None or task.finished else f"about {_clock(left)} left"
+
+
+def _ending(event: CellFinished) -> str:
+    """Return the line for a cell that ended."""
     if event.error:
         trace = f"\n{event.traceback.rstrip()}" if shows_tracebacks() else ""
         return f"✗ {event.cell}: {event.error}{trace}"
     return f"✓ {event.cell}: {event.seconds:.2f} s"
 
 
-def in_words(event: Stage) -> str:
+def _in_words(event: Stage) -> str:
     """Return a stage and its steps in words.
 
-    Examples
-    --------
-    >>> in_words(Stage("SVD", "fitting by epoch", 7, 20)), in_words(Stage("", "loading"))
+    >>> _in_words(Stage("SVD", "fitting by epoch", 7, 20)), _in_words(Stage("", "loading"))
     ('fitting, epoch 7 of 20', 'loading')
-    >>> in_words(Stage("SVD", "fitting", 300, 900))
+    >>> _in_words(Stage("SVD", "fitting", 300, 900))
     'fitting, 33%'
     """
     stage = event.stage.removesuffix(" by epoch")
@@ -125,12 +219,10 @@ def in_words(event: Stage) -> str:
     return f"{stage}, {steps.format(event.done, event.total) if steps else share}"
 
 
-def clock(seconds: float) -> str:
+def _clock(seconds: float) -> str:
     """Return a duration as a clock shows it.
 
-    Examples
-    --------
-    >>> clock(7.9), clock(754), clock(7322)
+    >>> _clock(7.9), _clock(754), _clock(7322)
     ('0:07', '12:34', '2:02:02')
     """
     minutes, rest = divmod(int(seconds), 60)

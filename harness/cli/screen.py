@@ -1,4 +1,4 @@
-"""Everything that is printed: messages, tables and summaries, safe for a terminal of any width."""
+"""Everything that is printed: messages and tables, safe for a terminal of any width."""
 
 from __future__ import annotations
 
@@ -7,28 +7,12 @@ import shutil
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from harness.experiment.dry_run import DryRun
     from harness.results.runs import Run
-
-__all__ = [
-    "Part",
-    "layout",
-    "printable",
-    "say",
-    "show_dry_run",
-    "show_run",
-    "show_table",
-    "shows_tracebacks",
-    "wrapped",
-]
 
 GAP = 2
 """Spaces between columns."""
@@ -36,49 +20,41 @@ READABLE = 24
 """Characters up to which a column of words stays on one line."""
 LEAST = 8
 """Characters that a column keeps on the narrowest terminal."""
-TRACEBACK = "HARNESS_TRACEBACK"
-"""The variable that asks for tracebacks; worker processes inherit it."""
-HEADER: dict[str, Any] = {"bold": True}
-BEST: dict[str, Any] = {"bold": True, "fg": "green"}
 ERROR_WIDTH = 32
 """Width that errors need beside the numbers; with less they are below the table."""
 LONGEST_LINE = 3_000
 """Characters of a line of an error message: a file may hold fields of any length."""
+TRACEBACK = "HARNESS_TRACEBACK"
+"""The variable that asks for tracebacks; worker processes inherit it."""
 
 
 def printable(text: str) -> str:
     r"""Return text with control and invisible characters escaped.
 
-    Examples
-    --------
     >>> print(printable("a.yaml:1: \x1b[2J\ufeffname: unknown key"))
     a.yaml:1: \x1b[2J\ufeffname: unknown key
     """
-    return "\n".join(
-        "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-        for line in text.split("\n")
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
     )
 
 
-def say(text: object = "", *, colour: str = "", err: bool = False, whole: bool = False) -> None:
-    """Print text; every line that the commands print comes through here.
+def plain(value: object) -> str:
+    """Return text on one line, without control characters."""
+    return "".join(c if c.isprintable() else " " for c in str(value))
 
-    Parameters
-    ----------
-    text : object
-        Escapes in it are spelled out. On a terminal long lines break between words.
-    colour : str
-        On a terminal.
-    err : bool
-        On standard error; very long lines are cut there.
-    whole : bool
-        Leave the lines as they are: a file format, not sentences.
+
+def say(text: object = "", *, colour: str = "", err: bool = False, whole: bool = False) -> None:
+    """Print text with its escapes spelled out; every line of the commands comes through here.
+
+    On a terminal, long lines break between words, unless the text is `whole`: a file format, not
+    sentences. On standard error very long lines are cut.
     """
     lines = printable(str(text)).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
     if not whole and (sys.stderr if err else sys.stdout).isatty():
-        lines = [part for line in lines for part in wrapped(line, _width(), fold=False)]
+        lines = [part for line in lines for part in _wrapped(line, _width(), fold=False)]
     shown = "\n".join(lines)
     _write(click.style(shown, fg=colour) if colour else shown, err=err)
 
@@ -88,144 +64,125 @@ def shows_tracebacks() -> bool:
     return os.environ.get(TRACEBACK, "0") not in ("", "0")
 
 
-def _write(text: str, *, err: bool = False) -> None:
-    """Print text as it is; click takes colours out where there is no terminal."""
-    with suppress(OSError) if err else nullcontext():
-        click.echo(text, err=err, color=False if os.environ.get("NO_COLOR") else None)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Columns of a table that stand beside each other.
-
-    Parameters
-    ----------
-    columns : tuple of int
-        Their positions in the table.
-    widths : tuple of int
-        Characters that each takes.
-    """
-
-    columns: tuple[int, ...]
-    widths: tuple[int, ...]
-
-
-def layout(
+def show_table(
     columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    width: int,
+    rows: Sequence[Sequence[object]],
     words: Collection[str] = (),
-) -> list[Part]:
-    """Divide a table into parts that a terminal of some width can show.
+    best: Collection[tuple[int, int]] = (),
+    below: Collection[int] = (),
+) -> None:
+    """Print a table: at full width, or fitted to the terminal; nothing is left out or cut.
 
-    A table that is too wide breaks long words columns between words. One that is still too wide is
-    shown in parts, each of which repeats the first column. Nothing is left out or cut.
-
-    Parameters
-    ----------
-    columns : sequence of str
-    rows : sequence of sequences of str
-    width : int
-        Characters of a line.
-    words : collection of str
-        Columns of words, which may break over several lines; numbers stay on one.
-
-    Returns
-    -------
-    list of Part
-
-    Examples
-    --------
-    >>> layout(["name", "a", "b"], [["SVD", "0.12345", "0.12345"]], 22)
-    [Part(columns=(0, 1, 2), widths=(4, 7, 7))]
-    >>> layout(["name", "a", "b"], [["SVD", "0.12345", "0.12345"]], 21)
-    [Part(columns=(0, 1), widths=(4, 7)), Part(columns=(0, 2), widths=(4, 7))]
+    Columns of `words` are aligned to the left; those of numbers to the right. A table that is too
+    wide breaks words over several lines. One that is still too wide is shown in parts, each of
+    which repeats the first column. The cells (row, column) in `best` stand out, and a line is drawn
+    above each row in `below`.
     """
-    by_column = list(zip(columns, *rows, strict=True))
-    full = [max(map(_cells, cells)) for cells in by_column]
+    columns, *cells = ([plain(value) for value in row] for row in (columns, *rows))
+    for number, part in enumerate(_parts(columns, cells, words)):
+        left = [columns[j] in words for j in part]
+        lines = [""] if number else []
+        lines += _lines([columns[j] for j in part], part, left, dict.fromkeys(part, "bold"))
+        for i, row in enumerate(cells):
+            if number and not any(row[j] for j in [*part][1:]):
+                continue
+            if i in below:
+                lines.append("─" * _total(part.values()))
+            styles = {j: "best" for j in part if (i, j) in best}
+            lines += _lines([row[j] for j in part], part, left, styles)
+        _write("\n".join(lines))
+
+
+def _parts(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[str]
+) -> Iterator[dict[int, int]]:
+    """Yield the parts in which a table is shown: positions of columns, with their widths."""
+    full = [max(map(_size, cells)) for cells in zip(columns, *rows, strict=True)]
+    width = _width() if sys.stdout.isatty() else _total(full)
     if _total(full) <= width:
-        return [Part(tuple(range(len(full))), tuple(full))]
-    least = []
-    for name, cells, size in zip(columns, by_column, full, strict=True):
+        yield dict(enumerate(full))
+        return
+    least = list(full)
+    for j, name in enumerate(columns):
         if name in words:
-            word = max(_cells(word) for cell in cells for word in (*cell.split(), ""))
-            size = min(size, max(READABLE, min(word, width // 2)))
-        least.append(size)
-    groups: list[list[int]] = [[0]]
-    for position in range(1, len(full)):
-        if len(groups[-1]) > 1 and _total([least[j] for j in (*groups[-1], position)]) > width:
-            groups.append([0])
-        groups[-1].append(position)
-    narrow = [position for position, name in enumerate(columns) if name in words]
-    return [Part(tuple(group), _widths(group, full, least, width, narrow)) for group in groups]
+            longest = max(_size(word) for row in (columns, *rows) for word in (*row[j].split(), ""))
+            least[j] = min(full[j], max(READABLE, min(longest, width // 2)))
+    part = {0: least[0]}
+    for j in range(1, len(full)):
+        if len(part) > 1 and _total([*part.values(), least[j]]) > width:
+            yield _fitted(part, full, width, words, columns)
+            part = {0: least[0]}
+        part[j] = least[j]
+    yield _fitted(part, full, width, words, columns)
 
 
-def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + GAP * (len(widths) - 1)
+def _fitted(
+    part: dict[int, int],
+    full: Sequence[int],
+    width: int,
+    words: Collection[str],
+    columns: Sequence[str],
+) -> dict[int, int]:
+    """Return the columns of a part with widths that fill the terminal, or fit into it."""
+    while _total(part.values()) > width and max(part.values()) > LEAST:
+        # Two columns are wider than the terminal: words shrink before numbers.
+        shrinking = [j for j, size in part.items() if size > LEAST]
+        part[max(shrinking, key=lambda j: (columns[j] in words, j))] -= 1
+    room = width - _total(part.values())
+    while room > 0 and (wanting := [j for j, size in part.items() if size < full[j]]):
+        for j in wanting[:room]:
+            part[j] += 1
+        room -= len(wanting)
+    return part
 
 
-def _widths(
-    group: list[int], full: list[int], least: list[int], width: int, words: list[int]
-) -> tuple[int, ...]:
-    """Return the widths of one part: at least the least, then what is left in equal shares."""
-    found = {position: least[position] for position in group}
-    over = _total(list(found.values())) - width
-    for position in sorted(group, key=lambda position: (position not in words, -position)):
-        if over > 0:  # two columns are wider than the terminal: words shrink before numbers
-            given = min(over, max(0, found[position] - LEAST))
-            found[position] -= given
-            over -= given
-    room = -over
-    wanting = sorted(group, key=lambda position: full[position] - found[position])
-    for n_before, position in enumerate(wanting):
-        more = min(full[position] - found[position], room // (len(wanting) - n_before))
-        if more > 0:
-            found[position] += more
-            room -= more
-    return tuple(found.values())
+def _lines(
+    cells: Sequence[str], part: dict[int, int], left: Sequence[bool], styles: dict[int, str]
+) -> Iterator[str]:
+    """Yield the lines of one row."""
+    broken = [_wrapped(cell, width) for cell, width in zip(cells, part.values(), strict=True)]
+    for n in range(max(map(len, broken))):
+        shown = []
+        for lines, (j, width), to_left in zip(broken, part.items(), left, strict=True):
+            text = lines[n] if n < len(lines) else ""
+            pad = " " * (width - _size(text))
+            if text and j in styles:
+                text = click.style(text, bold=True, fg="green" if styles[j] == "best" else None)
+            shown.append(text + pad if to_left else pad + text)
+        yield (" " * GAP).join(shown).rstrip()
 
 
-def wrapped(text: str, width: int, *, fold: bool = True) -> list[str]:
-    """Break text between words into lines of at most so many characters, all indented alike.
+def _wrapped(text: str, width: int, *, fold: bool = True) -> list[str]:
+    """Break text between words into lines of a width, all indented alike.
 
-    Parameters
-    ----------
-    text : str
-    width : int
-    fold : bool
-        Whether a longer word is broken too; a terminal does so by itself.
-
-    Examples
-    --------
-    >>> wrapped("ratings of films", 9), wrapped("unbreakable", 6)
-    (['ratings', 'of films'], ['unbrea', 'kable'])
-    >>> wrapped("  drop or keep", 9)
-    ['  drop or', '  keep']
+    With `fold` a word that is longer is broken too; without it the terminal does so.
     """
-    if _cells(text) <= width:
+    if _size(text) <= width:
         return [text]
     indent = text[: len(text) - len(text.lstrip(" "))]
     if 0 < len(indent) < width // 2:
-        rest = wrapped(text[len(indent) :], width - len(indent), fold=fold)
+        rest = _wrapped(text[len(indent) :], width - len(indent), fold=fold)
         return [indent + line for line in rest]
-    lines: list[str] = []
-    line = ""
+    lines = [""]
     for word in text.split(" "):
-        longer = f"{line} {word}" if line else word
-        if _cells(longer) <= width:
-            line = longer
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if _size(longer) <= width:
+            lines[-1] = longer
             continue
-        if line:
-            lines.append(line)
-        line = word
-        while fold and _cells(line) > width:
-            end = next(n for n in range(len(line), 0, -1) if n == 1 or _cells(line[:n]) <= width)
-            lines.append(line[:end])
-            line = line[end:]
-    return [*lines, line]
+        lines += [word] if lines[-1] else []
+        lines[-1] = word
+        while fold and _size(lines[-1]) > width:
+            line = lines.pop()
+            end = next(n for n in range(len(line), 0, -1) if n == 1 or _size(line[:n]) <= width)
+            lines += [line[:end], line[end:]]
+    return lines
 
 
-def _cells(text: str) -> int:
+def _total(widths: Collection[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _size(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
@@ -238,117 +195,39 @@ def _width() -> int:
     return max(20, shutil.get_terminal_size().columns)
 
 
-def show_table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    words: Collection[str] = (),
-    best: Collection[tuple[int, int]] = (),
-    below: Collection[int] = (),
-) -> None:
-    """Print a table: at full width, or fitted to the terminal.
-
-    Parameters
-    ----------
-    columns : sequence of str
-    rows : sequence of sequences
-    words : collection of str
-        Columns of words; the others hold numbers and are aligned to the right.
-    best : collection of (row, column)
-        Cells to stand out.
-    below : collection of int
-        Rows that a line is drawn above.
-    """
-    columns = [_plain(column) for column in columns]
-    cells = [[_plain(value) for value in row] for row in rows]
-    parts = layout(columns, cells, _width() if sys.stdout.isatty() else sys.maxsize, words)
-    for number, part in enumerate(parts):
-        shown = [columns[j] for j in part.columns]
-        left = [name in words for name in shown]
-        lines = [""] if number else []
-        lines += _lines(shown, part.widths, left, [HEADER] * len(shown))
-        for i, row in enumerate(cells):
-            if number and not any(row[j] for j in part.columns[1:]):
-                continue
-            if i in below:
-                lines.append("─" * _total(part.widths))
-            styles = [BEST if (i, j) in best else {} for j in part.columns]
-            lines += _lines([row[j] for j in part.columns], part.widths, left, styles)
-        _write("\n".join(lines))
-
-
-def _lines(
-    cells: Sequence[str],
-    widths: Sequence[int],
-    left: Sequence[bool],
-    styles: Sequence[dict[str, Any]],
-) -> Iterator[str]:
-    """Yield the lines of one row."""
-    broken = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
-    for n in range(max(map(len, broken))):
-        shown = []
-        for lines, width, to_left, style in zip(broken, widths, left, styles, strict=True):
-            text = lines[n] if n < len(lines) else ""
-            pad = " " * (width - _cells(text))
-            text = click.style(text, **style) if style and text else text
-            shown.append(text + pad if to_left else pad + text)
-        yield (" " * GAP).join(shown).rstrip()
+def _write(text: str, *, err: bool = False) -> None:
+    """Print text as it is; click takes colours out where there is no terminal."""
+    with suppress(OSError) if err else nullcontext():
+        click.echo(text, err=err, color=False if os.environ.get("NO_COLOR") else None)
 
 
 def show_run(run: Run) -> None:
-    """Print a run's table, its notes and where it was written."""
+    """Print a run's table, its notes and where it was written.
+
+    Reasons of failures stand beside the numbers where there is room, else below the table.
+    """
     from harness.results.runs import GROUP, display_table, headline
 
     table = display_table(run.info)
     frame = table.frame
-    say(f"\n{_plain(run.name)} · {_plain(headline(run.info))}\n")
-    failed = [] if _has_room(frame) else _taken_out(frame)
-    rows = list(frame.itertuples(index=False))
-    lines = [i for i in range(1, len(rows)) if (i in table.bounds) != (i - 1 in table.bounds)]
+    say(f"\n{plain(run.name)} · {plain(headline(run.info))}\n")
+    failed: list[tuple[str, str]] = []
+    if "error" in frame and sys.stdout.isatty():
+        numbers = frame.drop(columns="error")
+        widths = [max(map(_size, [column, *own])) for column, own in numbers.items()]
+        if _total([*widths, ERROR_WIDTH]) > _width():
+            failed = list(zip(frame["algorithm"], frame["error"], strict=True))
+            frame = numbers
     columns = list(frame.columns)
+    lines = [i for i in range(1, len(frame)) if (i in table.bounds) != (i - 1 in table.bounds)]
     best = [(row, columns.index(label)) for label, own in table.best.items() for row in own]
-    show_table(columns, rows, ("algorithm", "error", *GROUP), best, lines)
-    if failed or run.info.notes:
+    show_table(columns, frame.to_numpy().tolist(), ("algorithm", "error", *GROUP), best, lines)
+    if any(error for _, error in failed) or run.info.notes:
         say()
     for name, error in failed:
-        say(f"✗ {_plain(name)}: {_plain(error)}", colour="red")
+        if error:
+            say(f"✗ {plain(name)}: {plain(error)}", colour="red")
     for note in run.info.notes:
-        say(f"note: {_plain(note)}")
+        say(f"note: {plain(note)}")
     if run.folder is not None:
-        say(f"\nwritten to {_plain(run.folder)}")
-
-
-def _has_room(frame: pd.DataFrame) -> bool:
-    """Return whether errors fit beside the numbers."""
-    if "error" not in frame or not sys.stdout.isatty():
-        return True
-    others = [column for column in frame.columns if column != "error"]
-    widths = [max(map(_cells, [column, *frame[column]])) for column in others]
-    return _total([*widths, ERROR_WIDTH]) <= _width()
-
-
-def _taken_out(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """Remove the column of errors from a table, and return the errors by algorithm."""
-    errors = frame.pop("error")
-    named = zip(frame["algorithm"], errors, strict=True)
-    return [(name, error) for name, error in named if error]
-
-
-def show_dry_run(plan: DryRun) -> None:
-    """Print what a config would do."""
-    say(f"{_plain(plan.name)}\n")
-    for what, fact in plan.facts:
-        say(f"{what:<12}{_plain(fact)}")
-    columns = ["algorithm", "cells", "trials", "memory of one", "parameters"]
-    kept = [j for j in range(5) if j != 2 or any(row[2] != "0" for row in plan.rows)]
-    say()
-    rows = [[row[j] for j in kept] for row in plan.rows]
-    show_table([columns[j] for j in kept], rows, ("algorithm", "parameters"))
-    if plan.notes:
-        say()
-    for note in plan.notes:
-        say(f"note: {_plain(note)}")
-
-
-def _plain(value: object) -> str:
-    """Return text on one line, without control characters."""
-    return "".join(c if c.isprintable() else " " for c in str(value))
+        say(f"\nwritten to {plain(run.folder)}")

@@ -6,8 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from harness.cli.live import Live
-from harness.cli.progress import Lines, display, silent
+from harness.cli.progress import Lines, Live, display, silent
 from harness.experiment.events import CellFinished, CellStarted, Note, RunPlanned, Stage
 
 

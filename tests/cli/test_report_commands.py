@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.cli import report
+from harness.cli import views
 from harness.errors import ResultsError
 from harness.experiment import run
 from harness.report.plots import KINDS
@@ -258,7 +258,7 @@ def test_table_as_text_is_what_run_prints(call):
 
 
 def test_the_command_line_offers_every_kind_of_plot():
-    assert set(report.KINDS) == set(KINDS)
+    assert set(views.PLOTS) == set(KINDS)
 
 
 SCRIPT = """\

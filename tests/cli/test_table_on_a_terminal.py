@@ -2,6 +2,7 @@
 
 import fcntl
 import io
+import itertools
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
-from harness.cli import main, screen
+from harness.cli import commands, main, screen, views
 from harness.results.record import CellName, FailedCell
 
 TOP = Path(__file__).parents[2]
@@ -129,7 +130,8 @@ def tables(made):
         patch.chdir(made)
         for name, arguments in COMMANDS.items():
             shown = found[name] = []
-            patch.setattr(screen, "show_table", lambda *args, shown=shown: shown.append(args))
+            for module in (screen, commands, views):
+                patch.setattr(module, "show_table", lambda *args, shown=shown: shown.append(args))
             with pytest.raises(SystemExit) as left:
                 main(list(arguments))
             assert left.value.code == 0
@@ -175,16 +177,16 @@ def test_no_table_is_wider_than_its_terminal_and_nothing_is_lost(draw, width):
     rows = [[_text(draw) for _ in range(n_columns)] for _ in range(n_rows)]
     columns = [f"c{j}" * draw.randint(1, 4) for j in range(n_columns)]
     words = [column for column in columns if draw.random() < 0.4]
-    parts = screen.layout(columns, rows, width, words)
-    assert sorted({j for part in parts for j in part.columns}) == list(range(n_columns))
-    assert all(part.columns[0] == 0 for part in parts)
-    for part in parts:
-        assert sum(part.widths) + 2 * (len(part.widths) - 1) <= width
-        for j, size in zip(part.columns, part.widths, strict=True):
-            for row in rows:
-                lines = screen.wrapped(row[j], size)
-                assert all(len(line) <= size for line in lines)
-                assert "".join(lines).replace(" ", "") == row[j].replace(" ", "")
+    with pytest.MonkeyPatch.context() as patch:
+        shown = Terminal(width)
+        patch.setenv("COLUMNS", str(width))
+        patch.setenv("NO_COLOR", "1")
+        patch.setattr(sys, "stdout", shown)
+        screen.show_table(columns, rows, words)
+    lines = shown.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    names = [row[0] for row in (columns, *rows)] * lines.count("")  # each part repeats them
+    assert letters(lines) == letters([*names, *columns, *itertools.chain(*rows)])
 
 
 def _text(draw):
@@ -196,7 +198,7 @@ def test_wide_characters_take_two_columns(terminal):
     screen.show_table(["name", "value"], [["映画の評価", "0.5"], ["SVD", "0.25"]], ["name"])
     ends = [shown.interpreted().display[y].rstrip() for y in range(3)]
     assert [line.split()[-1] for line in ends] == ["value", "0.5", "0.25"]
-    assert [screen._cells(line) for line in shown.getvalue().splitlines()[1:]] == [17, 17]
+    assert [screen._size(line) for line in shown.getvalue().splitlines()[1:]] == [17, 17]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,321 @@
+"""Commands that compute; each is a thin layer over the Python interface, imported when called."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import time
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+from harness.cli.screen import plain, say, show_run, show_table
+from harness.errors import ConfigError, Fault, ResultsError, SplitError, counted
+
+LONG = 24
+"""Longer values of `harness reproduce` are shown as text."""
+
+
+@click.command()
+@options.configs
+@options.overrides
+@options.results
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=None,
+    help="Processes at the same time; the numbers are the same for any number.",
+)
+@click.option(
+    "--fresh", is_flag=True, help="Compute every cell and trial again, even finished ones."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print only the tables.")
+def run(
+    configs: tuple[str, ...],
+    overrides: tuple[str, ...],
+    results: Path,
+    workers: int | None,
+    fresh: bool,
+    quiet: bool,
+) -> int:
+    """Run experiments and print their tables.
+
+    Finished cells are kept: a second run computes only what is missing.
+    """
+    from harness import experiment, kernels
+    from harness.cli.progress import display
+    from harness.config.load import load
+
+    # Every config is checked before the first is run.
+    names: dict[str, str] = {}
+    for config in configs:
+        loaded, document = load(config, overrides=overrides)
+        if loaded.name in names:
+            message = (
+                f"{loaded.name!r} is also the name of {names[loaded.name]}, whose results "
+                "it would overwrite; change one, or run them with two commands and two --results"
+            )
+            raise ConfigError(config, [Fault(document.line(("name",)), "name", message)])
+        names[loaded.name] = config
+    if not quiet and not kernels.compiled_before():
+        say("first run on this machine: compiling the algorithms takes about ten seconds", err=True)
+    failed = 0
+    for config in configs:
+        with display(quiet) as watch:
+            done = experiment.run(
+                config,
+                results=results,
+                overrides=overrides,
+                workers=workers,
+                fresh=fresh,
+                watch=watch,
+            )
+        show_run(done)
+        failed += len(done.failed)
+    return 1 if failed else 0
+
+
+@click.command()
+@options.configs
+@options.overrides
+def check(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
+    """Show what a run would do and what would stop it.
+
+    Reads and splits the data, counts cells and trials, estimates memory, and looks for missing
+    packages. The exit code is 2 if there is a fault.
+    """
+    from harness.experiment.dry_run import dry_run
+
+    n_faults = 0
+    for number, config in enumerate(configs):
+        if number:
+            say()
+        plan = dry_run(config, overrides=overrides)
+        say(f"{plain(plan.name)}\n")
+        for what, fact in plan.facts:
+            say(f"{what:<12}{plain(fact)}")
+        say()
+        columns = ["algorithm", "cells", "trials", "memory of one", "parameters"]
+        kept = [j for j in range(5) if j != 2 or any(row[2] != "0" for row in plan.rows)]
+        rows = [[row[j] for j in kept] for row in plan.rows]
+        show_table([columns[j] for j in kept], rows, ("algorithm", "parameters"))
+        for lines, err in (
+            ([f"note: {plain(note)}" for note in plan.notes], False),
+            (plan.faults, True),
+        ):
+            if lines:
+                say()
+            for line in lines:
+                say(line, err=err)
+        n_faults += len(plan.faults)
+    return 2 if n_faults else 0
+
+
+@click.command()
+@click.argument("config", metavar="CONFIG")
+@options.overrides
+@click.option(
+    "--output",
+    type=options.folder,
+    default=Path("splits"),
+    show_default=True,
+    help="Output folder; one file for each data set, split and seed.",
+)
+def split(config: str, overrides: tuple[str, ...], output: Path) -> int:
+    """Save the splits that a run would use.
+
+    `split: {kind: file, path: FILE}` reads one back and refuses other data.
+    """
+    from harness import splits
+    from harness.experiment.plan import Plan
+
+    plan = Plan.from_config(config, overrides=overrides)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{output}: cannot be made ({error.strerror}); choose another folder"
+        raise SplitError(message) from None
+    datasets, kinds = (
+        range(len(part)) for part in (plan.experiment.dataset, plan.experiment.split)
+    )
+    written: set[Path] = set()
+    for dataset, kind, seed in itertools.product(datasets, kinds, plan.experiment.seed):
+        folds = plan.splits(dataset, kind, seed)
+        words = f"{folds[0].ratings.name} {folds[0].name} seed {seed}"
+        # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.
+        name = re.sub(r"[^.\w]+", "-", words).strip("-.")
+        path = output / f"{name}.parquet"
+        if path in written:  # two splits of one name, as holdouts of two random states
+            path = path.with_stem(f"{path.stem}-{folds[0].fingerprint[:8]}")
+        written.add(path)
+        splits.save(folds, path)
+        say(path)
+        for fold in folds:
+            say(
+                f"  {fold.name}, seed {seed}, fold {fold.fold + 1} of {len(folds)}: "
+                f"{len(fold.train):,} training and {len(fold.test):,} test ratings, "
+                f"fingerprint {fold.fingerprint[:12]}"
+            )
+    return 0
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=options.file, metavar="FILE...")
+@click.option(
+    "--metrics",
+    "labels",
+    required=True,
+    metavar="LABELS",
+    help="Metrics to compute, for example 'ndcg@5,10,rmse'.",
+)
+@click.option(
+    "--truth", type=options.file, help="The relevant items, where FILE holds recommendations."
+)
+@click.option("--training", type=options.file, help="Training pairs, for metrics beyond accuracy.")
+@click.option("--per-user", type=options.file, help="Write each user's scores to this CSV file.")
+def evaluate(
+    files: tuple[Path, ...],
+    labels: str,
+    truth: Path | None,
+    training: Path | None,
+    per_user: Path | None,
+) -> int:
+    """Score predictions or recommendations of any program.
+
+    FILE is a table (CSV, TSV or Parquet) of user, item, estimate and rating; or, with --truth, of
+    user, item and rank or estimate, or a TREC run, and the truth a table of user, item and rating
+    or TREC qrels. Several files give a row each.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from harness import metrics, rankings
+    from harness.files import write_output
+    from harness.results.runs import frame_to_csv
+
+    wanted = metrics.parse_many(labels)
+    rows, frames, notes = [], [], []
+    for path in files:
+        begun = time.perf_counter()
+        evidence = rankings.read(path, truth, training)
+        scores = metrics.score(wanted, *evidence)
+        seconds = time.perf_counter() - begun
+        values = ["" if math.isnan(s.mean) else f"{s.mean:.6f}" for s in scores.values()]
+        rows.append([path.name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
+        for metric, s in scores.items():
+            if s.n_undefined:
+                users = counted(s.n_undefined, "user")
+                notes.append(
+                    f"{path.name}: {metric} is undefined for {users}; its mean is over the others"
+                )
+            elif metric.per_user and len(s.per_user) > 1 and np.ptp(s.per_user) == 0:
+                notes.append(
+                    f"{path.name}: {metric} is {s.mean:g} for every user, so it cannot tell lists "
+                    "apart here; a `threshold=` says which ratings are relevant"
+                )
+        own = {str(metric): s.per_user for metric, s in scores.items() if metric.per_user}
+        frame = pd.DataFrame({"user": evidence.rankings.users, **own})
+        frame.insert(0, "file", path.name)
+        frames.append(frame)
+    show_table(["file", *map(str, wanted), "users", "seconds"], rows, ["file"])
+    for note in notes:
+        say(f"note: {note}")
+    if per_user is not None:
+        try:
+            write_output(per_user, frame_to_csv(pd.concat(frames)).encode("utf-8", "replace"))
+        except OSError as error:
+            message = f"{per_user}: cannot be written ({error.strerror}); use --per-user FILE"
+            raise ResultsError(message) from None
+    return 0
+
+
+@click.command()
+@click.argument("run", metavar="RUN")
+@options.results
+@click.option(
+    "--metric", "role", default="ndcg", show_default=True, help="ndcg, ap, recall, rr, ..."
+)
+@click.option("-k", type=click.IntRange(1), default=10, show_default=True, help="Cut-off rank.")
+@click.option(
+    "--threshold", type=float, help="Smallest rating of a relevant item, for metrics that need it."
+)
+def conventions(run: str, results: Path, role: str, k: int, threshold: float | None) -> int:
+    """Score one run by the definition of each library.
+
+    All rows score the same lists and ratings; only the definition differs.
+    """
+    from harness.results.runs import GROUP
+    from harness.results.scores import under_conventions
+
+    (opened,) = options.opened((run,), results)
+    scored = under_conventions(opened, options.store(), role=role, k=k, threshold=threshold)
+    for names, rows in scored.groupby(list(GROUP), sort=False):
+        say(f"\n{run} · {role}@{k} · {', '.join(map(str, names))}\n")
+        shown = rows.drop(columns=list(GROUP)).dropna(axis=1, how="all")
+        known = shown.astype(object).where(shown.notna(), None)
+        cells = [[_shown(value, ".4f") for value in row] for row in known.to_numpy()]
+        show_table(list(shown.columns), cells, ["convention", "label", "note"])
+    return 0
+
+
+@click.command()
+@click.argument("source", required=False)
+@click.option("--quiet", "-q", is_flag=True, help="Print only the table.")
+@click.option(
+    "--no-runs", is_flag=True, help="Compute only numbers that need no data and no training."
+)
+def reproduce(source: str | None, quiet: bool, no_runs: bool) -> int:
+    """Compute published numbers again and compare them.
+
+    SOURCE is vincent-2018, rectools-docs, singh-2025, nicolas-2022, bellei-2017, microsoft or
+    surprise; all of them without it. The exit code is 1 if a number differs that no note explains.
+    """
+    from harness import reproduce as published
+    from harness.cli.progress import display
+
+    with display(quiet) as watch:
+        runs = {} if no_runs else published.trained_runs(watch)
+        findings = published.reproduce(source, runs)
+    columns = ["quantity", "published", "here", "difference", "verdict"]
+    for key, title in published.sources().items():
+        own = [finding for finding in findings if finding.source == key]
+        if not own:
+            continue
+        rows = [
+            [
+                finding.quantity,
+                _shown(finding.published, ".10g"),
+                _shown(finding.here, ".10g"),
+                _shown(finding.difference, ".1e"),
+                finding.verdict,
+            ]
+            for finding in own
+        ]
+        long = any(len(value) > LONG for row in rows for value in row[1:3])
+        say(f"\n{title} [{key}]\n")
+        show_table(columns, rows, columns if long else ["quantity", "verdict"])
+        notes: dict[str, list[str]] = {}
+        for finding in own:
+            if finding.note and finding.verdict not in ("equal", "equal as printed"):
+                notes.setdefault(finding.note, []).append(finding.quantity)
+        for note, quantities in notes.items():
+            few = ", ".join(quantities) if len(quantities) < 4 else f"{len(quantities)} values"
+            say(f"note: {few}: {note}")
+    if any(isinstance(finding.here, published.Band) for finding in findings):
+        say(
+            "\nBand: the source set no seed. Its value is compared with the 99% prediction "
+            "interval of one more seed."
+        )
+    counts = Counter(finding.verdict for finding in findings)
+    say("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return 1 if counts["differs"] else 0
+
+
+def _shown(value: object, form: str) -> str:
+    """Return a cell of a table: a number by its format, nothing for none."""
+    if value is None:
+        return ""
+    return format(value, form) if isinstance(value, float) else str(value)

@@ -1,0 +1,307 @@
+"""Commands that show what there is: results, algorithms, data, finished cells."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+from harness.cli.screen import say, show_run, show_table
+from harness.errors import ResultsError, counted
+
+PLOTS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "spread")
+NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
+"""Columns of lists that are aligned to the right."""
+
+
+@click.command()
+@options.runs
+@options.results
+@options.baseline
+@options.anyway
+@click.option(
+    "--output",
+    type=options.file,
+    help="The file; by default report.html in the run's folder, comparison.html for several runs.",
+)
+def report(
+    runs: tuple[str, ...], results: Path, baseline: str | None, anyway: bool, output: Path | None
+) -> int:
+    """Write a page about a run, or about several runs.
+
+    RUN is a folder, or the name of a run in the results folder. The page is one file that loads
+    nothing from elsewhere; index.html beside the runs lists them all.
+    """
+    from harness.report import write_index, write_page
+
+    opened = options.opened(runs, results)
+    path = output or results / "comparison.html"
+    if output is None and len(opened) == 1:
+        path = (opened[0].folder or results / opened[0].name) / "report.html"
+    say(f"written to {write_page(opened, path, baseline=baseline, anyway=anyway)}")
+    if output is None:
+        for folder in sorted({run.folder.parent for run in opened if run.folder is not None}):
+            say(f"written to {write_index(folder)}")
+    return 0
+
+
+@click.command()
+@options.runs
+@options.results
+@options.baseline
+@options.anyway
+@click.option(
+    "--kind",
+    "kinds",
+    type=options.Choice((*PLOTS, "all")),
+    multiple=True,
+    default=("all",),
+    show_default=True,
+    help="Kind of plot; can be repeated.",
+)
+@click.option(
+    "--metric", metavar="LABEL", help="Metric to plot; by default ndcg@10 or the nearest one."
+)
+@click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
+@click.option(
+    "--format", "form", type=options.Choice(["png", "svg"]), default="svg", show_default=True
+)
+@click.option(
+    "--output",
+    type=options.folder,
+    help="Folder for the files; by default plots in the run's folder.",
+)
+def plot(
+    runs: tuple[str, ...],
+    results: Path,
+    baseline: str | None,
+    anyway: bool,
+    kinds: tuple[str, ...],
+    metric: str | None,
+    place: int | None,
+    form: str,
+    output: Path | None,
+) -> int:
+    """Draw plots of a run, or of several runs together.
+
+    Each plot is one file; for a run with several tables, its name contains the table.
+    """
+    from harness.report import join, plots
+    from harness.report.summary import summarise
+
+    summary = summarise(join(options.opened(runs, results), anyway=anyway), baseline=baseline)
+    folder = output or (summary.run.folder or results) / "plots"
+    label = summary.metric(metric)
+    numbers = range(1, len(summary.tables) + 1) if place is None else [place]
+    written, missing = 0, []
+    for number, kind in itertools.product(
+        numbers, PLOTS if "all" in kinds else dict.fromkeys(kinds)
+    ):
+        title = summary.table(number).title
+        try:
+            say(f"written to {plots.KINDS[kind].write(summary, label, number, form, folder)}")
+            written += 1
+        except ResultsError as error:
+            if kind in kinds or isinstance(error.__context__, OSError):
+                raise  # it was asked for, or it cannot be written
+            missing.append(f"no {kind} of {title}: {error}")
+    if not written:
+        raise ResultsError("\n".join(missing))
+    for reason in missing:
+        say(reason, err=True)
+    return 0
+
+
+@click.command()
+@options.runs
+@options.results
+@options.anyway
+@click.option(
+    "--format",
+    "form",
+    type=options.Choice(["text", "markdown", "csv", "latex"]),
+    default="text",
+    show_default=True,
+)
+def table(runs: tuple[str, ...], results: Path, anyway: bool, form: str) -> int:
+    """Print the table of a run, or of several runs together."""
+    from harness.report import join, latex
+    from harness.results.runs import to_csv, to_markdown
+
+    run = join(options.opened(runs, results), anyway=anyway)
+    if form == "text":
+        show_run(run)
+        return 0
+    text = (
+        {"csv": to_csv, "markdown": to_markdown}[form](run.info) if form != "latex" else latex(run)
+    )
+    say(text.removesuffix("\n"), whole=True)
+    return 0
+
+
+@click.command()
+@options.runs
+@options.results
+@options.anyway
+@click.option(
+    "--output",
+    type=options.file,
+    help="The page's file; by default comparison.html in the results folder.",
+)
+def compare(runs: tuple[str, ...], results: Path, anyway: bool, output: Path | None) -> int:
+    """Put several runs into one table and one page.
+
+    RUN is a folder, or the name of a run in the results folder. Runs on other data, another split
+    or other candidates are refused. The page is that of `harness report`, for all of them.
+    """
+    from harness.report import join, write_page
+
+    opened = options.opened(runs, results)
+    joined = join(opened, anyway=anyway)
+    show_run(joined)
+    path = output or results / "comparison.html"
+    say(f"\nwritten to {write_page(opened, path, joined=joined)}")
+    return 0
+
+
+@click.command("list")
+@click.argument(
+    "what", type=options.Choice(["algorithms", "datasets", "metrics", "runs", "configs"])
+)
+@options.results
+def list_(what: str, results: Path) -> int:
+    """List algorithms, data sets, metrics, runs or configs."""
+    notes: list[str] = []
+    listings: dict[str, Callable[[], Iterator[list[str]]]] = {
+        "algorithms": _algorithms,
+        "datasets": _datasets,
+        "metrics": _metrics,
+        "configs": _listed_configs,
+        "runs": lambda: _listed_runs(results, notes),
+    }
+    columns, *rows = listings[what]()
+    if rows:
+        show_table(columns, rows, set(columns) - NUMBERS)
+    else:
+        say(f"no {what} here")
+    for note in notes:
+        say(f"note: {note}")
+    return 0
+
+
+def _algorithms() -> Iterator[list[str]]:
+    from harness.algorithms import registry
+
+    yield ["algorithm", "what it does", "parameters"]
+    for entry in registry.algorithms().values():
+        parameters = [f"{name}={value!r}" for name, value in entry.parameters().items()]
+        yield [entry.name, entry.summary, ", ".join(parameters) or "none"]
+
+
+def _datasets() -> Iterator[list[str]]:
+    from harness import datasets
+
+    yield ["dataset", "ratings", "users", "items", "scale", "here", "licence"]
+    for each in datasets.available():
+        yield [
+            f"{each.name} or {each.alias}" if each.alias else each.name,
+            f"{each.n_ratings:,}" if each.n_ratings else "as asked",
+            f"{each.n_users:,}" if each.n_users else "",
+            f"{each.n_items:,}" if each.n_items else "",
+            "{:g} to {:g}".format(*each.scale) if each.scale else "",
+            "yes" if each.is_here() else "no",
+            each.licence,
+        ]
+
+
+def _metrics() -> Iterator[list[str]]:
+    from harness import metrics
+
+    yield ["metric", "what it measures", "range", "source"]
+    for each in metrics.describe():
+        yield [each.name, each.summary, "{:g} to {:g}".format(*each.range), each.source]
+
+
+def _listed_configs() -> Iterator[list[str]]:
+    from harness.config.load import bundled, read
+
+    yield ["config", "what it answers"]
+    for name, path in bundled().items():
+        yield [name, " ".join(str(read(path).data.get("description", "")).split())]
+
+
+def _listed_runs(results: Path, notes: list[str]) -> Iterator[list[str]]:
+    from harness.results.runs import find_runs, read_run
+
+    yield ["run", "made", "data", "algorithms", "failed cells", "metrics"]
+    for folder in find_runs(results):
+        try:
+            info = read_run(folder).info
+        except ResultsError as error:
+            yield [folder.name, "cannot be read", "", "", "", ""]
+            notes.append(str(error))
+            continue
+        yield [
+            info.name,
+            info.started.replace("T", " ")[:16],
+            ", ".join(each.name for each in info.datasets),
+            str(len(info.algorithms)),
+            str(len(info.failed)),
+            ", ".join(info.metrics),
+        ]
+
+
+@click.group()
+def cache() -> None:
+    """Manage the finished cells that runs share."""
+
+
+@cache.command("list")
+def cache_list() -> int:
+    """List finished cells: key, megabytes, when."""
+    rows = [
+        [entry.key[:16], f"{entry.n_bytes / 1e6:.2f}", entry.written.isoformat(" ", "minutes")]
+        for entry in options.store().entries()
+    ]
+    show_table(["cell", "MB", "written"], rows, ["cell", "written"])
+    return 0
+
+
+@cache.command("size")
+def cache_size() -> int:
+    """Print the number of cells and their size."""
+    sizes = [entry.n_bytes for entry in options.store().entries()]
+    say(f"{counted(len(sizes), 'cell')}, {sum(sizes) / 1e6:.1f} MB")
+    return 0
+
+
+@cache.command("verify")
+def cache_verify() -> int:
+    """Read every cell against its checksum; broken ones are named and removed."""
+    store = options.store()
+    broken = 0
+    for entry in store.entries():
+        if message := store.fault(entry.key):
+            broken += 1
+            say(message)
+            store.discard(entry.key)
+    say(f"{counted(broken, 'broken cell')} removed" if broken else "every cell is complete")
+    return 1 if broken else 0
+
+
+@cache.command("prune")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0),
+    default=30.0,
+    show_default=True,
+    metavar="DAYS",
+    help="Remove cells that were written more days ago than this.",
+)
+def cache_prune(older_than: float) -> int:
+    """Remove old cells; a run that needs them again computes them again."""
+    say(f"{counted(options.store().prune(older_than), 'cell')} removed")
+    return 0
