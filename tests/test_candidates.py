@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from harness.candidates import Catalogue, Rated, Sampled
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import Holdout, Split, make
+from harness.splits import Split, make
+from harness.splits.kinds import Holdout
 
 
 def split_of(ratings, train, test):

@@ -20,7 +20,8 @@ from harness.candidates import CandidatesSection, Rated
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
 from harness.sections import MOST_SECONDS, SearchSpace, Section, State
-from harness.splits import FilterSection, Holdout, SplitSection
+from harness.splits import FilterSection, SplitSection
+from harness.splits.kinds import Holdout
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 GIVEN = "given from Python: "

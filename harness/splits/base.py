@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Parts = tuple[Rows, Rows]
 """Rows of the training part, in training order, and of the test part."""
+Notes = tuple[str, ...]
+"""What the rows do not show, a sentence each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +61,6 @@ class Split:
     fold: int
     n_folds: int
     fingerprint: str
-    notes: tuple[str, ...] = ()
-
-
-class Drawn(NamedTuple):
-    """The rows of each fold, and notes that they do not show, a sentence each."""
-
-    folds: list[Parts]
     notes: tuple[str, ...] = ()
 
 
@@ -115,8 +110,8 @@ class DrawnSplit(SplitSection):
     """A split that is computed from the ratings and a seed."""
 
     @abstractmethod
-    def draw(self, ratings: Ratings, state: int) -> Drawn:
-        """Divide the rows of ratings, or raise SplitError.
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        """Return the folds, and notes on all of them, or raise SplitError.
 
         `state` is the section's `random_state` or, without one, a seed derived from the run's.
         """
@@ -127,11 +122,10 @@ class DrawnSplit(SplitSection):
         state = getattr(self, "random_state", None)
         if state is None:
             state = seeds.derive(seed, "split", self.kind)
-        if rows is None:
-            return assemble(self.describe(), ratings, self.draw(ratings, state))
-        folds, notes = self.draw(ratings.take(rows), state)
-        drawn = Drawn([(rows[train], rows[test]) for train, test in folds], notes)
-        return assemble(self.describe(), ratings, drawn, rows)
+        folds, notes = self.draw(ratings if rows is None else ratings.take(rows), state)
+        if rows is not None:
+            folds = [(rows[train], rows[test]) for train, test in folds]
+        return assemble(self.describe(), ratings, folds, rows, notes)
 
 
 class FilterSection(Kind):
@@ -178,7 +172,7 @@ def make(
 
     Examples
     --------
-    >>> from harness.splits import KFold
+    >>> from harness.splits.kinds import KFold
     >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
     >>> [split.test.tolist() for split in make(KFold(n_splits=2, shuffle=False), r, seed=0)]
     [[0, 1], [2, 3]]
@@ -230,12 +224,14 @@ def _counts(ratings: Ratings) -> dict[str, int]:
     return {"ratings": len(ratings)} | found
 
 
-def assemble(name: str, ratings: Ratings, drawn: Drawn, rows: Rows | None = None) -> list[Split]:
+def assemble(
+    name: str, ratings: Ratings, folds: list[Parts], rows: Rows | None = None, notes: Notes = ()
+) -> list[Split]:
     """Check the parts of every fold of `rows`, or of all ratings, then name and hash them."""
-    n_divided, n_folds = len(ratings), len(drawn.folds)
+    n_divided, n_folds = len(ratings), len(folds)
     if rows is not None:
         name, n_divided = f"{name} of the training part", len(rows)
-    for fold, parts in enumerate(drawn.folds):
+    for fold, parts in enumerate(folds):
         where = name if n_folds == 1 else f"{name}, fold {fold + 1} of {n_folds}"
         for part, word in zip(parts, ("training", "test"), strict=True):
             if len(part) == 0:
@@ -244,12 +240,14 @@ def assemble(name: str, ratings: Ratings, drawn: Drawn, rows: Rows | None = None
                     "change the sizes of the split or use more data"
                 )
     splits = []
-    for fold, (train, test) in enumerate(drawn.folds):
+    for fold, (train, test) in enumerate(folds):
         digest = hashlib.sha256(f"{ratings.fingerprint} {len(train)} {len(test)}\n".encode())
         for part in (train, test):
             digest.update(np.ascontiguousarray(part, dtype="<i8").data)
-        notes = (*drawn.notes, *_notes(ratings, train, test, n_divided))
-        splits.append(Split(ratings, train, test, name, fold, n_folds, digest.hexdigest(), notes))
+        all_notes = (*notes, *_notes(ratings, train, test, n_divided))
+        splits.append(
+            Split(ratings, train, test, name, fold, n_folds, digest.hexdigest(), all_notes)
+        )
     return splits
 
 

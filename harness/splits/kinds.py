@@ -16,9 +16,9 @@ from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.sections import Folds, Moment, Share, Size, SizeOrZero, State, seconds, written
 from harness.splits.base import (
-    Drawn,
     DrawnSplit,
     Mask,
+    Notes,
     Parts,
     Rows,
     SplitSection,
@@ -79,7 +79,7 @@ class Holdout(DrawnSplit):
             )
         return self
 
-    def draw(self, ratings: Ratings, state: int) -> Drawn:
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         n, n_test, n_train = len(ratings), self.test_size, self.train_size
         if isinstance(n_test, float):  # rounded as both libraries round
             n_test = math.ceil(n_test * n)
@@ -97,8 +97,8 @@ class Holdout(DrawnSplit):
             )
         order = np.random.RandomState(state).permutation(n) if self.shuffle else np.arange(n)
         if self.shuffle and self.like == "sklearn":  # whose permutation begins with the test part
-            return Drawn([(order[n_test : n_test + n_train], order[:n_test])])
-        return Drawn([(order[:n_train], order[n_train : n_train + n_test])])
+            return [(order[n_test : n_test + n_train], order[:n_test])], ()
+        return [(order[:n_train], order[n_train : n_train + n_test])], ()
 
     def describe(self) -> str:
         sizes = (self.test_size, " "), (self.train_size, ", train ")
@@ -129,7 +129,7 @@ class _Folds(DrawnSplit):
     if TYPE_CHECKING:
         n_splits: int = 5
 
-    def draw(self, ratings: Ratings, state: int) -> Drawn:
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         n, folds = len(ratings), []
         if self.n_splits > n:
             raise SplitError(
@@ -145,7 +145,7 @@ class _Folds(DrawnSplit):
             sizes[: n % self.n_splits] += 1  # the first folds take what is left over
             for start, stop in pairwise([0, *np.cumsum(sizes).tolist()]):
                 folds.append((np.concatenate([order[:start], order[stop:]]), order[start:stop]))
-        return Drawn(folds)
+        return folds, ()
 
 
 class KFold(_Folds):
@@ -203,7 +203,7 @@ class ItemFraction(DrawnSplit):
     """Order both parts by item and draw, row for row as `python_stratified_split` with
     `filter_by="item"` of Microsoft's Recommenders; null: the order of the data."""
 
-    def draw(self, ratings: Ratings, state: int) -> Drawn:
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         rank = np.arange(ratings.n_items)
         if self.like == "recommenders":  # which sorts the items by their ids
             rank[sorted(rank, key=lambda code: natural(str(ratings.item_ids[code])))] = rank.copy()
@@ -215,7 +215,7 @@ class ItemFraction(DrawnSplit):
         parts = rows[train], rows[~train]
         if self.like is None:
             parts = np.sort(parts[0]), np.sort(parts[1])
-        return Drawn([parts])
+        return [parts], ()
 
     def describe(self) -> str:
         like = ", as recommenders" if self.like else ""
@@ -236,13 +236,13 @@ class OwnTraining(DrawnSplit):
     """All ratings are training and test at once. The scores show what a model remembers, not what
     it predicts; use it only to reproduce published numbers."""
 
-    def draw(self, ratings: Ratings, state: int) -> Drawn:
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         rows = np.arange(len(ratings))
         note = (
             "evaluated on its own training data: scores show what a model remembers, not what it "
             "predicts"
         )
-        return Drawn([(rows, rows)], (note,))
+        return [(rows, rows)], (note,)
 
     def describe(self) -> str:
         return "own training data"
@@ -266,7 +266,7 @@ class _PerUser(DrawnSplit):
     def counts(self, ratings: Ratings, rng: np.random.Generator) -> tuple[Counts, Mask, str, str]:
         """Return each user's number of test ratings, who has too few for it, why, and advice."""
 
-    def draw(self, ratings: Ratings, state: int) -> Drawn:
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         rng = np.random.Generator(np.random.PCG64(state))
         n_test, few, need, advice = self.counts(ratings, rng)
         notes: tuple[str, ...] = ()
@@ -279,13 +279,13 @@ class _PerUser(DrawnSplit):
                 )
             notes = (f"{found}: {'training only' if self.too_few == 'train' else 'left out'}",)
         if getattr(self, "like", None) == "surprise":
-            return Drawn(self._as_surprise(ratings, few, state), notes)
+            return self._as_surprise(ratings, few, state), notes
         folds = []
         for _ in range(getattr(self, "n_splits", 1)):
             test = ~few[ratings.users] & (self._from_end(ratings, rng) < n_test[ratings.users])
             train = ~test & ~few[ratings.users] if self.too_few == "drop" else ~test
             folds.append((np.flatnonzero(train), np.flatnonzero(test)))
-        return Drawn(folds, notes)
+        return folds, notes
 
     def _as_surprise(self, ratings: Ratings, few: Mask, state: int) -> list[Parts]:
         """Draw one row of each user, users as they appear; rows are grouped by user."""
@@ -490,7 +490,7 @@ class GlobalTime(DrawnSplit):
             raise ValueError("both `quantile` and `date`; keep one")
         return self
 
-    def draw(self, ratings: Ratings, state: int) -> Drawn:
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         name, times = self.describe(), ratings.timestamps
         if times is None:
             raise SplitError(f"{name}: {ratings.name} has no timestamps; use a split without time")
@@ -512,7 +512,7 @@ class GlobalTime(DrawnSplit):
                 f"{first} to {last}, where ratings are"
             )
         note = f"training is before {_as_date(moment)}, test from then on"
-        return Drawn([(np.flatnonzero(before), np.flatnonzero(~before))], (note,))
+        return [(np.flatnonzero(before), np.flatnonzero(~before))], (note,)
 
     def describe(self) -> str:
         return f"global time {self.quantile if self.date is None else self.date}"

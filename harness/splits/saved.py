@@ -23,7 +23,7 @@ from harness.datasets.reading import read_file
 from harness.datasets.section import DatasetSection
 from harness.errors import SplitError
 from harness.files import write_whole
-from harness.splits.base import Drawn, Mask, Parts, Rows, Split, SplitSection, assemble, natural
+from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 
 Ids = NDArray[np.object_]
 VERSION = 1
@@ -71,7 +71,7 @@ class Predefined(SplitSection):
         else:
             names = self.folds or [""]
             folds = [self._from_files(str(name), ratings, within, base) for name in names]
-        return assemble(self.describe(), ratings, Drawn(folds), rows)
+        return assemble(self.describe(), ratings, folds, rows)
 
     def _from_files(self, fold: str, ratings: Ratings, within: Rows, base: Path | None) -> Parts:
         """Return rows in the order of the files, as Surprise's ``PredefinedKFold`` does."""
@@ -102,8 +102,7 @@ class Predefined(SplitSection):
         users, items, labels = (
             table.ids[role].ids[table.ids[role].codes] for role in ("user", "item", "fold")
         )
-        rows = _rows(ratings, users, items)
-        _refuse_unknown(path, ratings, rows < 0, users, items)
+        rows = _rows(path, ratings, np.arange(len(ratings)), users, items)
         names, inside = set(labels), np.isin(rows, within)
         rows, labels = rows[inside], labels[inside]
         present = set(labels)
@@ -171,8 +170,7 @@ def _rows_of_file(path: str, ratings: Ratings, within: Rows, base: Path | None) 
     """Return the rows of the ratings that a file holds, in its order."""
     listed = datasets.load(DatasetSection(path=path, out_of_scale="keep"), base=base)
     users, items = listed.user_ids[listed.users], listed.item_ids[listed.items]
-    rows = _rows(ratings, users, items)
-    _refuse_unknown(path, ratings, ~np.isin(rows, within), users, items)
+    rows = _rows(path, ratings, within, users, items)
     other = np.flatnonzero(listed.ratings != ratings.ratings[rows])
     if len(other):
         row = other[0]
@@ -183,18 +181,15 @@ def _rows_of_file(path: str, ratings: Ratings, within: Rows, base: Path | None) 
     return rows
 
 
-def _rows(ratings: Ratings, users: Ids, items: Ids) -> Rows:
-    """Return the row of each pair of ids, -1 where the data has no such rating."""
+def _rows(path: str, ratings: Ratings, within: Rows, users: Ids, items: Ids) -> Rows:
+    """Return the row of each pair of ids, or refuse pairs without a rating within some rows."""
     import pandas as pd
 
     user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users))
     item = pd.Index(ratings.item_ids).get_indexer(pd.Index(items))
     pairs = pd.Index(ratings.users.astype(np.int64) * ratings.n_items + ratings.items)
-    rows = pairs.get_indexer(user * ratings.n_items + item)
-    return np.where((user >= 0) & (item >= 0), rows, -1)
-
-
-def _refuse_unknown(path: str, ratings: Ratings, unknown: Mask, users: Ids, items: Ids) -> None:
+    rows: Rows = pairs.get_indexer(user * ratings.n_items + item)
+    unknown = (user < 0) | (item < 0) | ~np.isin(rows, within)
     if unknown.any():
         row = int(np.argmax(unknown))
         raise SplitError(
@@ -202,6 +197,7 @@ def _refuse_unknown(path: str, ratings: Ratings, unknown: Mask, users: Ids, item
             f"it is divided (the first: {_pair(users[row], items[row])}); "
             "give the folds of exactly these data, without filters"
         )
+    return rows
 
 
 def _pair(user: object, item: object) -> str:
@@ -315,7 +311,7 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
             )
             folds.append((train, test))
         try:
-            splits = assemble(about["name"], ratings, Drawn(folds))
+            splits = assemble(about["name"], ratings, folds)
         except SplitError as error:
             raise SplitError(f"{path}: {error}") from None
         if [split.fingerprint for split in splits] != about["fingerprints"]:

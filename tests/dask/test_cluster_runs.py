@@ -15,7 +15,7 @@ from harness import datasets, splits
 from harness.datasets import Ratings
 from harness.experiment import run
 from harness.experiment.events import CellFinished, CellStarted, Event, Note
-from harness.splits import Holdout
+from harness.splits.kinds import Holdout
 
 pytestmark = [
     pytest.mark.dask,

@@ -17,7 +17,7 @@ from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
 from harness.results.store import CellRecord, CellStore
 from harness.sections import Range
-from harness.splits import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
+from harness.splits.kinds import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
 
 GRID = {"method": "grid", "trials": 4, "metric": "ndcg@5"}
 CONFIG = {

@@ -4,12 +4,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import (
+from harness.splits import filter
+from harness.splits.filters import (
     FirstUsers,
     KCore,
     MinRating,
@@ -18,7 +19,6 @@ from harness.splits import (
     SampleUsers,
     TimeWindow,
     TopItems,
-    filter,
 )
 
 pairs = st.lists(
@@ -36,62 +36,42 @@ def pairs_of(ratings):
     return list(zip(*(each.astype(int).tolist() for each in ids), strict=True))
 
 
-def peel(some_pairs, n):
+def peel(left, n):
     """Take out one poor user or item at a time until there is none."""
-    left = list(some_pairs)
     while left:
         users, items = Counter(u for u, _ in left), Counter(i for _, i in left)
         poor = next((p for p in left if users[p[0]] < n or items[p[1]] < n), None)
         if poor is None:
             break
-        left.remove(poor)
+        left = [pair for pair in left if pair != poor]
     return left
 
 
-@settings(deadline=None)
+def enough(some_pairs, n, side):
+    counts = Counter(pair[side] for pair in some_pairs)
+    return [pair for pair in some_pairs if counts[pair[side]] >= n]
+
+
 @given(pairs, st.integers(1, 4))
-def test_a_k_core_is_what_is_left_after_peeling_one_rating_at_a_time(some_pairs, n):
-    expected = peel(some_pairs, n)
-    if not expected:
-        with pytest.raises(SplitError, match=f"filters: {n}-core leaves none of"):
-            filter([KCore(n=n)], ratings_of(some_pairs), seed=0)
-    else:
-        left, _ = filter([KCore(n=n)], ratings_of(some_pairs), seed=0)
-        assert pairs_of(left) == expected
-
-
-@settings(deadline=None)
-@given(pairs, st.integers(1, 3))
-def test_minimum_counts_look_once_at_users_or_items(some_pairs, n):
-    for section, side in ((MinRatingsPerUser(n=n), 0), (MinRatingsPerItem(n=n), 1)):
-        counts = Counter(pair[side] for pair in some_pairs)
-        expected = [pair for pair in some_pairs if counts[pair[side]] >= n]
-        if expected:
-            left, (report,) = filter([section], ratings_of(some_pairs), seed=0)
-            assert pairs_of(left) == expected
-            assert f"ratings {len(some_pairs)} -> {len(expected)}," in report
-            assert (
-                f"users {len({u for u, _ in some_pairs})} -> {len({u for u, _ in expected})},"
-                in report
-            )
-            assert report.endswith(f"-> {len({i for _, i in expected})}")
-
-
-def test_filters_follow_one_another_and_each_reports_before_and_after():
-    ratings = ratings_of([(1, 1), (1, 2), (2, 1), (3, 3)], times=[5, 6, 7, 8])
-    left, reports = filter([TimeWindow(start=6), MinRatingsPerItem(n=1)], ratings, seed=0)
-    assert pairs_of(left) == [(1, 2), (2, 1), (3, 3)]
-    assert reports == [
-        "from 6: ratings 4 -> 3, users 3 -> 3, items 3 -> 3",
-        "at least 1 per item: ratings 3 -> 3, users 3 -> 3, items 3 -> 3",
-    ]
-    assert len(ratings) == 4
-
-
-def test_a_time_window_has_its_start_and_not_its_end():
-    ratings = ratings_of([(1, 1), (1, 2), (1, 3)], times=[86_399, 86_400, 172_800])
-    left, _ = filter([TimeWindow(start="1970-01-02", end="1970-01-03")], ratings, seed=0)
-    assert pairs_of(left) == [(1, 2)]
+def test_minimum_counts_are_those_of_a_loop_and_a_core_is_what_is_left_of_peeling(some_pairs, n):
+    for section, left in (
+        (KCore(n=n), peel(some_pairs, n)),
+        (MinRatingsPerUser(n=n), enough(some_pairs, n, 0)),
+        (MinRatingsPerItem(n=n), enough(some_pairs, n, 1)),
+    ):
+        if not left:
+            with pytest.raises(SplitError, match=f"filters: {section.describe()} leaves none of"):
+                filter([section], ratings_of(some_pairs), seed=0)
+            continue
+        kept, reports = filter([section], ratings_of(some_pairs), seed=0)
+        assert pairs_of(kept) == left
+        before, after = (
+            (len(each), len({u for u, _ in each}), len({i for _, i in each}))
+            for each in (some_pairs, left)
+        )
+        counts = zip(("ratings", "users", "items"), before, after, strict=True)
+        changes = ", ".join(f"{noun} {old} -> {new}" for noun, old, new in counts)
+        assert reports == [f"{section.describe()}: {changes}"]
 
 
 def test_a_sample_of_users_keeps_all_of_their_ratings_and_follows_its_seed():
@@ -109,41 +89,50 @@ def test_a_sample_of_users_keeps_all_of_their_ratings_and_follows_its_seed():
 PLAYS = Ratings.from_columns(
     ["3", "1", "1", "2", "2", "3"], ["7", "8", "9", "8", "7", "6"], [9, 1, 4, 2, 1, 3], name="plays"
 )
+TIMED = ratings_of([(1, 1), (1, 2), (2, 1), (3, 3)], times=[86_399, 86_400, 172_799, 172_800])
 
 
 @pytest.mark.parametrize(
-    ("filters", "left", "name"),
+    ("filters", "ratings", "left", "report"),
     [
-        ([FirstUsers(n=2)], [(3, 7), (1, 8), (1, 9), (3, 6)], "first 2 users"),
-        ([FirstUsers(n=99)], pairs_of(PLAYS), "first 99 users"),
-        ([TopItems(n=2)], [(3, 7), (1, 8), (2, 8), (2, 7)], "top 2 items by count"),
-        ([TopItems(n=2, by="sum")], [(3, 7), (1, 9), (2, 7)], "top 2 items by sum"),
-        ([MinRating(at_least=3)], [(3, 7), (1, 9), (3, 6)], "ratings of at least 3"),
+        ([FirstUsers(n=2)], PLAYS, [(3, 7), (1, 8), (1, 9), (3, 6)], "first 2 users: ratings 6"),
+        ([FirstUsers(n=99)], PLAYS, pairs_of(PLAYS), "first 99 users: ratings 6"),
+        ([TopItems(n=2)], PLAYS, [(3, 7), (1, 8), (2, 8), (2, 7)], "top 2 items by count: "),
+        ([TopItems(n=2, by="sum")], PLAYS, [(3, 7), (1, 9), (2, 7)], "top 2 items by sum: "),
+        ([MinRating(at_least=3)], PLAYS, [(3, 7), (1, 9), (3, 6)], "ratings of at least 3: "),
         # Users that an earlier filter took out count among the first.
-        ([TopItems(n=1, by="count"), FirstUsers(n=2)], [(3, 7)], "top 1 items by count"),
-        ([TopItems(n=1, by="sum"), FirstUsers(n=1)], [(3, 7)], "top 1 items by sum"),
+        ([TopItems(n=1), FirstUsers(n=2)], PLAYS, [(3, 7)], "first 2 users: ratings 2"),
+        ([TopItems(n=1, by="sum"), FirstUsers(n=1)], PLAYS, [(3, 7)], "first 1 users: ratings 2"),
+        # A window has its start and not its end.
+        (
+            [TimeWindow(start="1970-01-02", end="1970-01-03")],
+            TIMED,
+            [(1, 2), (2, 1)],
+            "from 1970-01-02, before 1970-01-03: ratings 4 -> 2, users 3 -> 2, items 3 -> 2",
+        ),
+        (
+            [TimeWindow(start=86_400), MinRatingsPerItem(n=1)],
+            TIMED,
+            [(1, 2), (2, 1), (3, 3)],
+            "at least 1 per item: ratings 3 -> 3, users 3 -> 3, items 3 -> 3",
+        ),
     ],
 )
-def test_filters_of_plays_keep_what_they_say(filters, left, name):
-    ratings, reports = filter(filters, PLAYS, seed=0)
-    assert pairs_of(ratings) == left
-    assert reports[0].startswith(f"{name}: ratings 6 -> ")
+def test_filters_keep_what_they_say_one_after_another(filters, ratings, left, report):
+    before = pairs_of(ratings)
+    kept, reports = filter(filters, ratings, seed=0)
+    assert pairs_of(kept) == left
+    assert len(reports) == len(filters)
+    assert reports[-1].startswith(report)
+    assert pairs_of(ratings) == before
 
 
 @pytest.mark.parametrize(
     ("filters", "ratings", "message"),
     [
-        (
-            [TopItems(n=1), FirstUsers(n=1)],
-            PLAYS.take(np.array([1])),
-            "first 1 users leaves none of 1",
-        ),
+        ([TopItems(n=1), FirstUsers(n=1)], PLAYS.take(np.array([1])), "first 1 users leaves none"),
         ([SampleUsers(n=9)], PLAYS, "a sample of 9 users cannot be drawn from 3; lower n"),
-        (
-            [TimeWindow(end=5)],
-            PLAYS,
-            "before 5 needs timestamps, which plays does not have; remove",
-        ),
+        ([TimeWindow(end=5)], PLAYS, "before 5 needs timestamps, which plays does not have; rem"),
     ],
 )
 def test_a_filter_that_cannot_be_applied_is_refused(filters, ratings, message):

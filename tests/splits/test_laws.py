@@ -10,19 +10,18 @@ from hypothesis import strategies as st
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits import (
+from harness.splits import make, validation
+from harness.splits.kinds import (
     GlobalTime,
     Holdout,
     ItemFraction,
     KFold,
     LeaveNOut,
-    Predefined,
     RepeatedKFold,
     UserFraction,
     UserHoldout,
-    make,
-    validation,
 )
+from harness.splits.saved import Predefined
 
 SECTIONS = [
     Holdout(),
@@ -45,6 +44,7 @@ SECTIONS = [
     UserHoldout(users=2, given=1, choose="latest"),
 ]
 INNER = [Holdout(test_size=0.3), LeaveNOut(choose="latest"), GlobalTime(quantile=0.5)]
+each_section = pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
 
 
 @st.composite
@@ -63,21 +63,27 @@ def ratings_with_times(draw):
     )
 
 
-def made_or_none(section, ratings, seed=0):
-    """Return the folds, or None where a moment leaves nothing on one of its sides."""
+def folds_of(section, ratings, seed=0):
+    """Return the folds, none where a moment leaves nothing on one of its sides."""
     try:
         return make(section, ratings, seed)
     except SplitError as error:
         if isinstance(section, GlobalTime) and "no rating is" in str(error):
-            return None
+            return []
         raise
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
-@settings(deadline=None, max_examples=25)
+def assert_same_parts(one, other):
+    np.testing.assert_array_equal(one.train, other.train)
+    np.testing.assert_array_equal(one.test, other.test)
+    assert one.notes == other.notes
+
+
+@each_section
+@settings(max_examples=25)
 @given(ratings_with_times(), st.integers(0, 2**32 - 1))
 def test_no_rating_is_in_two_parts_and_a_seed_gives_the_same_ones_again(section, ratings, seed):
-    first, again = (made_or_none(section, ratings, seed) or [] for _ in range(2))
+    first, again = (folds_of(section, ratings, seed) for _ in range(2))
     for split, other in zip(first, again, strict=True):
         both = np.concatenate([split.train, split.test])
         assert len(np.unique(both)) == len(both)
@@ -87,13 +93,12 @@ def test_no_rating_is_in_two_parts_and_a_seed_gives_the_same_ones_again(section,
         assert len(split.test) > 0
         assert split.train.dtype == split.test.dtype == np.int64
         assert split.name == section.describe()
-        np.testing.assert_array_equal(split.train, other.train)
-        np.testing.assert_array_equal(split.test, other.test)
-        assert (split.fingerprint, split.notes) == (other.fingerprint, other.notes)
+        assert_same_parts(split, other)
+        assert split.fingerprint == other.fingerprint
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.describe())
-@settings(deadline=None, max_examples=15)
+@each_section
+@settings(max_examples=15)
 @given(ratings_with_times(), st.integers(0, 1000), st.randoms(use_true_random=False))
 def test_what_users_and_items_are_called_or_coded_as_decides_nothing(
     section, ratings, seed, random
@@ -107,24 +112,22 @@ def test_what_users_and_items_are_called_or_coded_as_decides_nothing(
         user_ids=np.array([f"somebody {code}" for code in range(ratings.n_users)], object),
         item_ids=np.array([f"something {code}" for code in range(ratings.n_items)], object),
     )
-    here, there = (made_or_none(section, each, seed) or [] for each in (ratings, renamed))
+    here, there = (folds_of(section, each, seed) for each in (ratings, renamed))
     for one, other in zip(here, there, strict=True):
-        np.testing.assert_array_equal(one.train, other.train)
-        np.testing.assert_array_equal(one.test, other.test)
-        assert one.notes == other.notes
+        assert_same_parts(one, other)
         assert one.fingerprint != other.fingerprint  # they are not the same data
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(ratings_with_times(), st.floats(0.05, 0.95))
 def test_a_split_in_time_trains_on_nothing_as_late_as_a_test_rating(ratings, quantile):
-    for split in made_or_none(GlobalTime(quantile=quantile), ratings) or []:
+    for split in folds_of(GlobalTime(quantile=quantile), ratings):
         assert ratings.timestamps[split.train].max() < ratings.timestamps[split.test].min()
         assert len(split.train) + len(split.test) == len(ratings)
         assert not any("leaks" in note for note in split.notes)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(ratings_with_times(), st.sampled_from([1, 2, 3]))
 def test_the_latest_ratings_of_a_user_are_never_before_their_training_ratings(ratings, n):
     for section in (LeaveNOut(n=n, choose="latest"), UserFraction(choose="latest")):
@@ -137,12 +140,12 @@ def test_the_latest_ratings_of_a_user_are_never_before_their_training_ratings(ra
             assert last < min((ratings.timestamps[row], row) for row in test)
 
 
-@pytest.mark.parametrize("outer", SECTIONS, ids=lambda section: section.describe())
+@each_section
 @pytest.mark.parametrize("inner", INNER, ids=lambda section: section.describe())
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(ratings_with_times())
-def test_a_validation_part_never_touches_the_test_part(outer, inner, ratings):
-    for split in made_or_none(outer, ratings) or []:
+def test_a_validation_part_never_touches_the_test_part(section, inner, ratings):
+    for split in folds_of(section, ratings):
         try:
             part = validation(split, inner, seed=0)
         except SplitError as error:
@@ -158,28 +161,6 @@ def test_a_validation_part_never_touches_the_test_part(outer, inner, ratings):
             assert ratings.timestamps[part.train].max() < ratings.timestamps[part.test].min()
 
 
-def small(n=20):
-    rows = np.arange(n)
-    return Ratings.from_columns(rows % 4, rows, rows % 5 + 1.0, rows * 10, scale=(1, 5))
-
-
-def test_several_validation_parts_are_refused():
-    (split,) = make(Holdout(), small(), seed=0)
-    with pytest.raises(SplitError, match="5-fold: 5 validation parts where one is needed; use"):
-        validation(split, KFold(), seed=0)
-
-
-def test_a_validation_part_is_named_and_speaks_of_the_training_part_alone():
-    (split,) = make(Holdout(), small(), seed=0)
-    part = validation(split, Holdout(test_size=0.25), seed=0)
-    assert part.name == "holdout 25% of the training part"
-    assert len(part.test) == 4
-    assert not any("in neither part" in note for note in part.notes)
-
-
-LATER = "the training ratings are later than the median test rating; `kind: global-time` does not"
-
-
 def ratings_of(n, times=None, shift=0):
     rows = np.arange(n)
     return Ratings.from_columns(
@@ -187,29 +168,29 @@ def ratings_of(n, times=None, shift=0):
     )
 
 
-def test_a_random_split_of_ratings_with_timestamps_says_that_it_leaks_the_future():
+def test_a_validation_part_is_one_is_named_and_speaks_of_the_training_part_alone():
+    (split,) = make(Holdout(), ratings_of(20), seed=0)
+    part = validation(split, Holdout(test_size=0.25), seed=0)
+    assert part.name == "holdout 25% of the training part"
+    assert len(part.test) == 4
+    assert not any("in neither part" in note for note in part.notes)
+    with pytest.raises(SplitError, match="5-fold: 5 validation parts where one is needed; use"):
+        validation(split, KFold(), seed=0)
+
+
+def leaks(split):
+    return [note for note in split.notes if note.startswith("leaks the future: ")]
+
+
+def test_a_split_of_ratings_with_timestamps_says_that_it_leaks_the_future():
     (split,) = make(Holdout(), ratings_of(2000, np.arange(2000)), seed=0)
-    (note,) = [note for note in split.notes if note.startswith("leaks the future: ")]
-    share = float(note.split(": ")[1].split("%")[0])
-    assert 46 < share < 54
-    assert "`kind: global-time` does not" in note
+    (note,) = leaks(split)
+    assert 46 < float(note.split(": ")[1].split("%")[0]) < 54
     (split,) = make(Holdout(), ratings_of(2000), seed=0)
-    assert not any("leaks" in note for note in split.notes)
-
-
-def test_users_and_items_without_training_ratings_are_counted():
-    ratings = Ratings.from_columns(
-        ["a", "a", "b", "c", "c"], [1, 2, 1, 1, 3], [1, 2, 3, 4, 5], [1, 2, 3, 8, 9], scale=(1, 5)
-    )
-    (split,) = make(GlobalTime(quantile=0.6), ratings, seed=0)
-    assert "1 of 1 test user (100.0%) has no training rating" in split.notes
-    assert "1 of 2 test items (50.0%) has no training rating" in split.notes
-
-
-def test_leaving_out_the_latest_of_each_user_leaks_too_and_says_so():
+    assert leaks(split) == []
     times = np.tile(np.arange(10), 10) * 1000 + np.repeat(np.arange(10), 10)
     (split,) = make(LeaveNOut(choose="latest"), ratings_of(100, times), seed=0)
-    assert any(note.startswith("leaks the future") for note in split.notes)
+    assert len(leaks(split)) == 1
 
 
 @pytest.mark.parametrize(
@@ -226,25 +207,30 @@ def test_a_leak_of_one_rating_in_many_is_not_rounded_away(train, time, share, tm
     times[9_500] = time
     whole = ratings_of(10_000, times)
     for name, rows in (("train", train), ("test", range(9_100, 9_500))):
-        part = whole.take(np.array(rows))
-        part.to_frame().to_csv(tmp_path / f"a.{name}", index=False)
-    section = Predefined(train="a.train", test="a.test")
-    (split,) = make(section, whole, seed=0, base=tmp_path)
-    leaks = [note for note in split.notes if note.startswith("leaks the future")]
-    assert leaks == ([] if share is None else [f"leaks the future: {share} of {LATER}"])
+        whole.take(np.array(rows)).to_frame().to_csv(tmp_path / f"a.{name}", index=False)
+    (split,) = make(Predefined(train="a.train", test="a.test"), whole, seed=0, base=tmp_path)
+    message = (
+        f"leaks the future: {share} of the training ratings are later than the median test "
+        "rating; `kind: global-time` does not"
+    )
+    assert leaks(split) == ([] if share is None else [message])
 
 
-def test_fingerprints_tell_rows_their_order_and_the_data_apart():
-    first = make(Holdout(random_state=1), ratings_of(50), seed=0)[0].fingerprint
-    assert make(Holdout(random_state=1), ratings_of(50), seed=9)[0].fingerprint == first
-    assert make(Holdout(random_state=2), ratings_of(50), seed=0)[0].fingerprint != first
-    assert make(Holdout(random_state=1), ratings_of(50, shift=1), seed=0)[0].fingerprint != first
-    folds = make(KFold(), ratings_of(50), seed=0)
-    assert len({fold.fingerprint for fold in folds}) == 5
+def test_users_and_items_without_training_ratings_are_counted():
+    ratings = Ratings.from_columns(
+        ["a", "a", "b", "c", "c"], [1, 2, 1, 1, 3], [1, 2, 3, 4, 5], [1, 2, 3, 8, 9], scale=(1, 5)
+    )
+    (split,) = make(GlobalTime(quantile=0.6), ratings, seed=0)
+    assert "1 of 1 test user (100.0%) has no training rating" in split.notes
+    assert "1 of 2 test items (50.0%) has no training rating" in split.notes
 
 
-def test_the_fingerprint_is_the_hash_that_the_documentation_describes():
+def test_the_fingerprint_is_the_documented_hash_of_the_data_and_the_rows_in_their_order():
     (split,) = make(Holdout(random_state=1), ratings_of(50), seed=0)
     digest = hashlib.sha256(f"{split.ratings.fingerprint} 40 10\n".encode())
     digest.update(split.train.astype("<i8").tobytes() + split.test.astype("<i8").tobytes())
     assert split.fingerprint == digest.hexdigest()
+    for state, shift, seed in ((1, 0, 9), (2, 0, 0), (1, 1, 0)):
+        (other,) = make(Holdout(random_state=state), ratings_of(50, shift=shift), seed)
+        assert (other.fingerprint == split.fingerprint) == ((state, shift) == (1, 0))
+    assert len({fold.fingerprint for fold in make(KFold(), ratings_of(50), seed=0)}) == 5

@@ -8,15 +8,22 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from harness.config.load import parse
-from harness.splits import FilterSection, OwnTraining, SplitSection
+from harness.splits import FilterSection, SplitSection
 from harness.splits.base import DrawnSplit
+from harness.splits.kinds import OwnTraining
 
 SPLITS = TypeAdapter(SplitSection)
 FILTERS = TypeAdapter(FilterSection)
 
 
-def section_of(text, family=SPLITS):
-    return family.validate_python(parse(f"value: {text}").data["value"])
+FILTER_KINDS = {each.model_fields["kind"].default for each in FilterSection.kinds}
+
+
+def section_of(value):
+    """Return the section of a mapping, or of YAML."""
+    given = parse(f"value: {value}").data["value"] if isinstance(value, str) else value
+    kind = given["kind"] if isinstance(given, dict) else given
+    return (FILTERS if kind in FILTER_KINDS else SPLITS).validate_python(given)
 
 
 @pytest.mark.parametrize(
@@ -56,12 +63,10 @@ def section_of(text, family=SPLITS):
     ],
 )
 def test_a_section_has_a_short_name_and_survives_being_written_down(text, name):
-    filters = [each.model_fields["kind"].default for each in FilterSection.kinds]
-    family = FILTERS if any(f"kind: {kind}," in text for kind in filters) else SPLITS
-    section = section_of(text, family)
+    section = section_of(text)
     assert section.describe() == name
-    assert family.validate_python(section.model_dump()) == section
-    assert family.validate_json(section.model_dump_json()) == section
+    assert section_of(section.model_dump()) == section
+    assert section_of(section.model_dump_json()) == section
 
 
 @pytest.mark.parametrize(
@@ -94,42 +99,26 @@ def test_a_section_has_a_short_name_and_survives_being_written_down(text, name):
             "a validation part of its own; remove the inner one",
         ),
         ("five-fold", "does not match any of the expected tags: 'holdout', 'kfold'"),
-    ],
-)
-def test_what_makes_no_split_is_refused(text, message):
-    with pytest.raises(ValidationError, match=message):
-        section_of(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
         ("{kind: time-window}", "neither `start` nor `end`; give one"),
         ("{kind: time-window, start: 5, end: 5}", "`start` 5 is not before `end` 5; swap"),
         ("{kind: k-core}", "Field required"),
         ("{kind: sample-users, n: 1.0}", "found 1.0; write a share between 0 and 1"),
     ],
 )
-def test_what_makes_no_filter_is_refused(text, message):
+def test_what_makes_no_split_or_filter_is_refused(text, message):
     with pytest.raises(ValidationError, match=message):
-        section_of(text, FILTERS)
+        section_of(text)
 
 
 def test_a_date_from_python_is_kept_as_text():
-    section = SPLITS.validate_python({"kind": "global-time", "date": date(1998, 3, 1)})
-    assert section.date == "1998-03-01"
+    assert section_of({"kind": "global-time", "date": date(1998, 3, 1)}).date == "1998-03-01"
 
 
 def test_every_key_is_described_in_the_schema():
     definitions = SPLITS.json_schema()["$defs"] | FILTERS.json_schema()["$defs"]
     assert len(definitions) == len(SplitSection.kinds) + len(FilterSection.kinds)
-    undescribed = [
-        f"{name}.{key}"
-        for name, definition in definitions.items()
-        for key, field in definition["properties"].items()
-        if "description" not in field
-    ]
-    assert undescribed == []
+    for definition in definitions.values():
+        assert all("description" in field for field in definition["properties"].values())
 
 
 NEEDED = {"predefined": {"test": "u.test"}, "file": {"path": "kept.parquet"}}
