@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.svd import FactorModel
-from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats
+from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, RawIds
 from harness.algorithms.registry import DOUBLE, Params, Size
 from harness.algorithms.spark_session import find_java, local_session
 from harness.errors import AlgorithmError
@@ -48,21 +49,9 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
     is_preference: bool
     """Whether estimates are preferences instead of ratings."""
 
-    def __init__(
-        self,
-        n_factors: int,
-        n_epochs: int,
-        reg: float,
-        alpha: float,
-        min_rating: float | None,
-        k_core: int,
-        random_state: int | None,
-    ) -> None:
+    def __init__(self, **params: float | None) -> None:
         super().__init__()
-        self.n_factors, self.n_epochs = n_factors, n_epochs
-        self.reg, self.alpha = reg, alpha
-        self.min_rating, self.k_core = min_rating, k_core
-        self.random_state = random_state
+        self.__dict__.update(params)
         self.fit_notes: list[str] = []
 
     @abstractmethod
@@ -199,8 +188,11 @@ class SparkALS(AlternatingLeastSquares):
         k_core: int = 1,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(n_factors, n_epochs, reg, alpha, min_rating, k_core, random_state)
-        self.implicit = self.is_preference = implicit
+        super().__init__(
+            n_factors=n_factors, n_epochs=n_epochs, reg=reg, implicit=implicit, alpha=alpha,
+            min_rating=min_rating, k_core=k_core, random_state=random_state,
+        )  # fmt: skip
+        self.is_preference = implicit
 
     def factorise(
         self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
@@ -213,12 +205,15 @@ class SparkALS(AlternatingLeastSquares):
         """
         import pyarrow as pa
 
-        numbers = (
-            places_by_name(np.asarray(trainset.user_ids))[trainset.user_codes],
-            places_by_name(np.asarray(trainset.item_ids))[trainset.item_codes],
+        user_numbers = number_by_name(trainset.user_ids)[trainset.user_codes]
+        item_numbers = number_by_name(trainset.item_ids)[trainset.item_codes]
+        table = pa.table(
+            {
+                "user": user_numbers[users],
+                "item": item_numbers[items],
+                "rating": ratings.astype(np.float32),
+            }
         )
-        columns = (numbers[0][users], numbers[1][items], ratings.astype(np.float32))
-        table = pa.table(dict(zip(("user", "item", "rating"), columns, strict=True)))
         session = local_session(self.label)
         with warnings.catch_warnings():
             # It warns of every version of pandas that is newer than itself.
@@ -247,23 +242,20 @@ class SparkALS(AlternatingLeastSquares):
                     "singular matrix raise reg, without memory lower n_factors or take fewer "
                     "ratings"
                 ) from error
-        return _from_spark(learnt[0], numbers[0]), _from_spark(learnt[1], numbers[1])
+        return _from_spark(learnt[0], user_numbers), _from_spark(learnt[1], item_numbers)
 
 
-def places_by_name(names: npt.NDArray[np.generic]) -> Codes:
+def number_by_name(names: RawIds) -> Codes:
     """Return the place of each name among all names in order, shape (n,)."""
-    places = np.empty(len(names), np.int32)
-    places[np.argsort(names, kind="stable")] = np.arange(len(names), dtype=np.int32)
-    return places
+    return pd.factorize(np.asarray(names), sort=True)[0].astype(np.int32)
 
 
 def _from_spark(table: pa.Table, numbers: Codes) -> Vectors:
     """Return Spark's factors by inner id; `numbers` holds what Spark calls each inner id."""
-    inner = np.full(int(numbers.max()) + 1, -1, np.int32)
-    inner[numbers] = np.arange(len(numbers), dtype=np.int32)
     learnt = table.column("features").combine_chunks().flatten().to_numpy()
     vectors = np.zeros((len(numbers), len(learnt) // len(table)), learnt.dtype)
-    vectors[inner[table.column("id").to_numpy()]] = learnt.reshape(len(table), -1)
+    places = pd.Index(numbers).get_indexer(table.column("id").to_numpy())
+    vectors[places] = learnt.reshape(len(table), -1)
     return vectors
 
 
@@ -319,7 +311,10 @@ class ImplicitALS(AlternatingLeastSquares):
         k_core: int = 1,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(n_factors, n_epochs, reg, alpha, min_rating, k_core, random_state)
+        super().__init__(
+            n_factors=n_factors, n_epochs=n_epochs, reg=reg, alpha=alpha,
+            min_rating=min_rating, k_core=k_core, random_state=random_state,
+        )  # fmt: skip
 
     def factorise(
         self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats

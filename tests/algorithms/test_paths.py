@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from harness.algorithms import models, registry, surprise
-from harness.algorithms.compiled import matrix
-from harness.algorithms.compiled.knn import Similarities
+from harness.algorithms.compiled import knn
+from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.errors import AlgorithmError
 
 # Surprise's dump and load leave their files to the garbage collector.
@@ -211,10 +211,10 @@ def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
     both = twins(ROWS)
     options = {"name": "pearson_baseline", "user_based": user_based, "shrinkage": 3}
     theirs = create(kind, sim_options=dict(options)).fit(both.plain())
-    monkeypatch.setattr(matrix, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(knn, "DENSE_LIMIT", 0)
     ours = create(kind, sim_options=dict(options))
     models.fit(ours, both.columns())
-    assert isinstance(ours.sim, Similarities)
+    assert isinstance(ours.sim, LazyMatrix)
     assert ours.sim.shape == theirs.sim.shape
     assert len(ours.sim) == len(theirs.sim)
     assert ours.sim[2].tolist() == theirs.sim[2].tolist()

@@ -14,7 +14,7 @@ import pytest
 
 import harness
 from harness.algorithms import models
-from harness.algorithms.als import SparkALS, places_by_name
+from harness.algorithms.als import SparkALS, number_by_name
 from harness.algorithms.models import ColumnTrainset
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import AlgorithmError
@@ -108,7 +108,7 @@ class TestFactors:
 def test_names_are_numbered_as_categories_of_pandas_are() -> None:
     names = pd.Series(["b", "ä", "B", "a b", "1", "10", "2"])
     expected = names.astype("category").cat.codes.tolist()
-    assert places_by_name(names.to_numpy(dtype=object)).tolist() == expected
+    assert number_by_name(names.to_numpy(dtype=object)).tolist() == expected
 
 
 def by_the_script(spark: Any, text: bytes, n_users: int, n_artists: int | None) -> float:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled import baseline_only
-from harness.algorithms.compiled.matrix import LazyMatrix, each_row, fits_densely, rows_of
+from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
 from harness.algorithms.models import (
     Bools,
     Codes,
@@ -29,7 +28,6 @@ from harness.algorithms.registry import (
     FitOptions,
     NeedsSurprise,
     Params,
-    Progress,
     Size,
     are_integers,
     are_numbers,
@@ -39,8 +37,8 @@ from harness.sections import Range, SearchSpace
 
 MEASURES = ("msd", "cosine", "pearson", "pearson_baseline")
 MSD, COSINE, PEARSON, PEARSON_BASELINE = range(4)
-ROWS_A_THREAD = 16  # of similarities, the fewest
-ROWS_BETWEEN_REPORTS = 1024
+DENSE_LIMIT = 2 << 30
+"""Largest similarity matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
 MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
 HALF = np.uint64(32)
@@ -54,73 +52,9 @@ SPACE: SearchSpace = {
 }
 
 
-class Similarities(LazyMatrix):
-    """The similarity matrix of a model, whose rows are computed on first use.
-
-    `x_lists` hold the ratings of each x in the order of inner y, `y_lists` those of each y; for
-    ``pearson_baseline`` ratings minus baselines.
-    """
-
-    def __init__(
-        self, measure: int, x_lists: Lists, y_lists: Lists, min_support: int, shrinkage: float
-    ) -> None:
-        self._measure, self._lists = measure, (x_lists, y_lists)
-        self._min_support, self._shrinkage = min_support, shrinkage
-        self.shape = (len(x_lists.offsets) - 1,) * 2
-
-    @classmethod
-    def of(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> Similarities:
-        """Return what ``compute_similarities`` would.
-
-        It sets the model's biases, if the measure needs them and there are none yet.
-        """
-        options = model.sim_options
-        measure = MEASURES.index(options.get("name", "msd").lower())
-        min_support, shrinkage = int(options.get("min_support", 1)), 0.0
-        y_lists, order = _sides(model, trainset)
-        if measure == PEARSON_BASELINE:
-            min_support, shrinkage = max(2, min_support), float(options.get("shrinkage", 100))
-            if model.bu is None:
-                model.bu, model.bi = baseline_only.fit_baselines(model.bsl_options, trainset)
-            bx, by = model.switch(model.bu, model.bi)
-            y_baselines = np.repeat(trainset.global_mean + by, np.diff(y_lists.offsets))
-            y_lists = y_lists._replace(ratings=y_lists.ratings - (y_baselines + bx[y_lists.ids]))
-        return cls(measure, order.lists(y_lists.ratings), y_lists, min_support, shrinkage)
-
-    def rows(self, xs: npt.NDArray[np.integer]) -> Floats:
-        rows = np.empty((len(xs), self.shape[1]))
-        self._fill(xs.astype(np.int64), rows)
-        return rows
-
-    def _fill(self, xs: Offsets, rows: Floats) -> None:
-        if self._measure == MSD:
-            sums = np.empty((self.shape[1], 2))
-            fill_rows_of_msd(xs, *self._lists, self._min_support, rows, sums)
-        else:
-            sums = np.empty((self.shape[1], 6))
-            options = (self._min_support, self._shrinkage)
-            fill_rows(xs, *self._lists, self._measure, *options, rows, sums)
-
-    def matrix(self, progress: Progress) -> Floats:
-        """Return all rows at once."""
-        n_x = self.shape[0]
-        matrix = np.empty((n_x, n_x))
-
-        def fill(start: int, stop: int) -> None:
-            self._fill(np.arange(first + start, first + stop), matrix[first + start : first + stop])
-
-        for first in range(0, n_x, ROWS_BETWEEN_REPORTS):
-            last = min(first + ROWS_BETWEEN_REPORTS, n_x)
-            each_block(fill, last - first, ROWS_A_THREAD)
-            progress(last, n_x)
-        return matrix
-
-
-def _sides(model: surprise.AlgoBase, trainset: ColumnTrainset) -> tuple[Lists, Order]:
-    """Return the lists of y, and the order of each x's ratings in them."""
-    if model.sim_options["user_based"]:
-        return trainset.by_item, trainset.user_order
-    return trainset.by_user, trainset.item_order
+def fits_densely(n: int) -> bool:
+    """Return whether an n × n similarity matrix is kept whole."""
+    return n * n * 8 <= DENSE_LIMIT
 
 
 class KNNBasic(Algorithm):
@@ -169,7 +103,7 @@ class KNNBasic(Algorithm):
         model.n_x, model.n_y = model.switch(trainset.n_users, trainset.n_items)
         model.xr, model.yr = model.switch(trainset.ur, trainset.ir)
         cls.describe(model, trainset, model.switch(trainset.by_user, trainset.by_item)[0])
-        similarities = Similarities.of(model, trainset)
+        similarities = similarities_of(model, trainset)
         dense = fits_densely(len(similarities))
         model.sim = similarities.matrix(how.progress) if dense else similarities
 
@@ -337,6 +271,51 @@ class KNNBaseline(KNNBasic):
     def complete(self, means: Floats, users: Codes, items: Codes) -> Floats:
         means += self.baselines(users, items)
         return means
+
+
+def similarities_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> LazyMatrix:
+    """Return what ``compute_similarities`` would.
+
+    It sets the model's biases, if the measure needs them and there are none yet.
+    """
+    given = model.sim_options
+    measure = MEASURES.index(given.get("name", "msd").lower())
+    min_support, shrinkage = int(given.get("min_support", 1)), 0.0
+    y_lists, order = _sides(model, trainset)
+    if measure == PEARSON_BASELINE:
+        min_support, shrinkage = max(2, min_support), float(given.get("shrinkage", 100))
+        if model.bu is None:
+            model.bu, model.bi = baseline_only.fit_baselines(model.bsl_options, trainset)
+        bx, by = model.switch(model.bu, model.bi)
+        y_baselines = np.repeat(trainset.global_mean + by, np.diff(y_lists.offsets))
+        y_lists = y_lists._replace(ratings=y_lists.ratings - (y_baselines + bx[y_lists.ids]))
+    lists = order.lists(y_lists.ratings), y_lists
+    options = (*lists, measure, min_support, shrinkage)
+    return LazyMatrix(len(order.offsets) - 1, fill_similarities, *options)
+
+
+def fill_similarities(
+    xs: Offsets,
+    rows: Floats,
+    x_lists: Lists,
+    y_lists: Lists,
+    measure: int,
+    min_support: int,
+    shrinkage: float,
+) -> None:
+    """Write rows of similarities; the mean squared difference has a loop of its own."""
+    lists, sums = (xs, x_lists, y_lists), np.empty((rows.shape[1], 2 if measure == MSD else 6))
+    if measure == MSD:
+        fill_rows_of_msd(*lists, min_support, rows, sums)
+    else:
+        fill_rows(*lists, measure, min_support, shrinkage, rows, sums)
+
+
+def _sides(model: surprise.AlgoBase, trainset: ColumnTrainset) -> tuple[Lists, Order]:
+    """Return the lists of y, and the order of each x's ratings in them."""
+    if model.sim_options["user_based"]:
+        return trainset.by_item, trainset.user_order
+    return trainset.by_user, trainset.item_order
 
 
 # For each y that x rated, all raters of y get their pair of ratings counted and added to the sums

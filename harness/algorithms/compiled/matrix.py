@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -11,46 +10,64 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms.models import Codes, Floats, Offsets
+from harness.algorithms.registry import Progress
 from harness.kernels import each_block
 
+ROWS_A_THREAD = 16  # the fewest
+ROWS_BETWEEN_REPORTS = 1024
 WORTH_A_THREAD = 2_000_000
 """Steps that take about as long as starting a thread and waiting for it."""
-DENSE_LIMIT = 2 << 30
-"""Largest similarity matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
 
 
-def fits_densely(n: int) -> bool:
-    """Return whether an n × n similarity matrix is kept whole."""
-    return n * n * 8 <= DENSE_LIMIT
-
-
-class LazyMatrix(ABC):
+class LazyMatrix:
     """A matrix of n × n numbers, whose rows are computed on first use.
 
     Replaces Surprise's array: ``matrix[x]`` is a row, ``matrix[x, x2]`` a number. The last row is
     kept, since ``predict`` asks for the numbers of one row one after the other.
+    ``fill(xs, rows, *arguments)`` writes the rows of some x; it is found by its name when a model
+    is loaded.
     """
 
-    shape: tuple[int, int]
-    _kept: tuple[int, npt.NDArray[Any]] = (-1, np.empty(0))
+    def __init__(
+        self, n: int, fill: Callable[..., None], *arguments: object, dtype: type = float
+    ) -> None:
+        self.shape = (n, n)
+        self._fill, self._arguments, self._dtype = fill, arguments, dtype
+        self._kept: tuple[int, npt.NDArray[Any]] = (-1, np.empty(0))
 
-    @abstractmethod
-    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
+    def rows(self, xs: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
         """Return some rows, shape (len(xs), n), computed on the calling thread."""
+        rows: npt.NDArray[Any] = np.empty((len(xs), len(self)), self._dtype)
+        self._fill(xs.astype(np.int64), rows, *self._arguments)
+        return rows
+
+    def matrix(self, progress: Progress = lambda done, total: None) -> npt.NDArray[Any]:
+        """Return all rows, computed on several threads."""
+        n = len(self)
+        matrix: npt.NDArray[Any] = np.empty(self.shape, self._dtype)
+
+        def fill(start: int, stop: int) -> None:
+            xs = np.arange(first + start, first + stop)
+            self._fill(xs, matrix[first + start : first + stop], *self._arguments)
+
+        for first in range(0, n, ROWS_BETWEEN_REPORTS):
+            last = min(first + ROWS_BETWEEN_REPORTS, n)
+            each_block(fill, last - first, ROWS_A_THREAD)
+            progress(last, n)
+        return matrix
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        x, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
+        x, *rest = key if isinstance(key, tuple) else (key,)
         if not isinstance(x, int | np.integer):
-            rows = self.rows(np.arange(self.shape[0])[x])
-            return rows[(slice(None), *rest)] if rest else rows
+            return self.rows(np.arange(len(self))[x])[(slice(None), *rest)]
         kept, row = self._kept
         if kept != x:
             row = self.rows(np.array([x]))[0]
             self._kept = (int(x), row)
-        return row[rest] if rest else row
+        return row[tuple(rest)] if rest else row
 
 
 def rows_of(matrix: Floats | LazyMatrix, xs: Codes) -> Floats:
@@ -79,14 +96,10 @@ def each_row(
     each_block(block, len(every), smallest)
 
 
-def in_blocks(
-    kernel: Callable[..., None], n: int, steps: float, *arguments: object, start: int = 0
-) -> None:
-    """Call ``kernel(first, last, *arguments)`` for blocks of ``range(start, n)``, on threads.
+def in_blocks(kernel: Callable[..., None], n: int, steps: float, *arguments: object) -> None:
+    """Call ``kernel(first, last, *arguments)`` for blocks of ``range(n)``, on threads.
 
     `steps` is about how often the innermost loops run in all; a short run does not use threads.
     """
-    smallest = (n - start) * WORTH_A_THREAD / max(steps, 1)
-    each_block(
-        lambda a, b: kernel(start + a, start + b, *arguments), n - start, math.ceil(smallest)
-    )
+    smallest = math.ceil(n * WORTH_A_THREAD / max(steps, 1))
+    each_block(lambda first, last: kernel(first, last, *arguments), n, smallest)

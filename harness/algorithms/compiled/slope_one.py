@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, in_blocks, rows_of
 from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.algorithms.registry import DOUBLE, Algorithm, FitOptions, Params, Progress, Size
+from harness.algorithms.registry import DOUBLE, Algorithm, FitOptions, Params, Size
 from harness.kernels import kernel
 
 DENSE = 4096
 """Most items for which both matrices are kept whole; with more, rows are computed on demand."""
-ROWS_BETWEEN_REPORTS = 1024
 ITEMS_AT_ONCE = 16
 LANES = 8  # doubles that a vector instruction adds at once
 ORDER_ROW = 12  # ids of 4 bytes and places of 8
@@ -42,13 +39,14 @@ class SlopeOne(Algorithm):
         # Raters in the order of users for both items of a pair, so that the deviations of i from j
         # and of j from i are exact opposites.
         by_item = trainset.item_order.lists(by_user.ratings)
-        if trainset.n_items > DENSE:
-            model.dev = Deviations(by_item, by_user, counted=False)
-            model.freq = Deviations(by_item, by_user, counted=True)
+        n = trainset.n_items
+        if n > DENSE:
+            model.dev = LazyMatrix(n, fill_deviations, by_item, by_user, np.empty((0, n), np.intp))
+            model.freq = LazyMatrix(n, fill_counts, by_item, by_user, dtype=np.intp)
         else:
-            model.dev = np.empty((trainset.n_items, trainset.n_items))
-            model.freq = np.empty(model.dev.shape, np.intp)
-            fill(by_item, by_user, model.dev, model.freq, how.progress)
+            model.freq = np.empty((n, n), np.intp)
+            both = LazyMatrix(n, fill_deviations, by_item, by_user, model.freq)
+            model.dev = both.matrix(how.progress)
         model.user_mean = list(trainset.by_user.means())
 
     def __init__(self, model: surprise.AlgoBase) -> None:
@@ -70,72 +68,44 @@ class SlopeOne(Algorithm):
         each_row(ys, ITEMS_AT_ONCE, ITEMS_AT_ONCE, average)
         return estimates, unknown
 
+    @cached_property
+    def whole(self) -> Floats:
+        """The mean deviations of all items, for whole catalogues."""
+        dev: Floats | LazyMatrix = self.model.dev
+        return dev.matrix() if isinstance(dev, LazyMatrix) else dev
+
     def rows(self, users: Codes) -> tuple[Floats, Bools | bool]:
-        dev = self.model.dev
-        dev = dev.matrix if isinstance(dev, Deviations) else dev
         estimates = np.zeros((len(users), self.trainset.n_items))
         steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
-        blocks = (self.trainset.by_user, users, dev, estimates)
-        in_blocks(average_rows, len(users), steps, *blocks)
+        arguments = (self.trainset.by_user, users, self.whole, estimates)
+        in_blocks(average_rows, len(users), steps, *arguments)
         estimates += self.means[users][:, None]
         return estimates, users[:, None] < 0
 
 
-class Deviations(LazyMatrix):
-    """Mean deviations of items from each other or, where `counted`, how many users rated both."""
-
-    def __init__(self, by_item: Lists, by_user: Lists, *, counted: bool) -> None:
-        self._lists = by_item, by_user
-        self._counted = counted
-        self.shape = (len(by_item.offsets) - 1,) * 2
-
-    def rows(self, xs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
-        n = self.shape[1]
-        dev, freq = np.empty((len(xs), n)), np.empty((len(xs) * self._counted, n), np.intp)
-        deviate(0, len(xs), xs.astype(np.int64), *self._lists, dev, freq)
-        return freq if self._counted else dev
-
-    @cached_property
-    def matrix(self) -> Floats:
-        """The mean deviations of all items, for whole catalogues."""
-        dev = np.empty(self.shape)
-        fill(*self._lists, dev, np.empty((0, self.shape[1]), np.intp), lambda *_: None)
-        return dev
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "matrix"}
+def fill_deviations(
+    items: Offsets, dev: Floats, by_item: Lists, by_user: Lists, freq: Offsets
+) -> None:
+    """Write rows of mean deviations, and into `freq`, unless it has none, rows of counts."""
+    deviate(items, by_item, by_user, dev, freq[items[0] : items[-1] + 1])
 
 
-def fill(by_item: Lists, by_user: Lists, dev: Floats, freq: Offsets, progress: Progress) -> None:
-    """Fill the matrices; `freq` may have no rows."""
-    n_items = len(dev)
-    columns = (np.arange(n_items), by_item, by_user, dev, freq)
-    steps = float(np.sum(np.diff(by_user.offsets) ** 2))
-    for start in range(0, n_items, ROWS_BETWEEN_REPORTS):
-        stop = min(start + ROWS_BETWEEN_REPORTS, n_items)
-        in_blocks(deviate, stop, steps * (stop - start) / n_items, *columns, start=start)
-        progress(stop, n_items)
+def fill_counts(items: Offsets, freq: Offsets, by_item: Lists, by_user: Lists) -> None:
+    """Write rows of how many users rated both items."""
+    deviate(items, by_item, by_user, np.empty(freq.shape), freq)
 
 
 # For each rater of an item, the deviations from all that the rater rated are added to the sums of
 # those other items, and counted: one item's row of both matrices at a time, so that rows are
 # independent. The mean deviation is NaN if no user rated both.
 @kernel
-def deviate(
-    first: int,
-    last: int,
-    items: Offsets,
-    by_item: Lists,
-    by_user: Lists,
-    dev: Floats,
-    freq: Offsets,
-) -> None:
-    """Fill the rows of `dev` and `freq` of some items, from place `first` up to `last`."""
+def deviate(items: Offsets, by_item: Lists, by_user: Lists, dev: Floats, freq: Offsets) -> None:
+    """Fill the rows of `dev` and `freq` of some items; `freq` may have no rows."""
     item_offsets, raters, item_ratings = by_item
     user_offsets, user_items, user_ratings = by_user
     n_items = len(item_offsets) - 1
     sums = np.empty((n_items, 2))
-    for place in range(first, last):
+    for place in range(len(items)):
         item = items[place]
         for other in range(n_items):
             sums[other, 0] = 0.0
