@@ -13,14 +13,6 @@ from harness.errors import MetricError
 from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value, number
 from harness.metrics.ties import resolve_ties
 
-__all__ = [
-    "bound_scores",
-    "cannot_distinguish",
-    "evaluate",
-    "random_order",
-    "tied_share",
-]
-
 NO_DIFFERENCE = 1e-9
 """Scores of a user that differ by less are equal except for rounding."""
 
@@ -53,13 +45,6 @@ def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict
     By label and ``best`` or ``random``, the exact mean over all orders: undefined where
     `random_order` gives a reason instead of a metric. Only the items in the lists matter; metrics
     that are not computed from lists are skipped.
-
-    Examples
-    --------
-    >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
-    >>> limits = bound_scores([metrics.parse("rr(threshold=4)")], lists)["rr(threshold=4)"]
-    >>> limits["best"].mean, limits["random"].mean
-    (1.0, 0.75)
     """
     high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
     tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
@@ -83,8 +68,6 @@ def random_order(metric: Metric) -> Metric | str:
     A random order has no ties, so the metric's own rule for them does not matter. Where no exact
     mean is known, the reason is returned.
 
-    Examples
-    --------
     >>> str(random_order(metrics.parse("ndcg(ties=worst)@5")))
     'ndcg@5'
     >>> random_order(metrics.parse("ndcg(ideal=retrieved, ties=first)@5"))
@@ -102,8 +85,6 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
     The reason says what to do. None also where it cannot be known from the lists: for metrics of
     estimates or of named items, and where `random_order` has no metric.
 
-    Examples
-    --------
     >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
     >>> cannot_distinguish(metrics.parse("precision@1"), lists)
     'every test item is relevant; set a threshold, as precision(threshold=5)@1'
@@ -142,15 +123,7 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
 
 
 def tied_share(rankings: Rankings, k: int) -> float:
-    """Return the share of users for whom a tie decides which judged items are above rank `k`.
-
-    Examples
-    --------
-    >>> lists = Rankings(np.array([0, 1]), np.array([3.0]), np.array([1]), np.array([1]),
-    ...                  np.array([4]), np.array([5]))
-    >>> tied_share(lists, 2), tied_share(lists, 4)
-    (1.0, 0.0)
-    """
+    """Return the share of users for whom a tie decides which judged items are above rank `k`."""
     straddles = (rankings.tie_low <= k) & (rankings.tie_high > k)
     owners = np.repeat(np.arange(rankings.n_users), np.diff(rankings.offsets))
     return len(np.unique(owners[straddles])) / max(1, rankings.n_users)

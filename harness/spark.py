@@ -39,15 +39,9 @@ BLOCK_ROWS = 500_000
 
 @dataclass(frozen=True)
 class Mean:
-    """The table value of one metric.
+    """The table value of one metric: the mean of the defined scores, or the value over all rows.
 
-    Parameters
-    ----------
-    mean : float
-        The mean of the defined scores, or for a pooled metric the value over all rows; nan when
-        nothing is defined.
-    n_users, n_undefined : int
-        Users in all, and those left out of the mean.
+    nan when nothing is defined. `n_users` counts all users, `n_undefined` those left out.
     """
 
     mean: float
@@ -72,14 +66,13 @@ def evaluate(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        A row for each rated item: user, item, estimate, rating. The item is not used.
+        A row for each rated item; columns besides `user`, `estimate` and `rating` are not used.
     metrics : str or iterable of str or Metric
         Labels, as ``"ndcg@5,10"`` or ``["ndcg(ties=first)@10", "rmse"]``.
     user, estimate, rating : str
         Names of the columns.
     partitions : int, optional
-        Into how many parts users are spread; Spark's ``spark.sql.shuffle.partitions`` when left
-        out.
+        Into how many parts users are spread; by default ``spark.sql.shuffle.partitions``.
 
     Returns
     -------
@@ -113,25 +106,11 @@ def mean(
     rating: str = "rating",
     partitions: int | None = None,
 ) -> dict[str, Mean]:
-    """Compute the table values of metrics: means over users, pooled ones over all rows.
+    """Compute the table values of metrics by label: means over users, pooled ones over all rows.
 
-    Runs the plan of `evaluate`; what comes to the driver is a few sums for each partition.
-
-    Parameters
-    ----------
-    df, metrics, user, estimate, rating, partitions
-        As `evaluate` takes them.
-
-    Returns
-    -------
-    dict of str to Mean
-        By label, in the given order.
-
-    Raises
-    ------
-    MetricError
-        As `evaluate`; also if a value is missing or infinite, there is no row, or a metric that is
-        pooled over all rows does not follow from the users' values (``r2``, ``fcp``).
+    Takes what `evaluate` takes, and runs its plan; what comes to the driver is a few sums for each
+    partition. Raises a MetricError also if a value is missing or infinite, there is no row, or a
+    metric that is pooled over all rows does not follow from the users' values (``r2``, ``fcp``).
     """
     wanted = _wanted(metrics)
     for metric in wanted:
@@ -206,18 +185,18 @@ def _scored(
         _named(rating).cast("double").alias("rating"),
         f.monotonically_increasing_id().alias(POSITION),
     )
-    counts = () if partitions is None else (partitions,)
-    grouped = columns.repartition(*counts, "user").sortWithinPartitions("user", POSITION)
+    spread = ("user",) if partitions is None else (partitions, "user")
+    grouped = columns.repartition(*spread).sortWithinPartitions("user", POSITION)
     labels = [str(metric) for metric in wanted]
     schema = StructType(
         [StructField(user, user_type)]
         + [StructField(label, DoubleType()) for label in labels]
         + [StructField(N_ROWS, LongType())]
     )
-    n_threads = int(df.sparkSession.conf.get("spark.task.cpus", "1") or 1)
+    n_threads = df.sparkSession.conf.get("spark.task.cpus", "1") or "1"
 
     def score_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        os.environ.setdefault("HARNESS_THREADS", str(n_threads))
+        os.environ.setdefault("HARNESS_THREADS", n_threads)
         return score_batches(batches, labels, [*schema.names])
 
     return grouped.select("user", "estimate", "rating").mapInArrow(score_partition, schema)
@@ -284,14 +263,6 @@ def score_batches(
 
     Columns come as user, estimate and rating, and go as `names`: user, each of `labels` (null where
     undefined), number of rows. At least `block_rows` rows are scored at once.
-
-    Examples
-    --------
-    >>> columns = {"user": ["a", "a", "b"], "estimate": [1.0, 2.0, 1.0], "rating": [4.0, 5.0, 0.0]}
-    >>> halves = pa.RecordBatch.from_pydict(columns)
-    >>> for part in score_batches([halves[:1], halves[1:]], ["ndcg@2"], ["user", "ndcg@2", "n"]):
-    ...     part.to_pydict()
-    {'user': ['a', 'b'], 'ndcg@2': [1.0, None], 'n': [2, 1]}
     """
     wanted = parse_many(labels)
     for block in _blocks(batches, block_rows):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from harness.errors import MetricError
 
-__all__ = ["Exposure", "Floats", "Ints", "Pairs", "Rankings", "Ranks", "Scores", "sum_per_user"]
+__all__ = ["Exposure", "Floats", "Ints", "Pairs", "Rankings", "Ranks", "Scores"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,7 +69,7 @@ class Rankings:
     pool_offsets: Ints
     pool: Floats
     top_items: NDArray[np.int32] | None
-    users: NDArray[Any] | None
+    users: NDArray[np.generic] | None
 
     def __init__(
         self,
@@ -83,18 +82,22 @@ class Rankings:
         pool_offsets: ArrayLike | None = None,
         pool: ArrayLike | None = None,
         top_items: ArrayLike | None = None,
-        users: NDArray[Any] | None = None,
+        users: NDArray[np.generic] | None = None,
     ) -> None:
-        _store(self, np.int64, offsets=offsets, n_ranked=n_ranked)
-        _store(self, np.int64, pool_offsets=offsets if pool_offsets is None else pool_offsets)
+        pool_offsets = offsets if pool_offsets is None else pool_offsets
+        _store(self, np.int64, offsets=offsets, n_ranked=n_ranked, pool_offsets=pool_offsets)
         _store(self, np.int32, rank=rank, tie_low=tie_low, tie_high=tie_high, top_items=top_items)
         _store(self, np.float64, relevance=relevance)
         object.__setattr__(self, "users", users)
         n_entries = len(self.relevance)
-        for name in ("rank", "tie_low", "tie_high"):
-            if len(getattr(self, name)) != n_entries:
+        for name, array in (
+            ("rank", self.rank),
+            ("tie_low", self.tie_low),
+            ("tie_high", self.tie_high),
+        ):
+            if len(array) != n_entries:
                 raise MetricError(
-                    f"rankings: {name} has length {len(getattr(self, name))}, not {n_entries}; "
+                    f"rankings: {name} has length {len(array)}, not {n_entries}; "
                     "all arrays must describe the same entries"
                 )
         self._check_division("offsets", n_entries)
@@ -137,17 +140,13 @@ class Rankings:
         """
         if not parts:
             raise MetricError("rankings: nothing to join; give at least one part")
-        joined: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("relevance", "rank", "tie_low", "tie_high", "n_ranked", "pool")
-        }
-        for name in ("offsets", "pool_offsets"):
-            lengths = np.concatenate([np.diff(getattr(part, name)) for part in parts])
-            joined[name] = np.concatenate(([0], np.cumsum(lengths)))
-        for name in ("top_items", "users"):
-            kept = [getattr(part, name) for part in parts]
-            if all(each is not None for each in kept):
-                joined[name] = np.concatenate(kept)
+        joined = {}
+        for field in fields(Rankings):
+            columns = [getattr(part, field.name) for part in parts]
+            if all(column is not None for column in columns):
+                if field.name.endswith("offsets"):
+                    columns = [[0], np.cumsum(np.concatenate([np.diff(each) for each in columns]))]
+                joined[field.name] = np.concatenate(columns)
         return Rankings(**joined)
 
 
@@ -281,13 +280,6 @@ class Exposure:
     def n_catalogue(self) -> int:
         """How many items have a training rating and can be recommended."""
         return int((self.popularity > 0).sum())
-
-
-def sum_per_user(values: NDArray[Any], offsets: Ints) -> Floats:
-    """Sum each user's values; without rounding for whole numbers."""
-    before = np.zeros(len(values) + 1)
-    np.cumsum(values, out=before[1:])
-    return np.diff(before[offsets])
 
 
 def _store(owner: object, kind: DTypeLike, **arrays: ArrayLike | None) -> None:

@@ -201,7 +201,7 @@ def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """
     by_hits, together = params["denominator"] == "hits", params["ties"] == "together"
     ways = (by_hits, together, cut_rule(params))
-    sums = walk(_precisions, lists, hits(lists, params), np.minimum(ks, lists.longest), *ways)
+    sums = walk(_precisions, lists, hits(lists, params), np.ones_like, ks, *ways)
     if by_hits:  # divided already
         return where_relevant(sums, lists, params)
     return sums / divisor(lists, ks, params)
@@ -255,7 +255,7 @@ def _precisions(
     expected to be relevant too. The best and the worst order of a group that crosses k depend on
     how many of its relevant items are above k, so every possible number is tried.
     """
-    offsets, (relevance, form, least), lows, highs, ks = lists
+    offsets, (relevance, form, least), lows, highs, ks, _, _ = lists
     for user in range(start, stop):
         for cut in range(len(ks)):
             k = ks[cut]

@@ -24,10 +24,8 @@ from harness.metrics.dcg import (
     GRADES,
     OFFSET,
     Entries,
-    Gains,
     gain_of,
     gains,
-    rank_weights,
     walk,
     without_gain,
 )
@@ -98,7 +96,7 @@ def err(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """
     scale = 2.0 ** -float(params["max"])
     stops = gains(params, lists.relevance)
-    scores = _stop(lists, stops, lambda ranks: 1.0 / ranks, ks, scale)
+    scores = walk(_cascade, lists, stops, lambda ranks: 1.0 / ranks, ks, scale)
     judged = np.diff(lists.pool_offsets) > 0
     best = np.zeros(lists.n_users)
     best[judged], *_ = gains(params, lists.pool[lists.pool_offsets[:-1][judged]])
@@ -110,35 +108,20 @@ def _first_relevant(
     lists: Rankings, ks: Ints, params: Params, form: Callable[[Floats], Floats]
 ) -> Floats:
     """Score the rank of the first relevant item; nan where nothing is relevant."""
-    return where_relevant(_stop(lists, hits(lists, params), form, ks), lists, params)
-
-
-def _stop(
-    lists: Rankings,
-    gains: Gains,
-    form: Callable[[Floats], Floats],
-    ks: Ints,
-    scale: float = 1.0,
-) -> Floats:
-    """Return the expected ``form(i)`` of the rank i at which the reader stops, if within k.
-
-    The gain times `scale` is the probability that an item satisfies.
-    """
-    cuts = np.minimum(ks, lists.longest)
-    return walk(_cascade, lists, gains, cuts, rank_weights(form, cuts), scale)
+    scores = walk(_cascade, lists, hits(lists, params), form, ks, 1.0)
+    return where_relevant(scores, lists, params)
 
 
 @kernel
-def _cascade(
-    lists: Entries, weights: Floats, scale: float, start: int, stop: int, out: Floats
-) -> None:
-    """Follow readers down the list, group by group.
+def _cascade(lists: Entries, scale: float, start: int, stop: int, out: Floats) -> None:
+    """Return the expected weight of the rank at which a reader stops, if within k.
 
-    Within a group of n tied items, p[t] is the expected probability of going on past t of them.
-    Adding an n-th item of stopping probability R to a group turns it into
-    ``(n - t)/n * p[t] + t/n * (1 - R) * p[t - 1]``: the item is among the t or it is not.
+    The gain of an item times `scale` is the probability that it satisfies. Within a group of n tied
+    items, p[t] is the expected probability of going on past t of them. Adding an n-th item of
+    stopping probability R to a group turns it into ``(n - t)/n * p[t] + t/n * (1 - R) * p[t - 1]``:
+    the item is among the t or it is not.
     """
-    offsets, (relevance, form, least), lows, highs, ks = lists
+    offsets, (relevance, form, least), lows, highs, ks, weights, _ = lists
     n_k = len(ks)
     last = ks[n_k - 1]
     going_on = np.empty(last + 1)
@@ -153,7 +136,7 @@ def _cascade(
             going_on[: n_seen + 1] = 1.0
             beyond, stopping, first = 1.0, 0, entry
             while entry < end and lows[entry] == low:
-                stopping += gain_of(relevance[entry], form, least) > 0.0
+                stopping += scale * gain_of(relevance[entry], form, least) > 0.0
                 entry += 1
             size = n_tied - stopping  # those at which nobody stops
             for i in range(first, entry):

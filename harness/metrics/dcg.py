@@ -79,8 +79,9 @@ EXP2, LINEAR, BINARY = 0, 1, 2
 
 Gains = tuple[Floats, int, float]
 """What `gain_of` needs: relevances, EXP2, LINEAR or BINARY, and the least relevance with a gain."""
-Entries = tuple[Ints, Gains, Ranks, Ranks, Ints]
-"""Ranked lists as compiled loops take them: offsets, gains, first and last rank of ties, and ks."""
+Entries = tuple[Ints, Gains, Ranks, Ranks, Ints, Floats, Floats]
+"""Ranked lists as compiled loops take them: offsets, gains, first and last rank of ties, ks, the
+weight of each rank from 0 (unused) to the greatest k, and the sum of the weights up to each."""
 
 DISCOUNTED = (*GRADED, BASE, DISCOUNT)
 JARVELIN = "Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418"
@@ -283,10 +284,21 @@ def gain_of(relevance: float, form: int, least: float) -> float:
 
 
 def walk(
-    loop: Callable[..., None], lists: Rankings, gains: Gains, ks: Ints, *more: object
+    loop: Callable[..., None],
+    lists: Rankings,
+    gains: Gains,
+    form: Callable[[Floats], Floats],
+    ks: Ints,
+    *more: object,
 ) -> Floats:
-    """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
-    entries = (lists.offsets, gains, lists.tie_low, lists.tie_high, ks)
+    """Call a compiled loop for blocks of users; return its scores at each k, zeros at first.
+
+    `form` gives the weights of ranks.
+    """
+    cuts = np.minimum(ks, lists.longest)
+    weights = rank_weights(form, cuts)
+    ranks = (lists.tie_low, lists.tie_high)
+    entries = (lists.offsets, gains, *ranks, cuts, weights, np.cumsum(weights))
     out = np.zeros((lists.n_users, len(ks)))
     each_block(lambda a, b: loop(entries, *more, a, b, out), lists.n_users, SMALLEST_BLOCK)
     return out
@@ -299,22 +311,18 @@ def rank_weights(form: Callable[[Floats], Floats], ks: Ints) -> Floats:
 
 def accumulate(lists: Rankings, gains: Gains, form: Callable[[Floats], Floats], ks: Ints) -> Floats:
     """Return ``sum over i <= k of gain_i * form(i)``, expected over the orders of ties."""
-    cuts = np.minimum(ks, lists.longest)
-    weights = rank_weights(form, cuts)
-    return walk(_accumulate, lists, gains, cuts, weights, np.cumsum(weights))
+    return walk(_accumulate, lists, gains, form, ks)
 
 
 @kernel
-def _accumulate(
-    lists: Entries, weights: Floats, prefix: Floats, start: int, stop: int, out: Floats
-) -> None:
+def _accumulate(lists: Entries, start: int, stop: int, out: Floats) -> None:
     """Walk down each user's list, and note the running total at each cut.
 
     A tied group adds its mean gain times the weights of its ranks, as many as are inside a cut: an
     entry's expected weight is the mean weight of the ranks of its group, 0 beyond k. One running
     total per user makes a score independent of the other cuts.
     """
-    offsets, (relevance, form, least), lows, highs, ks = lists
+    offsets, (relevance, form, least), lows, highs, ks, weights, prefix = lists
     n_k = len(ks)
     for user in range(start, stop):
         entry, end = offsets[user], offsets[user + 1]
@@ -373,21 +381,20 @@ def _accumulate_in_order(
 
 def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
     """Return ndcg, or idcg, against the best order of the items in the first k."""
-    cuts, found = np.minimum(ks, lists.longest), gains(params, lists.relevance)
+    found, ways = gains(params, lists.relevance), (cut_rule(params), ratio)
     if params["gain"].word == "binary":
-        prefix = np.cumsum(rank_weights(_discounts(params), cuts))
-        return walk(_retrieved_binary, lists, found, cuts, prefix, cut_rule(params), ratio)
+        return walk(_retrieved_binary, lists, found, _discounts(params), ks, *ways)
     # Graded gains have no ties here: for each cut, sort what stands above it.
     relevance, *form = found
     owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
     by_gain = np.lexsort((-relevance, owners))
-    ideal = np.empty((lists.n_users, len(cuts)))
-    for column, k in enumerate(cuts):
+    ideal = np.empty((lists.n_users, len(ks)))
+    for column, k in enumerate(ks):
         inside = by_gain[lists.tie_low[by_gain] <= k]
         counts = np.bincount(owners[inside], minlength=lists.n_users)
         offsets = np.concatenate(([0], np.cumsum(counts)))
         best = (relevance[inside], *form)
-        ideal[:, column] = _in_order(offsets, best, cuts[column : column + 1], params)[:, 0]
+        ideal[:, column] = _in_order(offsets, best, ks[column : column + 1], params)[:, 0]
     if not ratio:
         return ideal
     ours = _of_lists(lists, ks, params)
@@ -396,14 +403,14 @@ def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool
 
 @kernel
 def _retrieved_binary(
-    lists: Entries, prefix: Floats, rule: int, ratio: bool, start: int, stop: int, out: Floats
+    lists: Entries, rule: int, ratio: bool, start: int, stop: int, out: Floats
 ) -> None:
     """Gains of 0 and 1: the hits of the group that crosses k are hypergeometric.
 
     For the best and the worst order every possible number of them is tried. Writes the ratio to
     the best order of what is above k, or the dcg of that order.
     """
-    offsets, (relevance, form, least), lows, highs, ks = lists
+    offsets, (relevance, form, least), lows, highs, ks, _, prefix = lists
     for user in range(start, stop):
         for cut in range(len(ks)):
             k = ks[cut]

@@ -92,15 +92,13 @@ class Parameter:
     """
 
     name: str
-    default: str
-    """The value if a label has none; left out when a label is printed."""
-    choices: str
-    """Words, some with numbers in brackets, and last perhaps ``a number above 0 and below 1``."""
+    default: str  # left out when a label is printed
+    choices: str  # words, some with numbers, and last perhaps ``a number above 0 and below 1``
     summary: str
 
     @property
     def words(self) -> dict[str, str]:
-        """Words that may be written, each with what may stand behind it."""
+        """Words that may be written, each with the form of its numbers."""
         return dict(_WORD.findall(self.choices))
 
     @property
@@ -191,34 +189,25 @@ class Definition:
     The function's name is the metric's, the first paragraph of its docstring the summary.
     """
 
+    # From rankings, ranks and parameters (and exposure), the scores of shape (n_users, n_k), nan
+    # where nothing is relevant, or without `per_user` one value at each rank; from pairs and
+    # parameters, the users' scores and the pooled value.
     compute: Callable[..., Any]
-    """From rankings, ranks and parameters (and exposure), the scores of shape (n_users, n_k), nan
-    where nothing is relevant, or without `per_user` one value at each rank; from pairs and
-    parameters, the users' scores and the pooled value."""
-    formula: str
-    """One line, in which ``i`` is a rank from 1, ``rel_i`` the relevance found there, ``R`` the
-    user's relevant items."""
-    source: str
-    """One line, with a DOI where there is one."""
-    parameters: tuple[Parameter, ...] = ()
-    """In the order in which labels print them."""
+    formula: str  # ``i`` is a rank from 1, ``rel_i`` the relevance there, ``R`` the relevant items
+    source: str  # with a DOI where there is one
+    parameters: tuple[Parameter, ...] = ()  # in the order in which labels print them
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
+    # Ranked lists, pairs of estimate and rating, or the items at the top of each list together with
+    # the training ratings.
     needs: Literal["rankings", "pairs", "items"] = "rankings"
-    """Ranked lists, pairs of estimate and rating, or the items at the top of each list together
-    with the training ratings."""
-    cut: Literal["optional", "required", "none"] = "optional"
-    """Whether a label has ``@k``; without it the whole list counts."""
-    pooled: bool = False
-    """Whether its table value is computed over all users at once, not as the mean of their
-    scores."""
+    cut: Literal["optional", "required", "none"] = "optional"  # ``@k``; without, the whole list
+    pooled: bool = False  # the table value is over all users at once, not the mean of their scores
     per_user: bool = True
-    synonyms: tuple[str, ...] = ()
-    """Other names, for messages only: a label has one spelling."""
+    synonyms: tuple[str, ...] = ()  # for messages only: a label has one spelling
+    # What is wrong with parameters and the rank together, and why a relevance has no gain; or "".
     fault: Callable[[Params, int | None], str] | None = None
-    """Returns what is wrong with parameters and the rank together, or ""."""
     fault_of_relevance: Callable[[Params, Floats], str] | None = None
-    """Returns why one of the relevances has no gain, or ""."""
 
     def __post_init__(self) -> None:
         update_wrapper(self, self.compute)
