@@ -17,8 +17,8 @@ import pandas as pd
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.svd import FactorModel
-from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, RawIds
-from harness.algorithms.registry import DOUBLE, Params, Size
+from harness.algorithms.models import Codes, ColumnTrainset, Floats, RawIds
+from harness.algorithms.registry import DOUBLE, Estimates, Params, Size
 from harness.algorithms.spark_session import find_java, local_session
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
@@ -154,7 +154,7 @@ class LeastSquares(FactorModel):
     def is_biased(cls, model: surprise.AlgoBase) -> bool:
         return False
 
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def pairs(self, users: Codes, items: Codes) -> Estimates:
         model = self.model
         known = (users >= 0) & (items >= 0) & model.known_users[users] & model.known_items[items]
         return super().pairs(np.where(known, users, -1), np.where(known, items, -1))

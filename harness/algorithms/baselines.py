@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import surprise
-from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, own_generator
-from harness.algorithms.registry import Algorithm, FitOptions
+from harness.algorithms.models import Codes, ColumnTrainset, Floats, own_generator
+from harness.algorithms.registry import Algorithm, Estimates, FitOptions
 from harness.sections import Range
 
 Hashes = npt.NDArray[np.uint64]
@@ -82,7 +82,7 @@ class RandomEntry(Algorithm):
         hashes: Hashes = self.model.hashes("item", self.trainset.raw_items(codes))
         return hashes
 
-    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def estimates(self, users: Codes, items: Codes) -> Estimates:
         distinct, places = np.unique(users, return_inverse=True)
         hashes = self.model.hashes("user", self.trainset.raw_users(distinct))
         return self.model.draws(hashes[places].reshape(users.shape), self.item_hashes[items]), False
@@ -117,7 +117,7 @@ class OneSidedEntry(Algorithm):
 
     kind = "baseline"
 
-    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def estimates(self, users: Codes, items: Codes) -> Estimates:
         inner = users if self.model.of_users else items
         scores = np.where(inner >= 0, self.model.scores[inner], self.model.unknown)
         scores = np.broadcast_to(scores, np.broadcast_shapes(users.shape, items.shape)).copy()
@@ -204,7 +204,7 @@ class NormalPredictor(Algorithm):
         # Summed one after the other, as Surprise does.
         model.sigma = np.sqrt(np.add.accumulate(squares)[-1] / trainset.n_ratings)
 
-    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def estimates(self, users: Codes, items: Codes) -> Estimates:
         rng = own_generator(self.model) or surprise.utils.get_rng(None)
         shape = np.broadcast_shapes(users.shape, items.shape)
         return rng.normal(self.trainset.global_mean, self.model.sigma, shape), False

@@ -16,19 +16,11 @@ from typing import Any
 from harness.algorithms import surprise
 from harness.errors import AlgorithmError, suggestion
 
-__all__ = ["code_digest", "load"]
-
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
 def load(name: str) -> type:
-    """Return the class at ``package.module:Class``.
-
-    Raises
-    ------
-    AlgorithmError
-        If it cannot be imported, is not a subclass of ``AlgoBase``, or cannot estimate.
-    """
+    """Return the class at ``package.module:Class``, which must be able to estimate."""
     module_name, _, class_name = name.partition(":")
     try:
         module = importlib.import_module(module_name)
@@ -83,15 +75,6 @@ def code_digest(algorithm: type) -> str:
     It covers the text of the module's file, and its functions and classes as they are loaded: in
     a live process the file can have changed since the module was imported. What the module imports
     is not covered. Compiled code differs between minor versions of Python.
-
-    Parameters
-    ----------
-    algorithm : type
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
     """
     module = inspect.getmodule(algorithm)
     try:

@@ -29,6 +29,8 @@ Params = Mapping[str, Any]
 """Arguments of a constructor, or options among them."""
 Progress = Callable[[int, int], object]
 """Called with steps done and steps in all."""
+Estimates = tuple["Floats", "Bools | bool"]
+"""Unclipped estimates, and which are impossible."""
 Fault = tuple[tuple[str | int, ...], str]
 """Where in an algorithm of a config, and what was found and what to do."""
 
@@ -38,25 +40,12 @@ COLUMNS_ROW = 24  # both groupings of the ratings: two ids of 4 bytes, two ratin
 LISTS_ROW = 250  # a rating in the lists of tuples that a class of your own walks
 BLOCK = 64 << 20  # estimates under way
 
+_FROM_ZERO = ("alpha", "init_high", "init_low", "init_std_dev", "reg", "reg_all", "reg_i", "reg_u")
+_COUNTS = ("k", "k_core", "min_k", "min_support", "n_cltr_i", "n_cltr_u", "n_factors")
 LEAST: Mapping[str, float] = {
-    "alpha": 0.0,
-    "init_high": 0.0,
-    "init_low": 0.0,
-    "init_std_dev": 0.0,
-    "k": 1,
-    "k_core": 1,
-    "min_k": 1,
-    "min_support": 1,
-    "n_cltr_i": 1,
-    "n_cltr_u": 1,
-    "n_epochs": 0,
-    "n_factors": 1,
-    "random_state": 0,
-    "reg": 0.0,
-    "reg_all": 0.0,
-    "reg_i": 0.0,
-    "reg_u": 0.0,
-    "shrinkage": 0.0,
+    **dict.fromkeys((*_FROM_ZERO, "shrinkage"), 0.0),
+    **dict.fromkeys(_COUNTS, 1),
+    **dict.fromkeys(("n_epochs", "random_state"), 0),
 }
 """The least legal value; Surprise itself fails late or divides by zero below it. Where it is an
 integer, the parameter is a count; others are numbers, even if Surprise's default is an integer."""
@@ -200,15 +189,15 @@ class Algorithm(ABC):
         """Set on the model the attributes that ``model.fit(trainset)`` would set."""
         model.fit(trainset)
 
-    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def estimates(self, users: Codes, items: Codes) -> Estimates:
         """Return the unclipped estimates, and which are impossible; both broadcast."""
         raise NotImplementedError
 
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def pairs(self, users: Codes, items: Codes) -> Estimates:
         """Return what `estimates` does, for users and items of one shape (n,)."""
         return self.estimates(users, items)
 
-    def rows(self, users: Codes) -> tuple[Floats, Bools | bool]:
+    def rows(self, users: Codes) -> Estimates:
         """Return what `estimates` does, for each user with all items, shape (n, n_items)."""
         return self.estimates(users[:, None], self.items)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from harness.algorithms import surprise
-from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists
+from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists
 from harness.algorithms.registry import (
     Algorithm,
+    Estimates,
     FitOptions,
     Params,
     Progress,
@@ -42,7 +43,7 @@ class BaselineOnly(Algorithm):
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         model.bu, model.bi = fit_baselines(model.bsl_options, trainset, how.progress)
 
-    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def estimates(self, users: Codes, items: Codes) -> Estimates:
         return self.baselines(users, items), False
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import in_blocks
-from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.algorithms.registry import Algorithm, FitOptions
+from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.algorithms.registry import Algorithm, Estimates, FitOptions
 from harness.kernels import kernel
 from harness.sections import Range
 
@@ -52,7 +52,7 @@ class CoClustering(Algorithm):
             model, by_user, cltr_u, cltr_i, mean
         )
 
-    def estimates(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def estimates(self, users: Codes, items: Codes) -> Estimates:
         model = self.model
         of_user, of_item = model.cltr_u[users], model.cltr_i[items]
         estimates = model.avg_cocltr[of_user, of_item] + model.user_mean[users]

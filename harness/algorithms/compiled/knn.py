@@ -14,7 +14,6 @@ from harness.algorithms import surprise
 from harness.algorithms.compiled import baseline_only
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
 from harness.algorithms.models import (
-    Bools,
     Codes,
     ColumnTrainset,
     Floats,
@@ -25,6 +24,7 @@ from harness.algorithms.models import (
 from harness.algorithms.registry import (
     DOUBLE,
     Algorithm,
+    Estimates,
     FitOptions,
     NeedsSurprise,
     Params,
@@ -137,7 +137,7 @@ class KNNBasic(Algorithm):
         """Turn means over neighbours into estimates; users and items broadcast against them."""
         return means
 
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def pairs(self, users: Codes, items: Codes) -> Estimates:
         known = np.flatnonzero((users >= 0) & (items >= 0))
         xs, ys = self.model.switch(users[known], items[known])
         means = np.full(len(users), self.unknown)
@@ -156,7 +156,7 @@ class KNNBasic(Algorithm):
         estimates = self.complete(means, users, items)
         return estimates, np.isnan(estimates)
 
-    def rows(self, users: Codes) -> tuple[Floats, Bools | bool]:
+    def rows(self, users: Codes) -> Estimates:
         known = users >= 0
         if self.user_based:
             found = self.average_all(users[known], self.x_lists, self.y_lists)

@@ -8,8 +8,8 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, in_blocks, rows_of
-from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.algorithms.registry import DOUBLE, Algorithm, FitOptions, Params, Size
+from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, FitOptions, Params, Size
 from harness.kernels import kernel
 
 DENSE = 4096
@@ -53,7 +53,7 @@ class SlopeOne(Algorithm):
         super().__init__(model)
         self.means = np.array(model.user_mean, np.float64)
 
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def pairs(self, users: Codes, items: Codes) -> Estimates:
         unknown = (users < 0) | (items < 0)
         known = np.flatnonzero(~unknown)
         estimates = np.zeros(len(users))
@@ -74,7 +74,7 @@ class SlopeOne(Algorithm):
         dev: Floats | LazyMatrix = self.model.dev
         return dev.matrix() if isinstance(dev, LazyMatrix) else dev
 
-    def rows(self, users: Codes) -> tuple[Floats, Bools | bool]:
+    def rows(self, users: Codes) -> Estimates:
         estimates = np.zeros((len(users), self.trainset.n_items))
         steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
         arguments = (self.trainset.by_user, users, self.whole, estimates)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from harness.algorithms import surprise
-from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats, Lists
-from harness.algorithms.registry import DOUBLE, Algorithm, FitOptions, Params, Size
+from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists
+from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, FitOptions, Params, Size
 from harness.kernels import compile_lazily
 from harness.sections import Range, SearchSpace
 
@@ -48,7 +48,7 @@ class FactorModel(Algorithm):
         factors: Floats = self.model.pu[users]
         return factors
 
-    def pairs(self, users: Codes, items: Codes) -> tuple[Floats, Bools | bool]:
+    def pairs(self, users: Codes, items: Codes) -> Estimates:
         products = np.zeros(len(users))
         known = np.flatnonzero((users >= 0) & (items >= 0))
         for start in range(0, len(known), PAIRS_AT_ONCE):
@@ -57,14 +57,12 @@ class FactorModel(Algorithm):
             products[part] = np.einsum("nf,nf->n", vectors, self.model.qi[items[part]])
         return self.with_biases(products, users, items)
 
-    def rows(self, users: Codes) -> tuple[Floats, Bools | bool]:
+    def rows(self, users: Codes) -> Estimates:
         vectors = self.user_factors(users)
         vectors[users < 0] = 0.0
         return self.with_biases(vectors @ self.model.qi.T, users[:, None], self.items)
 
-    def with_biases(
-        self, products: Floats, users: Codes, items: Codes
-    ) -> tuple[Floats, Bools | bool]:
+    def with_biases(self, products: Floats, users: Codes, items: Codes) -> Estimates:
         """Return estimates; without biases, those of an unknown side are impossible."""
         if not self.is_biased(self.model):
             return products, (users < 0) | (items < 0)
