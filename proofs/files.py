@@ -74,7 +74,7 @@ KINDS = (
 
 def serve_archive(folder: Path) -> None:
     """Offer a small archive under the name of a large data set, from this machine."""
-    from harness.datasets import catalogue
+    from harness.datasets import section
 
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -90,8 +90,8 @@ def serve_archive(folder: Path) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     os.environ["HARNESS_MIRROR"] = f"http://127.0.0.1:{server.server_port}"
     os.environ["NO_PROXY"] = "127.0.0.1"
-    catalogue.CATALOGUE["ml-25m"] = replace(
-        catalogue.CATALOGUE["ml-25m"],
+    section.CATALOGUE["ml-25m"] = replace(
+        section.CATALOGUE["ml-25m"],
         md5=hashlib.md5(data, usedforsecurity=False).hexdigest(),
         sha256=None,
         archive_bytes=len(data),

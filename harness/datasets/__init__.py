@@ -1,8 +1,6 @@
 """Data sets: turn a name, a file or an object into `Ratings` in columns."""
 
-from harness.datasets.catalogue import available, cache_folder
-from harness.datasets.loading import load
-from harness.datasets.ratings import Ratings
-from harness.datasets.reading import Progress
+from harness.datasets.ratings import Ratings, load
+from harness.datasets.section import available, cache_folder
 
-__all__ = ["Progress", "Ratings", "available", "cache_folder", "load"]
+__all__ = ["Ratings", "available", "cache_folder", "load"]

@@ -17,18 +17,20 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urljoin, urlsplit
 
-from harness.datasets.catalogue import DataSet, WheelMember, is_archive
-from harness.datasets.reading import Progress, Watched
+from harness.datasets.section import DataSet, WheelMember, is_archive
 from harness.errors import DataError, DownloadError
 from harness.files import write_whole
 
 __all__ = ["Transfer", "fetch", "find_local", "inspect", "open_member"]
+
+Progress = Callable[[int, int], object]
+"""Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
 
 MOST_MEMBERS = 100_000
 MOST_HOPS = 5
@@ -45,6 +47,31 @@ BROKEN = (
     ValueError,
     OSError,
 )
+
+
+class Watched(io.RawIOBase):
+    """A stream of some `total` bytes whose progress is shown."""
+
+    def __init__(self, stream: IO[bytes], progress: Progress | None, total: int) -> None:
+        self._stream, self._progress, self.total = stream, progress, total
+        self.done = 0
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer as far as there are bytes."""
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self.done += len(data)
+        if self._progress:
+            self._progress(min(self.done, self.total), self.total)
+        return len(data)
+
+    def buffered(self) -> io.BufferedReader:
+        """Return the stream with a buffer."""
+        return io.BufferedReader(self, 1 << 18)
 
 
 class TransferError(Exception):
@@ -309,7 +336,7 @@ def _pip_download(wheel: WheelMember, folder: Path) -> None:
 @contextmanager
 def open_member(
     archive: Path, member: str, expected: int, progress: Progress | None = None
-) -> Iterator[IO[bytes]]:
+) -> Iterator[io.BufferedReader]:
     """Open a member of a zip or a gzipped tar archive for reading; nothing is unpacked to disk.
 
     A wheel is a zip archive too. A member of more than twice its `expected`, approximate size is
@@ -326,7 +353,7 @@ def open_member(
         except BROKEN as error:
             kind = "gzipped tar" if is_tar else "zip"
             raise DataError(f"{archive}: not a {kind} archive ({error}); fetch it again") from None
-        yield io.BufferedReader(_Member(stream, progress, expected, f"{archive}!{member}"))
+        yield _Member(stream, progress, expected, f"{archive}!{member}").buffered()
 
 
 class _Member(Watched):

@@ -6,15 +6,12 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from harness.datasets.columns import Kind, is_number
 from harness.errors import DataError, counted, suggestion
 
-__all__ = [
-    "ENDINGS", "LONGEST_LINE", "RATINGS", "Layout", "Roles", "TextFormat", "find_columns",
-    "lay_out", "legible", "names_columns", "separator_of", "split_line",
-]  # fmt: skip
+Kind = Literal["id", "text", "number", "time"]
+"""What a column holds; an id without surrounding blanks, or any text."""
 
 ENDINGS = {
     ".csv": "csv",
@@ -28,10 +25,24 @@ ENDINGS = {
 """Kind of file by its ending."""
 
 LONGEST_LINE = 1 << 20
-"""Bytes of a row; a rating takes some thirty."""
+"""Characters of a row; a rating takes some thirty."""
 
 _SEPARATORS = ("::", "\t", ",", ";", "|")
 _USUAL_SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.I)
+
+csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number by the rule for files.
+
+    Examples
+    --------
+    >>> is_number("4.5"), is_number("1e3"), is_number("0x10"), is_number("nan"), is_number("")
+    (True, True, False, False, False)
+    """
+    return _NUMBER.fullmatch(text.strip(" \t")) is not None
 
 
 @dataclass(frozen=True)
@@ -48,9 +59,14 @@ class Roles:
     strict: bool = False
 
     @property
+    def required(self) -> list[str]:
+        """The roles that a file must have."""
+        return [role for role in self.kinds if role not in self.optional]
+
+    @property
     def least(self) -> int:
         """The fewest columns that a file must have."""
-        return 2 if self.strict else max(2, len(self.kinds) - len(self.optional))
+        return 2 if self.strict else max(2, len(self.required))
 
     def positions(self, names: Sequence[str], role: str) -> list[int]:
         """Return the positions of the first usual name of a role that occurs; all when strict."""
@@ -59,6 +75,16 @@ class Roles:
         found = [usual for usual in self.usual[role] if usual in plain]
         wanted = found if self.strict else found[:1]
         return [position for position, name in enumerate(plain) if name in wanted]
+
+    def names_columns(self, fields: Sequence[str]) -> bool:
+        """Return whether a first line is a header with known names.
+
+        Examples
+        --------
+        >>> RATINGS.names_columns(["user_id:token", "item_id:token", "rating:float"])
+        True
+        """
+        return all(self.positions(fields, role) for role in self.required)
 
 
 RATINGS = Roles(
@@ -91,7 +117,7 @@ class TextFormat:
     """The format of a file, as far as it is known before it is opened; None is found out.
 
     `columns` is as in `find_columns`; `form` names the fields that a line must have, where they are
-    fixed.
+    fixed. A `layout` takes the place of all but `encoding`, `decimal` and `roles`.
     """
 
     kind: str | None = None
@@ -102,6 +128,7 @@ class TextFormat:
     decimal: str = "."
     roles: Roles = RATINGS
     form: str = ""
+    layout: Layout | None = None
 
 
 class Layout(NamedTuple):
@@ -111,11 +138,21 @@ class Layout(NamedTuple):
     header: bool
     n_fields: int
     columns: dict[str, int]
+    quotes: bool = True
+
+    @property
+    def is_one_byte(self) -> bool:
+        """Whether the separator is one byte, as the readers of CSV want it."""
+        return len(self.separator) == 1 and self.separator.isascii()
 
     @property
     def quoted(self) -> bool:
-        """Whether a field may stand in double quotes."""
-        return len(self.separator) == 1 and self.separator.isascii()
+        """Whether a field may be in double quotes."""
+        return self.quotes and self.is_one_byte
+
+    def split(self, line: str) -> list[str]:
+        """Return the fields of one line."""
+        return split_line(line, self.separator, self.quotes)
 
 
 def lay_out(first: str, known: TextFormat, where: str) -> Layout:
@@ -124,7 +161,7 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
     separator = known.separator or separator_of(first, known)
     fields = [legible(name.strip()) for name in split_line(first, separator)]
     if len(fields) < roles.least:
-        *names, last = [role for role in roles.kinds if role not in roles.optional] or ["columns"]
+        *names, last = roles.required or ["columns"]
         needed = f"{', '.join(names)} and {last}" if names else last
         raise DataError(
             f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, "
@@ -134,10 +171,10 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
         raise DataError(
             f"{where}: {len(fields)} fields; a line must be {known.form}, with blanks between"
         )
-    by_name = any(isinstance(asked, str) for asked in known.columns.values())
+    by_name = any(isinstance(column, str) for column in known.columns.values())
     header = known.header
     if header is None:
-        header = by_name or names_columns(fields, roles)
+        header = by_name or roles.names_columns(fields)
         if not header and not _has_rating(fields, known):
             header = True
             where += ": a header, it seems, as it has no rating"
@@ -146,12 +183,12 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
     elif by_name:
         raise DataError(f"{where}: columns have names but the file no header; give positions")
     else:
-        asked = dict(known.columns)
+        wanted = dict(known.columns)
         for position, role in enumerate(roles.kinds, 1):
-            if role not in asked and position <= len(fields) and position not in asked.values():
-                asked[role] = position
+            if role not in wanted and position <= len(fields) and position not in wanted.values():
+                wanted[role] = position
         names = [f"column {n + 1}" for n in range(len(fields))]
-        columns = find_columns(names, asked, where, roles)
+        columns = find_columns(names, wanted, where, roles)
     return Layout(separator, header, len(fields), columns)
 
 
@@ -164,21 +201,18 @@ def separator_of(line: str, known: TextFormat) -> str:
     return next((separator for separator in candidates if separator in line), "whitespace")
 
 
-def split_line(line: str, separator: str) -> list[str]:
+def split_line(line: str, separator: str, quotes: bool = True) -> list[str]:
     r"""Return the fields of one line.
 
     Examples
     --------
-    >>> split_line('1,"a, b",3', ",")
-    ['1', 'a, b', '3']
-    >>> split_line("1::2::3", "::")
-    ['1', '2', '3']
+    >>> split_line('1,"a, b",3', ","), split_line("1::2::3", "::")
+    (['1', 'a, b', '3'], ['1', '2', '3'])
     """
     if separator == "whitespace":
         return re.split(r"[ \t]+", line.strip(" \t"))
-    if len(separator) > 1 or not separator.isascii():
+    if len(separator) > 1 or not separator.isascii() or not quotes:
         return line.split(separator)
-    csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
     return next(csv.reader([line], delimiter=separator), [])
 
 
@@ -189,8 +223,8 @@ def legible(name: str) -> str:
 
 
 def _has_rating(fields: Sequence[str], known: TextFormat) -> bool:
-    asked = known.columns.get("rating")
-    position = asked - 1 if isinstance(asked, int) else 2
+    column = known.columns.get("rating")
+    position = column - 1 if isinstance(column, int) else 2
     return position < len(fields) and is_number(fields[position].replace(known.decimal, "."))
 
 
@@ -207,8 +241,6 @@ def find_columns(
 
     Examples
     --------
-    >>> find_columns(["userId", "movieId", "rating"], {}, "ratings.csv")
-    {'user': 0, 'item': 1, 'rating': 2}
     >>> find_columns(["who", "what", "stars"], {"user": "who", "item": 2}, "ratings.csv")
     {'user': 0, 'item': 1, 'rating': 2}
     """
@@ -216,9 +248,9 @@ def find_columns(
     lacking = []
     for role in roles.kinds:
         if role in named:
-            asked = named[role]
-            if asked is not None:
-                found[role] = _position(asked, names, role, where)
+            column = named[role]
+            if column is not None:
+                found[role] = _position(column, names, role, where)
             continue
         positions = roles.positions(names, role)
         if len(positions) > 1:
@@ -252,32 +284,20 @@ def find_columns(
     return found
 
 
-def names_columns(fields: Sequence[str], roles: Roles = RATINGS) -> bool:
-    """Return whether a first line is a header with known names.
-
-    Examples
-    --------
-    >>> names_columns(["user_id:token", "item_id:token", "rating:float"])
-    True
-    >>> names_columns(["196", "242", "3"])
-    False
-    """
-    return all(roles.positions(fields, role) for role in roles.kinds if role not in roles.optional)
-
-
-def _position(asked: str | int, names: Sequence[str], role: str, where: str) -> int:
-    if isinstance(asked, int):
-        if asked > len(names):
+def _position(column: str | int, names: Sequence[str], role: str, where: str) -> int:
+    if isinstance(column, int):
+        if column > len(names):
             raise DataError(
-                f"{where}: {role} is given as column {asked} of {len(names)}; use 1 to {len(names)}"
+                f"{where}: {role} is given as column {column} of {len(names)}; "
+                f"use 1 to {len(names)}"
             )
-        return asked - 1
-    positions = [position for position, name in enumerate(names) if name.strip() == asked]
+        return column - 1
+    positions = [position for position, name in enumerate(names) if name.strip() == column]
     if not positions:
-        offered = suggestion(asked, names[:50])
-        raise DataError(f"{where}: no column {asked!r} for the {role}; {offered}")
+        offered = suggestion(column, names[:50])
+        raise DataError(f"{where}: no column {column!r} for the {role}; {offered}")
     if len(positions) > 1:
         raise DataError(
-            f"{where}: {len(positions)} columns are called {asked!r}; give the position, from 1"
+            f"{where}: {len(positions)} columns are called {column!r}; give the position, from 1"
         )
     return positions[0]

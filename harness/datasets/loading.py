@@ -1,4 +1,4 @@
-"""Load ratings by name, from a file, from an object, or synthetic ones."""
+"""Read the data that a config names: a file, the bundled ratings, or a copy of a data set."""
 
 from __future__ import annotations
 
@@ -7,129 +7,50 @@ import io
 import math
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
 
-from pydantic import ValidationError
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from harness.datasets.catalogue import DataSet, cache_folder, is_archive
-from harness.datasets.cleaning import Policy, outliers
-from harness.datasets.columns import Table
-from harness.datasets.download import fetch, find_local, inspect, open_member
-from harness.datasets.lastfm import read_plays, read_plays_as_pandas
-from harness.datasets.layout import ENDINGS, RATINGS, TextFormat, find_columns, names_columns
-from harness.datasets.ratings import Ratings
+from harness.datasets.cleaning import Coded, Table, convert, merge_pairs, outliers
+from harness.datasets.download import Progress, Watched, fetch, find_local, inspect, open_member
+from harness.datasets.layout import ENDINGS, RATINGS, Layout, Roles, TextFormat, find_columns
+from harness.datasets.ratings import Policies, Ratings, load
 from harness.datasets.reading import (
-    Progress,
-    Watched,
+    parquet_columns,
     read_file,
     read_sample,
     read_text,
     unmarked_encoding,
 )
-from harness.datasets.section import DatasetName, DatasetSection, SyntheticSection
-from harness.errors import DataError, suggestion
+from harness.datasets.section import DataSet, DatasetSection, cache_folder, is_archive
+from harness.errors import DataError, counted, suggestion
 from harness.files import hold
 
-__all__ = ["Detected", "detect", "first_lines", "load"]
-
 LOCK_PATIENCE = 3600.0
-ROLES = tuple(RATINGS.kinds)
 LINES = 200
 """Lines that are searched for a decimal comma."""
 
 _PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".zst")
+_PLAYS = TextFormat(
+    encoding="utf-8",
+    roles=Roles({"user": "text", "item": "text", "plays": "text"}, {}),
+    layout=Layout("\t", False, 4, {"user": 0, "item": 2, "plays": 3}, quotes=False),
+)
+_SOUND_PLAYS = {
+    "user": ("^[0-9a-f]{40}$", "without a SHA-1 for its user"),
+    "item": (r"\S", "without an artist"),
+    "plays": ("^0*[1-9][0-9]{0,8}$", "without a whole number of plays from 1"),
+}
 
 
-def load(
-    source: Any,
-    *,
-    cache: Path | None = None,
-    base: Path | None = None,
-    progress: Progress | None = None,
-) -> Ratings:
-    """Return the ratings of a config, a name, a path or an object.
-
-    Parameters
-    ----------
-    source : str, Path, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
-        A name of the catalogue, a path, the ``dataset`` part of a config, or loaded data.
-    cache : Path, optional
-        Where downloads are kept; `cache_folder()` when left out.
-    base : Path, optional
-        Where relative paths start; the working directory when left out.
-    progress : callable, optional
-        Called as ``progress(done, total)`` in bytes while something is downloaded or read.
-
-    Raises
-    ------
-    DataError
-        If there is no such data set or file, or it holds rows that cannot be used.
-    DownloadError
-        If a data set is not on this machine and no source provides it.
-
-    Examples
-    --------
-    >>> load("bundled")
-    <Ratings ml-latest-small-2016: 100,004 ratings of 9,066 items by 671 users, 0.5 to 5>
-    """
-    if isinstance(source, Ratings):
-        return source
-    if hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
-        return Ratings.from_surprise(source)
-    if hasattr(source, "columns") and hasattr(source, "iloc"):
-        return Ratings.from_frame(source)
-    section = source if isinstance(source, DatasetSection) else _section(source)
-    what = section.data_set
-    if what is None:
-        return _load_file(section, base, progress)
-    if what.kind == "synthetic":
-        from harness.datasets.synthetic import make_up  # imports Numba
-
-        return make_up(section.synthetic or SyntheticSection())
-    if what.kind == "bundled":
-        table = read_file(
-            Path(__file__).parent / "bundled/ratings.parquet", TextFormat(), what.name
-        )
-        policy = Policy(scale=what.scale)
-        return Ratings.from_table(table, policy, what.name, what.licence, what.citation)
-    if section.like == "pandas":
-        what = replace(what, content="plays, as pandas")
-    return _load_named(what, section, (cache or cache_folder()) / "datasets", base, progress)
-
-
-def _section(source: Any) -> DatasetSection:
-    if isinstance(source, Path):
-        source = {"path": str(source)}
-    if not isinstance(source, str | Mapping):
-        raise DataError(
-            f"dataset: {repr(source)[:60]} is not ratings; give the name of a data set, a path, "
-            "the dataset part of a config, a DataFrame, a surprise.Dataset or Ratings"
-        )
-    try:
-        return DatasetSection.model_validate(source)
-    except ValidationError as error:
-        if isinstance(source, str):
-            names = suggestion(source, get_args(DatasetName))
-            raise DataError(f"dataset: no data set is called {source!r}; {names}") from None
-        faults = [
-            ": ".join(["dataset", ".".join(map(str, each["loc"])), each["msg"]])
-            for each in error.errors()
-        ]
-        raise DataError("\n".join(faults)) from None
-
-
-def _policy(section: DatasetSection, scale: tuple[float, float] | None) -> Policy:
-    return Policy(
-        section.duplicates, section.missing, section.out_of_scale, scale, section.unreadable
-    )
-
-
-def _load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
+def load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
+    """Load a file of one's own."""
     written = Path(str(section.path)).expanduser()
     path = (base or Path()) / written
     if not path.is_file():
@@ -146,7 +67,17 @@ def _load_file(section: DatasetSection, base: Path | None, progress: Progress | 
         section.decimal,
     )
     table = read_file(path, known, str(written), progress)
-    return Ratings.from_table(table, _policy(section, section.scale), path.stem)
+    return Ratings.from_table(table, path.stem, **_policies(section))
+
+
+def _policies(section: DatasetSection) -> Policies:
+    return {
+        "scale": section.scale,
+        "duplicates": section.duplicates,
+        "missing": section.missing,
+        "out_of_scale": section.out_of_scale,
+        "unreadable": section.unreadable,
+    }
 
 
 def _absent(path: Path) -> str:
@@ -161,31 +92,45 @@ def _absent(path: Path) -> str:
     return f"no such file in {folder.resolve()}; {suggestion(path.name, beside)}"
 
 
-def _load_named(
+def load_named(
     what: DataSet,
     section: DatasetSection,
-    downloads: Path,
+    cache: Path | None,
     base: Path | None,
     progress: Progress | None,
 ) -> Ratings:
-    """Load from a copy on this machine, else from the network."""
-    policy = _policy(section, what.scale if math.isfinite(what.scale[1]) else None)
+    """Load a data set from the package, from a copy on this machine, or from the network."""
+    if what.kind == "bundled":
+        path = Path(__file__).parent / "bundled/ratings.parquet"
+        table = read_file(path, TextFormat(), what.name)
+        return Ratings.from_table(table, what.name, what, scale=what.scale)
+    policies = _policies(section)
     if "duplicates" not in section.model_fields_set:
-        policy = replace(policy, duplicates=what.duplicates)
+        policies["duplicates"] = what.duplicates
+    if math.isfinite(what.scale[1]):
+        policies["scale"] = what.scale
     notes: list[str] = []
     with ExitStack() as held:
         if section.path is not None:
             path = inspect((base or Path()) / Path(section.path).expanduser(), what)
         else:
+            downloads = (cache or cache_folder()) / "datasets"
             path = _copy(what, downloads, base, progress, notes, held)
-        read = _reader(what)
+        where = str(path)
         if is_archive(path):
-            opened = open_member(path, what.member, what.member_bytes, progress)
-            table = read(held.enter_context(opened), where=f"{path}!{what.member}")
+            where = f"{path}!{what.member}"
+            stream = held.enter_context(open_member(path, what.member, what.member_bytes, progress))
         else:
-            file = Watched(held.enter_context(path.open("rb")), progress, path.stat().st_size)
-            table = read(io.BufferedReader(file), where=str(path))
-    ratings = Ratings.from_table(table, policy, what.name, what.licence, what.citation)
+            file = held.enter_context(path.open("rb"))
+            stream = Watched(file, progress, path.stat().st_size).buffered()
+        if section.like == "pandas":
+            table = read_plays_as_pandas(stream, where)
+        elif what.content == "plays":
+            table = read_plays(stream, where)
+        else:
+            known = TextFormat(separator=what.separator, encoding="utf-8")
+            table = read_text(stream, known, where)
+    ratings = Ratings.from_table(table, what.name, what, **policies)
     if not is_archive(path) and what.known_hash and what.hash_of(path) is None:
         size = (len(ratings), ratings.n_users)
         if size != (what.n_ratings, what.n_users):
@@ -230,11 +175,73 @@ def _copy(
         return fetch(what, folder, progress)
 
 
-def _reader(what: DataSet) -> Callable[..., Table]:
-    """Return what reads the ratings of a data set, called with a stream and ``where``."""
-    if what.content == "ratings":
-        return partial(read_text, known=TextFormat(separator=what.separator, encoding="utf-8"))
-    return read_plays if what.content == "plays" else read_plays_as_pandas
+def read_plays(stream: io.BufferedReader, where: str) -> Table:
+    """Read counts of plays from Last.fm 360K; invalid lines are left out and counted.
+
+    A line has the user (SHA-1 of an address), the artist's MusicBrainz id (often none), the
+    artist's name and the plays, separated by tabs; quotation marks and surrounding blanks are part
+    of a name. Artists are identified by name, as in most publications on these data, so the few
+    that have several ids become one and their plays are added up.
+    """
+    table = read_text(stream, _PLAYS, where)
+    flaws = {flaw.policy: flaw for flaw in table.flaws}
+    for row in flaws[""].rows[:1].tolist():
+        raise DataError(f"{table.at(row)}: {flaws[''].describe(row)}")
+    ragged = flaws["unreadable"].rows
+    notes = [f"{counted(len(ragged), 'line')} without four fields left out"] * bool(len(ragged))
+    sound = np.ones(len(table), dtype=bool)
+    sound[ragged] = False
+    for role, (pattern, what) in _SOUND_PLAYS.items():
+        codes, ids = table.ids[role]
+        passed = np.array([re.search(pattern, text) is not None for text in ids], dtype=bool)
+        odd = sound & ~np.append(passed, False)[codes]
+        sound &= ~odd
+        if odd.any():
+            notes.append(f"{counted(int(odd.sum()), 'line')} {what} left out")
+    table = table.take(sound)
+    codes, texts = table.ids.pop("plays")
+    counts = np.array([float(text) if text.isdecimal() else 0 for text in texts])
+    return _added_up(table.ids, counts[codes], where, notes)
+
+
+def read_plays_as_pandas(stream: io.BufferedReader, where: str) -> Table:
+    """Read the file of Last.fm 360K as ``pandas.read_table`` does with its defaults.
+
+    It reads the first line as a header, and a quotation mark at the start of a name as the start of
+    a quoted field, which extends over tabs and lines to the next one. Artists called NA or null
+    count as missing. Many published results on these data use the remaining rows.
+    """
+    types = {0: "category", 2: "category", 3: "float64"}
+    try:
+        frame = pd.read_csv(stream, sep="\t", usecols=[0, 2, 3], dtype=types)
+    except IndexError:  # pandas' own, where no line follows the header
+        raise DataError(f"{where}: no plays; give a file that has some") from None
+    except ValueError as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
+        raise DataError(f"{where}: not read as pandas does ({reason}); leave out like") from None
+    frame.columns = pd.Index(["user", "item", "plays"])
+    kept = frame.dropna()
+    notes = [f"read as pandas.read_table does by default, which makes {len(frame):,} rows of it"]
+    if len(kept) < len(frame):
+        notes.append(f"{counted(len(frame) - len(kept), 'row')} with a missing value left out")
+    ids = {role: kept[role] for role in ("user", "item")}
+    table = convert(ids, {"user": "id", "item": "id"}, where)
+    return _added_up(table.ids, kept["plays"].to_numpy(), where, notes)
+
+
+def _added_up(
+    ids: dict[str, Coded], plays: NDArray[np.float64], where: str, notes: list[str]
+) -> Table:
+    """Return each pair once, at the place of its first row, with the sum of its plays."""
+    if not len(plays):
+        raise DataError(f"{where}: no plays; give a file that has some")
+    table = Table(ids, {"rating": plays}, {}, lambda row: where)
+    table, kept = merge_pairs(table, "sum", np.ones(len(table), dtype=bool))
+    n_added = int((~kept).sum())
+    if n_added:
+        table = table.take(kept)
+        notes.append(f"{counted(n_added, 'row')} added to another of the same user and artist")
+    return replace(table, notes=tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -245,7 +252,7 @@ class Detected:
     every row that the section, which decides about none, refuses.
     """
 
-    section: dict[str, Any]
+    section: dict[str, object]
     ratings: Ratings
     faults: str
 
@@ -257,14 +264,7 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
     """
     kind = ENDINGS.get(path.suffix.casefold())
     if kind == "parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            return list(pq.read_schema(path).names), []
-        except (pa.ArrowException, OSError, ValueError) as error:
-            reason = str(error).splitlines()[0][:160]
-            raise DataError(f"{path}: not a Parquet file that can be read ({reason})") from None
+        return parquet_columns(path), []
     with path.open("rb") as file:
         rows = read_sample(file, TextFormat(kind, encoding=_encoding(path)), str(path), LINES)
     return rows[0], rows
@@ -284,19 +284,16 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
     ({'user': 'userId', 'item': 'movieId', 'rating': 'stars'}, [2, 4.5], ',')
     """
     names, rows = first_lines(path)
-    section: dict[str, Any] = {"path": str(path)}
     # A first line of ratings has a number in its third field.
     like_ratings = len(names) > 2 and re.fullmatch(r"\s*-?\d+([.,]\d*)?\s*", names[2])
-    header = not rows or bool(columns) or names_columns(names) or not like_ratings
+    header = not rows or bool(columns) or RATINGS.names_columns(names) or not like_ratings
+    found = dict(zip(RATINGS.kinds, range(len(names)), strict=False))
     if header:
         found = find_columns(names, dict(columns or {}), str(path))
-        section["columns"] = {role: names[place] for role, place in found.items()}
-    else:
-        found = dict(zip(ROLES, range(len(names)), strict=False))
-        section["columns"] = {role: place + 1 for role, place in found.items()}
+    written = {role: names[place] if header else place + 1 for role, place in found.items()}
+    section: dict[str, object] = {"path": str(path), "columns": written}
     if rows:
-        encoding = _encoding(path)
-        if encoding:
+        if encoding := _encoding(path):
             section["encoding"] = encoding
         marks = [row[found["rating"]] for row in rows[header:] if len(row) > found["rating"]]
         if any(re.fullmatch(r"\s*-?\d+,\d+\s*", mark) for mark in marks):
@@ -319,13 +316,11 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
 def _encoding(path: Path) -> str | None:
     """Return the encoding that a config has to name; None for UTF-8, or where a mark says it."""
     with path.open("rb") as file:
-        start = file.read(4)
+        start = file.peek(4)[:4]
         if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return None
-        encoding = unmarked_encoding(start)
-        if encoding:
+        if encoding := unmarked_encoding(start):
             return encoding
-        file.seek(0)
         try:
             for _ in codecs.iterdecode(iter(partial(file.read, 1 << 20), b""), "utf-8"):
                 pass

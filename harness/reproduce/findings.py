@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import harness
 from harness.config.load import bundled
-from harness.datasets.catalogue import CATALOGUE
+from harness.datasets.section import CATALOGUE
 from harness.errors import DataError
 from harness.reproduce.published import Quantity, compute, is_nan, leaves, published
 

@@ -16,10 +16,7 @@ from pydantic import Field, model_validator
 
 from harness import datasets
 from harness.datasets import Ratings
-from harness.datasets.cleaning import refuse_faults
-from harness.datasets.columns import Kind
-from harness.datasets.layout import RATINGS, TextFormat
-from harness.datasets.reading import read_file
+from harness.datasets.layout import RATINGS, Kind, TextFormat
 from harness.datasets.section import DatasetSection
 from harness.errors import SplitError
 from harness.files import write_whole
@@ -93,6 +90,9 @@ class Predefined(SplitSection):
         self, path: str, ratings: Ratings, within: Rows, base: Path | None
     ) -> list[Parts]:
         """Return a fold for each label, or a single one where the labels are train and test."""
+        from harness.datasets.cleaning import refuse_faults
+        from harness.datasets.reading import read_file
+
         kinds: dict[str, Kind] = {"user": "id", "item": "id", "fold": "id"}
         usual = RATINGS.usual | {"fold": ()}
         roles = replace(RATINGS, kinds=kinds, usual=usual, optional=frozenset())

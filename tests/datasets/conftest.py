@@ -19,7 +19,7 @@ import pytest
 
 from harness import datasets
 from harness.datasets import download
-from harness.datasets.catalogue import CATALOGUE, DataSet
+from harness.datasets.section import CATALOGUE, DataSet
 
 Manner = Callable[[BaseHTTPRequestHandler, bytes], None]
 

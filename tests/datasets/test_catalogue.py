@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from harness import datasets
-from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet
 from harness.datasets.download import fetch
-from harness.datasets.section import DatasetName, DatasetSection
+from harness.datasets.section import ALIASES, CATALOGUE, DataSet, DatasetName, DatasetSection
 from harness.errors import DownloadError
 
 from .conftest import rows_of, zipped

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.datasets.columns import Table
-from harness.datasets.lastfm import read_plays, read_plays_as_pandas
+from harness.datasets import reading
+from harness.datasets.cleaning import Table
+from harness.datasets.loading import read_plays, read_plays_as_pandas
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError, DownloadError
 
@@ -39,6 +40,10 @@ QUOTED = [
 
 def text_of(lines: list[tuple[str, ...]]) -> bytes:
     return "".join("\t".join(line) + "\n" for line in lines).encode()
+
+
+def stream(text: bytes) -> io.BufferedReader:
+    return io.BufferedReader(io.BytesIO(text))
 
 
 def columns_of(table: Table) -> list[list[object]]:
@@ -113,7 +118,7 @@ class TestLastfm360K:
             (ANN, "m", "x"),
             (ANN, "m", "x", "3", "4"),
         ]
-        found = read_plays(io.BytesIO(text_of([*odd, *SOUND, *odd[:1]])), "plays.tsv")
+        found = read_plays(stream(text_of([*odd, *SOUND, *odd[:1]])), "plays.tsv")
         assert len(found) == len(SOUND)
         assert sorted(found.notes) == [
             "1 line without an artist left out",
@@ -124,34 +129,33 @@ class TestLastfm360K:
 
     def test_plays_of_artists_with_several_ids_are_added_up(self) -> None:
         lines = [SOUND[0], (ANN, "m9", "betty blowtorch", "3"), *SOUND[1:]]
-        found = read_plays(io.BytesIO(text_of(lines)), "plays.tsv")
+        found = read_plays(stream(text_of(lines)), "plays.tsv")
         assert found.numbers["rating"].tolist() == [2140, 1099, 7, 1, 3]
         assert found.notes == ("1 row added to another of the same user and artist",)
 
     def test_blocks_do_not_change_what_is_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         text = text_of([*SOUND, *QUOTED])
-        whole = read_plays(io.BytesIO(text), "plays.tsv")
-        monkeypatch.setattr("harness.datasets.lastfm.BLOCK", 200)
-        parts = read_plays(io.BytesIO(text), "plays.tsv")
+        whole = read_plays(stream(text), "plays.tsv")
+        monkeypatch.setattr(reading, "BLOCK", 200)
+        parts = read_plays(stream(text), "plays.tsv")
         assert len(parts) == len(SOUND) + len(QUOTED)
         assert columns_of(parts) == columns_of(whole)
 
-    @pytest.mark.parametrize("text", [b"", b"x\ty\n", text_of([(ANN, "m", "x", "0")])])
+    @pytest.mark.parametrize("text", [b"x\ty\n", text_of([(ANN, "m", "x", "0")])])
     def test_a_file_without_plays_is_refused(self, text: bytes) -> None:
         with pytest.raises(DataError, match=r"^plays\.tsv: no plays; give a file that has some"):
-            read_plays(io.BytesIO(text), "plays.tsv")
+            read_plays(stream(text), "plays.tsv")
 
     def test_text_that_is_not_utf8_is_refused(self) -> None:
         text = text_of(SOUND).replace("Ä".encode(), b"\xc4")
-        with pytest.raises(DataError, match=r"^plays\.tsv: .*invalid UTF8.*fetch it again"):
-            read_plays(io.BytesIO(text), "plays.tsv")
+        with pytest.raises(DataError, match=r"^plays\.tsv:2: the item is not UTF-8"):
+            read_plays(stream(text), "plays.tsv")
 
 
 class TestAsPandas:
-    def test_is_what_pandas_makes_of_the_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_is_what_pandas_makes_of_the_file(self) -> None:
         text = text_of([*SOUND, *QUOTED])
-        monkeypatch.setattr("harness.datasets.lastfm.ROWS_AT_ONCE", 2)
-        found = read_plays_as_pandas(io.BytesIO(text), "plays.tsv")
+        found = read_plays_as_pandas(stream(text), "plays.tsv")
         frame = pd.read_table(io.BytesIO(text))
         frame = frame.drop(frame.columns[1], axis=1).dropna()
         frame.columns = pd.Index(["user", "artist", "plays"])
@@ -175,12 +179,12 @@ class TestAsPandas:
 
     def test_a_single_line_is_a_header_without_plays(self) -> None:
         with pytest.raises(DataError, match=r"^plays\.tsv: no plays; give a file that has some"):
-            read_plays_as_pandas(io.BytesIO(text_of(SOUND[:1])), "plays.tsv")
+            read_plays_as_pandas(stream(text_of(SOUND[:1])), "plays.tsv")
 
     def test_plays_that_are_no_number_are_refused(self) -> None:
         text = text_of([*SOUND, (ANN, "m", "x", "often")])
         with pytest.raises(DataError, match=r"not read as pandas does \(.*often.*; leave out like"):
-            read_plays_as_pandas(io.BytesIO(text), "plays.tsv")
+            read_plays_as_pandas(stream(text), "plays.tsv")
 
     def test_no_other_data_set_is_read_so(self) -> None:
         with pytest.raises(ValueError, match="only lastfm-360k is read in more than one way"):

@@ -7,7 +7,7 @@ import pytest
 from harness.candidates import Catalogue, Rated, Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import parse
-from harness.datasets.catalogue import CATALOGUE
+from harness.datasets.section import CATALOGUE
 from harness.metrics.labels import DEFINITIONS
 from harness.report.methods import ASSETS, all_sources, cited_in, methods
 from harness.results.runs import Run
