@@ -186,6 +186,9 @@ def _blocks(stream: io.BufferedReader, encoding: str | None, where: str) -> Iter
             mark = ""
     except UnicodeError as error:
         raise DataError(f"{where}: not {encoding} ({error}); name its encoding") from None
+    finally:
+        if not stream.closed:
+            text.detach()  # the stream is closed by its owner
 
 
 def _first_line(blocks: Iterator[str], where: str) -> tuple[int, str, str]:
