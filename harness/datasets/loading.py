@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ from harness.datasets.section import DataSet, DatasetSection, cache_folder, is_a
 from harness.errors import DataError, counted, suggestion
 from harness.files import hold
 
+ROLES = tuple(RATINGS.kinds)
 LOCK_PATIENCE = 3600.0
 LINES = 200
 """Lines that are searched for a decimal comma."""
@@ -244,6 +246,16 @@ def _added_up(
     return replace(table, notes=tuple(notes))
 
 
+class Description(TypedDict, total=False):
+    """What is found in a file, as keys of the ``dataset`` part of a config."""
+
+    path: str
+    columns: dict[str, str | int]
+    encoding: str
+    decimal: str
+    scale: list[float]
+
+
 @dataclass(frozen=True)
 class Detected:
     """A file of ratings, as a config describes it.
@@ -252,7 +264,7 @@ class Detected:
     every row that the section, which decides about none, refuses.
     """
 
-    section: dict[str, object]
+    section: Description
     ratings: Ratings
     faults: str
 
@@ -291,7 +303,7 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
     if header:
         found = find_columns(names, dict(columns or {}), str(path))
     written = {role: names[place] if header else place + 1 for role, place in found.items()}
-    section: dict[str, object] = {"path": str(path), "columns": written}
+    section: Description = {"path": str(path), "columns": written}
     if rows:
         if encoding := _encoding(path):
             section["encoding"] = encoding
@@ -304,7 +316,7 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
     except DataError as error:
         faults = str(error)
         policies = {"duplicates": "first", "missing": "drop", "unreadable": "drop"}
-        ratings = load(section | policies | {"out_of_scale": "keep"})
+        ratings = load({**section, **policies, "out_of_scale": "keep"})
     odd = outliers(ratings.ratings, *ratings.scale)
     usual = ratings.ratings if odd is None else ratings.ratings[~odd]
     ends = [float(usual.min()), float(usual.max())]
