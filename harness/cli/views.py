@@ -102,7 +102,7 @@ def plot(
     ):
         title = summary.table(number).title
         try:
-            say(f"written to {plots.KINDS[kind].write(summary, label, number, form, folder)}")
+            say(f"written to {plots.KINDS[kind](summary, label, number).write(form, folder)}")
             written += 1
         except ResultsError as error:
             if kind in kinds or isinstance(error.__context__, OSError):

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from harness import metrics
 from harness.errors import ResultsError
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
-from harness.report.plots import KINDS, View, write_file
+from harness.report.plots import KINDS, Plot, write_file
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import Summary, headline, plain, summarise
 from harness.report.tables import latex, sensitivity_tables
@@ -162,14 +162,14 @@ _VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
 """Colours of a drawing, and what the page calls them."""
 
 
-def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, View]]], bool]:
+def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, Plot]]], bool]:
     """Return, by kind, every plot that has something to show, and whether some are left out."""
     labels = [summary.primary, *(each for each in summary.info.metrics if each != summary.primary)]
     n_all = len(summary.tables) * len(labels) * len(KINDS)
     labels = labels if n_all <= MOST_FIGURES else labels[:1]
     tables = range(1, len(summary.tables) + 1)
     wanted = [*product(tables, labels, KINDS)][:MOST_FIGURES]
-    drawn: dict[str, list[tuple[str, View]]] = {kind: [] for kind in KINDS}
+    drawn: dict[str, list[tuple[str, Plot]]] = {kind: [] for kind in KINDS}
     families: set[tuple[int, str]] = set()
     for number, label, kind in wanted:
         if kind == "ndcg-over-k":
@@ -178,17 +178,17 @@ def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, View]]], bool]
                 continue
             families.add(family)
         try:
-            view = KINDS[kind].view(summary, label, number)
+            plot = KINDS[kind](summary, label, number)
         except ResultsError:
             continue  # nothing of this kind to show, as the spread of a single fold
-        drawn[kind].append((f"plot{sum(map(len, drawn.values())) + 1}", view))
+        drawn[kind].append((f"plot{sum(map(len, drawn.values())) + 1}", plot))
     return {kind: each for kind, each in drawn.items() if each}, len(wanted) < n_all
 
 
-def _svg(view: View, kind: str, name: str) -> Markup:
+def _svg(plot: Plot, name: str) -> Markup:
     """Return a drawing in the page's colours, without parts that the page already has."""
     # The salt makes the ids of marks and clips differ between drawings.
-    drawn = KINDS[kind].render(view, "svg", svg_fonttype="none", svg_hashsalt=name)
+    drawn = plot.render("svg", svg_fonttype="none", svg_hashsalt=name)
     root = ElementTree.fromstring(drawn)  # noqa: S314 - Matplotlib wrote it a moment ago
     for parent in list(root.iter()):
         for child in list(parent):
@@ -256,7 +256,7 @@ def _environment() -> Environment:
     functions = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
     functions += (sensitivity_tables, to_csv, to_markdown, to_yaml)
     made.globals |= {each.__name__: each for each in functions}
-    made.globals |= {"kinds": KINDS, "other": _other, "style": _style_sheet(), "svg": _svg}
+    made.globals |= {"other": _other, "style": _style_sheet(), "svg": _svg}
     return made
 
 

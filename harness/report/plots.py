@@ -10,54 +10,36 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from harness import metrics
 from harness.errors import ResultsError, counted
 from harness.files import write_output
-from harness.report.axes import (
-    WIDTH,
-    drop_crowded_ticks,
-    heading_lines,
-    label_rows,
-    label_seconds,
-    limit_rows,
-    name_ends,
-    scale_without,
-    write_heading,
-)
-from harness.report.styles import FAINT, INK, plot_style
-from harness.report.summary import (
-    ResultTable,
-    Summary,
-    joined,
-    plain,
-    seconds_text,
-    shortened,
-    summarise,
-)
-from harness.results.runs import TIMES, Run, frame_to_csv
+from harness.report.styles import FAINT, INK, MUTED, plot_style
+from harness.report.summary import Summary, joined, plain, seconds_text, shortened, summarise
+from harness.results.runs import TIMES, Run, decimals, frame_to_csv
+from harness.sections import folded
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = [
-    "KINDS",
-    "Plot",
-    "View",
-    "differences",
-    "distribution",
-    "ndcg_over_k",
-    "spread",
-    "tradeoff",
-]
-
+WIDTH = 3.5
+"""Inches: one column of text."""
+TITLE, SUBTITLE, LABEL = 8.0, 7.0, 7.5
+"""Sizes of text in points, as `style.mplstyle` has them."""
+MARGIN = 5.0
+"""Points between text and the edge of a figure."""
+MOST_LINES = 4
+"""Lines of a title or subtitle; longer text is cut with an ellipsis."""
 LONGEST_NAME = 120
 """Characters of a file's name before its ending."""
 SHORTEST = 1e-3
@@ -65,165 +47,206 @@ SHORTEST = 1e-3
 MOST_BANDS = 6
 """Lines up to which quality over k has bands; more of them would cover each other."""
 OUTSIDE = " Arrow: a baseline outside the scale, with its value."
+NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
+"""Algorithms that a scale may leave out if they would compress the others."""
 
-
-def write_file(path: Path, data: bytes, hint: str = "") -> Path:
-    """Write what somebody asked for; a failure says why, and what to do."""
-    try:
-        write_output(path, data)
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written ({error.strerror}){hint}") from None
-    return path
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """What one plot shows: a metric in a table, and the data that are drawn."""
-
-    summary: Summary
-    table: ResultTable
-    label: str
-    data: pd.DataFrame
-
-    @property
-    def higher(self) -> bool:
-        """Whether higher values are better."""
-        return metrics.parse(self.label).higher_is_better
-
-    @property
-    def csv(self) -> str:
-        """The data as a file."""
-        return frame_to_csv(self.data, float_format="%.8g")
-
-    def text(self, value: float) -> str:
-        """Return a value as the table shows it."""
-        return self.table.text(self.label, value)
+Spans = Mapping[str, tuple[float, float]]
+"""By algorithm, both ends of what is drawn of it."""
 
 
 class Plot(ABC):
-    """A kind of plot; called with a run, it draws one.
+    """One plot: a metric of a run in one of its tables.
 
-    Attributes
-    ----------
-    name, title : str
-        As commands and the page call it.
-    caption : str
-        What its marks mean.
+    Raises ResultsError if the run has no such metric or table, or nothing to show of this kind.
     """
 
     name: ClassVar[str]
+    """As commands call the kind."""
     title: ClassVar[str]
+    """As the page calls it."""
     caption: ClassVar[str]
+    """What its marks mean."""
+    quantity: ClassVar[str] = "{label}"
+    """What is shown of the metric: its label, or `family` without the rank."""
+    inches: ClassVar[tuple[float, float, float]] = (1.04, 0.66, 0.19)
+    """Height without the heading: the least, that of no rows, and of each row."""
 
-    def __call__(
-        self,
+    def __init__(self, run: Run | Summary, metric: str | None = None, place: int = 1) -> None:
+        self.summary = summarise(run)
+        self.label, self.table = self.summary.metric(metric), self.summary.table(place)
+        self.higher = metrics.parse(self.label).higher_is_better
+        self.data = self._select()
+
+    @classmethod
+    def show(
+        cls,
         run: Run | Summary,
         metric: str | None = None,
         *,
         place: int = 1,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw a plot of this kind.
+        """Draw a plot of this kind into `ax`, or a new figure in the report's style.
 
-        Parameters
-        ----------
-        run : Run or Summary
-            A summary has a baseline; for a run it is the config's or the default one.
-        metric : str, optional
-            A label of the run; by default nDCG at 10 or the nearest one.
-        place : int
-            Which table of the run, from 1.
-        ax : Axes, optional
-            Where to draw; a new figure in the report's style when left out.
-
-        Returns
-        -------
-        Axes
-
-        Raises
-        ------
-        ResultsError
-            If the run has no such metric or table, or nothing to show of this kind.
+        By default, its metric is nDCG at 10 or the nearest one, and its table the first; the
+        baseline is that of a summary, or of the run's config.
         """
-        view = self.view(run, metric, place)
+        plot = cls(run, metric, place)
         with plot_style():
             if ax is None:
                 import matplotlib.pyplot as plt
 
-                ax = plt.figure(figsize=self.size(view)).subplots()
-            self.draw_view(ax, view)
+                ax = plt.figure(figsize=plot.size).subplots()
+            plot.draw(ax)
         return ax
 
-    def draw_view(self, axes: Axes, view: View) -> None:
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what the plot shows, as its text alternative."""
+
+    @property
+    def csv(self) -> str:
+        """The data as a file."""
+        return frame_to_csv(self.data, float_format="%.8g")
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches: one column wide, as high as the rows need."""
+        n_lines = sum(map(len, self._heading(WIDTH * 72 - 2 * MARGIN)))
+        least, none, row = self.inches
+        return WIDTH, round(max(least, none + row * len(self.table.rows)) + 0.12 * n_lines, 2)
+
+    def draw(self, axes: Axes) -> None:
         """Draw heading, data and ticks into axes."""
-        write_heading(axes, *self.heading(view))
-        self.draw(axes, view)
-        drop_crowded_ticks(axes)
+        self._write_heading(axes)
+        self._draw(axes)
+        _drop_crowded_ticks(axes)
 
-    def view(self, run: Run | Summary, metric: str | None = None, place: int = 1) -> View:
-        """Return what a plot of a run shows; parameters and errors as those of a call."""
-        summary = summarise(run)
-        label, table = summary.metric(metric), summary.table(place)
-        return View(summary, table, label, self.data(summary, table, label))
-
-    def size(self, view: View) -> tuple[float, float]:
-        """Return width and height in inches: one column wide, as high as the rows need."""
-        n_lines = sum(len(lines) for lines in heading_lines(*self.heading(view)))
-        return WIDTH, round(self.height(len(view.table.rows)) + 0.12 * n_lines, 2)
-
-    def heading(self, view: View) -> tuple[str, str]:
-        """Return title, with the better direction, and subtitle: data, split and candidates."""
-        way = "higher is better" if view.higher else "lower is better"
-        return f"{self.quantity(view.label)}, {way}", " · ".join(view.table.names)
-
-    def quantity(self, label: str) -> str:
-        """Return what is shown of a metric."""
-        return label
-
-    def height(self, n_rows: int) -> float:
-        """Return the height without the heading, in inches."""
-        return 0.66 + 0.19 * max(n_rows, 2)
-
-    def render(self, view: View, form: str, **settings: object) -> bytes:
-        """Return a plot as an SVG or PNG file, with settings as `plot_style` takes them."""
+    def render(self, form: str, **settings: object) -> bytes:
+        """Return the plot as an SVG or PNG file, with settings as `plot_style` takes them."""
         from matplotlib.figure import Figure
 
         file = io.BytesIO()
         with plot_style(**settings):
-            figure = Figure(figsize=self.size(view))
-            self.draw_view(figure.subplots(), view)
+            figure = Figure(figsize=self.size)
+            self.draw(figure.subplots())
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
-            metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
-            figure.savefig(file, format=form, metadata=metadata)
+            figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else {})
         return file.getvalue()
 
-    def write(
-        self, summary: Summary, label: str | None, place: int, form: str, folder: Path
-    ) -> Path:
-        """Write a plot into a folder; its name contains the kind, the metric and the table."""
-        view = self.view(summary, label, place)
-        title = f"-{place}-{view.table.title}" if len(summary.tables) > 1 else ""
-        name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{view.label}{title}"))[:LONGEST_NAME]
-        return write_file(folder / f"{name}.{form}", self.render(view, form), "; use --output")
+    def write(self, form: str, folder: Path) -> Path:
+        """Write the plot into a folder; its name contains the kind, the metric and the table."""
+        several = len(self.summary.tables) > 1
+        title = f"-{self.table.number}-{self.table.title}" if several else ""
+        name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{self.label}{title}"))[:LONGEST_NAME]
+        return write_file(folder / f"{name}.{form}", self.render(form), "; use --output")
 
     @abstractmethod
-    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
-        """Return what is drawn, best first.
-
-        Raises
-        ------
-        ResultsError
-            If there is nothing to show.
-        """
+    def _select(self) -> pd.DataFrame:
+        """Return what is drawn, best first."""
 
     @abstractmethod
-    def draw(self, axes: Axes, view: View) -> None:
+    def _draw(self, axes: Axes) -> None:
         """Draw the data."""
 
-    @abstractmethod
-    def describe(self, view: View) -> str:
-        """Return what the plot shows, as its text alternative."""
+    def _text(self, value: float) -> str:
+        return self.table.text(self.label, value)
+
+    def _colours(self) -> list[str]:
+        return [self.summary.styles[name].colour for name in self.data["algorithm"]]
+
+    def _nothing(self, reason: str) -> ResultsError:
+        return ResultsError(f"{self.summary.run.name}: {reason}")
+
+    def _heading(self, width: float) -> tuple[list[str], list[str]]:
+        """Return the lines of title and subtitle that fit a width in points."""
+        shown = self.quantity.format(label=self.label, family=self.label.rpartition("@")[0])
+        way = "higher is better" if self.higher else "lower is better"
+        about = " · ".join(self.table.names)
+        return _wrapped(f"{shown}, {way}", width, TITLE, "bold"), _wrapped(about, width, SUBTITLE)
+
+    def _write_heading(self, axes: Axes) -> None:
+        """Write title and subtitle above the plot, from the left edge of a figure with one plot."""
+        from matplotlib.transforms import blended_transform_factory
+
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        across, x, width = axes.transAxes, 0.0, axes.get_window_extent().width / figure.dpi * 72
+        if len(figure.axes) == 1:
+            across, x = figure.transFigure, MARGIN / 72 / figure.get_figwidth()
+            width = figure.get_figwidth() * 72 - 2 * MARGIN
+        upper, lower = self._heading(width)
+        # Empty lines of the title hold the place of the subtitle, so that the layout makes room.
+        title = axes.set_title("\n".join(upper + [" "] * len(lower)), loc="left", color=INK)
+        place = blended_transform_factory(across, title.get_transform())
+        title.set(x=x, transform=place)
+        about = figure.text(x, 1.0, "\n".join(lower), size=SUBTITLE, color=MUTED, transform=place)
+        about.set_in_layout(False)
+
+    def _name_ends(
+        self,
+        axes: Axes,
+        values: Mapping[str, float],
+        spans: Spans,
+        margin: float,
+        covered: Container[str] | None = None,
+    ) -> None:
+        """Scale the y axis, and name algorithms beside it, each as near to its value as possible.
+
+        A thin line joins the marker beside each name to its value. A name whose value is outside
+        the scale stands at the nearer edge, with value and arrow. With `covered`, those whose line
+        lies on that of the name above, all have their value.
+        """
+        least, greatest, out = scale_without(spans, self.higher)
+        pad = margin * ((greatest - least) or 1.0)
+        low, high = least - pad, greatest + pad
+        axes.set_ylim(low, high)
+        dpi = _laid_out(axes).dpi
+        gap = (high - low) * (SUBTITLE + 1.6) / (axes.get_window_extent().height / dpi * 72)
+        placed = spread_positions(list(values.values()), gap, low, high)
+        beside = axes.get_yaxis_transform()
+        for (name, value), at in zip(values.items(), placed, strict=True):
+            text = shortened(name)
+            if covered is not None or name in out:
+                arrow = " ↓" if value < least else " ↑" if value > greatest else ""
+                same = "≈ " if covered and name in covered else ""
+                text = f"{same}{shortened(name, 18)} {self._text(value)}{arrow}"
+            axes.text(1.12, at, text, transform=beside, size=SUBTITLE, va="center", color=MUTED)
+            axes.plot(
+                [1.01, 1.04, 1.085],
+                [min(max(value, low), high), at, at],
+                transform=beside,
+                ls="-" if low <= value <= high else "",
+                markevery=[-1],
+                ms=3.6,
+                lw=0.6,
+                clip_on=False,
+                **self.summary.styles[name].marks,
+            )
+        axes.set_ylim(low, high)
+
+    def _limit_rows(
+        self, axes: Axes, spans: Spans, values: Iterable[float], always: Sequence[float] = ()
+    ) -> None:
+        """Scale the x axis; a row outside gets its value and an arrow."""
+        low, high, out = scale_without(spans, self.higher, always)
+        digits = decimals([(high - low) / 20])
+        pad = 0.05 * ((high - low) or abs(high) or 1.0)
+        axes.set_xlim(low - pad, high + pad)
+        for y, (name, value) in enumerate(zip(spans, values, strict=True)):
+            if name in out:
+                number, left = f"{value:.{digits}f}".replace("-", "−"), value < low
+                axes.text(
+                    0.01 if left else 0.99,
+                    y,
+                    f"← {number}" if left else f"{number} →",
+                    transform=axes.get_yaxis_transform(),
+                    ha="left" if left else "right",
+                    va="center",
+                    size=SUBTITLE,
+                    color=MUTED,
+                )
 
 
 class _Tradeoff(Plot):
@@ -235,63 +258,56 @@ class _Tradeoff(Plot):
         "Bars: intervals over users. Steps join the algorithms that no other is both faster and "
         "better than." + OUTSIDE
     )
+    inches = (2.7, 2.58, 0.03)
 
-    def height(self, n_rows: int) -> float:
-        return 2.7 + 0.03 * max(n_rows - 4, 0)
-
-    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
-        """Return ``algorithm``, ``seconds``, ``value``, ``low``, ``high`` and ``front``.
-
-        ``front`` marks the algorithms that no other is both faster and better than.
-        """
+    def _select(self) -> pd.DataFrame:
+        """Return a row for each algorithm; ``front`` if no other is both faster and better."""
         import pandas as pd
 
-        rows = table.rows[table.rows["algorithm"].isin(table.ranked(label))]
+        rows = self.table.rows[self.table.rows["algorithm"].isin(self.table.ranked(self.label))]
         if rows.empty:
-            raise ResultsError(
-                f"{summary.run.name}: no algorithm has a value of {label}; nothing to plot"
-            )
+            raise self._nothing(f"no algorithm has a value of {self.label}; nothing to plot")
         seconds = (rows[TIMES[0]] + rows[TIMES[1]]).clip(lower=SHORTEST)
-        found = pd.DataFrame(
-            {"algorithm": rows["algorithm"], "seconds": seconds, "value": rows[label]}
-        )
-        found[["low", "high"]] = [table.interval(label, name) for name in found["algorithm"]]
-        sign = 1 if metrics.parse(label).higher_is_better else -1
-        order = found.assign(quality=sign * found["value"])
+        names = rows["algorithm"]
+        found = pd.DataFrame({"algorithm": names, "seconds": seconds, "value": rows[self.label]})
+        found[["low", "high"]] = [self.table.interval(self.label, name) for name in names]
+        order = found.assign(quality=found["value"] if self.higher else -found["value"])
         order = order.sort_values(["seconds", "quality"], ascending=[True, False], kind="stable")
         best_before = order["quality"].cummax().shift(fill_value=-math.inf)
         found["front"] = order["quality"] > best_before
         return found.reset_index(drop=True)
 
-    def draw(self, axes: Axes, view: View) -> None:
-        data, styles = view.data, view.summary.styles
+    def _draw(self, axes: Axes) -> None:
+        from matplotlib.ticker import LogLocator, NullLocator
+
+        data, seconds = self.data, self.data["seconds"]
+        values = dict(zip(data["algorithm"], data["value"], strict=True))
         axes.set_xscale("log")
-        low, high, out = scale_without(_spans(data, "value"), view.higher)
-        pad = 0.1 * ((high - low) or 1.0)
-        axes.set_ylim(low - pad, high + pad)
-        colours = [styles[name].colour for name in data["algorithm"]]
-        axes.vlines(data["seconds"], data["low"], data["high"], colours, lw=1, alpha=0.55)
-        for row in _rows(data):
-            axes.plot(row.seconds, row.value, ls="", zorder=3, **styles[row.algorithm].marks)
+        axes.vlines(seconds, data["low"], data["high"], self._colours(), lw=1, alpha=0.55)
+        for (name, value), x in zip(values.items(), seconds, strict=True):
+            axes.plot(x, value, ls="", zorder=3, **self.summary.styles[name].marks)
         front = data[data["front"]].sort_values("seconds")
         axes.step(front["seconds"], front["value"], where="post", color=FAINT, lw=0.7, zorder=1)
+        low, high = seconds.min() / 1.6, seconds.max() * 1.6
+        steps = (1,) if high / low > 1500 else (1, 3) if high / low > 8 else (1, 2, 3, 5, 7)
+        axes.set_xlim(low, high)
+        axes.xaxis.set_major_locator(LogLocator(subs=steps))
+        axes.xaxis.set_major_formatter("{x:.10g}")
+        axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlabel("seconds to fit and score, mean of a cell")
-        label_seconds(axes, data["seconds"].tolist())
-        names = [
-            _with_arrow(view, row, low, high) if row.algorithm in out else shortened(row.algorithm)
-            for row in _rows(data)
-        ]
-        name_ends(axes, data["value"].tolist(), names, [styles[n] for n in data["algorithm"]])
+        self._name_ends(axes, values, _spans(data, "value"), 0.1)
 
-    def describe(self, view: View) -> str:
-        front = view.data[view.data["front"]].sort_values("seconds")
+    def describe(self) -> str:
+        """Name the algorithms of the front."""
+        front = self.data[self.data["front"]].sort_values("seconds")
+        columns = (front[column] for column in ("algorithm", "seconds", "value"))
         points = [
-            f"{plain(row.algorithm)} ({seconds_text(row.seconds)}, {view.text(row.value)})"
-            for row in _rows(front)
+            f"{plain(name)} ({seconds_text(seconds)}, {self._text(value)})"
+            for name, seconds, value in zip(*columns, strict=True)
         ]
         return (
-            f"{view.label} against seconds to fit and score of "
-            f"{counted(len(view.data), 'algorithm')}. "
+            f"{self.label} against seconds to fit and score of "
+            f"{counted(len(self.data), 'algorithm')}. "
             f"No algorithm is both faster and better than {joined(points)}."
         )
 
@@ -309,80 +325,71 @@ class _NdcgOverK(Plot):
         "Names are in the order of the values at the last k. Bands (up to six algorithms): "
         "intervals over users. ≈: the line lies on that of the name above." + OUTSIDE
     )
+    quantity = "{family}@k"
+    inches = (2.5, 0.8, 0.2)
 
-    def quantity(self, label: str) -> str:
-        return label.rpartition("@")[0] + "@k"
-
-    def height(self, n_rows: int) -> float:
-        return max(2.5, 0.8 + 0.2 * n_rows)
-
-    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
-        """Return ``algorithm``, ``k``, ``value``, ``low``, ``high`` for every rank."""
+    def _select(self) -> pd.DataFrame:
+        """Return value and interval of each algorithm at every rank."""
         import pandas as pd
 
-        wanted = metrics.parse(label)
-        parsed = [metrics.parse(each) for each in summary.info.metrics]
+        wanted = metrics.parse(self.label)
+        parsed = [metrics.parse(each) for each in self.summary.info.metrics]
         family = sorted(
             (metric.k, str(metric))
             for metric in parsed
             if metric.k is not None and (metric.name, metric.chosen) == (wanted.name, wanted.chosen)
         )
         if len(family) < 2:
-            raise ResultsError(
-                f"{summary.run.name}: {label} at one rank only; add another to the config, "
-                "as ndcg@5,10,20"
+            raise self._nothing(
+                f"{self.label} at one rank only; add another to the config, as ndcg@5,10,20"
             )
         rows = [
-            (name, k, float(table.records[name][each]), *table.interval(each, name))
-            for name in table.ranked(label)
+            (name, k, float(self.table.records[name][each]), *self.table.interval(each, name))
+            for name in self.table.ranked(self.label)
             for k, each in family
         ]
         if not rows:
-            raise ResultsError(f"{summary.run.name}: no algorithm has a value of {label}")
+            raise self._nothing(f"no algorithm has a value of {self.label}")
         return pd.DataFrame(rows, columns=["algorithm", "k", "value", "low", "high"])
 
-    def draw(self, axes: Axes, view: View) -> None:
-        data, styles = view.data, view.summary.styles
-        ks = sorted(data["k"].unique())
-        last = data[data["k"] == ks[-1]].sort_values("value", ascending=not view.higher)
-        names = last["algorithm"].tolist()
-        rows_of = {name: data[data["algorithm"] == name] for name in names}
-        axes.set_xscale("log")
+    def _draw(self, axes: Axes) -> None:
+        ks, by_name = sorted(self.data["k"].unique()), self.data.set_index("k").groupby("algorithm")
+        last = self.data[self.data["k"] == ks[-1]].set_index("algorithm")["value"]
+        values = last.sort_values(ascending=not self.higher).to_dict()
+        lines = {name: by_name.get_group(name) for name in values}
         spans = {}
-        for name, rows in rows_of.items():
-            drawn = rows[["value"]]
-            if len(names) <= MOST_BANDS and rows["low"].notna().all():
-                colour = styles[name].colour
-                axes.fill_between(
-                    rows["k"], rows["low"], rows["high"], color=colour, alpha=0.1, lw=0
-                )
-                drawn = rows[["low", "value", "high"]]
+        for name, line in lines.items():
+            drawn = line[["value"]]
+            if len(lines) <= MOST_BANDS and line["low"].notna().all():
+                colour, drawn = self.summary.styles[name].colour, line[["low", "value", "high"]]
+                band = line.index, line["low"], line["high"]
+                axes.fill_between(*band, color=colour, alpha=0.1, lw=0)
             spans[name] = (float(drawn.to_numpy().min()), float(drawn.to_numpy().max()))
-        low, high, out = scale_without(spans, view.higher)
-        for name, rows in rows_of.items():
-            line: dict[str, Any] = {"ls": styles[name].line, "ms": 3.6, "clip_on": name in out}
-            axes.plot(rows["k"], rows["value"], **line, **styles[name].marks)
-        pad = 0.04 * ((high - low) or 1.0)
-        axes.set_ylim(low - pad, high + pad)
+        low, high, out = scale_without(spans, self.higher)
+        for name, line in lines.items():
+            style = self.summary.styles[name]
+            marks = style.marks | {"ls": style.line, "ms": 3.6, "clip_on": name in out}
+            axes.plot(line["value"], **marks)
+        covered = {
+            name
+            for (_, above), (name, line) in pairwise(lines.items())
+            if (above["value"] - line["value"]).abs().max() <= (high - low) / 200
+        }
+        axes.set_xscale("log")
         axes.set_xlim(ks[0] / (ks[-1] / ks[0]) ** 0.04, ks[-1])
         axes.set_xticks(ks, [str(k) for k in ks], minor=False)
         axes.xaxis.set_minor_formatter("")
         axes.set_xlabel("k")
-        covered = _covered(data, names, (high - low) / 200)
-        texts = [
-            ("≈ " if row.algorithm in covered else "") + _with_arrow(view, row, low, high)
-            for row in _rows(last)
-        ]
-        name_ends(axes, last["value"].tolist(), texts, [styles[name] for name in names])
+        self._name_ends(axes, values, spans, 0.04, covered)
 
-    def describe(self, view: View) -> str:
-        ks = sorted(view.data["k"].unique())
-        name = view.table.ranked(view.label)[0]
-        rows = view.data[view.data["algorithm"] == name].sort_values("k")
-        first, last = (view.text(rows["value"].iloc[i]) for i in (0, -1))
+    def describe(self) -> str:
+        """Name the ranks, and both ends of the best algorithm's line."""
+        name = self.table.ranked(self.label)[0]
+        line = self.data[self.data["algorithm"] == name].sort_values("k")
+        ks, (first, *_, last) = line["k"].tolist(), [self._text(value) for value in line["value"]]
         return (
-            f"{view.label.partition('@')[0]} at ranks {joined([str(k) for k in ks])}. "
-            f"{plain(name)}, best by {view.label}, goes from {first} at {ks[0]} to {last} at "
+            f"{self.label.partition('@')[0]} at ranks {joined([str(k) for k in ks])}. "
+            f"{plain(name)}, best by {self.label}, goes from {first} at {ks[0]} to {last} at "
             f"{ks[-1]}."
         )
 
@@ -397,42 +404,41 @@ class _Distribution(Plot):
         "Diamond: mean."
     )
 
-    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
-        """Return ``algorithm``, ``n_users``, ``mean`` and quantiles of the users' scores."""
+    def _select(self) -> pd.DataFrame:
+        """Return mean and quantiles of the users' scores, a row for each algorithm."""
         import pandas as pd
 
-        if label not in table.users or not table.users[label].notna().any():
-            raise ResultsError(
-                f"{summary.run.name}: {label} has no scores per user; choose another"
-            )
-        scores = table.users.pivot_table(
+        users, label = self.table.users, self.label
+        if label not in users or not users[label].notna().any():
+            raise self._nothing(f"{label} has no scores per user; choose another")
+        scores = users.pivot_table(
             index="user", columns="algorithm", values=label, sort=False, observed=True
         ).dropna(axis="columns", how="all")
-        scores = scores[[name for name in table.ranked(label) if name in scores]]
+        scores = scores[[name for name in self.table.ranked(label) if name in scores]]
         if scores.empty:
-            raise ResultsError(f"{summary.run.name}: no algorithm has a value of {label}")
-        columns = {"n_users": scores.count(), "mean": scores.mean()}
+            raise self._nothing(f"no algorithm has a value of {label}")
         shares = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+        columns = {"n_users": scores.count(), "mean": scores.mean()}
         columns |= {name: scores.quantile(share) for name, share in shares.items()}
         return pd.DataFrame(columns).rename_axis("algorithm").reset_index()
 
-    def draw(self, axes: Axes, view: View) -> None:
-        data, y = view.data, view.data.index
-        colours = [view.summary.styles[name].colour for name in data["algorithm"]]
+    def _draw(self, axes: Axes) -> None:
+        data, y, colours = self.data, self.data.index, self._colours()
         axes.hlines(y, data["q05"], data["q95"], colours, lw=1)
         width = data["q75"] - data["q25"]
         axes.barh(y, width, left=data["q25"], height=0.46, color=colours, lw=0)
         axes.vlines(data["median"], y - 0.23, y + 0.23, "white", lw=1.4, zorder=2)
         axes.plot(data["mean"], y, "D", ms=3.2, mfc="white", mec=INK, mew=0.8, zorder=4)
-        label_rows(axes, [shortened(name) for name in data["algorithm"]])
+        _label_rows(axes, data["algorithm"])
         axes.set_xlabel("score of a user")
 
-    def describe(self, view: View) -> str:
-        row = view.data.iloc[0]
+    def describe(self) -> str:
+        """Give the quartiles of the best algorithm."""
+        row = self.data.iloc[0]
         return (
-            f"{view.label} of {row['n_users']:,} users. For {plain(row['algorithm'])}, the best on "
-            f"average, the middle half of the users lies between {view.text(row['q25'])} and "
-            f"{view.text(row['q75'])}, the median at {view.text(row['median'])}."
+            f"{self.label} of {row['n_users']:,} users. For {plain(row['algorithm'])}, the best on "
+            f"average, the middle half of the users lies between {self._text(row['q25'])} and "
+            f"{self._text(row['q75'])}, the median at {self._text(row['median'])}."
         )
 
 
@@ -445,47 +451,43 @@ class _Differences(Plot):
         "Paired by user. Line: interval of the difference. Filled: significant after correction."
         + OUTSIDE
     )
+    quantity = "difference in {label}"
 
-    def quantity(self, label: str) -> str:
-        return f"difference in {label}"
-
-    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
+    def _select(self) -> pd.DataFrame:
         """Return each other algorithm's difference, interval, adjusted p-value and significance."""
         import pandas as pd
 
-        pairs = table.differences(label, summary.baseline, corrected_alone=True)
+        pairs = self.table.differences(self.label, self.summary.baseline, corrected_alone=True)
         if not pairs:
-            raise ResultsError(
-                f"{summary.run.name}: {label} was not compared user by user; choose another metric"
+            raise self._nothing(
+                f"{self.label} was not compared user by user; choose another metric"
             )
-        sign = 1 if metrics.parse(label).higher_is_better else -1
-        pairs.sort(key=lambda pair: -sign * pair.difference)
+        pairs.sort(key=lambda pair: pair.difference, reverse=self.higher)
         columns = ["difference", "low", "high", "p_adjusted", "p_is_bound", "significant"]
         rows = [(pair.first, *(getattr(pair, column) for column in columns)) for pair in pairs]
-        return pd.DataFrame(rows, columns=["algorithm", *columns]).astype(
-            {"low": float, "high": float}
-        )
+        found = pd.DataFrame(rows, columns=["algorithm", *columns])
+        return found.astype({"low": float, "high": float})
 
-    def draw(self, axes: Axes, view: View) -> None:
-        data, y = view.data, view.data.index
-        colours = [view.summary.styles[name].colour for name in data["algorithm"]]
+    def _draw(self, axes: Axes) -> None:
+        data, y, colours = self.data, self.data.index, self._colours()
         axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
         axes.hlines(y, data["low"], data["high"], colours, lw=1.6, zorder=2)
-        for row, colour in zip(_rows(data), colours, strict=True):
-            face = colour if row.significant else "white"
-            axes.plot(row.difference, row.Index, "o", ms=4.8, color=colour, mfc=face, zorder=3)
-        label_rows(axes, [shortened(name) for name in data["algorithm"]])
-        spans = _spans(data, "difference")
-        limit_rows(axes, spans, data["difference"].tolist(), view.higher, [0.0])
-        axes.set_xlabel(f"difference to {shortened(view.summary.baseline)}")
+        columns = data["difference"], y, data["significant"], colours
+        for difference, at, significant, colour in zip(*columns, strict=True):
+            face = colour if significant else "white"
+            axes.plot(difference, at, "o", ms=4.8, color=colour, mfc=face, zorder=3)
+        _label_rows(axes, data["algorithm"])
+        self._limit_rows(axes, _spans(data, "difference"), data["difference"], [0.0])
+        axes.set_xlabel(f"difference to {shortened(self.summary.baseline)}")
 
-    def describe(self, view: View) -> str:
-        sure = view.data[view.data["significant"]]
-        n_better = int(((sure["difference"] > 0) == view.higher).sum())
+    def describe(self) -> str:
+        """Count the algorithms that are better, worse and not significantly different."""
+        sure = self.data[self.data["significant"]]
+        n_better = int(((sure["difference"] > 0) == self.higher).sum())
         return (
-            f"{view.label} less that of {plain(view.summary.baseline)}. Of "
-            f"{counted(len(view.data), 'algorithm')}, {n_better} significantly better, "
-            f"{len(sure) - n_better} significantly worse, {len(view.data) - len(sure)} not "
+            f"{self.label} less that of {plain(self.summary.baseline)}. Of "
+            f"{counted(len(self.data), 'algorithm')}, {n_better} significantly better, "
+            f"{len(sure) - n_better} significantly worse, {len(self.data) - len(sure)} not "
             "significantly different."
         )
 
@@ -497,76 +499,160 @@ class _Spread(Plot):
     title = "Folds and seeds"
     caption = "Each mark is one fold and seed, the line their mean." + OUTSIDE
 
-    def data(self, summary: Summary, table: ResultTable, label: str) -> pd.DataFrame:
-        """Return ``algorithm``, ``seed``, ``fold`` and ``value`` of every finished cell."""
+    def _select(self) -> pd.DataFrame:
+        """Return the value of every finished cell, in the order of the cells."""
         import pandas as pd
 
-        names = table.ranked(label)
+        names = self.table.ranked(self.label)
         rows = [
-            (cell.algorithm, cell.seed, cell.fold, cell.scores[label].mean)
-            for cell in table.cells
+            (cell.algorithm, cell.seed, cell.fold, cell.scores[self.label].mean)
+            for cell in self.table.cells
             if cell.algorithm in names
         ]
         found = pd.DataFrame(rows, columns=["algorithm", "seed", "fold", "value"])
         found = found.dropna(subset=["value"]).reset_index(drop=True)
         if not found["algorithm"].duplicated().any():
-            raise ResultsError(
-                f"{summary.run.name}: one fold and one seed; there is no spread to show"
-            )
+            raise self._nothing("one fold and one seed; there is no spread to show")
         return found
 
-    def draw(self, axes: Axes, view: View) -> None:
-        values_of = dict(list(view.data.groupby("algorithm")["value"]))
-        names = [name for name in view.table.ranked(view.label) if name in values_of]
-        for y, name in enumerate(names):
-            values, marks = values_of[name], view.summary.styles[name].marks
-            axes.vlines(values.mean(), y - 0.3, y + 0.3, INK, lw=1.2)
-            axes.plot(values, [y] * len(values), ls="", ms=4.2, alpha=0.85, **marks)
-        label_rows(axes, [shortened(name) for name in names])
-        spans = {name: (values_of[name].min(), values_of[name].max()) for name in names}
-        limit_rows(axes, spans, [values_of[name].mean() for name in names], view.higher)
+    def _draw(self, axes: Axes) -> None:
+        by_name = dict(list(self.data.groupby("algorithm")["value"]))
+        values = {n: by_name[n] for n in self.table.ranked(self.label) if n in by_name}
+        for y, (name, own) in enumerate(values.items()):
+            axes.vlines(own.mean(), y - 0.3, y + 0.3, INK, lw=1.2)
+            marks = self.summary.styles[name].marks
+            axes.plot(own, [y] * len(own), ls="", ms=4.2, alpha=0.85, **marks)
+        _label_rows(axes, values)
+        spans = {name: (own.min(), own.max()) for name, own in values.items()}
+        self._limit_rows(axes, spans, [own.mean() for own in values.values()])
         axes.set_xlabel("value of a fold and seed")
 
-    def describe(self, view: View) -> str:
-        by_name = view.data.groupby("algorithm", sort=False)["value"]
+    def describe(self) -> str:
+        """Give the least and the greatest range of a row."""
+        by_name = self.data.groupby("algorithm", sort=False)["value"]
         width = by_name.max() - by_name.min()
         return (
-            f"{view.label} of {counted(len(view.data), 'cell')}. Between a row's folds and seeds "
-            f"the values differ by {view.text(width.min())} to {view.text(width.max())}."
+            f"{self.label} of {counted(len(self.data), 'cell')}. Between a row's folds and seeds "
+            f"the values differ by {self._text(width.min())} to {self._text(width.max())}."
         )
 
 
-tradeoff, ndcg_over_k = _Tradeoff(), _NdcgOverK()
-distribution, differences, spread = _Distribution(), _Differences(), _Spread()
-KINDS: dict[str, Plot] = {
-    each.name: each for each in (tradeoff, ndcg_over_k, distribution, differences, spread)
+KINDS: dict[str, type[Plot]] = {
+    kind.name: kind for kind in (_Tradeoff, _NdcgOverK, _Distribution, _Differences, _Spread)
 }
 """Every kind of plot by the name that ``harness plot --kind`` takes."""
+tradeoff, ndcg_over_k, distribution = _Tradeoff.show, _NdcgOverK.show, _Distribution.show
+differences, spread = _Differences.show, _Spread.show
 
 
-def _rows(data: pd.DataFrame) -> Iterator[Any]:
-    """Return the rows as named tuples, ``Index`` first."""
-    return iter(data.itertuples())
+def write_file(path: Path, data: bytes, hint: str = "") -> Path:
+    """Write what somebody asked for; a failure says why, and what to do."""
+    try:
+        write_output(path, data)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror}){hint}") from None
+    return path
 
 
-def _spans(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]:
+def _spans(data: pd.DataFrame, column: str) -> Spans:
     """Return, by algorithm, the ends of its value and interval."""
     ends = data[["low", column, "high"]]
     both = zip(ends.min(axis=1), ends.max(axis=1), strict=True)
     return dict(zip(data["algorithm"], both, strict=True))
 
 
-def _with_arrow(view: View, row: Any, low: float, high: float) -> str:
-    """Return a name with its value, marked if it is outside the scale."""
-    arrow = " ↓" if row.value < low else " ↑" if row.value > high else ""
-    return f"{shortened(row.algorithm, 18)} {view.text(row.value)}{arrow}"
+def scale_without(
+    spans: Spans, higher: bool, always: Sequence[float] = ()
+) -> tuple[float, float, list[str]]:
+    """Return limits in which baselines do not compress the others, and the names left out.
 
-
-def _covered(data: pd.DataFrame, names: Sequence[str], width: float) -> set[str]:
-    """Return the names whose line lies on that of the name before at every rank."""
-    values = data.set_index(["algorithm", "k"])["value"]
-    return {
+    A baseline is left out if it is worse than all others by more than half of their range. The
+    limits include the values `always`.
+    """
+    personal = [name for name in spans if folded(name) not in NOT_PERSONALISED]
+    if len(personal) < 2:
+        personal = list(spans)
+    ends = [*_finite(spans[name] for name in personal), *always]
+    low, high = min(ends), max(ends)
+    reach = (high - low) / 2
+    out = [
         name
-        for before, name in pairwise(names)
-        if (values[before] - values[name]).abs().max() <= width
-    }
+        for name, (start, stop) in spans.items()
+        if name not in personal and (start < low - reach if higher else stop > high + reach)
+    ]
+    kept = _finite(spans[name] for name in spans if name not in out)
+    return min([low, *kept]), max([high, *kept]), out
+
+
+def _finite(spans: Iterable[tuple[float, float]]) -> list[float]:
+    return [end for ends in spans for end in ends if np.isfinite(end)]
+
+
+def _label_rows(axes: Axes, names: Iterable[str]) -> None:
+    """Label one row for each algorithm, the first on top."""
+    labels = [shortened(name) for name in names]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.45, -0.55)
+    axes.grid(visible=False, axis="y")
+
+
+def spread_positions(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move positions as little as possible until they are `gap` apart, or what room there is."""
+    from scipy.optimize import isotonic_regression
+
+    n = len(wanted)
+    if not n:
+        return []
+    gap = min(gap, (high - low) / max(n - 1, 1))
+    order = np.argsort(wanted, kind="stable")
+    # Without the gaps before them, positions only must not decrease: least squares finds those.
+    offsets = gap * np.arange(n)
+    starts = isotonic_regression(np.asarray(wanted)[order] - offsets).x
+    placed = np.empty(n)
+    placed[order] = np.clip(starts, low, high - offsets[-1]) + offsets
+    return placed.tolist()
+
+
+def _drop_crowded_ticks(axes: Axes) -> None:
+    """Lay the plot out, wrap the label of the x axis, and keep ticks that do not overlap.
+
+    The space decides the ticks, and tick labels need space: without
+    a limit the two can alternate until a label crosses the edge.
+    """
+    figure = _laid_out(axes)
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        kept = [
+            (tick, text.get_text(), text.get_window_extent())
+            for tick, text in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+            if low <= tick <= high
+        ]
+        gap = figure.dpi / 72 * 4
+        while axis is axes.xaxis and any(a[2].x1 + gap > b[2].x0 for a, b in pairwise(kept)):
+            kept = kept[::2]
+        axis.set_ticks([tick for tick, *_ in kept], labels=[text for _, text, _ in kept])
+    width = axes.get_window_extent().width / figure.dpi * 72
+    axes.set_xlabel("\n".join(_wrapped(axes.get_xlabel(), width, LABEL)))
+
+
+def _laid_out(axes: Axes) -> Figure:
+    """Return the figure after its layout has given the axes their place."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    return figure
+
+
+def _wrapped(text: str, width: float, size: float, weight: str = "normal") -> list[str]:
+    """Break text into lines no wider than a width in points, long words too."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font, text = FontProperties(family="DejaVu Sans", size=size, weight=weight), plain(text)
+    measure = text_to_path.get_text_width_height_descent
+    lines = [""]
+    for most in range(len(text), 0, -1):
+        lines = textwrap.wrap(text, most, max_lines=MOST_LINES, placeholder="…")
+        if max(measure(line, font, False)[0] for line in lines) <= width:
+            break
+    return lines

@@ -23,7 +23,7 @@ from harness.cli import main
 from harness.config.load import load
 from harness.errors import HarnessError, ResultsError
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
-from harness.report.plots import tradeoff
+from harness.report.plots import KINDS
 from harness.report.summary import headline, summarise
 from harness.report.tables import latex, sensitivity_tables
 from harness.results import Run, find_runs, read_run
@@ -439,7 +439,7 @@ def test_no_csv_of_a_run_holds_a_formula(hostile):
         to_csv(run.info),
         bounds_to_csv(run.info),
         *(table.csv for table in sensitivity_tables(told)),
-        tradeoff.view(told, "ndcg@5").csv,
+        KINDS["tradeoff"](told, "ndcg@5").csv,
     ):
         assert as_spreadsheets_do(text) == []
         assert "'=cmd" in text or "'+" in text

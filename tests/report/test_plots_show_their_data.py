@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from harness.algorithms import registry
 from harness.errors import ResultsError
 from harness.report import plots
-from harness.report.axes import scale_without
+from harness.report.plots import scale_without
 from harness.report.styles import plot_style
 from harness.report.summary import shortened, summarise
 from harness.results.record import RunInfo
@@ -27,16 +27,16 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 def drawn(kind, run):
     """Return the Axes of a plot on a figure of its own, styled."""
-    plot = plots.KINDS[kind]
+    plot = plots.KINDS[kind](run)
     with plot_style():
-        axes = Figure(figsize=plot.size(plot.view(run))).subplots()
-        plot(run, ax=axes)
+        axes = Figure(figsize=plot.size).subplots()
+        plot.draw(axes)
         axes.figure.draw_without_rendering()
     return axes
 
 
 def data_behind(run, kind, label=None, place=1):
-    return plots.KINDS[kind].view(run, label, place).data
+    return plots.KINDS[kind](run, label, place).data
 
 
 def markers(axes, marker=None):
@@ -257,8 +257,7 @@ def test_lines_that_coincide_are_marked(build_run):
 @pytest.mark.parametrize("kind", list(plots.KINDS))
 @pytest.mark.parametrize("dpi", [72, 144, 300])
 def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi):
-    plot = plots.KINDS[kind]
-    file = io.BytesIO(plot.render(plot.view(nasty), "png", savefig_dpi=dpi))
+    file = io.BytesIO(plots.KINDS[kind](nasty).render("png", savefig_dpi=dpi))
     pixels = mpl.image.imread(file)[:, :, :3].min(axis=2)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         assert edge.min() > 0.95
@@ -292,6 +291,6 @@ def test_a_plot_in_a_notebook_gets_a_figure_of_its_own(nasty):
 
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_the_same_run_gives_the_same_file(nasty, form):
-    one, other = (plots.differences.render(plots.differences.view(nasty), form) for _ in range(2))
+    one, other = (plots.KINDS["differences"](nasty).render(form) for _ in range(2))
     assert one == other
     assert one.startswith(PNG_SIGNATURE if form == "png" else b"<?xml")

@@ -9,8 +9,8 @@ from harness.config.experiment import Experiment
 from harness.config.load import parse
 from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
-from harness.report.axes import spread_positions
 from harness.report.methods import command, describe_cells, to_yaml
+from harness.report.plots import spread_positions
 from harness.report.summary import headline, seconds_text, summarise
 from harness.results.record import CellName, FailedCell
 from harness.results.runs import Run
@@ -104,7 +104,7 @@ def test_a_run_without_cells_is_refused(plain_run):
 
 @pytest.mark.parametrize("kind", list(plots.KINDS))
 def test_every_plot_has_its_words(nasty, kind):
-    text = plots.KINDS[kind].describe(plots.KINDS[kind].view(nasty, "ndcg@10"))
+    text = plots.KINDS[kind](nasty, "ndcg@10").describe()
     assert re.fullmatch(r"ndcg.*\.", text)
     assert "nan" not in text
 

@@ -110,9 +110,9 @@ def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
     for label in LABELS[:2]:
         assert shown[label].between(shown[f"{label}_low"], shown[f"{label}_high"]).all()
         for kind in ("tradeoff", "ndcg-over-k"):
-            data = plots.KINDS[kind].view(told, label).data
+            data = plots.KINDS[kind](told, label).data
             assert data["value"].between(data["low"], data["high"]).all()
-        means = plots.distribution.view(told, label).data.set_index("algorithm")["mean"]
+        means = plots.KINDS["distribution"](told, label).data.set_index("algorithm")["mean"]
         assert means.to_dict() == pytest.approx(done.table.set_index("algorithm")[label].to_dict())
     numbers = r'class="number">([\d.]+)<.*?class="interval">([\d.]+) to ([\d.]+)<'
     found = re.findall(numbers, page)
@@ -203,7 +203,7 @@ def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
     assert "Fails (2 of 5 cells)" in page
     assert "Fails (2 of 5 cells) & 1.0" in table
     assert table.count(r"\textbf") == 1
-    assert "Fails" not in set(plots.tradeoff.view(run).data["algorithm"])
+    assert "Fails" not in set(plots.KINDS["tradeoff"](run).data["algorithm"])
 
 
 def scored_by(**columns):
