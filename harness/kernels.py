@@ -23,16 +23,6 @@ from numpy.typing import NDArray
 
 from harness.errors import CapacityError
 
-__all__ = [
-    "Kernel",
-    "compile_lazily",
-    "compiled_before",
-    "each_block",
-    "group_rows",
-    "kernel",
-    "n_threads",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 LONGEST = 4
@@ -51,16 +41,9 @@ class Kernel:
 
     NumPy's functions, `min` and `max` are compiled with the kernel that calls them. A kernel that
     takes its scratch arrays and copies element by element is compiled several times faster.
-
-    Parameters
-    ----------
-    function : callable
-        Loops over arrays and scalars, in the part of Python that Numba compiles.
-    **options
-        Further options of ``numba.njit``.
     """
 
-    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+    def __init__(self, function: Callable[..., Any], **options: object) -> None:
         self.py_func = function
         self._options = {"nogil": True, "no_cfunc_wrapper": True} | options
         self._dispatcher: Any = None
@@ -123,8 +106,8 @@ def _refuse_too_little_memory() -> None:
         )
 
 
-def kernel(function: F) -> F:
-    """Compile a function on its first call, as `Kernel` describes.
+def kernel(function: F, **options: object) -> F:
+    """Compile a function on its first call, as `Kernel` describes; options are those of Numba.
 
     Examples
     --------
@@ -137,22 +120,11 @@ def kernel(function: F) -> F:
     >>> total(np.array([1.0, 2.0]))
     3.0
     """
-    return compile_lazily(function)
-
-
-def compile_lazily(function: F, **options: Any) -> F:
-    """Do what `kernel` does, with further options of ``numba.njit``."""
     return Kernel(function, **options)  # type: ignore[return-value]
 
 
 def compiled_before() -> bool:
-    """Return whether this machine holds compiled loops of an earlier run.
-
-    Examples
-    --------
-    >>> compiled_before() in (True, False)
-    True
-    """
+    """Return whether this machine holds compiled loops of an earlier run."""
     place = getattr(Kernel(lambda: None).dispatcher._cache, "cache_path", None)
     if place is None:  # there is no folder to keep them in
         return False
@@ -162,13 +134,7 @@ def compiled_before() -> bool:
 
 
 def n_threads() -> int:
-    """Return how many threads a loop may use: ``HARNESS_THREADS``, or the cores of this process.
-
-    Examples
-    --------
-    >>> n_threads() >= 1
-    True
-    """
+    """Return how many threads a loop may use: ``HARNESS_THREADS``, or the cores of this process."""
     if given := _positive(os.environ.get("HARNESS_THREADS", "")):
         return given
     if hasattr(os, "sched_getaffinity"):
@@ -184,21 +150,7 @@ def _positive(text: str) -> int:
 def each_block(task: Callable[[int, int], object], n: int, smallest: int = 1) -> None:
     """Call ``task(start, stop)`` for blocks that cover ``range(n)``, on several threads.
 
-    Parameters
-    ----------
-    task : callable
-        Takes a half-open range; its return value is ignored.
-    n : int
-        Length of the range.
-    smallest : int
-        Fewest elements for a thread of its own.
-
-    Examples
-    --------
-    >>> seen = []
-    >>> each_block(lambda start, stop: seen.extend(range(start, stop)), 5)
-    >>> sorted(seen)
-    [0, 1, 2, 3, 4]
+    A thread of its own gets at least `smallest` elements.
     """
     threads = max(1, min(n_threads(), n // max(smallest, 1)))
     if threads == 1:
@@ -217,17 +169,6 @@ def group_rows(
     keys: NDArray[np.integer[Any]], n_keys: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where the rows of each key start, and the rows by key, in their order within each.
-
-    Parameters
-    ----------
-    keys : ndarray of int, shape (n_rows,)
-        From 0 to `n_keys` - 1.
-    n_keys : int
-
-    Returns
-    -------
-    offsets : ndarray of int64, shape (n_keys + 1,)
-    rows : ndarray of int64, shape (n_rows,)
 
     Examples
     --------

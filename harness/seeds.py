@@ -13,38 +13,18 @@ from contextlib import contextmanager
 
 import numpy as np
 
-__all__ = ["derive", "generator", "global_generators"]
-
 
 def derive(seed: int, *names: object) -> int:
     """Return the seed of one use: the first four bytes of the SHA-256 of seed and names.
 
-    Parameters
-    ----------
-    seed : int
-        The run's seed, 0 or more.
-    *names : object
-        What the stream is for, from the general to the particular; compared as text.
-
-    Examples
-    --------
-    >>> derive(0, "fit", "SVD") == derive(0, "fit", "SVD")
-    True
-    >>> derive(0, "fit", "SVD") == derive(0, "fit", "NMF")
-    False
+    Names say what the stream is for, from the general to the particular; they are compared as text.
     """
     text = "\x1f".join(str(part) for part in (seed, *names))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "little")
 
 
 def generator(seed: int, *names: object) -> np.random.Generator:
-    """Return a NumPy Generator for one use; see `derive`.
-
-    Examples
-    --------
-    >>> int(generator(0, "sample").integers(100)) == int(generator(0, "sample").integers(100))
-    True
-    """
+    """Return a NumPy Generator for one use; see `derive`."""
     return np.random.Generator(np.random.PCG64(derive(seed, *names)))
 
 

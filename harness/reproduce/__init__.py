@@ -1,17 +1,356 @@
-"""Published numbers, computed again and compared."""
+"""Published numbers, computed again and compared, with a verdict on each."""
 
 from __future__ import annotations
 
-from harness.reproduce.findings import Band, Finding, NotRun, reproduce, trained_runs
-from harness.reproduce.published import Quantity, published, sources
+import math
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+import harness
+from harness import metrics, rankings
+from harness.config.load import bundled
+from harness.datasets.section import CATALOGUE
+from harness.errors import DataError, MetricError, ResultsError, suggestion
+
+if TYPE_CHECKING:
+    from harness.experiment.events import Event
+    from harness.results.record import AnyCell
 
 __all__ = [
     "Band",
     "Finding",
     "NotRun",
     "Quantity",
+    "compare",
     "published",
     "reproduce",
     "sources",
     "trained_runs",
 ]
+
+EXACT = 1e-12
+TIMES = ("runtime_s",)
+
+
+class Quantity(BaseModel):
+    """A published quantity, as ``published.toml`` describes it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str
+    what: str
+    expected: Any
+    """The value or values as printed; None stands for NaN."""
+    note: str = ""
+    errata: dict[str, tuple[float, str]] = {}
+    """What the source printed wrongly, and why it is wrong; `expected` holds the right value."""
+
+    # Computed from numbers: items of one user, recommendations, or lists of items of each user.
+    estimates: list[int | float] = []
+    ratings: list[int | float] = []
+    order: Literal["estimates", "ratings"] | None = None
+    """The items are not scored but put in this order."""
+    recommendations: dict[str, list[int]] = {}
+    truth: dict[str, list[int]] = {}
+    predictions: list[list[int]] = []
+    labels: list[list[int]] = []
+    metrics: list[str] = []
+    user: int | None = None
+    """Whose value of each metric is meant."""
+
+    # Computed by a run of a config that ships.
+    config: str = ""
+    algorithm: str = ""
+    values: dict[str, str] = {}
+    """The metric, or ``seconds``, of each expected value; of a single one under ``""``."""
+    needs: str = ""
+    """A data set that is not fetched for this, and `why`."""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """Why a value was not computed."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Band:
+    """The 99% prediction interval of one more run, for a source that set no seed."""
+
+    low: float
+    high: float
+    about: str = ""
+    """The results of the runs here, in words."""
+
+    @classmethod
+    def of_one_more(cls, values: Sequence[float]) -> Band:
+        """Return the band that holds one more draw with a probability of 99%.
+
+        ``mean ± t * s * sqrt(1 + 1/n)`` with the quantile t of Student's distribution of n - 1
+        degrees of freedom: the prediction interval of a normal sample. The range of n values alone
+        would miss one more draw with a probability of 2 / (n + 1).
+
+        Examples
+        --------
+        >>> str(Band.of_one_more([0.010, 0.012, 0.009, 0.011]))
+        '0.002069 to 0.01893'
+        """
+        from scipy.stats import t
+
+        mean, spread = fmean(values), stdev(values)
+        half = float(t.ppf(0.995, len(values) - 1)) * spread * math.sqrt(1 + 1 / len(values))
+        about = f"{len(values)} seeds gave {min(values):.4g} to {max(values):.4g}"
+        return cls(mean - half, mean + half, about)
+
+    def __str__(self) -> str:
+        return f"{self.low:.4g} to {self.high:.4g}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One published value and ours, None when it was not run; a published nan is the source's.
+
+    The verdict is ``equal`` (to 1e-12), ``equal as printed``, ``truncated`` (by the source),
+    ``within the band`` or ``outside the band`` (see `Band`), ``erratum``, ``another machine``,
+    ``refused here``, ``named here``, ``differs`` or ``not run``. A difference is here less
+    published, None where that means nothing.
+    """
+
+    source: str
+    quantity: str
+    published: object
+    here: object
+    difference: float | None
+    verdict: str
+    note: str = ""
+
+
+Run = Callable[[Quantity], object]
+
+
+@cache
+def _entries() -> dict[str, dict[str, Any]]:
+    text = files("harness.reproduce").joinpath("published.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def sources() -> dict[str, str]:
+    """Return the sources: key and title.
+
+    A source that defines metrics of its own has its title in `metrics.conventions`.
+    """
+    known = metrics.conventions()
+    return {key: each.get("title") or known[key].source for key, each in _entries().items()}
+
+
+def published(source: str | None = None) -> list[Quantity]:
+    """Return what was published, of one source or of all."""
+    entries = _entries()
+    if source is not None and source not in entries:
+        raise ResultsError(f"{source}: unknown source; {suggestion(source, entries)}")
+    found = []
+    for key in entries if source is None else [source]:
+        alone = {"quantities": entries[key].get("quantities", [])}
+        for group in [*entries[key].get("groups", []), alone]:
+            shared = {name: value for name, value in group.items() if name != "quantities"}
+            found += [Quantity(source=key, **shared, **each) for each in group["quantities"]]
+    return found
+
+
+def reproduce(
+    source: str | None = None, runs: Mapping[tuple[str, str], Run] | None = None
+) -> list[Finding]:
+    """Compute published values, of one source or of all, and compare each single value.
+
+    `runs` has, by source and quantity, what computes a quantity that needs training: it takes the
+    quantity and returns values in the form of ``expected``, with a `Band` or a `NotRun` in place of
+    any.
+
+    Examples
+    --------
+    >>> for finding in reproduce("nicolas-2022"):
+    ...     print(finding.quantity, finding.published, finding.verdict, sep=" | ")
+    IDCG | 45.64 | equal as printed
+    NDCG score | 0.801 | truncated
+    a sample of another length than the reference list | 0.0 | refused here
+    """
+    found = []
+    for quantity in published(source):
+        run = (runs or {}).get((quantity.source, quantity.what), _compute)
+        found += compare(quantity, run(quantity))
+    return found
+
+
+def _compute(quantity: Quantity) -> object:
+    """Return the value of a quantity in the form of its ``expected``; it may need a run."""
+    if quantity.config:
+        return NotRun("it needs a run")
+    if quantity.order:
+        keys = quantity.estimates if quantity.order == "estimates" else quantity.ratings
+        order = rankings.from_matrix([np.arange(len(keys))], [keys]).relevance.astype(int)
+        return [[quantity.estimates[i], quantity.ratings[i]] for i in order]
+    try:
+        if quantity.recommendations:
+            names = {"user": "user_id", "item": "item_id", "rank": "rank"}
+            lists = rankings.from_recommendations(
+                *(
+                    {names[key]: column for key, column in table.items()}
+                    for table in (quantity.recommendations, quantity.truth)
+                )
+            )
+        elif quantity.predictions:
+            lists = rankings.from_lists(quantity.predictions, quantity.labels)
+        else:
+            lists = rankings.from_matrix([quantity.ratings], [quantity.estimates])
+    except MetricError:
+        return "an error"
+    wanted = [metrics.parse(label) for label in quantity.metrics]
+    scores = [metrics.score([metric], lists)[metric] for metric in wanted]
+    per_user = np.column_stack([each.per_user for each in scores])
+    if quantity.user is not None:
+        values = per_user[quantity.user]
+        return [f"{metric}: {value:.4f}" for metric, value in zip(wanted, values, strict=True)]
+    if isinstance(quantity.expected, dict):
+        return {"per_user": per_user.tolist(), "mean": [each.mean for each in scores]}
+    return per_user[:, 0].tolist() if isinstance(quantity.expected, list) else scores[0].mean
+
+
+def trained_runs(
+    watch: Callable[[Event], object] | None = None, **options: Any
+) -> dict[tuple[str, str], Run]:
+    """Return how each published value that needs training is computed: its config is run, once.
+
+    `watch` is called with every event of a run; other options are those of `harness.run`. A run
+    without its data gives a `NotRun` with the reason.
+    """
+
+    @cache
+    def cells(config: str) -> Sequence[AnyCell] | NotRun:
+        chosen = {"overrides": ["statistics=null", "baselines=false"], **options}
+        if watch is not None:
+            chosen["watch"] = watch
+        try:
+            return harness.run(bundled()[config], results=None, **chosen).info.cells
+        except DataError as error:
+            return NotRun(str(error).splitlines()[0])
+
+    def run(quantity: Quantity) -> object:
+        if quantity.needs and not CATALOGUE[quantity.needs].is_here():
+            return NotRun(
+                f"{quantity.why}; download it first, for example with "
+                f"`harness run configs/{quantity.config}.yaml`"
+            )
+        found = cells(quantity.config)
+        if isinstance(found, NotRun):
+            return found
+        own = [cell for cell in found if cell.algorithm == quantity.algorithm]
+        if not own:
+            return NotRun(f"{quantity.config}: no row of {quantity.algorithm}")
+        if error := next((cell.error for cell in own if cell.error), None):
+            return NotRun(error)
+        values = {name: _value(own, column) for name, column in quantity.values.items()}
+        return values.get("", values)
+
+    return {(each.source, each.what): run for each in published() if each.config}
+
+
+def _value(cells: Sequence[AnyCell], column: str) -> float | Band:
+    """Return a mean over folds; under several seeds, unless they agree, the band of one more."""
+    if column == "seconds":
+        return fmean(cell["fit_seconds"] + cell["score_seconds"] for cell in cells)
+    by_seed: dict[int, list[float]] = {}
+    for cell in cells:
+        mean = cell["scores"][column].mean
+        by_seed.setdefault(cell.seed, []).append(math.nan if mean is None else mean)
+    means = [sum(own) / len(own) for own in by_seed.values()]
+    return means[0] if min(means) == max(means) else Band.of_one_more(means)
+
+
+def compare(quantity: Quantity, here: object) -> list[Finding]:
+    """Compare each single value of a quantity with ours, in the form of what is expected.
+
+    Examples
+    --------
+    >>> [finding] = compare(Quantity(source="s", what="x", expected=0.25), 0.2512)
+    >>> finding.verdict, round(finding.difference, 4)
+    ('equal as printed', 0.0012)
+    """
+    missing = here if isinstance(here, NotRun) else NotRun("it needs a run")
+    ours = {} if here is missing else dict(_leaves(quantity, here))
+    return [
+        _judge(quantity, name, printed, ours.get(name, missing))
+        for name, printed in _leaves(quantity, quantity.expected)
+    ]
+
+
+def _leaves(quantity: Quantity, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each single value of a quantity with what distinguishes it from the others.
+
+    A list of pairs, as a sorted list of estimates and ratings, is one value.
+    """
+    if isinstance(value, dict) and "per_user" in value:
+        ks = [metrics.parse(label).k for label in quantity.metrics]
+        for user, row in enumerate(value["per_user"], start=1):
+            yield from ((f"@{k}, user {user}", each) for k, each in zip(ks, row, strict=True))
+        yield from ((f"@{k}, mean", each) for k, each in zip(ks, value["mean"], strict=True))
+    elif isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list) and not isinstance(value[0], list):
+        for position, each in enumerate(value, start=1):
+            yield f"{position} of {len(value)}", each
+    else:
+        yield "", value
+
+
+def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
+    what = f"{quantity.what} {name}".strip().replace("@k @", "@")
+    note = quantity.note
+    printed = math.nan if printed is None else printed
+    if isinstance(here, NotRun):
+        return Finding(quantity.source, what, printed, None, None, "not run", here.why)
+    verdict = _verdict(printed, here)
+    if name in quantity.errata:
+        wrong, why = quantity.errata[name]
+        verdict = "erratum" if verdict in ("equal", "equal as printed") else "differs"
+        return Finding(quantity.source, what, wrong, here, here - wrong, verdict, why)
+    if name in TIMES:
+        return Finding(quantity.source, what, printed, here, None, "another machine", note)
+    if isinstance(here, Band):
+        note = "; ".join(part for part in (note, here.about) if part)
+    numeric = isinstance(printed, (int, float)) and isinstance(here, (int, float))
+    difference = float(here - printed) if numeric and not math.isnan(here) else None
+    if difference is not None and verdict == "differs" and note.startswith("the source truncates"):
+        verdict = "truncated" if 0 < difference < _unit(printed) else verdict
+    return Finding(quantity.source, what, printed, here, difference, verdict, note)
+
+
+def _verdict(printed: Any, here: Any) -> str:
+    if isinstance(here, Band):
+        return "within the band" if here.low <= printed <= here.high else "outside the band"
+    if isinstance(printed, str):
+        return "named here"
+    if isinstance(here, str):
+        return "refused here"
+    if not isinstance(printed, (int, float)):
+        return "equal" if printed == here else "differs"
+    if math.isnan(printed) or math.isnan(here):
+        return "equal" if math.isnan(printed) and math.isnan(here) else "differs"
+    if abs(here - printed) <= EXACT * max(1.0, abs(printed)):
+        return "equal"
+    return "equal as printed" if abs(here - printed) <= _unit(printed) / 2 else "differs"
+
+
+def _unit(printed: float) -> float:
+    """Return one unit of the last digit that was printed."""
+    return float(10.0 ** int(Decimal(repr(printed)).as_tuple().exponent))

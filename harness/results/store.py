@@ -12,8 +12,8 @@ import io
 import json
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -30,11 +30,10 @@ from harness.files import hold, leftovers, read_regular, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.results.record import CellFacts, Record
 
-__all__ = ["CellRecord", "CellStore", "Entry", "key_of", "short_key"]
-
 MAGIC = b"harness-cell-2\n"
 START = len(MAGIC) + hashlib.sha256().digest_size
 MOST_HEADER = 1_000_000
+A_DAY = 86_400
 
 ARRAYS = {
     "users": ("<i4", 1),
@@ -56,68 +55,61 @@ ARRAYS = {
 OPTIONAL = {"rankings.top_items"}
 """Missing where no metric asks which items were shown."""
 
+Arrays = dict[str, NDArray[Any]]
+Inputs = Mapping[str, object]
 
-def key_of(inputs: dict[str, Any]) -> str:
-    """Return the key of a cell: the SHA-256 of everything that decides its numbers.
 
-    Examples
-    --------
-    >>> key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
-    True
-    """
+def key_of(inputs: Inputs) -> str:
+    """Return the key of a cell: the SHA-256 of everything that decides its numbers."""
     return hashlib.sha256(_canonical(inputs).encode()).hexdigest()
 
 
-def short_key(inputs: dict[str, Any]) -> str:
+def short_key(inputs: Inputs) -> str:
     """Return the first 16 digits of a key: the identity of a table or a row."""
     return key_of(inputs)[:16]
 
 
-def _canonical(inputs: dict[str, Any]) -> str:
+def _canonical(inputs: Inputs) -> str:
     return json.dumps(inputs, sort_keys=True, separators=(",", ":"), default=str)
 
 
 class _Header(Record):
     key: str
     facts: CellFacts
-    inputs: dict[str, Any] = Field(default_factory=dict)
+    inputs: dict[str, object] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class CellRecord:
-    """The result of one fitted and scored cell.
-
-    Parameters
-    ----------
-    facts : CellFacts
-        Timings, memory, paths taken, notes, counts.
-    users : ndarray of int32, shape (n_users,)
-        Codes of the test users.
-    kept : ndarray of bool, shape (n_users,)
-        Users whose ranking is evaluated; `rankings` has one list for each of them.
-    rankings : Rankings
-    pairs : Pairs
-        Estimate and true rating of every test pair, by user.
-    inputs : dict
-        Everything that decided its numbers, whose hash is its key.
-    """
+    """The result of one fitted and scored cell."""
 
     facts: CellFacts
     users: NDArray[np.int32]
+    """Codes of the test users, shape (n_users,)."""
     kept: NDArray[np.bool_]
+    """Users whose ranking is evaluated; `rankings` has one list for each of them."""
     rankings: Rankings
     pairs: Pairs
-    inputs: dict[str, Any] = field(default_factory=dict)
+    """Estimate and true rating of every test pair, by user."""
+    inputs: Inputs = field(default_factory=dict)
+    """Everything that decided its numbers, whose hash is its key."""
+
+    @classmethod
+    def of_trial(cls, facts: CellFacts, inputs: Inputs) -> CellRecord:
+        """Return the record of a trial: what it scored is among its facts, in place of lists."""
+        nobody = np.empty(0, np.int32)
+        lists = Rankings([0], [], [], [], [], [])
+        return cls(facts, nobody, nobody.astype(bool), lists, Pairs([0], [], []), inputs)
 
     def judged(self, means: dict[str, float | None]) -> CellRecord:
         """Return the record of a trial: its score by label, in place of every user's lists."""
-        return _trial(self.facts.model_copy(update={"judged": means}), self.inputs)
+        return self.of_trial(self.facts.model_copy(update={"judged": means}), self.inputs)
 
     def to_bytes(self, key: str) -> bytes:
         """Return the record as one file's bytes, checksum and key included."""
         inputs = json.loads(_canonical(self.inputs))
         header = _Header(key=key, facts=self.facts, inputs=inputs).model_dump_json()
-        arrays: dict[str, NDArray[Any]] = {"header": np.frombuffer(header.encode(), np.uint8)}
+        arrays: Arrays = {"header": np.frombuffer(header.encode(), np.uint8)}
         for name, (kind, _) in ARRAYS.items() if not self.facts.judged else ():
             if (value := attrgetter(name)(self)) is not None:
                 arrays[name] = np.ascontiguousarray(value, dtype=kind)
@@ -135,38 +127,31 @@ class CellRecord:
         content = data[START:]
         if hashlib.sha256(content).digest() != data[len(MAGIC) : START]:
             raise ResultsError("the bytes do not match their checksum")
-        arrays = _unpacked(content)
         try:
-            header = _Header.model_validate_json(arrays.pop("header").tobytes())
+            header, arrays = _unpacked(content)
+            if header.key != key:
+                raise ResultsError("the cell of another key")
+            if header.facts.judged and not arrays:
+                return cls.of_trial(header.facts, header.inputs)
+            if not arrays.keys() - OPTIONAL <= ARRAYS.keys() <= arrays.keys() | OPTIONAL:
+                raise ValueError("arrays are missing or too many")
+            parts: dict[str, Arrays] = {"": {}, "rankings": {}, "pairs": {}}
+            for name, array in arrays.items():
+                if (array.dtype.str, array.ndim) != ARRAYS[name]:
+                    raise ValueError(f"{name} is of another type")
+                part, _, own = name.rpartition(".")
+                parts[part][own] = array
+            rankings, pairs = Rankings(**parts["rankings"]), Pairs(**parts["pairs"])
+            record = cls(
+                header.facts, **parts[""], rankings=rankings, pairs=pairs, inputs=header.inputs
+            )
+            if not record._is_possible():
+                raise ValueError("its arrays contradict each other")
         except ValidationError as error:
             where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "its header"
             raise ResultsError(f"not a finished cell ({where} is not right)") from None
-        if header.key != key:
-            raise ResultsError("the cell of another key")
-        if header.facts.judged and not arrays:
-            return _trial(header.facts, header.inputs)
-        if not arrays.keys() - OPTIONAL <= ARRAYS.keys() <= arrays.keys() | OPTIONAL:
-            raise ResultsError("not a finished cell: arrays are missing or too many")
-        for name, (kind, n_axes) in ARRAYS.items():
-            if name in arrays and (arrays[name].dtype.str, arrays[name].ndim) != (kind, n_axes):
-                raise ResultsError(f"not a finished cell: {name} is of another type")
-        parts: dict[str, dict[str, NDArray[Any]]] = {"": {}, "rankings": {}, "pairs": {}}
-        for name, array in arrays.items():
-            part, _, own = name.rpartition(".")
-            parts[part][own] = array
-        try:
-            record = cls(
-                header.facts,
-                parts[""]["users"],
-                parts[""]["kept"],
-                Rankings(**parts["rankings"]),
-                Pairs(**parts["pairs"]),
-                header.inputs,
-            )
-        except (MetricError, IndexError, TypeError) as error:
+        except (MetricError, IndexError, TypeError, ValueError) as error:
             raise ResultsError(f"not a finished cell ({error})") from None
-        if not record._is_possible():
-            raise ResultsError("not a finished cell: its arrays contradict each other")
         return record
 
     def fits(self, n_users: int, n_items: int) -> bool:
@@ -202,25 +187,20 @@ class CellRecord:
         )
 
 
-def _trial(facts: CellFacts, inputs: dict[str, Any]) -> CellRecord:
-    nobody = np.empty(0, np.int32)
-    lists = Rankings([0], [], [], [], [], [])
-    return CellRecord(facts, nobody, nobody.astype(bool), lists, Pairs([0], [], []), inputs)
-
-
-def _unpacked(content: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file, a header among them."""
+def _unpacked(content: bytes) -> tuple[_Header, Arrays]:
+    """Return the header and the arrays of a file."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             members = file.zip.infolist()
             if len(members) > len(ARRAYS) + 1 or sum(m.file_size for m in members) > len(content):
                 raise ValueError("too many arrays, or too large ones")
             arrays = {name: np.ascontiguousarray(file[name]) for name in file.files}
-        if arrays["header"].nbytes > MOST_HEADER:
+        header = arrays.pop("header")
+        if header.nbytes > MOST_HEADER:
             raise ValueError("its header is too long")
     except Exception as error:  # of bytes that are no archive, NumPy and zipfile raise anything
         raise ResultsError(f"not a finished cell ({error})") from None
-    return arrays
+    return _Header.model_validate_json(header.tobytes()), arrays
 
 
 @dataclass(frozen=True)
@@ -230,6 +210,19 @@ class Entry:
     key: str
     n_bytes: int
     written: datetime
+
+
+@contextmanager
+def _explained(where: Path, problem: str, advice: str) -> Iterator[None]:
+    """Turn an OSError into a ResultsError that says where, why and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise ResultsError(f"{where}: {problem} ({_reason(error)}); {advice}") from None
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error) or type(error).__name__).lower()
 
 
 class CellStore:
@@ -260,15 +253,12 @@ class CellStore:
         """Return a finished cell, None where there is none; a ResultsError names a broken file."""
         path = self.path(key)
         try:
-            data = read_regular(path)
+            return CellRecord.from_bytes(read_regular(path), key)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except OSError as error:
-            raise ResultsError(f"{path}: {_why(error)}; it is computed again") from None
-        try:
-            return CellRecord.from_bytes(data, key)
-        except ResultsError as error:
-            raise ResultsError(f"{path}: {error}; it is computed again") from None
+        except (OSError, ResultsError) as error:
+            reason = _reason(error) if isinstance(error, OSError) else error
+            raise ResultsError(f"{path}: {reason}; it is computed again") from None
 
     def is_whole(self, key: str) -> bool:
         """Return whether a cell is there that can be read; a broken one is computed again."""
@@ -277,40 +267,28 @@ class CellStore:
         except ResultsError:
             return False
 
-    def put(self, key: str, record: CellRecord) -> Path:
+    def put(self, key: str, record: CellRecord) -> None:
         """Write a cell, all of it or nothing; to be called by the holder of its lock."""
         path = self.path(key)
-        try:
+        advice = "free space, fix permissions or set HARNESS_CACHE to another folder"
+        with _explained(path.parent, "cannot write a finished cell", advice):
             for part in leftovers(path):
                 part.unlink(missing_ok=True)
             write_whole(path, record.to_bytes(key))
-        except OSError as error:
-            raise ResultsError(
-                f"{path.parent}: cannot write a finished cell ({_why(error)}); "
-                "free space, fix permissions or set HARNESS_CACHE to another folder"
-            ) from None
-        return path
 
     def check_writable(self) -> None:
         """Make the folder, and see that a file can be written there."""
-        try:
+        advice = "fix it or set HARNESS_CACHE to another folder"
+        with _explained(self.folder, "finished cells cannot be kept there", advice):
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder) as probe:
                 probe.write(b"room for a cell")
-        except OSError as error:
-            raise ResultsError(
-                f"{self.folder}: finished cells cannot be kept there ({_why(error)}); "
-                "fix it or set HARNESS_CACHE to another folder"
-            ) from None
 
     def discard(self, key: str) -> None:
         """Remove a cell, if it is there."""
         path = self.path(key)
-        try:
+        with _explained(path, "cannot be removed", "fix its permissions"):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            reason = f"cannot be removed ({_why(error)})"
-            raise ResultsError(f"{path}: {reason}; fix its permissions") from None
 
     def entries(self) -> Iterator[Entry]:
         """Yield every file of the store, by key."""
@@ -334,19 +312,12 @@ class CellStore:
         return None
 
     def prune(self, days: float) -> int:
-        """Remove the cells written more than `days` ago and return how many.
-
-        Temporary files of killed writers go too.
-        """
+        """Remove the cells written more than `days` ago and what killed writers left."""
         now = datetime.now()
         old = [entry for entry in self.entries() if now - entry.written >= timedelta(days)]
         for entry in old:
             self.discard(entry.key)
         for path in self.folder.glob("*/.*.part"):
-            if now.timestamp() - path.stat().st_mtime > 86_400:
+            if now.timestamp() - path.stat().st_mtime > A_DAY:
                 path.unlink(missing_ok=True)
         return len(old)
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error) or type(error).__name__).lower()

@@ -11,8 +11,7 @@ from harness import reproduce
 from harness.cli import main
 from harness.config.load import bundled
 from harness.errors import DownloadError, ResultsError
-from harness.reproduce import Band, NotRun, Quantity, published, sources, trained_runs
-from harness.reproduce.findings import compare
+from harness.reproduce import Band, NotRun, Quantity, compare, published, sources, trained_runs
 from harness.results.record import CellName, FailedCell
 
 SOURCES = ["vincent-2018", "rectools-docs", "singh-2025", "nicolas-2022", "bellei-2017"]
