@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import math
 import re
 import sys
 import threading
@@ -84,26 +85,6 @@ class Outcome:
         )
 
 
-class Stopwatch:
-    """A report that also measures the seconds that a cell fits and scores."""
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self._since: float | None = None
-        self._seconds = 0.0
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        """Note that a stage begins or advances."""
-        self._seconds = self.seconds
-        self._since = None if stage in BEFORE else time.perf_counter()
-        self._report(stage, done, total)
-
-    @property
-    def seconds(self) -> float:
-        """Seconds until now."""
-        return self._seconds + (0.0 if self._since is None else time.perf_counter() - self._since)
-
-
 def attempt(
     cell: Cell,
     plan: Plan,
@@ -115,14 +96,23 @@ def attempt(
 
     `check` is called with every error, to raise again one that ends the run.
     """
-    watch = Stopwatch(report)
+    begun = math.inf
+
+    def timed(stage: str, done: int, total: int) -> None:
+        nonlocal begun
+        begun = min(begun, math.inf if stage in BEFORE else time.perf_counter())
+        report(stage, done, total)
+
+    record, failure = None, None
     try:
-        record = compute(cell, plan, watch, workers)
+        record = compute(cell, plan, timed, workers)
     except BaseException as error:  # own code can raise anything, an interrupt too
         check(error)
-        name = plan.experiment.algorithms[cell.algorithm].name
-        return Outcome.failed(error, watch.seconds, name)
-    return Outcome(watch.seconds, record)
+        failure = error
+    seconds = max(0.0, time.perf_counter() - begun)
+    if failure is None:
+        return Outcome(seconds, record)
+    return Outcome.failed(failure, seconds, plan.experiment.algorithms[cell.algorithm].name)
 
 
 def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRecord:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,9 +89,11 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     here, notes = _loaded(plan, faults)
     divided = [_divide(here, number, faults) for number in range(len(experiment.split))]
     if here.read:
-        faults += _faults_of(here.check_relevance)
+        with _collected(faults):
+            here.check_relevance()
         if len(here.read) == len(experiment.dataset) and not faults:
-            faults += _faults_of(here.check_tables)
+            with _collected(faults):
+                here.check_tables()
         if not faults:
             notes += notes_before_fit(here)
     n_folds = 0
@@ -135,6 +138,17 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     return DryRun(experiment.name, facts, rows, list(dict.fromkeys(notes)), faults)
 
 
+@contextmanager
+def _collected(faults: list[str]) -> Iterator[None]:
+    """Add what is refused inside to the faults."""
+    try:
+        yield
+    except ConfigError as error:
+        faults += [fault.message for fault in error.faults]
+    except HarnessError as error:
+        faults.append(str(error))
+
+
 def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
     """Return a plan of the data sets that can be read here, and notes on all."""
     unread: list[str] = []
@@ -149,13 +163,10 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
             unread.append(f"{section.describe()}: not on this machine; a run downloads it")
         else:
             alone = plan.experiment.model_copy(update={"dataset": [section]})
-            try:
+            with _collected(faults):
                 ratings, reports = read[len(kept)] = Plan(alone, plan.document).ratings(0)
-            except HarnessError as error:
-                faults.append(str(error))
-                continue
-            kept.append(section)
-            notes += (f"{ratings.name}: {note}" for note in (*ratings.notes, *reports))
+                kept.append(section)
+                notes += (f"{ratings.name}: {note}" for note in (*ratings.notes, *reports))
     here = plan.experiment.model_copy(update={"dataset": kept})
     return Plan(here, plan.document, read=read), unread + notes
 
@@ -166,25 +177,13 @@ def _divide(plan: Plan, number: int, faults: list[str]) -> list[Split]:
     section, seed = experiment.split[number], experiment.seed[0]
     folds: list[Split] = []
     for dataset in plan.read:
-        try:
+        with _collected(faults):
             made = plan.splits(dataset, number, seed)
             folds = folds or made
             if plan.is_tuned:
                 inner = experiment.tuning.validation_of(section)
                 splits.validation(made[0], inner, seed, plan.document.folder)
-        except HarnessError as error:
-            faults.append(str(error))
     return folds
-
-
-def _faults_of(check: Callable[[], object]) -> list[str]:
-    try:
-        check()
-    except ConfigError as error:
-        return [fault.message for fault in error.faults]
-    except HarnessError as error:
-        return [str(error)]
-    return []
 
 
 def _missing_extras(plan: Plan) -> Iterator[str]:

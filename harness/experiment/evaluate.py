@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +22,7 @@ from harness.experiment.pool import Pool
 from harness.experiment.tuning import cut_grids
 from harness.metrics import Exposure, Metric, Scores
 from harness.results.record import (
+    Bound,
     BoundResult,
     CellName,
     CellResult,
@@ -70,50 +73,55 @@ def evaluate(
     import pandas as pd
 
     labels = [str(metric) for metric in plan.metrics]
-    names = [plan.name(cell) for cell in cells]
-    tables: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for position, name in enumerate(names):
-        tables[name.table][name.row].append(position)
+    tables: dict[str, dict[str, list[tuple[int, Cell, CellName]]]]
+    tables = defaultdict(lambda: defaultdict(list))
+    for position, cell in enumerate(cells):
+        name = plan.name(cell)
+        tables[name.table][name.row].append((position, cell, name))
     results: dict[int, CellResult | FailedCell] = {}
     frames: dict[int, pd.DataFrame] = {}
-    rows, bounds, sensitivity = [], _Bounds(plan.metrics), Sensitivity(labels)
-    # Row by row, so that what is kept of each user is that of one row.
-    for positions in (each for of_rows in tables.values() for each in of_rows.values()):
-        values = {str(metric): RowValue(metric) for metric in plan.metrics}
-        for position in positions:
-            cell, name = cells[position], names[position]
-            record = None if cell.key in failures else pool.take(cell.key)
-            ratings, _ = plan.ratings(cell.dataset)
-            if record is None or not record.fits(ratings.n_users, ratings.n_items):
-                error = "not computed" if record is None else "its stored cell is not of these data"
-                results[position] = FailedCell(
-                    **name.model_dump(exclude_unset=True), error=failures.get(cell.key, error)
+    rows: list[RowResult] = []
+    bounds: list[BoundResult] = []
+    undistinguished, sensitivity = {}, Sensitivity(labels)
+    for table, of_table in tables.items():
+        limits = _Bounds(plan.metrics)
+        for of_row in of_table.values():  # so that what is kept of each user is that of one row
+            values = {str(metric): RowValue(metric) for metric in plan.metrics}
+            for position, cell, name in of_row:
+                record = None if cell.key in failures else pool.take(cell.key)
+                ratings, _ = plan.ratings(cell.dataset)
+                if record is None or not record.fits(ratings.n_users, ratings.n_items):
+                    error = "its stored cell is not of these data" if record else "not computed"
+                    results[position] = FailedCell(
+                        **name.model_dump(exclude_unset=True), error=failures.get(cell.key, error)
+                    )
+                    continue
+                pool.watch(Stage(cell.title, "metrics"))
+                scores, result = _scored(plan, plan.split(cell), name, record)
+                result.found = cell.key not in pool.computed
+                results[position] = result
+                for label, value in values.items():
+                    value.add(record.users, scores[label])
+                sensitivity.add(name, record)
+                limits.add(name, record)
+                frames[position] = pd.DataFrame(
+                    {key: name[key] for key in (*ROW, "seed", "fold")}
+                    | {"user": ratings.user_ids[record.users].astype(str)}
+                    | {label: each.per_user for label, each in scores.items()}
                 )
-                continue
-            pool.watch(Stage(cell.title, "metrics"))
-            scores, result = _scored(plan, plan.split(cell), name, record)
-            result.found = cell.key not in pool.computed
-            results[position] = result
-            for label, value in values.items():
-                value.add(record.users, scores[label])
-            sensitivity.add(name, record)
-            bounds.add(name, record)
-            frames[position] = pd.DataFrame(
-                {key: name[key] for key in (*ROW, "seed", "fold")}
-                | {"user": ratings.user_ids[record.users].astype(str)}
-                | {label: each.per_user for label, each in scores.items()}
-            )
-        means = {label: each.value for label, each in values.items()}
-        rows.append(RowResult(**names[positions[0]].only(RowName), scores=means))
+            means = {label: each.value for label, each in values.items()}
+            rows.append(RowResult(**name.only(RowName), scores=means))
+        bounds += limits.results(name)
+        undistinguished[table] = limits.reasons
     empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
-    in_order = [frames[position] for position in sorted(frames)]
+    users = [frames[position] for position in sorted(frames)]
     return Evaluation(
         [results[position] for position in range(len(cells))],
         rows,
-        bounds.results(),
-        pd.concat(in_order, ignore_index=True) if frames else empty,
+        bounds,
+        pd.concat(users, ignore_index=True) if users else empty,
         *sensitivity.results(),
-        bounds.undistinguished,
+        undistinguished,
     )
 
 
@@ -164,46 +172,39 @@ def _exposure(split: Split, record: CellRecord) -> Exposure:
 
 
 class _Bounds:
-    """Collects the scores of the best and of a random order of the lists of each table."""
+    """Collects the scores of the best and of a random order of the lists of a table."""
 
     def __init__(self, wanted: tuple[Metric, ...]) -> None:
         self.wanted = wanted
-        self.seen: set[tuple[str, int, int]] = set()
-        self.tables: dict[str, tuple[CellName, dict[str, dict[str, RowValue]]]] = {}
-        self.undistinguished: dict[str, dict[str, list[str | None]]] = {}
+        self.folds: set[tuple[int, int]] = set()
+        self.values: dict[Bound, dict[str, RowValue]] = {bound: {} for bound in BOUNDS}
+        self.reasons: dict[str, list[str | None]] = {}
 
     def add(self, name: CellName, record: CellRecord) -> None:
         """Take the lists of a cell, unless those of another model in its fold were taken."""
-        where = (name.table, name.seed, name.fold)
-        if where in self.seen:
+        if (name.seed, name.fold) in self.folds:
             return
-        self.seen.add(where)
-        _, values = self.tables.setdefault(name.table, (name, {}))
-        reasons = self.undistinguished.setdefault(name.table, {})
+        self.folds.add((name.seed, name.fold))
         listed = record.users[record.kept]
         for label, limits in evaluation.bound_scores(self.wanted, record.rankings).items():
             metric = metrics.parse(label)
-            for bound, scores in limits.items():
-                of_bound = values.setdefault(bound, {})
-                of_bound.setdefault(label, RowValue(metric)).add(listed, scores)
+            for bound, of_bound in self.values.items():
+                of_bound.setdefault(label, RowValue(metric)).add(listed, limits[bound])
             gain = limits["best"].per_user - limits["random"].per_user
             reason = None
             if not (gain > evaluation.NO_DIFFERENCE).any():
                 reason = evaluation.cannot_distinguish(metric, record.rankings)
-            reasons.setdefault(label, []).append(reason)
+            self.reasons.setdefault(label, []).append(reason)
 
-    def results(self) -> list[BoundResult]:
-        return [
-            BoundResult(
-                **table.only(TableName),
-                bound=bound,
-                scores={label: each.value for label, each in of_bound.items()},
-                deviations={label: each.deviation for label, each in of_bound.items()},
-            )
-            for table, values in self.tables.values()
-            for bound in BOUNDS
-            if (of_bound := values.get(bound))
-        ]
+    def results(self, table: TableName) -> Iterator[BoundResult]:
+        for bound, values in self.values.items():
+            if values:
+                yield BoundResult(
+                    **table.only(TableName),
+                    bound=bound,
+                    scores={label: each.value for label, each in values.items()},
+                    deviations={label: each.deviation for label, each in values.items()},
+                )
 
 
 def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -> Iterable[str]:
@@ -225,13 +226,15 @@ def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -
 
 def _notes_on_data(plan: Plan) -> Iterator[str]:
     n_datasets, seeds = len(plan.experiment.dataset), plan.experiment.seed
-    for name, ratings, reports in plan.loaded():
-        yield from (f"{name}: {note}" for note in (*ratings.notes, *reports))
-    for dataset, split, seed, folds in plan.made():
-        if seed == seeds[0]:
-            where = [dataset] if n_datasets > 1 else []
-            where += [split] + ["first fold"] * (len(folds) > 1) + ["first seed"] * (len(seeds) > 1)
-            yield from (f"{', '.join(where)}: {note}" for note in folds[0].notes)
+    for data in plan.loaded():
+        yield from (f"{data.name}: {note}" for note in (*data.notes, *data.filters))
+    for _, group in itertools.groupby(plan.made(), attrgetter("dataset", "split", "seed")):
+        first, *others = group
+        if first.seed == seeds[0]:
+            where = [first.dataset] if n_datasets > 1 else []
+            where += [first.split] + ["first fold"] * bool(others)
+            where += ["first seed"] * (len(seeds) > 1)
+            yield from (f"{', '.join(where)}: {note}" for note in first.notes)
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
         if isinstance(section, Sampled):
             yield (
@@ -336,7 +339,7 @@ def _notes_on_algorithms(plan: Plan) -> Iterator[str]:
             "such as rmse mean nothing"
         )
     yield from dict.fromkeys(entry.note for _, entry in known if entry.note)
-    if any(ratings.name.startswith("ml-") for _, ratings, _ in plan.loaded()):
+    if any(data.source.startswith("ml-") for data in plan.loaded()):
         yield (
             "MovieLens ratings were given to what MovieLens recommended, mostly in a few sittings; "
             "an order that fits them need not fit other users (doi:10.1145/3675163)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -22,7 +22,7 @@ from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
 from harness.errors import ConfigError, MetricError
 from harness.metrics import Metric
-from harness.results.record import CellName, TableName, distinct_names
+from harness.results.record import CellName, DataInfo, SplitInfo, TableName, distinct_names
 from harness.results.store import key_of, short_key
 from harness.sections import Section
 from harness.splits import Split
@@ -335,15 +335,39 @@ class Plan:
             params=cell.params,
         )
 
-    def loaded(self) -> Iterator[tuple[str, Ratings, list[str]]]:
-        """Yield the data sets that were loaded: display name, ratings and filters."""
-        for number, (ratings, reports) in sorted(self.read.items()):
-            yield self.names["dataset"][number], ratings, reports
+    def loaded(self) -> list[DataInfo]:
+        """Return what a record says of the data sets that were loaded."""
+        return [
+            DataInfo(
+                name=self.names["dataset"][number],
+                source=ratings.name,
+                fingerprint=ratings.fingerprint,
+                n_users=ratings.n_users,
+                n_items=ratings.n_items,
+                n_ratings=len(ratings),
+                scale=list(ratings.scale),
+                filters=reports,
+                notes=list(ratings.notes),
+            )
+            for number, (ratings, reports) in sorted(self.read.items())
+        ]
 
-    def made(self) -> Iterator[tuple[str, str, int, list[Split]]]:
-        """Yield the splits that were made: names of data and split, seed and folds."""
-        for (dataset, split, seed), folds in self._splits.items():
-            yield self.names["dataset"][dataset], self.names["split"][split], seed, folds
+    def made(self) -> list[SplitInfo]:
+        """Return what a record says of the splits that were made."""
+        return [
+            SplitInfo(
+                dataset=self.names["dataset"][dataset],
+                split=self.names["split"][split],
+                seed=seed,
+                fold=made.fold,
+                fingerprint=made.fingerprint,
+                n_train=len(made.train),
+                n_test=len(made.test),
+                notes=list(made.notes),
+            )
+            for (dataset, split, seed), folds in self._splits.items()
+            for made in folds
+        ]
 
     def check_tables(self) -> None:
         """Refuse entries of the config that give one table twice: equal data, or equal splits."""

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import IO, NamedTuple, Self
 
@@ -138,6 +139,8 @@ class Pool:
                         self.computed |= set() if done.found else {cell.key}
                     check()
             missing, patience = busy, LOOK_SECONDS
+            for cell in busy:
+                self.watch(Stage(cell.title, WAITING))
         return failed
 
     def take(self, key: str) -> CellRecord | None:
@@ -179,38 +182,24 @@ class Pool:
 
             plan, watch = self.plan, self.watch
             for cell, done in on_cluster(cells, plan, self.workers, reports, watch, check):
-
-                def take(report: Report, done: Outcome = done) -> Outcome:
-                    return done
-
                 # The lock is waited for only to store the cell: nothing is computed twice.
-                while (ended := self._finish(cell, take, None)) is None:
+                while (ended := self._finish(cell, partial(_same, done), LOOK_SECONDS)) is None:
                     check()
                 yield cell, ended
         elif self.workers > 1 or execution.time_limit is not None:
             yield from self._in_children(cells, reports, patience, check)
         else:
             for cell in cells:
-
-                def compute(report: Report, cell: Cell = cell) -> Outcome:
-                    return attempt(cell, self.plan, report, check=check)
-
-                yield cell, self._finish(cell, compute, reports[cell.key], patience)
+                compute = partial(attempt, cell, self.plan, reports[cell.key], check=check)
+                yield cell, self._finish(cell, compute, patience)
 
     def _finish(
-        self,
-        cell: Cell,
-        compute: Callable[[Report], Outcome],
-        report: Report | None,
-        patience: float = LOOK_SECONDS,
+        self, cell: Cell, compute: Callable[[], Outcome], patience: float
     ) -> Outcome | None:
         """Compute a cell and store it, unless it is stored already.
 
         None if another run is computing it, and is not done within `patience` seconds.
         """
-        report = report or (lambda stage, done, total: None)
-        if patience:
-            report(WAITING, 0, 0)
         with ExitStack() as held:
             try:
                 held.enter_context(self.store.lock(cell.key, patience))
@@ -219,7 +208,7 @@ class Pool:
             with suppress(ResultsError):  # a broken one is computed again
                 if not self.fresh and (record := self.store.get(cell.key)) is not None:
                     return Outcome(record=record, found=True)
-            outcome = compute(report)
+            outcome = compute()
             try:
                 if outcome.record is not None:
                     self.store.put(cell.key, outcome.record)
@@ -236,18 +225,17 @@ class Pool:
         news: queue.SimpleQueue[tuple[Cell, Outcome | BaseException | Progress | None]]
         news = queue.SimpleQueue()
 
+        def compute(cell: Cell) -> Outcome:
+            child = self._child(threads)
+            outcome = child.compute(
+                Task(cell, size, threads), lambda *stage: news.put((cell, stage)), limit
+            )
+            self._idle.append(child)
+            return outcome
+
         def work(cell: Cell) -> None:
-            def compute(report: Report) -> Outcome:
-                child = self._child(threads)
-                outcome = child.compute(Task(cell, size, threads), report, limit)
-                self._idle.append(child)
-                return outcome
-
-            def report(stage: str, done: int, total: int) -> None:
-                news.put((cell, (stage, done, total)))
-
             try:
-                news.put((cell, self._finish(cell, compute, report, patience)))
+                news.put((cell, self._finish(cell, partial(compute, cell), patience)))
             except BaseException as error:  # it ends the run, not only this thread
                 news.put((cell, error))
 
@@ -290,7 +278,7 @@ class Pool:
 
         def report(stage: str, done: int, total: int) -> None:
             nonlocal begun
-            if not begun and stage != WAITING:
+            if not begun:
                 begun = True
                 self.watch(CellStarted(title))
             self.watch(Stage(title, stage, done, total))
@@ -300,6 +288,10 @@ class Pool:
 
 Progress = tuple[str, int, int]
 """A stage, the steps done and the steps in all."""
+
+
+def _same(outcome: Outcome) -> Outcome:
+    return outcome
 
 
 class ChildProcess:

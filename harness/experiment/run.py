@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness import datasets
 from harness.algorithms import registry
 from harness.config.experiment import GIVEN, Experiment
+from harness.datasets import load
 from harness.experiment.evaluate import Evaluation, evaluate, notes
 from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch
 from harness.experiment.plan import Plan
@@ -91,7 +91,7 @@ def run(
     plan = Plan.from_config(
         config,
         overrides=overrides,
-        ratings=None if ratings is None else datasets.load(ratings),
+        ratings=None if ratings is None else load(ratings),
         progress=lambda done, total: watch(Stage("", "loading", done, total)),
     )
     if results is not None:
@@ -134,6 +134,9 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
     for cell in found.cells:
         if isinstance(cell, FailedCell):
             (cell.error,) = shown([cell.error])
+    datasets = plan.loaded()
+    for each in datasets:
+        each.notes = shown(each.notes)
     statistics: list[MetricComparison] = []
     not_compared: list[str] = []
     if experiment.statistics is not None:
@@ -156,34 +159,8 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
         "config": config,
         "config_file": plan.document.folder
         and (source.name if source.is_absolute() else source.as_posix()),
-        "datasets": [
-            {
-                "name": name,
-                "source": ratings.name,
-                "fingerprint": ratings.fingerprint,
-                "n_users": ratings.n_users,
-                "n_items": ratings.n_items,
-                "n_ratings": len(ratings),
-                "scale": list(ratings.scale),
-                "filters": reports,
-                "notes": shown(ratings.notes),
-            }
-            for name, ratings, reports in plan.loaded()
-        ],
-        "splits": [
-            {
-                "dataset": dataset,
-                "split": split,
-                "seed": seed,
-                "fold": made.fold,
-                "fingerprint": made.fingerprint,
-                "n_train": len(made.train),
-                "n_test": len(made.test),
-                "notes": list(made.notes),
-            }
-            for dataset, split, seed, folds in plan.made()
-            for made in folds
-        ],
+        "datasets": datasets,
+        "splits": plan.made(),
         "notes": shown([*notes(plan, found, statistics), *not_compared]),
         "cells": found.cells,
         "rows": found.rows,
