@@ -1,5 +1,6 @@
 """Seconds and memory of a cell: free of compilation, independent of the order of the rows."""
 
+import signal
 import subprocess
 import sys
 
@@ -7,10 +8,17 @@ import numpy as np
 import pytest
 
 import harness
-from harness.experiment.cell import COMPILING, PeakMemory, Stopwatch, available_bytes
+from harness.experiment.cell import PeakMemory, attempt, available_bytes
 from harness.experiment.plan import Plan
 from harness.report.methods import describe_run, methods
 
+SMALL = {
+    "name": "small",
+    "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
+    "algorithms": ["BaselineOnly", "ItemMean"],
+    "metrics": ["rmse"],
+    "statistics": None,
+}
 FIRST_CELLS = """
 import gc, sys
 import harness
@@ -59,30 +67,31 @@ print(*sorted(late), sep="\\n")
 """
 
 
-def test_no_clock_runs_while_something_is_compiled_or_imported(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    (tmp_path / "own_class.py").write_text(
-        "from surprise import KNNBasic\n\nclass Own(KNNBasic):\n    pass\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_CELLS],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def test_no_clock_runs_while_something_is_compiled_or_imported(tmp_path):
+    source = "from surprise import KNNBasic\n\nclass Own(KNNBasic):\n    pass\n"
+    (tmp_path / "own_class.py").write_text(source)
+    command = [sys.executable, "-c", FIRST_CELLS]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
 
-def test_a_stopwatch_counts_fitting_and_scoring_alone(monkeypatch):
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_seconds_of_a_cell_are_those_of_fitting_and_scoring_alone(monkeypatch, fails):
     now, reported = [0.0], []
+
+    def compute(cell, plan, report, workers):
+        for stage, seconds in (("loading", 1), ("compiling", 20), ("fitting", 3), ("scoring", 2)):
+            report(stage, 0, 0)
+            now[0] += seconds
+        return "a record" if not fails else 1 / 0
+
     monkeypatch.setattr("harness.experiment.cell.time.perf_counter", lambda: now[0])
-    watch = Stopwatch(lambda *stage: reported.append(stage))
-    for stage, seconds in (("loading", 1.0), (COMPILING, 20.0), ("fitting", 3.0), ("scoring", 2.0)):
-        watch(stage, 0, 0)
-        now[0] += seconds
-    assert watch.seconds == 5.0
-    assert [stage for stage, _, _ in reported] == ["loading", "compiling", "fitting", "scoring"]
+    monkeypatch.setattr("harness.experiment.cell.compute", compute)
+    plan = Plan.from_config(SMALL)
+    outcome = attempt(plan.cells[0], plan, lambda stage, *_: reported.append(stage))
+    assert outcome.seconds == 5.0
+    assert (outcome.error is None) is not fails
+    assert reported == ["loading", "compiling", "fitting", "scoring"]
 
 
 def test_memory_that_was_there_before_does_not_count():
@@ -95,16 +104,12 @@ def test_memory_that_was_there_before_does_not_count():
     assert held.sum() + small.sum() == 5_000_010
 
 
-@pytest.mark.parametrize("first", ["large", "small"])
-def test_the_order_of_pieces_of_work_does_not_change_what_they_add(first):
-    sizes = {"large": 6_000_000, "small": 500_000}
-    added = {}
-    for name in sorted(sizes, reverse=first == "small"):
+@pytest.mark.parametrize("sizes", [(6_000_000, 500_000), (500_000, 6_000_000)])
+def test_the_order_of_pieces_of_work_does_not_change_what_they_add(sizes):
+    for size in sizes:
         with PeakMemory() as peak:
-            np.ones(sizes[name])
-        added[name] = peak.megabytes
-    assert added["large"] == pytest.approx(48, abs=2)
-    assert added["small"] == pytest.approx(4, abs=2)
+            np.ones(size)
+        assert peak.megabytes == pytest.approx(8e-6 * size, abs=2)
 
 
 def test_where_the_kernel_does_not_count_the_peak_is_sampled(monkeypatch):
@@ -115,31 +120,6 @@ def test_where_the_kernel_does_not_count_the_peak_is_sampled(monkeypatch):
     assert held[0] == 1
 
 
-def test_a_cell_says_where_and_when_it_was_measured(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    config = {
-        "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
-        "algorithms": ["BaselineOnly"],
-        "metrics": ["rmse"],
-        "statistics": None,
-    }
-    done = harness.run(config, results=None)
-    measured = done.info["cells"][0]["measured"]
-    assert measured.workers == 1
-    assert measured.date == done.info.started[:10]
-
-
-def control_groups(folder, line, limits):
-    """Make the files that the kernel shows of control groups; return the folder."""
-    (folder / "proc/self").mkdir(parents=True)
-    (folder / "proc/self/cgroup").write_text(line)
-    for place, files in limits.items():
-        (folder / "sys/fs/cgroup" / place).mkdir(parents=True, exist_ok=True)
-        for name, value in files.items():
-            (folder / "sys/fs/cgroup" / place / name).write_text(f"{value}\n")
-    return folder
-
-
 NEW = ("memory.max", "memory.current", "memory.stat")
 OLD = ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat")
 
@@ -147,24 +127,25 @@ OLD = ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat")
 @pytest.mark.parametrize(
     ("line", "limits"),
     [
+        ("0::/job/step", {"job/step": (NEW, (9_000, 2_500, "inactive_file 500"))}),
         (
             "0::/job/step",
-            {"job/step": dict(zip(NEW, (9_000, 2_500, "inactive_file 500"), strict=True))},
+            {"job": (NEW, (7_000, 0, "inactive_file 0")), "job/step": (NEW, ("max", 2_000, ""))},
         ),
-        (
-            "0::/job/step",
-            {
-                "job": dict(zip(NEW, (7_000, 0, "inactive_file 0"), strict=True)),
-                "job/step": dict(zip(NEW, ("max", 2_000, "inactive_file 0"), strict=True)),
-            },
-        ),
-        ("4:memory:/job", {"memory/job": dict(zip(OLD, (8_000, 1_000, "cache 5"), strict=True))}),
-        ("0::/outside", {".": dict(zip(NEW, (7_500, 500, "inactive_file 0"), strict=True))}),
+        ("4:memory:/job", {"memory/job": (OLD, (8_000, 1_000, "cache 5"))}),
+        ("0::/outside", {".": (NEW, (7_500, 500, "inactive_file 0"))}),
     ],
     ids=["the group's own", "a group above it", "version 1", "inside a container"],
 )
 def test_the_memory_limit_of_a_control_group_counts(tmp_path, line, limits):
-    assert available_bytes(control_groups(tmp_path, line, limits)) == 7_000
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text(line)
+    for group, (names, values) in limits.items():
+        folder = tmp_path / "sys/fs/cgroup" / group
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, value in zip(names, values, strict=True):
+            (folder / name).write_text(f"{value}\n")
+    assert available_bytes(tmp_path) == 7_000
 
 
 def test_the_limit_of_the_address_space_counts():
@@ -176,20 +157,11 @@ def test_the_limit_of_the_address_space_counts():
     subprocess.run([sys.executable, "-c", command], check=True, timeout=60)
 
 
-SMALL = {
-    "name": "small",
-    "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
-    "algorithms": ["BaselineOnly", "ItemMean"],
-    "metrics": ["rmse"],
-    "statistics": None,
-}
-
-
-def test_a_second_run_says_what_was_found_and_where_its_times_are_from(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+def test_a_run_says_where_and_when_its_cells_were_measured_and_what_was_found(monkeypatch):
     monkeypatch.setattr("harness.results.record._processor", lambda: "CPU X")
-    one = SMALL | {"algorithms": ["BaselineOnly"], "dataset": SMALL["dataset"]}
-    first = harness.run(one, results=None)
+    first = harness.run(SMALL | {"algorithms": ["BaselineOnly"]}, results=None)
+    measured = first.info["cells"][0]["measured"]
+    assert (measured.workers, measured.date) == (1, first.info.started[:10])
     assert not [note for note in first.info["notes"] if "measured" in note]
     monkeypatch.setattr("harness.results.record._processor", lambda: "CPU Y")
     monkeypatch.setattr("harness.experiment.cell.n_threads", lambda: 7)
@@ -197,10 +169,8 @@ def test_a_second_run_says_what_was_found_and_where_its_times_are_from(tmp_path,
     n_found, n_cells = len(first.info["cells"]), len(second.info["cells"])
     found, where = (note for note in second.info["notes"] if "found" in note or "measured" in note)
     assert found.startswith(f"{n_found} of {n_cells} cells were found in the cache")
-    assert f"{n_found} of {n_cells} cells on " in where
-    assert "CPU X" in where
-    assert "CPU Y" in where
-    assert "7 threads" in where
+    for text in (f"{n_found} of {n_cells} cells on ", "CPU X", "CPU Y", "7 threads"):
+        assert text in where
     text = dict(methods(second.info).paragraphs)["Computation"]
     assert "CPU X" in text
     assert "CPU Y" in text
@@ -218,7 +188,35 @@ def test_a_cell_derives_what_it_needs_of_a_training_set_itself():
     assert again.item_order.offsets.tolist() == derived.offsets.tolist()
 
 
-def test_a_time_limit_may_be_a_year(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+def test_a_time_limit_may_be_a_year():
     done = harness.run(SMALL | {"execution": {"time_limit": 31_536_000}}, results=None)
     assert not done.failed
+
+
+LOST = """
+import os, signal
+from harness.experiment.pool import interrupts_kept
+
+class Disposed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+signal.signal(signal.SIGINT, signal.HANDLER)
+with interrupts_kept() as check:
+    Disposed()
+    print("dropped", flush=True)
+    check()
+print("not raised", signal.getsignal(signal.SIGINT) is signal.HANDLER)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize("handler", ["default_int_handler", "SIG_IGN"])
+def test_an_interrupt_that_python_drops_is_raised_unless_another_handler_is_in_charge(handler):
+    command = [sys.executable, "-c", LOST.replace("HANDLER", handler)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    ours = getattr(signal, handler) is signal.default_int_handler
+    assert done.stdout == ("dropped\n" if ours else "dropped\nnot raised True\n")
+    assert done.stderr.rstrip().endswith("KeyboardInterrupt") is ours
