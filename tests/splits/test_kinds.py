@@ -153,15 +153,6 @@ def test_an_item_fraction_has_the_counts_that_recommenders_published(ml_100k):
     assert (len(split.train), len(split.test)) == (75_066, 24_934)
 
 
-def test_own_training_data_are_both_parts_and_a_note_says_so():
-    (split,) = make(OwnTraining(), plain(6), seed=0)
-    assert split.train.tolist() == split.test.tolist() == list(range(6))
-    assert split.notes == (
-        "evaluated on its own training data: scores show what a model remembers, not what it "
-        "predicts",
-    )
-
-
 @settings(max_examples=150)
 @given(
     st.lists(st.integers(0, 6), min_size=2, max_size=60),
@@ -185,40 +176,6 @@ def test_leave_one_out_like_surprise_has_its_rows(users, min_train, n_splits, st
     assert [(split.train.tolist(), split.test.tolist()) for split in splits] == expected
 
 
-@pytest.mark.parametrize(
-    ("section", "users", "n_train", "tested", "notes"),
-    [
-        *(
-            (
-                LeaveNOut(too_few="train", like=like),
-                "abacac",
-                4,
-                "ac",
-                ["1 user has fewer than 2 ratings: training only"],
-            )
-            for like in (None, "surprise")
-        ),
-        (
-            LeaveNOut(n=2, too_few="drop"),
-            "abacad",
-            1,
-            "aa",
-            [
-                "3 users have fewer than 3 ratings: left out",
-                "3 ratings (50.0%) in neither part",
-            ],
-        ),
-    ],
-)
-def test_users_with_too_few_ratings_are_training_or_left_out(
-    section, users, n_train, tested, notes
-):
-    (split,) = make(section, ratings_of(list(users)), seed=0)
-    assert (len(split.train), sorted(users[row] for row in split.test)) == (n_train, [*tested])
-    assert not set(split.train) & set(split.test)
-    assert set(notes) <= set(split.notes)
-
-
 @settings(max_examples=60)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=50), st.integers(1, 3), st.integers(0, 99))
 def test_every_user_has_n_test_ratings(users, n, seed):
@@ -235,13 +192,6 @@ def test_each_rating_of_a_user_is_drawn_equally_often():
     times = np.bincount(np.concatenate([split.test for split in drawn]), minlength=7)
     expected = 3000 / np.array([3, 3, 3, 4, 4, 4, 4])
     assert (np.abs(times - expected) < 4 * np.sqrt(expected)).all()
-
-
-def test_of_ratings_at_the_same_second_the_one_further_down_is_the_later():
-    ratings = ratings_of(["a", "a", "b", "a", "b"], times=[7, 5, 3, 7, 3])
-    (split,) = make(LeaveNOut(choose="latest"), ratings, seed=0)
-    assert split.test.tolist() == [3, 4]
-    assert split.train.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -291,17 +241,13 @@ def test_a_user_holdout_without_given_ratings_tests_users_that_training_never_sa
     assert "3 of 3 test users (100.0%) have no training rating" in split.notes
 
 
-def at(times):
-    return ratings_of(np.arange(len(times)) % 3, times)
-
-
 @settings(max_examples=100)
 @given(st.integers(4, 60), st.integers(1, 59), st.randoms(use_true_random=False))
 def test_without_ties_it_is_the_last_fold_of_scikit_learns_time_series(n, n_test, random):
     n_test = min(n_test, n - 1)
     times = np.array(random.sample(range(10 * n), n))
     order = np.argsort(times)
-    (split,) = make(GlobalTime(quantile=1 - n_test / n), at(times), seed=0)
+    (split,) = make(GlobalTime(quantile=1 - n_test / n), ratings_of(range(n), times), seed=0)
     expected = [sklearn_split(order, test_size=n_test, shuffle=False)]
     if 2 * n_test < n:
         train, test = list(TimeSeriesSplit(n_splits=2, test_size=n_test).split(order))[-1]
@@ -311,25 +257,57 @@ def test_without_ties_it_is_the_last_fold_of_scikit_learns_time_series(n, n_test
         assert set(split.test) == set(test)
 
 
-def test_a_moment_among_equal_timestamps_worked_by_hand():
-    #                   0   1   2   3   4   5   6   7   8   9
-    times = np.array([50, 10, 40, 20, 40, 30, 60, 40, 70, 80])
-    # In order: 10 20 30 40 40 40 50 60 70 80. Half of ten ratings is five, and place 5, counted
-    # from 0, holds a 40: all three ratings of second 40 are test, three ratings remain.
-    (split,) = make(GlobalTime(quantile=0.5), at(times), seed=0)
-    assert split.train.tolist() == [1, 3, 5]
-    assert split.test.tolist() == [0, 2, 4, 6, 7, 8, 9]
-    assert split.notes[0] == "training is before 1970-01-01 00:00:40 UTC, test from then on"
-    (split,) = make(GlobalTime(date=41), at(times), seed=0)
-    assert split.test.tolist() == [0, 6, 8, 9]
+@pytest.mark.parametrize("like", [None, "surprise"])
+def test_users_with_too_few_ratings_are_training_or_left_out(like):
+    (split,) = make(LeaveNOut(too_few="train", like=like), ratings_of(list("abacac")), seed=0)
+    assert sorted("abacac"[row] for row in split.test) == ["a", "c"]
+    assert sorted([*split.train, *split.test]) == [0, 1, 2, 3, 4, 5]
+    assert "1 user has fewer than 2 ratings: training only" in split.notes
+    (split,) = make(LeaveNOut(n=2, too_few="drop"), ratings_of(list("abacad")), seed=0)
+    assert len(split.train) == 1
+    assert "3 users have fewer than 3 ratings: left out" in split.notes
+    assert "3 ratings (50.0%) in neither part" in split.notes
 
 
-def test_a_date_is_midnight_in_universal_time():
-    ratings = at([883_612_799, 883_612_800, 883_612_800 + 86_400, 0])
-    for date in ("1998-01-01", "1998-01-01T00:00:00", "1998-01-01T02:00:00+02:00", 883_612_800):
-        (split,) = make(GlobalTime(date=date), ratings, seed=0)
-        assert split.train.tolist() == [0, 3]
-    assert split.name == "global time 883612800"
+# In order: 10 20 30 40 40 40 50 60 70 80. Half of ten ratings is five, and place 5, counted from 0,
+# holds a 40: all three ratings of second 40 are test, three ratings remain.
+TIED = [50, 10, 40, 20, 40, 30, 60, 40, 70, 80]
+NEW_YEAR = [883_612_799, 883_612_800, 883_612_800 + 86_400, 0]
+MEMORY = "evaluated on its own training data: scores show what a model remembers, not what it "
+BEFORE = "training is before 1998-01-01 00:00:00 UTC, test from then on"
+
+
+@pytest.mark.parametrize(
+    ("section", "users", "times", "train", "test", "note"),
+    [
+        (OwnTraining(), "abc", None, [0, 1, 2], [0, 1, 2], f"{MEMORY}predicts"),
+        # Of ratings at the same second, the one further down is the later.
+        (LeaveNOut(choose="latest"), "aabab", [7, 5, 3, 7, 3], [0, 1, 2], [3, 4], None),
+        (
+            GlobalTime(quantile=0.5),
+            "abcabcabca",
+            TIED,
+            [1, 3, 5],
+            [0, 2, 4, 6, 7, 8, 9],
+            "training is before 1970-01-01 00:00:40 UTC, test from then on",
+        ),
+        (GlobalTime(date=41), "abcabcabca", TIED, [1, 2, 3, 4, 5, 7], [0, 6, 8, 9], None),
+        *(  # a date is midnight in universal time
+            (GlobalTime(date=date), "abca", NEW_YEAR, [0, 3], [1, 2], BEFORE)
+            for date in (
+                "1998-01-01",
+                "1998-01-01T00:00:00",
+                "1998-01-01T02:00:00+02:00",
+                883612800,
+            )
+        ),
+    ],
+)
+def test_parts_worked_by_hand(section, users, times, train, test, note):
+    (split,) = make(section, ratings_of(list(users), times), seed=0)
+    assert (split.train.tolist(), split.test.tolist()) == (train, test)
+    assert split.name == section.describe()
+    assert note is None or split.notes[0] == note
 
 
 LATEST = "columns has no timestamps; use choose: random"
