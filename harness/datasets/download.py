@@ -19,15 +19,17 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from harness.datasets.section import DataSet, WheelMember, is_archive
 from harness.errors import DataError, DownloadError
 from harness.files import write_whole
 
-__all__ = ["Transfer", "fetch", "find_local", "inspect", "open_member"]
+if TYPE_CHECKING:
+    import requests
 
 Progress = Callable[[int, int], object]
 """Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
@@ -106,12 +108,12 @@ def inspect(path: Path, what: DataSet) -> Path:
     return path
 
 
-def _check_hash(where: str | Path, file: IO[bytes], known: str | None, what: DataSet) -> None:
+def _check_hash(
+    where: str | Path, file: io.BufferedReader, known: str | None, what: DataSet
+) -> None:
     """Read a copy of a data set, and refuse it if another hash is published."""
     algorithm = (known or "md5").partition(":")[0]
-    digest = hashlib.new(algorithm, usedforsecurity=False)
-    while data := file.read(1 << 20):
-        digest.update(data)
+    digest = hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False))
     found = f"{algorithm}:{digest.hexdigest()}"
     if known and found != known:
         raise DataError(
@@ -236,7 +238,7 @@ class Transfer:
         what = f"cut off after {self.done:,} bytes" if self._begun else "no connection"
         return f"{what} ({_reason(error)})"
 
-    def _check(self, answer: Any, *_: object, **__: object) -> None:
+    def _check(self, answer: requests.Response, *_: object, **__: object) -> None:
         """Refuse an answer, or the address to which it redirects, before anything is read of it."""
         self._answers.callback(answer.close)
         status = answer.status_code
@@ -343,11 +345,10 @@ def open_member(
     refused as a zip bomb; so is one that is a link or encrypted. A wrong checksum is found while
     reading.
     """
-    most = _most_bytes(expected)
     is_tar = archive.name.casefold().endswith(".tar.gz")
     with ExitStack() as held:
         try:
-            stream = (_in_tar if is_tar else _in_zip)(archive, member, most, held)
+            stream = _find(archive, member, _most_bytes(expected), is_tar, held)
         except FileNotFoundError:
             raise DataError(f"{archive}: no such file; fetch it again") from None
         except BROKEN as error:
@@ -365,7 +366,7 @@ class _Member(Watched):
         super().__init__(stream, progress, expected)
         self._most, self._where = _most_bytes(expected), where
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         try:
             n_bytes = super().readinto(buffer)
         except BROKEN as error:
@@ -375,54 +376,44 @@ class _Member(Watched):
         return n_bytes
 
 
-def _in_zip(archive: Path, member: str, most: int, held: ExitStack) -> IO[bytes]:
-    opened = held.enter_context(zipfile.ZipFile(archive))
-    where = f"{archive}!{member}"
-    _check_count(archive, len(opened.filelist))
-    if member not in opened.NameToInfo:
-        raise DataError(_absent(archive, member, opened.namelist()))
-    info = opened.getinfo(member)
-    if info.is_dir() or stat.S_ISLNK(info.external_attr >> 16):
-        raise DataError(_no_file(where))
-    if info.flag_bits & 0x1:
-        raise DataError(f"{where}: encrypted; give an archive that is not")
-    if info.file_size > most:
-        raise DataError(_too_large(where, most))
-    return held.enter_context(opened.open(info))
+Entry = tuple[str, int, str, Callable[[], IO[bytes] | None]]
+"""A member of an archive: name, size, why it cannot be read, and what opens it."""
 
 
-def _in_tar(archive: Path, member: str, most: int, held: ExitStack) -> IO[bytes]:
-    """Return a member of an archive that is read from its start, with a limit on what is before."""
-    unpacked = held.enter_context(gzip.GzipFile(archive))
-    opened = held.enter_context(tarfile.TarFile.open(fileobj=unpacked, mode="r|"))
+def _entries(archive: Path, is_tar: bool, held: ExitStack) -> Iterator[Entry]:
+    no_file = "a link or a folder, not a file; fetch the archive again"
+    if is_tar:
+        unpacked = held.enter_context(gzip.GzipFile(archive))
+        opened = held.enter_context(tarfile.TarFile.open(fileobj=unpacked, mode="r|"))
+        for entry in opened:
+            name, fault = entry.name.removeprefix("./"), "" if entry.isreg() else no_file
+            yield name, entry.size, fault, partial(opened.extractfile, entry)
+        return
+    zipped = held.enter_context(zipfile.ZipFile(archive))
+    for info in zipped.infolist():
+        fault = "encrypted; give an archive that is not" if info.flag_bits & 0x1 else ""
+        if info.is_dir() or stat.S_ISLNK(info.external_attr >> 16):
+            fault = no_file
+        yield info.filename, info.file_size, fault, partial(zipped.open, info)
+
+
+def _find(archive: Path, member: str, most: int, is_tar: bool, held: ExitStack) -> IO[bytes]:
+    """Return a member; a tar archive is unpacked up to there, so what is before it has limits."""
     names: list[str] = []
-    n_before = 0
-    for info in opened:
-        names.append(info.name)
-        _check_count(archive, len(names))
-        if info.size > most or n_before > most:
-            raise DataError(_too_large(f"{archive}!{info.name}", most))
-        if info.name.removeprefix("./") == member:
-            stream = opened.extractfile(info) if info.isreg() else None
-            if stream is None:
-                raise DataError(_no_file(f"{archive}!{member}"))
-            return stream
-        n_before += info.size
-    raise DataError(_absent(archive, member, names))
-
-
-def _absent(archive: Path, member: str, names: list[str]) -> str:
+    n_unpacked = 0
+    for name, size, fault, opener in _entries(archive, is_tar, held):
+        names.append(name)
+        if len(names) > MOST_MEMBERS:
+            raise DataError(f"{archive}: {len(names):,} members; give the archive as published")
+        if (is_tar or name == member) and max(size, n_unpacked) > most:
+            raise DataError(_too_large(f"{archive}!{name}", most))
+        n_unpacked += size * is_tar
+        if name == member:
+            if fault or (stream := opener()) is None:
+                raise DataError(f"{archive}!{member}: {fault}")
+            return held.enter_context(stream)
     listed = ", ".join(name[:60] for name in names[:8]) or "nothing"
-    return f"{archive}: holds no {member} (but {listed}); fetch it again"
-
-
-def _no_file(where: str) -> str:
-    return f"{where}: a link or a folder, not a file; fetch the archive again"
-
-
-def _check_count(archive: Path, n_members: int) -> None:
-    if n_members > MOST_MEMBERS:
-        raise DataError(f"{archive}: {n_members:,} members; give the archive as published")
+    raise DataError(f"{archive}: holds no {member} (but {listed}); fetch it again")
 
 
 def _too_large(where: str, most: int) -> str:

@@ -13,8 +13,6 @@ from harness.datasets.section import SyntheticSection
 from harness.kernels import each_block, kernel
 from harness.seeds import generator
 
-__all__ = ["make_up"]
-
 Codes = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -39,22 +37,8 @@ def make_up(section: SyntheticSection) -> Ratings:
     rounded to the step and clipped to the scale, where :math:`w` is the width of the scale,
     :math:`m` lies at 0.62 of it, and :math:`b`, :math:`p \cdot q` and :math:`e` are normal with
     variance 1. Item ids are ranks of popularity, drawn in proportion to rank to the minus exponent;
-    how much a user rates is log-normal. Rows stand user by user, each in the order of time.
-
-    Parameters
-    ----------
-    section : SyntheticSection
-        Counts, exponent, scale, step and seed.
-
-    Returns
-    -------
-    Ratings
-        With exactly the given counts, no pair twice; the same for any number of threads.
-
-    Examples
-    --------
-    >>> make_up(SyntheticSection(n_users=50, n_items=80, n_ratings=900))
-    <Ratings synthetic: 900 ratings of 80 items by 50 users, 0.5 to 5>
+    how much a user rates is log-normal. Rows are ordered by user and time, no pair twice, the same
+    for any number of threads.
     """
     n_users, n_items, n_ratings = section.n_users, section.n_items, section.n_ratings
     rng = generator(section.seed, "synthetic")
@@ -108,12 +92,7 @@ def _activity(section: SyntheticSection, rng: np.random.Generator) -> Longs:
 
 
 def _alias_table(section: SyntheticSection) -> tuple[Floats, Codes]:
-    """Return Vose's alias table, by which an item is drawn in constant time.
-
-    References
-    ----------
-    M. D. Vose, 1991, doi:10.1109/32.92917.
-    """
+    """Return an alias table (Vose 1991, doi:10.1109/32.92917): draws take constant time."""
     ranks = np.arange(1, section.n_items + 1, dtype=np.float64)
     weight = ranks**-section.exponent
     return _fill_alias(weight * (section.n_items / weight.sum()))
