@@ -562,7 +562,7 @@ def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, object]
     """Return names of which no two are equal, marked by the settings in which they differ.
 
     `settings` holds what each name stands for, without defaults; mappings may be nested. A ``path``
-    replaces the name by the shortest end of the path that distinguishes it from the others.
+    replaces the name by an end of the path, as long as it must be to distinguish them.
 
     Examples
     --------
@@ -575,10 +575,14 @@ def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, object]
     """
     shown = list(names)
     for group in _equal(shown):
-        paths = {i: str(settings[i].get("path", "")).replace("\\", "/") for i in group}
-        if len({*paths.values()}) > 1:
-            for i, path in paths.items():
-                shown[i] = _end(path.split("/"), {*paths.values()} - {path}) or shown[i]
+        paths = [str(settings[i].get("path", "")).replace("\\", "/").split("/") for i in group]
+        n_paths = len({*map(tuple, paths)})
+        if n_paths > 1:
+            lengths = range(1, max(map(len, paths)) + 1)
+            ends = ([path[-n:] for path in paths] for n in lengths)
+            distinct = next(each for each in ends if len({*map(tuple, each)}) == n_paths)
+            for i, end in zip(group, distinct, strict=True):
+                shown[i] = "/".join(end) or shown[i]
     for group in _equal(shown):
         flat = {i: dict(_flattened(settings[i])) for i in group}
         keys = dict.fromkeys(key for each in flat.values() for key in each if key != "path")
@@ -602,12 +606,6 @@ def _equal(names: Sequence[str]) -> list[list[int]]:
     for i, name in enumerate(names):
         positions.setdefault(name, []).append(i)
     return [group for group in positions.values() if len(group) > 1]
-
-
-def _end(path: list[str], others: set[str]) -> str:
-    """Return the shortest end of a path that no other path has."""
-    ends = (n for n in range(1, len(path)) if all(o.split("/")[-n:] != path[-n:] for o in others))
-    return "/".join(path[-next(ends, len(path)) :])
 
 
 def _flattened(settings: Mapping[str, object], start: str = "") -> Iterator[tuple[str, str]]:

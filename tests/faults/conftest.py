@@ -9,6 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from harness.cli import main
 
@@ -39,35 +40,21 @@ class Constant(surprise.AlgoBase):
         return 3.0
 
 
-class Killed(Constant):
-    def fit(self, trainset):
-        os.kill(os.getpid(), signal.SIGKILL)
+def whose_fit(act):
+    class Misfit(Constant):
+        def fit(self, trainset):
+            act()
+
+    return Misfit
 
 
-class Crashed(Constant):
-    def fit(self, trainset):
-        os.kill(os.getpid(), signal.SIGSEGV)
+def spin():
+    while True:
+        pass
 
 
-class Left(Constant):
-    def fit(self, trainset):
-        os._exit(3)
-
-
-class Exits(Constant):
-    def fit(self, trainset):
-        sys.exit(4)
-
-
-class Hangs(Constant):
-    def fit(self, trainset):
-        time.sleep(600)
-
-
-class Spins(Constant):
-    def fit(self, trainset):
-        while True:
-            pass
+def throw(error):
+    raise error
 
 
 class Odd(Exception):
@@ -80,33 +67,23 @@ class Odd(Exception):
         raise RuntimeError("no text")
 
 
-class RaisesOdd(Constant):
-    def fit(self, trainset):
-        raise Odd(1, 2)
-
-
-class RaisesLong(Constant):
-    def fit(self, trainset):
-        raise ValueError("\\x1b[31mred\\n\\udc80" * 100_000)
-
-
-class Interrupts(Constant):
-    def fit(self, trainset):
-        raise KeyboardInterrupt("of its own")
-
-
-class Generates(Constant):
-    def fit(self, trainset):
-        raise GeneratorExit("of its own")
-
-
 class Base(BaseException):
     pass
 
 
-class RaisesBase(Constant):
-    def fit(self, trainset):
-        raise Base("of its own")
+Killed = whose_fit(lambda: os.kill(os.getpid(), signal.SIGKILL))
+Crashed = whose_fit(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+Left = whose_fit(lambda: os._exit(3))
+Exits = whose_fit(lambda: sys.exit(4))
+Hangs = whose_fit(lambda: time.sleep(600))
+Spins = whose_fit(spin)
+RaisesOdd = whose_fit(lambda: throw(Odd(1, 2)))
+RaisesLong = whose_fit(lambda: throw(ValueError("\\x1b[31mred\\n\\udc80" * 100_000)))
+Interrupts = whose_fit(lambda: throw(KeyboardInterrupt("of its own")))
+Generates = whose_fit(lambda: throw(GeneratorExit("of its own")))
+RaisesBase = whose_fit(lambda: throw(Base("of its own")))
+NoThreads = whose_fit(lambda: throw(RuntimeError("can't start new thread")))
+NoMemory = whose_fit(lambda: throw(MemoryError()))
 
 
 class Swallows(Constant):
@@ -117,16 +94,6 @@ class Swallows(Constant):
         except BaseException:
             pass
         return self
-
-
-class NoThreads(Constant):
-    def fit(self, trainset):
-        raise RuntimeError("can't start new thread")
-
-
-class NoMemory(Constant):
-    def fit(self, trainset):
-        raise MemoryError
 
 
 class Slow(Constant):
@@ -142,9 +109,6 @@ class Slow(Constant):
             file.write(f"{os.getpid()}\\n")
         time.sleep(self.seconds)
         return self
-
-    def estimate(self, u, i):
-        return 3.0
 '''
 
 
@@ -226,12 +190,4 @@ def bench(tmp_path, monkeypatch):
 @pytest.fixture
 def small():
     """The config of `Bench` as Python data."""
-    return {
-        "name": "small",
-        "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
-        "split": {"kind": "holdout", "test_size": 0.25},
-        "algorithms": ["BaselineOnly", "SVD", "ItemMean", "Random"],
-        "metrics": ["ndcg@5", "rmse"],
-        "baselines": False,
-        "statistics": None,
-    }
+    return YAML(typ="safe").load(CONFIG)
