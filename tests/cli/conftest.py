@@ -1,12 +1,33 @@
+import json
+
 import pytest
 
 from harness.cli import main
+from harness.experiment import run
+
+CONFIG = {
+    "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
+    "split": {"kind": "kfold", "n_splits": 2},
+    "algorithms": [
+        "BaselineOnly",
+        {"name": "SVD", "label": "<svd> & _b_"},
+        {
+            "name": "KNNWithMeans",
+            "label": "KNNWithMeans of users, 40 neighbours at least 3 of them",
+        },
+        "Random",
+        "Popularity",
+    ],
+    "metrics": ["ndcg@5", "ndcg@10", "ndcg(gain=linear, ties=first)@10", "rmse", "mae"],
+    "statistics": {"resamples": 200},
+}
 
 
 @pytest.fixture
 def call(tmp_path, monkeypatch, capsys):
     """Call the command line in an empty folder with a cache of its own."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HARNESS_TRACEBACK", "0")
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
@@ -16,3 +37,24 @@ def call(tmp_path, monkeypatch, capsys):
         return left.value.code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """A folder with the runs one and two, the config of one, and the cache that they filled."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        (folder / "one.json").write_text(json.dumps(CONFIG | {"name": "one"}))
+        run("one.json", results=folder / "runs")
+        run(CONFIG | {"name": "two", "algorithms": ["KNNBasic"]}, results=folder / "runs")
+    return folder
+
+
+@pytest.fixture
+def call_made(call, made, monkeypatch):
+    """Call the command line in the folder with the runs."""
+    monkeypatch.setenv("HARNESS_CACHE", str(made / "cache"))
+    monkeypatch.chdir(made)
+    return call

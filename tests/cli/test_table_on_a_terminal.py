@@ -3,41 +3,39 @@
 import fcntl
 import io
 import itertools
-import json
 import os
 import re
 import struct
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pyte
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 import harness
 from harness.cli import commands, main, screen, views
 from harness.results.record import CellName, FailedCell
 
-TOP = Path(__file__).parents[2]
 WIDTHS = (40, 80, 100, 120)
 ERROR = "33 of 33 estimates are not numbers; lower the learning rate or raise the regularisation"
-CONFIG = {
-    "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
-    "split": {"kind": "kfold", "n_splits": 2},
-    "algorithms": [
-        "BaselineOnly",
-        {
-            "name": "KNNWithMeans",
-            "label": "KNNWithMeans of users, 40 neighbours at least 3 of them",
-        },
-        "Random",
-        "Popularity",
-    ],
-    "metrics": ["ndcg@5", "ndcg@10", "ndcg(gain=linear, ties=first)@10", "rmse", "mae"],
-    "statistics": {"resamples": 200},
+COMMANDS = {
+    "run": ("run", "one.json", "-q"),
+    "check": ("check", "one.json"),
+    "table": ("table", "one"),
+    "compare": ("compare", "one", "two"),
+    "conventions": ("conventions", "one"),
+    "evaluate": ("evaluate", "p.csv", "--metrics", "ndcg@5,10,precision@5,recall@5,rmse,mae"),
+    "reproduce": ("reproduce", "--no-runs", "-q"),
+    "list algorithms": ("list", "algorithms"),
+    "list datasets": ("list", "datasets"),
+    "list metrics": ("list", "metrics"),
+    "list configs": ("list", "configs"),
+    "list runs": ("list", "runs"),
+    "cache list": ("cache", "list"),
 }
 
 
@@ -60,21 +58,19 @@ class Terminal(io.StringIO):
 
     @property
     def lines(self):
-        return [line.rstrip() for line in self.interpreted().display[: self.used]]
-
-    @property
-    def used(self):
-        return self.interpreted().cursor.y
+        shown = self.interpreted()
+        found = [line.rstrip() for line in shown.display[: shown.cursor.y]]
+        assert len(found) == self.getvalue().count("\n")  # the terminal broke no line by itself
+        return found
 
     @property
     def bright(self):
         """What is green, by line."""
-        shown = self.interpreted()
-        return [
-            "".join(cell.data for _, cell in sorted(row.items()) if cell.fg == "green")
-            for _, row in sorted(shown.buffer.items())
-            if any(cell.fg == "green" for cell in row.values())
+        rows = (row for _, row in sorted(self.interpreted().buffer.items()))
+        green = [
+            [cell.data for _, cell in sorted(row.items()) if cell.fg == "green"] for row in rows
         ]
+        return ["".join(cells) for cells in green if cells]
 
 
 @pytest.fixture
@@ -91,40 +87,10 @@ def terminal(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A folder with two runs, and the cache that they filled."""
-    folder = tmp_path_factory.mktemp("made")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
-        patch.chdir(folder)
-        harness.run(CONFIG | {"name": "one"})
-        harness.run(CONFIG | {"name": "two", "algorithms": ["SlopeOne"]})
-        Path("one.json").write_text(json.dumps(CONFIG | {"name": "one"}))
-        Path("p.csv").write_text("user,item,estimate,rating\n1,1,3,4\n1,2,4,5\n")
-    return folder
-
-
-COMMANDS = {
-    "run": ("run", "one.json", "-q"),
-    "check": ("check", "one.json"),
-    "table": ("table", "one"),
-    "compare": ("compare", "one", "two"),
-    "conventions": ("conventions", "one"),
-    "evaluate": ("evaluate", "p.csv", "--metrics", "ndcg@5,10,precision@5,recall@5,rmse,mae"),
-    "reproduce": ("reproduce", "--no-runs", "-q"),
-    "list algorithms": ("list", "algorithms"),
-    "list datasets": ("list", "datasets"),
-    "list metrics": ("list", "metrics"),
-    "list configs": ("list", "configs"),
-    "list runs": ("list", "runs"),
-    "cache list": ("cache", "list"),
-}
-
-
-@pytest.fixture(scope="module")
 def tables(made):
     """By command the tables that it shows."""
     found = {}
+    (made / "p.csv").write_text("user,item,estimate,rating\n1,1,3,4\n1,2,4,5\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(made / "cache"))
         patch.chdir(made)
@@ -142,81 +108,67 @@ def letters(texts):
     return Counter(c for text in texts for c in str(text) if c not in " ─")
 
 
-def assert_readable(shown, columns, rows, words=()):
-    """Assert that each cell is on the screen whole, and nothing else is."""
-    lines = shown.lines
-    assert len(lines) == shown.getvalue().count("\n")  # the terminal broke no line by itself
-    rows = [[str(value) for value in row] for row in rows]
-    wanted = letters([*columns, *(cell for row in rows for cell in row)])
-    assert not wanted - letters(lines)
-    n_parts = sum(line == "" for line in lines) + 1
-    names = [row[0] for row in (columns, *rows)]  # each part repeats them
-    assert not letters(lines) - wanted - letters(names * (n_parts - 1))
-    seen = [f" {' '.join(line.split())} " for line in lines]
-    for row in (columns, *rows):
-        for name, cell in zip(columns, row, strict=True):
-            whole = name not in words and len(cell) <= shown.columns - screen.LEAST - screen.GAP
-            for text in [f" {' '.join(cell.split())} "] if whole and cell else cell.split():
-                if len(text) <= shown.columns // 2:
-                    assert any(text in line for line in seen), text
+def least_and_most(lines, columns, rows):
+    """What a table shows once, and with the first column repeated in each part."""
+    least = letters([*columns, *itertools.chain(*rows)])
+    return least, least + letters([row[0] for row in (columns, *rows)] * lines.count(""))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_cell_of_every_command_can_be_read(terminal, tables, command, width):
     assert tables[command]
-    for table in tables[command]:
+    for columns, rows, words, *rest in tables[command]:
         shown = terminal(width)
-        screen.show_table(*table)
-        assert_readable(shown, *table[:3])
+        screen.show_table(columns, rows, words, *rest)
+        rows = [[str(value) for value in row] for row in rows]
+        lines = shown.lines
+        least, most = least_and_most(lines, columns, rows)
+        assert least <= letters(lines) <= most  # a row without a cell in a part is not in it
+        seen = [f" {' '.join(line.split())} " for line in lines]
+        for row in (columns, *rows):
+            for name, cell in zip(columns, row, strict=True):
+                whole = name not in words and len(cell) <= width - screen.LEAST - screen.GAP
+                for text in [f" {' '.join(cell.split())} "] if whole and cell else cell.split():
+                    if len(text) <= width // 2:
+                        assert any(text in line for line in seen), text
 
 
 @given(st.randoms(use_true_random=False), st.integers(20, 130))
 def test_no_table_is_wider_than_its_terminal_and_nothing_is_lost(draw, width):
+    def text():
+        return " ".join("x" * draw.randint(1, 30) for _ in range(draw.randint(1, 5)))
+
     n_columns, n_rows = draw.randint(1, 12), draw.randint(0, 3)
-    rows = [[_text(draw) for _ in range(n_columns)] for _ in range(n_rows)]
+    rows = [[text() for _ in range(n_columns)] for _ in range(n_rows)]
     columns = [f"c{j}" * draw.randint(1, 4) for j in range(n_columns)]
     words = [column for column in columns if draw.random() < 0.4]
+    shown = Terminal(width)
     with pytest.MonkeyPatch.context() as patch:
-        shown = Terminal(width)
         patch.setenv("COLUMNS", str(width))
         patch.setenv("NO_COLOR", "1")
         patch.setattr(sys, "stdout", shown)
         screen.show_table(columns, rows, words)
     lines = shown.getvalue().splitlines()
     assert max(map(len, lines)) <= width
-    names = [row[0] for row in (columns, *rows)] * lines.count("")  # each part repeats them
-    assert letters(lines) == letters([*names, *columns, *itertools.chain(*rows)])
-
-
-def _text(draw):
-    return " ".join("x" * draw.randint(1, 30) for _ in range(draw.randint(1, 5)))
+    assert letters(lines) == least_and_most(lines, columns, rows)[1]
 
 
 def test_wide_characters_take_two_columns(terminal):
     shown = terminal(30)
     screen.show_table(["name", "value"], [["映画の評価", "0.5"], ["SVD", "0.25"]], ["name"])
-    ends = [shown.interpreted().display[y].rstrip() for y in range(3)]
-    assert [line.split()[-1] for line in ends] == ["value", "0.5", "0.25"]
-    assert [screen._size(line) for line in shown.getvalue().splitlines()[1:]] == [17, 17]
+    assert [line.split()[-1] for line in shown.lines] == ["value", "0.5", "0.25"]
+    assert [cell_len(line) for line in shown.getvalue().splitlines()[1:]] == [17, 17]
 
 
-@pytest.mark.parametrize(
-    ("names", "green"),
-    [(("SVD", "KNNBasic"), ["0.9", "1.2"]), (("SVD",), [])],
-)
-def test_the_best_cells_stand_out(terminal, names, green):
-    shown = terminal(80)
-    numbers = [["0.9", "1.5"], ["0.8", "1.2"]]
-    rows = [[name, *cells] for name, cells in zip(names, numbers, strict=False)]
-    best = [(0, 1), (1, 2)] if green else []
-    screen.show_table(["algorithm", "ndcg@10", "rmse"], rows, ["algorithm"], best)
-    assert shown.bright == green
-
-
-def test_without_colours_nothing_is_coloured(terminal, monkeypatch):
-    shown = terminal(80)
+def test_the_best_cells_stand_out_where_there_are_colours(terminal, monkeypatch):
+    rows = [["SVD", "0.9", "1.5"], ["KNNBasic", "0.8", "1.2"]]
+    for best, green in (([(0, 1), (1, 2)], ["0.9", "1.2"]), ([], [])):
+        shown = terminal(80)
+        screen.show_table(["algorithm", "ndcg@10", "rmse"], rows, ["algorithm"], best)
+        assert shown.bright == green
     monkeypatch.setenv("NO_COLOR", "1")
+    shown = terminal(80)
     screen.show_table(["a", "b"], [["x", "1"]], ["a"], [(0, 1)])
     assert "\x1b" not in shown.getvalue()
 
@@ -240,31 +192,18 @@ def test_of_a_run_the_best_algorithm_stands_out_and_never_a_bound(made, terminal
     ]
 
 
-@pytest.fixture(scope="module")
-def failed(made):
-    """A run in which one algorithm failed in both folds."""
+@pytest.mark.parametrize("width", [300, 80])
+def test_the_reason_of_a_failure_stands_in_the_row_or_below_the_table(made, terminal, width):
     info = harness.read_run(made / "runs" / "one").info
     for number, cell in enumerate(info.cells):
         if cell.algorithm == "BaselineOnly":
             names = {key: cell[key] for key in CellName.model_fields}
             info.cells[number] = FailedCell(**names, error=ERROR)
-    return info
-
-
-def test_with_room_the_reason_of_a_failure_stands_in_the_row(failed, terminal):
-    shown = terminal(300)
-    screen.show_run(harness.Run(failed))
+    shown = terminal(width)
+    screen.show_run(harness.Run(info))
     row = next(line for line in shown.lines if line.startswith("BaselineOnly"))
-    assert ERROR in row
-    assert not any("✗" in line for line in shown.lines)
-
-
-def test_without_room_the_reason_stands_below_and_breaks_between_words(failed, terminal):
-    shown = terminal(80)
-    screen.show_run(harness.Run(failed))
-    text = " ".join(shown.lines)
-    assert f"✗ BaselineOnly: folds 1, 2: {ERROR}" in " ".join(text.split())
-    assert len(shown.lines) == shown.getvalue().count("\n")
+    below = f"✗ BaselineOnly: folds 1, 2: {ERROR}" in " ".join(" ".join(shown.lines).split())
+    assert (ERROR in row, below) == (width == 300, width == 80)
 
 
 def test_a_real_terminal_shows_what_the_screen_promises(made):
@@ -288,9 +227,8 @@ def test_a_real_terminal_shows_what_the_screen_promises(made):
     assert process.wait(60) == 0
     shown = Terminal(80)
     shown.write(read.decode().replace("\r\n", "\n"))
-    assert "KNNWithMeans of users," in "\n".join(shown.lines)
-    assert all(any(word in line for line in shown.lines) for word in ("rmse", "mae", "peak MB"))
-    assert len(shown.lines) == shown.getvalue().count("\n")
+    text = "\n".join(shown.lines)
+    assert all(word in text for word in ("KNNWithMeans of users,", "rmse", "mae", "peak MB"))
 
 
 def _read(driver):
