@@ -1,23 +1,20 @@
 """Least squares of other libraries: what is handed to them, and what is made of their factors."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import harness
 from harness.algorithms import models, registry
 from harness.algorithms.als import ImplicitALS, SparkALS
-from harness.algorithms.models import ColumnTrainset
 from harness.datasets import Ratings
 from harness.errors import AlgorithmError, ConfigError, MetricError
 
-PLAYS = [("ann", "x", 9), ("ann", "y", 3), ("bob", "x", 2), ("bob", "y", 1), ("eve", "z", 5)]
-CONFIG: dict[str, Any] = {
+PLAYS = [(0, 0, 9), (0, 1, 3), (1, 0, 2), (1, 1, 1), (2, 2, 5)]
+SCALE = (1.0, 9.0)
+CONFIG = {
     "dataset": "bundled",
     "split": {"kind": "holdout", "test_size": 0.25},
     "candidates": "catalogue",
@@ -27,43 +24,30 @@ CONFIG: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def _own_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_cells(tmp_path, monkeypatch):
     """Keep cells of pretended factors to one test."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
 
 
-def trainset_of(plays: list[tuple[str, str, float]]) -> ColumnTrainset:
-    users, items = (list(dict.fromkeys(row[side] for row in plays)) for side in (0, 1))
-    return ColumnTrainset.from_columns(
-        [users.index(user) for user, _, _ in plays],
-        [items.index(item) for _, item, _ in plays],
-        [n for _, _, n in plays],
-        user_ids=np.array(users, dtype=object),
-        item_ids=np.array(items, dtype=object),
-        scale=(1.0, 9.0),
-    )
-
-
-def plays_of_many(n_users: int = 40, n_items: int = 25) -> Any:
-    import pandas as pd
-
+@pytest.fixture(scope="module")
+def plays():
     rng = np.random.default_rng(5)
-    taste, kind = rng.integers(0, 2, n_users), np.arange(n_items) % 2
+    taste, kind = rng.integers(0, 2, 40), np.arange(25) % 2
     rows = [
-        (f"u{user}", f"i{item}", int(rng.integers(1, 50)))
-        for user in range(n_users)
-        for item in range(n_items)
+        (user, item, int(rng.integers(1, 50)))
+        for user in range(40)
+        for item in range(25)
         if rng.random() < (0.5 if taste[user] == kind[item] else 0.05)
     ]
     return pd.DataFrame(rows, columns=["user", "item", "rating"])
 
 
 @pytest.fixture
-def seen(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def seen(monkeypatch):
     """Put vectors that tell users and items apart in place of the libraries; keep what they got."""
-    kept: list[Any] = []
+    kept = []
 
-    def factorise(self: Any, trainset: Any, users: Any, items: Any, ratings: Any) -> Any:
+    def factorise(self, trainset, users, items, ratings):
         kept.append(ratings)
         counts = (trainset.n_users, trainset.n_items)
         return tuple(np.stack([np.arange(n) + 2.0] * self.n_factors, axis=1) for n in counts)
@@ -73,9 +57,18 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return kept
 
 
+@pytest.fixture
+def fitted(twins):
+    def fit(model, rows=PLAYS):
+        models.fit(model, twins(rows, scale=SCALE).columns())
+        return model
+
+    return fit
+
+
 class TestParameters:
     @pytest.mark.parametrize("name", ["spark-als", "implicit-als", "SparkALS", "implicit als"])
-    def test_names_are_found_however_they_are_spelled(self, name: str) -> None:
+    def test_names_are_found_however_they_are_spelled(self, name):
         assert registry.find(name) in (SparkALS, ImplicitALS)
         assert registry.takes_seed(name)
 
@@ -93,121 +86,116 @@ class TestParameters:
             ("rank", 10, "SparkALS has no such parameter"),
         ],
     )
-    def test_a_wrong_one_is_named_before_anything_runs(
-        self, key: str, value: object, message: str
-    ) -> None:
+    def test_a_wrong_one_is_named_before_anything_runs(self, key, value, message):
         row = {"name": "spark-als", "params": {key: value}}
         with pytest.raises(ConfigError, match=rf"algorithms\[0\]\.params\.{key}: {message}"):
             harness.run(CONFIG | {"algorithms": [row]}, results=None)
 
-    def test_a_library_counts_among_the_versions_of_its_algorithm_alone(self) -> None:
+    def test_a_library_counts_among_the_versions_of_its_algorithm_alone(self):
         assert list(registry.library_versions(["SVD", "spark-als"])) == ["pyspark"]
         assert list(registry.library_versions(["Implicit ALS"])) == ["implicit"]
 
 
+@pytest.mark.usefixtures("seen")
 class TestEstimates:
-    def test_are_products_the_same_one_by_one_in_pairs_and_in_rows(self, seen: list[Any]) -> None:
-        model = ImplicitALS(n_factors=3)
-        models.fit(model, trainset_of(PLAYS))
-        single = model.predict("bob", "y")
-        assert (single.est, single.details["was_impossible"]) == (27.0, False)
+    def test_are_products_the_same_one_by_one_in_pairs_and_in_rows(self, twins, fitted):
+        model = fitted(ImplicitALS(n_factors=3))
+        assert model.predict("u1", "i1").est == 27.0
         pairs, impossible = models.estimate(model, [0, 1, 2], [2, 1, 0])
         assert (pairs.tolist(), impossible.any()) == ([24.0, 27.0, 24.0], False)
         for accelerate in (True, False):
             [(_, _, rows)] = models.catalogue(model, [1], accelerate=accelerate)
             assert rows.tolist() == [[18.0, 27.0, 36.0]]
+        twins(PLAYS, scale=SCALE).check(model, model, rtol=0)
 
-    @pytest.mark.parametrize("pair", [("nobody", "x"), ("ann", "nothing"), ("eve", "x")])
-    def test_of_what_training_does_not_know_is_that_of_zeros(
-        self, seen: list[Any], pair: tuple[str, str]
-    ) -> None:
-        model = SparkALS(k_core=2)
-        models.fit(model, trainset_of(PLAYS))
+    @pytest.mark.parametrize("pair", [("nobody", "i0"), ("u0", "nothing"), ("u2", "i0")])
+    def test_of_what_training_does_not_know_is_that_of_zeros(self, twins, fitted, pair):
+        model = fitted(SparkALS(k_core=2))
         guess = model.predict(*pair, clip=False)
         assert (guess.est, guess.details["was_impossible"]) == (0.0, True)
         [(_, _, rows)] = models.catalogue(model, [2, 0], clip=False)
-        assert rows[0].tolist() == [0.0, 0.0, 0.0]
-        assert rows[1].tolist() == [40.0, 60.0, 0.0]
+        assert rows.tolist() == [[0.0, 0.0, 0.0], [40.0, 60.0, 0.0]]
+        twins(PLAYS, scale=SCALE).check(model, model, rtol=0)
 
-    def test_ratings_are_clipped_and_preferences_are_not(self, seen: list[Any]) -> None:
+    def test_ratings_are_clipped_and_preferences_are_not(self, fitted):
         for model, highest in ((SparkALS(), 9.0), (SparkALS(implicit=True), 160.0)):
-            models.fit(model, trainset_of(PLAYS))
-            assert model.predict("eve", "z").est == highest
+            fitted(model)
+            assert model.predict("u2", "i2").est == highest
             assert models.estimate(model, [2], [2])[0].tolist() == [highest]
             [(_, _, rows)] = models.catalogue(model, [2])
             assert rows.max() == highest
 
-    def test_a_run_ranks_preferences_above_the_scale_apart_and_says_so(
-        self, seen: list[Any], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_run_ranks_preferences_above_the_scale_apart_and_says_so(self, plays):
         row = {"name": "spark-als", "params": {"implicit": True}}
-        done = harness.run(
-            CONFIG | {"algorithms": [row], "baselines": False, "metrics": ["ndcg@5"]},
-            ratings=plays_of_many().assign(rating=lambda f: f["rating"] % 5 + 1),
-            results=None,
-        )
-        assert done.info["cells"][0]["tied_at_cut"]["ndcg@5"] == 0.0
-        assert "peak MB is that of Python; Spark runs beside it, in Java" in done.info["notes"]
-        assert not any("preferences" in note for note in done.info["notes"])
+        config = CONFIG | {"algorithms": [row], "baselines": False, "metrics": ["ndcg@5"]}
+        ratings = plays.assign(rating=plays["rating"] % 5 + 1)
+        info = harness.run(config, ratings=ratings, results=None).info
+        assert info["cells"][0]["tied_at_cut"]["ndcg@5"] == 0.0
+        assert "peak MB is that of Python; Spark runs beside it, in Java" in info["notes"]
+        assert not any("preferences" in note for note in info["notes"])
 
-    def test_errors_of_preferences_are_said_to_mean_nothing(self, seen: list[Any]) -> None:
+    def test_errors_of_preferences_are_said_to_mean_nothing(self, plays):
         config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["rmse"], "baselines": False}
-        notes = harness.run(config, ratings=plays_of_many(), results=None).info["notes"]
+        notes = harness.run(config, ratings=plays, results=None).info["notes"]
         assert any(note.startswith("implicit-als: estimates are preferences") for note in notes)
 
 
 class TestNoise:
+    @pytest.mark.parametrize(
+        ("options", "left", "notes"),
+        [
+            ({}, [9.0, 3.0, 2.0, 1.0, 5.0], []),
+            (
+                {"min_rating": 2, "k_core": 1},
+                [9.0, 3.0, 2.0, 5.0],
+                [
+                    "trained without noise: 20% of the ratings, with all of 0% of the users and 0% "
+                    "of the items, left out of training, but not of the test"
+                ],
+            ),
+            (
+                {"k_core": 2},
+                [9.0, 3.0, 2.0, 1.0],
+                [
+                    "trained without noise: 20% of the ratings, with all of 33% of the users and "
+                    "33% of the items, left out of training, but not of the test"
+                ],
+            ),
+        ],
+    )
     def test_a_threshold_and_a_core_take_ratings_out_of_training_alone(
-        self, seen: list[Any]
-    ) -> None:
-        model = SparkALS(min_rating=2, k_core=1)
-        models.fit(model, trainset_of(PLAYS))
-        assert seen[-1].tolist() == [9.0, 3.0, 2.0, 5.0]
-        model = SparkALS(k_core=2)
-        models.fit(model, trainset_of(PLAYS))
-        assert seen[-1].tolist() == [9.0, 3.0, 2.0, 1.0]
-        assert model.fit_notes == [
-            "trained without noise: 20% of the ratings, with all of 33% of the users and 33% of "
-            "the items, left out of training, but not of the test"
-        ]
+        self, seen, fitted, options, left, notes
+    ):
+        model = fitted(SparkALS(**options))
+        assert seen[-1].tolist() == left
+        assert model.fit_notes == notes
         assert model.trainset.n_ratings == 5
 
-    def test_nothing_is_said_where_nothing_is_left_out(self, seen: list[Any]) -> None:
-        model = SparkALS()
-        models.fit(model, trainset_of(PLAYS))
-        assert model.fit_notes == []
-
-    def test_filters_that_leave_nothing_are_refused(self) -> None:
-        with pytest.raises(
-            AlgorithmError, match=r"^spark-als: min_rating 4 and k_core 2 leave none"
-        ):
-            models.fit(SparkALS(min_rating=4, k_core=2), trainset_of(PLAYS))
-
-    @pytest.mark.parametrize("plays", [0, -3])
-    @pytest.mark.parametrize("model", [ImplicitALS(), SparkALS(implicit=True)])
-    def test_counts_that_are_not_above_zero_are_refused_with_the_first(
-        self, model: Any, plays: int
-    ) -> None:
-        expected = rf"1 of 6 ratings are not above 0 \(as {plays} by user 'eve' for item 'x'\)"
+    def test_filters_that_leave_nothing_are_refused(self, fitted):
+        expected = r"^spark-als: min_rating 4 and k_core 2 leave none"
         with pytest.raises(AlgorithmError, match=expected):
-            models.fit(model, trainset_of([*PLAYS, ("eve", "x", plays)]))
+            fitted(SparkALS(min_rating=4, k_core=2))
 
-    def test_ratings_below_zero_are_ratings(self, seen: list[Any]) -> None:
-        models.fit(SparkALS(), trainset_of([*PLAYS, ("eve", "x", -3)]))
+    @pytest.mark.parametrize("count", [0, -3])
+    @pytest.mark.parametrize("model", [ImplicitALS(), SparkALS(implicit=True)])
+    def test_counts_that_are_not_above_zero_are_refused_with_the_first(self, fitted, model, count):
+        expected = rf"1 of 6 ratings are not above 0 \(as {count} by user 'u2' for item 'i0'\)"
+        with pytest.raises(AlgorithmError, match=expected):
+            fitted(model, [*PLAYS, (2, 0, count)])
+
+    def test_ratings_below_zero_are_ratings(self, seen, fitted):
+        fitted(SparkALS(), [*PLAYS, (2, 0, -3)])
         assert seen[-1].min() == -3
 
 
-def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_its_extra_is_named_and_a_run_has_a_row_that_says_so(
+    monkeypatch, fitted, plays
+):
     monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
     with pytest.raises(AlgorithmError, match=r"^implicit-als: needs the library implicit; pip"):
-        models.fit(ImplicitALS(), trainset_of(PLAYS))
-
-
-def test_a_run_without_the_library_has_a_row_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
+        fitted(ImplicitALS())
     config = CONFIG | {"algorithms": ["implicit-als", "BaselineOnly"], "baselines": False}
-    done = harness.run(config, ratings=plays_of_many(), results=None)
-    errors = done.table.set_index("algorithm")["error"]
+    errors = harness.run(config, ratings=plays, results=None).table.set_index("algorithm")["error"]
     assert "pip install 'surprise-harness[implicit]'" in errors["implicit-als"]
     assert not errors["BaselineOnly"]
 
@@ -215,18 +203,18 @@ def test_a_run_without_the_library_has_a_row_that_says_so(monkeypatch: pytest.Mo
 @pytest.mark.implicit
 class TestImplicit:
     @pytest.fixture(autouse=True)
-    def _library(self) -> None:
+    def _library(self):
         pytest.importorskip("implicit", reason="the extra `implicit` is not installed")
 
-    def fitted(self, **params: Any) -> ImplicitALS:
-        frame = plays_of_many()
-        model = ImplicitALS(**{"n_factors": 4, "random_state": 3, **params})
-        rows = list(frame.itertuples(index=False, name=None))
-        models.fit(model, trainset_of(rows))
-        return model
+    @pytest.fixture
+    def learnt(self, fitted, plays):
+        rows = list(plays.itertuples(index=False, name=None))
+        return lambda **params: fitted(
+            ImplicitALS(**{"n_factors": 4, "random_state": 3, **params}), rows
+        )
 
-    def test_factors_solve_the_least_squares_that_are_documented(self) -> None:
-        model = self.fitted(n_epochs=300, alpha=0.3, reg=0.7)
+    def test_factors_solve_the_least_squares_that_are_documented(self, learnt):
+        model = learnt(n_epochs=300, alpha=0.3, reg=0.7)
         lists = model.trainset.by_user
         for user in range(model.trainset.n_users):
             rows = slice(lists.offsets[user], lists.offsets[user + 1])
@@ -239,31 +227,29 @@ class TestImplicit:
             np.testing.assert_allclose(model.pu[user], best, atol=2e-3)
 
     def test_the_same_seed_gives_the_same_bytes_with_any_number_of_threads(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        found = []
+        self, learnt, monkeypatch
+    ):
+        found = set()
         for n_threads in (1, 2, 4):
             monkeypatch.setattr("harness.algorithms.als.n_threads", lambda n=n_threads: n)
-            model = self.fitted()
-            found.append(model.pu.tobytes() + model.qi.tobytes())
-        assert len(set(found)) == 1
-        assert self.fitted(random_state=4).pu.tobytes() not in found[0]
+            model = learnt()
+            found.add(model.pu.tobytes() + model.qi.tobytes())
+        assert len(found) == 1
+        assert learnt(random_state=4).pu.tobytes() not in found.pop()
 
-    def test_it_learns_what_users_like_and_its_version_stands_in_the_run(self) -> None:
+    def test_it_learns_what_users_like_and_its_version_stands_in_the_run(self, plays):
         config = CONFIG | {"algorithms": [{"name": "implicit-als", "params": {"n_factors": 4}}]}
-        done = harness.run(config, ratings=plays_of_many(), results=None)
+        done = harness.run(config, ratings=plays, results=None)
         scores = done.table.set_index("algorithm")["ndcg(gain=binary)@5"]
         assert scores["implicit-als"] > 1.5 * scores["Random"]
         assert done.info["versions"]["implicit"] != "missing"
         assert "pyspark" not in done.info["versions"]
 
 
-def test_a_gain_that_no_count_of_plays_has_is_refused_before_anything_is_fitted(
-    seen: list[Any],
-) -> None:
-    frame = plays_of_many()
-    frame.loc[0, "rating"] = 352_698
-    ratings = Ratings.from_frame(frame, scale=(1, 352_698))
+def test_a_gain_that_no_count_of_plays_has_is_refused_before_anything_is_fitted(seen, plays):
+    ratings = plays.copy()
+    ratings.loc[0, "rating"] = 352_698
+    ratings = Ratings.from_frame(ratings, scale=(1, 352_698))
     config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["ndcg(gain=linear)@5", "ndcg@5"]}
     expected = r"rated from 1 to 352698: ndcg: 2\*\*352698 is beyond .* gain=binary for"
     with pytest.raises(MetricError, match=expected):

@@ -14,15 +14,7 @@ def test_blocks_equal_single_predictions(twins, kind):
     model = kind()
     assert models.fit(model, both.columns()) == "accelerated"
     assert models.scoring_path(model) == "accelerated"
-    users = np.repeat(np.arange(both.n_users), both.n_items)
-    items = np.tile(np.arange(both.n_items), both.n_users)
-    expected = [model.predict(f"u{u}", f"i{i}") for u, i in zip(users, items, strict=True)]
-    estimates, impossible = models.estimate(model, users, items)
-    assert estimates.tolist() == [each.est for each in expected]
-    assert impossible.tolist() == [each.details["was_impossible"] for each in expected]
-    rows = next(models.catalogue(model, range(both.n_users)))[2]
-    table = estimates.reshape(both.n_users, both.n_items)
-    assert rows.tolist() == table[:, model.trainset.item_codes].tolist()
+    both.check(model, model, rtol=0)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -64,26 +56,32 @@ def test_random_draws_are_uniform_over_the_scale(twins):
     assert np.abs(draws - expected).max() < 4 * 1.95 / np.sqrt(len(draws))  # Kolmogorov-Smirnov
 
 
-def test_popularity_orders_items_by_their_number_of_ratings(twins):
-    model = baselines.Popularity()
-    models.fit(model, twins(ROWS).columns())
-    estimates, _ = models.estimate(model, [0, 0, 0, 0], [0, 1, 2, 4])
-    assert estimates.tolist() == [5.0, 3.5, 2.0, 0.5]
+MEAN = sum(rating for _, _, rating in ROWS) / len(ROWS)
 
 
-def test_a_damped_mean_lies_between_the_item_and_all_items(twins):
-    model = baselines.ItemMean(damping=1)
-    models.fit(model, twins(ROWS).columns())
-    mean = np.mean([rating for _, _, rating in ROWS])
-    assert model.predict("u0", "i2").est == pytest.approx((0.5 + mean) / 2)
-
-
-def test_a_user_s_mean_is_estimated_for_every_item_and_the_global_mean_for_others(twins):
-    model = baselines.UserMean()
-    models.fit(model, twins(ROWS).columns())
-    estimates, impossible = models.estimate(model, [0, 2, 2, 4], [2, 0, 4, 0])
-    assert estimates.tolist() == [4.75, 0.75, 0.75, pytest.approx(16.5 / 6)]
-    assert not impossible.any()
+@pytest.mark.parametrize(
+    ("model", "pairs", "expected", "impossible"),
+    [
+        (baselines.Popularity(), [(0, 0), (0, 1), (0, 2), (0, 4)], [5.0, 3.5, 2.0, 0.5], False),
+        (baselines.ItemMean(), [(0, 0), (9, 1)], [3.0, 3.5], False),
+        (baselines.ItemMean(damping=1), [(0, 2)], [pytest.approx((0.5 + MEAN) / 2)], False),
+        (baselines.ItemMean(damping=2), [(0, 4)], [pytest.approx(MEAN)], True),
+        (
+            baselines.UserMean(),
+            [(0, 2), (2, 0), (2, 4), (4, 0)],
+            [4.75, 0.75, 0.75, pytest.approx(MEAN)],
+            False,
+        ),
+    ],
+    ids=["popularity", "item mean", "damped mean", "unknown item", "user mean"],
+)
+def test_scores_are_counts_or_means(twins, model, pairs, expected, impossible):
+    both = twins([*ROWS, (7, 2, 0.5)])
+    both.rows = ROWS  # with more codes that are not known
+    models.fit(model, both.columns())
+    found = models.estimate(model, *zip(*pairs, strict=True))
+    assert found[0].tolist() == expected
+    assert (found[1] == impossible).all()
 
 
 def test_a_subclass_with_its_own_draws_is_asked_itself(twins):

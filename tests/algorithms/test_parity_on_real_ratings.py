@@ -8,43 +8,30 @@ from harness import datasets
 from harness.algorithms import models, surprise
 from harness.algorithms.models import ColumnTrainset
 
+QUIET = {"verbose": False}
 MODELS = {
     "SVD": (surprise.SVD, {"random_state": 0}),
     "SVD unbiased": (surprise.SVD, {"random_state": 0, "biased": False}),
     "SVDpp": (surprise.SVDpp, {"random_state": 0, "n_epochs": 3}),
     "NMF": (surprise.NMF, {"random_state": 0}),
     "NMF biased": (surprise.NMF, {"random_state": 0, "biased": True}),
-    "BaselineOnly": (surprise.BaselineOnly, {"verbose": False}),
-    "BaselineOnly sgd": (
-        surprise.BaselineOnly,
-        {"verbose": False, "bsl_options": {"method": "sgd"}},
-    ),
+    "BaselineOnly": (surprise.BaselineOnly, QUIET),
+    "BaselineOnly sgd": (surprise.BaselineOnly, QUIET | {"bsl_options": {"method": "sgd"}}),
     "SlopeOne": (surprise.SlopeOne, {}),
     "CoClustering": (surprise.CoClustering, {"random_state": 0}),
 }
 for kind in (surprise.KNNBasic, surprise.KNNWithMeans, surprise.KNNWithZScore):
-    MODELS[kind.__name__] = (kind, {"verbose": False})
+    MODELS[kind.__name__] = (kind, QUIET)
 for name in ("msd", "cosine", "pearson", "pearson_baseline"):
     for user_based in (True, False):
         options = {"name": name, "user_based": user_based, "min_support": 2}
-        MODELS[f"KNNBaseline {name} {'users' if user_based else 'items'}"] = (
+        side = "users" if user_based else "items"
+        MODELS[f"KNNBaseline {name} {side}"] = (
             surprise.KNNBaseline,
-            {"verbose": False, "sim_options": options},
+            QUIET | {"sim_options": options},
         )
-LEARNED = [
-    "bu",
-    "bi",
-    "pu",
-    "qi",
-    "yj",
-    "sim",
-    "means",
-    "sigmas",
-    "dev",
-    "freq",
-    "cltr_u",
-    "cltr_i",
-]
+LEARNED = ("bu", "bi", "pu", "qi", "yj", "sim", "means", "sigmas", "dev", "freq")
+CLUSTERS = ("cltr_u", "cltr_i")
 
 
 def halves(ratings, fewest):
@@ -53,21 +40,11 @@ def halves(ratings, fewest):
     order = np.random.default_rng(0).permutation(often)
     cut = 3 * len(order) // 4
     train, test = order[:cut], order[cut:]
-    columns = ColumnTrainset.from_columns(
-        ratings.users[train],
-        ratings.items[train],
-        ratings.ratings[train],
-        user_ids=ratings.user_ids,
-        item_ids=ratings.item_ids,
-        scale=ratings.scale,
-    )
-    frame = pd.DataFrame(
-        {
-            "user": ratings.user_ids[ratings.users[train]],
-            "item": ratings.item_ids[ratings.items[train]],
-            "rating": ratings.ratings[train],
-        }
-    )
+    users, items, values = ratings.users[train], ratings.items[train], ratings.ratings[train]
+    ids = {"user_ids": ratings.user_ids, "item_ids": ratings.item_ids}
+    columns = ColumnTrainset.from_columns(users, items, values, **ids, scale=ratings.scale)
+    names = ratings.user_ids[users], ratings.item_ids[items]
+    frame = pd.DataFrame({"user": names[0], "item": names[1], "rating": values})
     reader = surprise.Reader(rating_scale=ratings.scale)
     plain = surprise.Dataset.load_from_df(frame, reader).build_full_trainset()
     return columns, plain, ratings.users[test], ratings.items[test]
@@ -94,7 +71,7 @@ def test_parameters_and_estimates_are_surprise_s(parts, name):
     kind, options = MODELS[name]
     theirs, ours = kind(**options).fit(plain), kind(**options)
     assert models.fit(ours, columns, as_surprise=True) == "accelerated"
-    for learned in LEARNED:
+    for learned in LEARNED + CLUSTERS:
         expected = getattr(theirs, learned, None)
         if expected is not None:
             # An entry near 0 is compared with the size of the others.

@@ -21,76 +21,55 @@ ROWS = [
     if (user * 7 + item * 3) % 4
 ]
 NEIGHBORS = [
-    surprise.KNNBasic,
-    surprise.KNNWithMeans,
-    surprise.KNNWithZScore,
-    surprise.KNNBaseline,
+    getattr(surprise, f"KNN{name}") for name in ("Basic", "WithMeans", "WithZScore", "Baseline")
 ]
-EVERY = [
-    surprise.SVD,
-    surprise.SVDpp,
-    surprise.NMF,
-    surprise.SlopeOne,
-    surprise.CoClustering,
-    surprise.BaselineOnly,
-    *NEIGHBORS,
-]
+FACTORS = [surprise.SVD, surprise.SVDpp, surprise.NMF]
+EVERY = [*FACTORS, surprise.SlopeOne, surprise.CoClustering, surprise.BaselineOnly, *NEIGHBORS]
+by_name = pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
 
 
 def create(kind, **options):
-    if kind in (surprise.SVD, surprise.SVDpp, surprise.NMF, surprise.CoClustering):
+    if kind in (*FACTORS, surprise.CoClustering):
         options.setdefault("random_state", 1)
     elif kind not in (surprise.SlopeOne, surprise.NormalPredictor):
         options.setdefault("verbose", False)
     return kind(**options)
 
 
-def every_pair(both):
-    users = np.repeat(np.arange(both.n_users), both.n_items)
-    return users, np.tile(np.arange(both.n_items), both.n_users)
+def fit_both(both, kind, **options):
+    """Return a model that Surprise fitted, and one of the harness."""
+    theirs = create(kind, **options).fit(both.plain())
+    ours = create(kind, **options)
+    models.fit(ours, both.columns(), as_surprise=True)
+    return theirs, ours
 
 
-def predictions(model, both, **options):
-    return [
-        model.predict(f"u{user}", f"i{item}", **options).est
-        for user, item in zip(*every_pair(both), strict=True)
-    ]
-
-
-@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+@by_name
 def test_without_acceleration_everything_goes_through_surprise(twins, kind):
     both = twins(ROWS)
     theirs, ours = create(kind).fit(both.plain()), create(kind)
     assert models.fit(ours, both.columns(), accelerate=False) == "surprise"
-    estimates, _ = models.estimate(ours, *every_pair(both), accelerate=False)
-    assert estimates.tolist() == predictions(theirs, both)
-    blocks = list(models.catalogue(ours, [3, 0], accelerate=False))
-    rows = np.concatenate([estimates for _, _, estimates in blocks])
-    expected = [
-        [theirs.predict(f"u{user}", theirs.trainset.to_raw_iid(i)).est for i in range(9)]
-        for user in (3, 0)
-    ]
-    assert rows.tolist() == expected
+    both.check(theirs, ours, rtol=0, accelerate=False)
 
 
 @DUMPING
 @pytest.mark.parametrize("form", ["columns", "plain"])
-@pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
+@by_name
 def test_a_fitted_model_is_surprise_s_own_and_can_be_dumped_loaded_and_asked(
     twins, kind, form, tmp_path
 ):
     both = twins(ROWS)
-    model = create(kind)
-    assert models.fit(model, getattr(both, form)(), as_surprise=True) == "accelerated"
-    assert type(model) is kind
-    expected = predictions(create(kind).fit(both.plain()), both)
-    surprise.dump.dump(tmp_path / "model", algo=model)
+    theirs, ours = create(kind).fit(both.plain()), create(kind)
+    assert models.fit(ours, getattr(both, form)(), as_surprise=True) == "accelerated"
+    assert type(ours) is kind
+    surprise.dump.dump(tmp_path / "model", algo=ours)
     _, loaded = surprise.dump.load(tmp_path / "model")
-    np.testing.assert_allclose(predictions(model, both), expected, rtol=1e-9)
-    np.testing.assert_allclose(predictions(loaded, both), expected, rtol=1e-9)
-    if form == "columns":  # codes of the other are its inner ids
-        found, _ = models.estimate(loaded, *every_pair(both))
+    expected = [each.est for each in both.predictions(theirs)]
+    for model in (ours, loaded):
+        found = [each.est for each in both.predictions(model)]
         np.testing.assert_allclose(found, expected, rtol=1e-9)
+    if form == "columns":  # codes of the other are its inner ids
+        both.check(theirs, loaded)
 
 
 class OwnEstimate(surprise.SVD):
@@ -152,14 +131,7 @@ def test_what_a_subclass_does_itself_is_left_to_it(twins, kind, fit_path, scorin
     theirs, ours = kind(**options).fit(both.plain()), kind(**options)
     assert models.fit(ours, both.columns()) == fit_path
     assert models.scoring_path(ours) == scoring_path
-    users, items = every_pair(both)
-    for clip in (True, False):
-        estimates, impossible = models.estimate(ours, users, items, clip=clip)
-        expected = [
-            theirs.predict(f"u{u}", f"i{i}", clip=clip) for u, i in zip(users, items, strict=True)
-        ]
-        np.testing.assert_allclose(estimates, [each.est for each in expected], rtol=1e-9)
-        assert impossible.tolist() == [each.details["was_impossible"] for each in expected]
+    both.check(theirs, ours)
 
 
 def test_a_method_set_on_the_model_itself_is_called(twins):
@@ -198,8 +170,7 @@ def test_unusual_parameters_end_as_they_do_in_surprise(twins, kind, options):
     else:
         ours = create(kind, **options)
         assert models.fit(ours, both.columns()) == "surprise"
-        estimates, _ = models.estimate(ours, *every_pair(both))
-        np.testing.assert_allclose(estimates, predictions(theirs, both), rtol=1e-9)
+        both.check(theirs, ours)
 
 
 @DUMPING
@@ -215,53 +186,40 @@ def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
     ours = create(kind, sim_options=dict(options))
     models.fit(ours, both.columns())
     assert isinstance(ours.sim, LazyMatrix)
-    assert ours.sim.shape == theirs.sim.shape
-    assert len(ours.sim) == len(theirs.sim)
-    assert ours.sim[2].tolist() == theirs.sim[2].tolist()
-    assert ours.sim[2, 5] == theirs.sim[2, 5]
-    assert ours.sim[:, 3].tolist() == theirs.sim[:, 3].tolist()
-    assert ours.sim[1:3].tolist() == theirs.sim[1:3].tolist()
+    assert (ours.sim.shape, len(ours.sim)) == (theirs.sim.shape, len(theirs.sim))
+    for key in (2, (2, 5), np.s_[:, 3], np.s_[1:3]):
+        assert ours.sim[key].tolist() == theirs.sim[key].tolist()
     assert ours.get_neighbors(0, 4) == theirs.get_neighbors(0, 4)
-    expected = predictions(theirs, both)
-    np.testing.assert_allclose(predictions(ours, both), expected, rtol=1e-9)
     surprise.dump.dump(tmp_path / "model", algo=ours)
     _, loaded = surprise.dump.load(tmp_path / "model")
+    found, expected = ([each.est for each in both.predictions(model)] for model in (ours, theirs))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
     for model in (ours, loaded):
-        estimates, _ = models.estimate(model, *every_pair(both))
-        np.testing.assert_allclose(estimates, expected, rtol=1e-9)
+        both.check(theirs, model)
 
 
 @pytest.mark.parametrize("kind", NEIGHBORS, ids=lambda kind: kind.__name__)
 def test_similarities_without_an_order_are_left_to_surprise(twins, kind):
     both = twins(ROWS)
-    theirs, ours = create(kind).fit(both.plain()), create(kind)
-    models.fit(ours, both.columns())
+    theirs, ours = fit_both(both, kind)
     for model in (theirs, ours):
         model.sim[0, 3] = model.sim[3, 0] = np.nan
-    estimates, _ = models.estimate(ours, *every_pair(both))
-    np.testing.assert_allclose(estimates, predictions(theirs, both), rtol=1e-9)
-    rows = next(models.catalogue(ours, [0]))[2]
-    expected = [theirs.predict("u0", theirs.trainset.to_raw_iid(i)).est for i in range(9)]
-    np.testing.assert_allclose(rows[0], expected, rtol=1e-9)
+    both.check(theirs, ours)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 def test_standard_scores_of_equal_ratings_are_left_to_surprise(twins):
     both = twins([(user, item, 3.0) for user in range(3) for item in range(3)])
-    theirs, ours = create(surprise.KNNWithZScore).fit(both.plain()), create(surprise.KNNWithZScore)
-    models.fit(ours, both.columns())
-    estimates, _ = models.estimate(ours, *every_pair(both))
-    np.testing.assert_array_equal(estimates, predictions(theirs, both))
+    both.check(*fit_both(both, surprise.KNNWithZScore), rtol=0)
 
 
-def test_progress_rises_to_its_end_in_long_fits(twins):
-    both = twins(ROWS)
-    for kind in EVERY:
-        calls = []
-        models.fit(create(kind), both.columns(), progress=lambda *call, to=calls: to.append(call))
-        assert calls, kind
-        assert calls == sorted(calls)
-        assert calls[-1][0] == calls[-1][1]
+@by_name
+def test_progress_rises_to_its_end_in_long_fits(twins, kind):
+    calls = []
+    models.fit(create(kind), twins(ROWS).columns(), progress=lambda *call: calls.append(call))
+    assert calls
+    assert calls == sorted(calls)
+    assert calls[-1][0] == calls[-1][1]
 
 
 def test_a_random_generator_is_used_up_as_surprise_uses_it(twins):
@@ -291,26 +249,21 @@ def test_blocks_cover_the_users_that_are_asked_for_in_order(twins):
     assert list(models.catalogue(model, [])) == []
 
 
-def test_nothing_asked_is_nothing_answered(twins):
-    both = twins(ROWS)
-    for kind in EVERY:
-        model = create(kind)
-        models.fit(model, both.columns())
-        estimates, impossible = models.estimate(model, [], [])
-        assert estimates.tolist() == impossible.tolist() == []
-
-
-def test_a_negative_code_is_refused(twins):
-    model = create(surprise.SVD)
+@by_name
+def test_nothing_asked_is_nothing_answered(twins, kind):
+    model = create(kind)
     models.fit(model, twins(ROWS).columns())
+    estimates, impossible = models.estimate(model, [], [])
+    assert estimates.tolist() == impossible.tolist() == []
+
+
+def test_what_cannot_be_estimated_is_refused_with_what_to_do(twins):
+    both = twins(ROWS)
+    theirs, ours = fit_both(both, surprise.SVD)
     with pytest.raises(AlgorithmError, match="-1 is not a code; give codes from 0"):
-        models.estimate(model, [0, -1], [0, 0])
-
-
-def test_a_model_that_surprise_fitted_is_told_how_to_be_fitted(twins):
-    model = surprise.SVD(n_epochs=1).fit(twins(ROWS).plain())
+        models.estimate(ours, [0, -1], [0, 0])
     with pytest.raises(AlgorithmError, match=r"SVD: the model was not fitted .*models\.fit"):
-        models.estimate(model, [0], [0])
+        models.estimate(theirs, [0], [0])
 
 
 @pytest.mark.parametrize(

@@ -21,20 +21,18 @@ class Own(surprise.AlgoBase):
         return 3.0
 
 
-@pytest.mark.parametrize("name", registry.names("surprise"))
-def test_every_algorithm_of_surprise_has_its_class(name):
-    assert registry.find(name) is getattr(surprise, name)
+OWN = f"{__name__}:Own"
 
 
-def test_no_algorithm_of_surprise_is_left_out():
+def test_every_algorithm_of_surprise_is_found_by_its_name_and_none_is_left_out():
     classes = {
-        name
+        name: value
         for name, value in vars(surprise).items()
-        if inspect.isclass(value)
-        and issubclass(value, surprise.AlgoBase)
-        and value is not surprise.AlgoBase
+        if inspect.isclass(value) and issubclass(value, surprise.AlgoBase) and name != "AlgoBase"
     }
-    assert classes == set(registry.names("surprise"))
+    assert {name: registry.find(name) for name in registry.names("surprise")} == classes
+    assert registry.find("surprise:SVD") is surprise.SVD
+    assert registry.find(OWN) is Own
 
 
 @pytest.mark.parametrize(
@@ -45,9 +43,18 @@ def test_other_spellings_are_understood(written, meant):
     assert registry.canonical(written) == meant
 
 
-def test_an_unknown_name_gets_a_suggestion():
-    with pytest.raises(AlgorithmError, match="unknown algorithm 'KNNBase'; did you mean 'KNNBas"):
-        registry.find("KNNBase")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("KNNBase", "unknown algorithm 'KNNBase'; did you mean 'KNNBas"),
+        ("no_such_module_here:A", "cannot import"),
+        ("json:JSONDecoder", "not a subclass"),
+        ("surprise:SVDD", "did you mean 'SVD'?"),
+    ],
+)
+def test_a_name_that_leads_nowhere_says_so(name, message):
+    with pytest.raises(AlgorithmError, match=message):
+        registry.find(name)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +73,7 @@ def test_an_unknown_name_gets_a_suggestion():
         ("KNNBasic", {"bsl_options": {"method": "x"}}, ("bsl_options", "method"), "als, sgd"),
         ("BaselineOnly", {"bsl_options": {"reg": 1}}, ("bsl_options", "reg"), "als"),
         ("SlopeOne", {"k": 1}, ("k",), "no such parameter"),
+        (OWN, {}, (), "Own needs the parameter 'depth'; add it under `params`"),
     ],
 )
 def test_a_bad_parameter_is_named(name, params, path, message):
@@ -88,18 +96,10 @@ def test_what_surprise_takes_is_taken(name, params):
     assert isinstance(registry.create(name, params, 0), surprise.AlgoBase)
 
 
-def test_a_missing_required_parameter_is_named():
-    found = registry.check(AlgorithmConfig(name=f"{__name__}:Own"))
-    assert found == [(("params",), "Own needs the parameter 'depth'; add it under `params`")]
-
-
-def test_options_given_by_the_user_are_not_written_into():
+def test_options_are_neither_written_into_nor_shared():
     options = {"name": "cosine"}
     registry.create("KNNBasic", {"sim_options": options}, 0)
     assert options == {"name": "cosine"}
-
-
-def test_two_models_do_not_share_options():
     first, second = (registry.create("KNNBasic", {}, 0) for _ in range(2))
     assert first.sim_options is not second.sim_options
 
@@ -109,32 +109,10 @@ def test_a_given_random_state_wins_over_the_runs_seed():
     assert registry.create("SVD", {}, 1).random_state == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("no_such_module_here:A", "cannot import"),
-        ("json:JSONDecoder", "not a subclass"),
-        ("surprise:SVDD", "did you mean 'SVD'?"),
-    ],
-)
-def test_an_import_path_that_leads_nowhere_says_so(name, message):
-    with pytest.raises(AlgorithmError, match=message):
-        registry.find(name)
-
-
-def test_an_own_class_is_found_by_its_path():
-    assert registry.find("surprise:SVD") is surprise.SVD
-
-
-def test_check_reports_the_key_inside_the_algorithm():
-    found = registry.check(AlgorithmConfig(name="SVD", params={"n_factor": 1}))
-    assert found[0][0] == ("params", "n_factor")
-
-
 def test_a_class_that_cannot_estimate_is_refused_before_anything_is_fitted(monkeypatch):
     monkeypatch.delattr(Own, "estimate")
-    (fault,) = registry.check(AlgorithmConfig(name=f"{__name__}:Own", params={"depth": 1}))
+    (fault,) = registry.check(AlgorithmConfig(name=OWN, params={"depth": 1}))
     assert fault[0] == ("name",)
     assert "has no method that estimates a rating; define `estimate(self, u, i)`" in fault[1]
     monkeypatch.setattr(Own, "predict", lambda *_: None, raising=False)
-    assert registry.find(f"{__name__}:Own") is Own
+    assert registry.find(OWN) is Own

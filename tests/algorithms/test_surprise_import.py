@@ -5,11 +5,9 @@ import sys
 
 def run(code, home, **extra):
     env = {key: value for key, value in os.environ.items() if key != "SURPRISE_DATA_FOLDER"}
-    env |= {"HOME": str(home), **extra}
+    options = {"check": True, "timeout": 120, "stdout": subprocess.PIPE, "text": True}
     command = [sys.executable, "-c", code]
-    return subprocess.run(
-        command, env=env, check=True, timeout=120, stdout=subprocess.PIPE, text=True
-    ).stdout
+    return subprocess.run(command, env=env | {"HOME": str(home), **extra}, **options).stdout
 
 
 def test_importing_surprise_leaves_home_and_environment_as_they_were(tmp_path):

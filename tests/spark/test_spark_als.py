@@ -1,12 +1,8 @@
 """MLlib's least squares behind the harness: its factors, its metrics, the published protocol."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +18,7 @@ from harness.reproduce import published, trained_runs
 
 pytestmark = [
     pytest.mark.spark,
+    pytest.mark.usefixtures("spark"),  # which the harness finds
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*deprecated.*:FutureWarning"),
@@ -30,20 +27,19 @@ pytestmark = [
 MEMBER = "lastfm-dataset-360K/usersha1-artmbid-artname-plays.tsv"
 
 
-def draw_plays(n_users: int = 60, n_artists: int = 90, seed: int = 0) -> pd.DataFrame:
+def draw_plays(n_users=60, n_artists=90, seed=0):
     """Return plays with a long tail, users sorted by name as in the published file."""
     rng = np.random.default_rng(seed)
     weights = 1.0 / np.arange(1, n_artists + 1)
     rows = []
     for user in range(n_users):
-        chosen = rng.choice(
-            n_artists, int(rng.integers(1, 25)), replace=False, p=weights / weights.sum()
-        )
+        n = int(rng.integers(1, 25))
+        chosen = rng.choice(n_artists, n, replace=False, p=weights / weights.sum())
         rows += [(f"{user:040x}", f"artist {item}", int(rng.geometric(0.02))) for item in chosen]
     return pd.DataFrame(rows, columns=["user", "artist", "plays"])
 
 
-def trainset_of(plays: pd.DataFrame) -> ColumnTrainset:
+def trainset_of(plays):
     users, items = pd.factorize(plays["user"]), pd.factorize(plays["artist"])
     return ColumnTrainset.from_columns(
         users[0],
@@ -55,16 +51,11 @@ def trainset_of(plays: pd.DataFrame) -> ColumnTrainset:
     )
 
 
-@pytest.fixture(autouse=True)
-def _spark(spark: Any) -> None:
-    """Let the harness find the session of these tests."""
-
-
 class TestFactors:
     @pytest.mark.parametrize("implicit", [False, True])
-    def test_solve_the_least_squares_that_are_documented(self, implicit: bool) -> None:
-        model = SparkALS(n_factors=4, n_epochs=3, reg=0.2, implicit=implicit, alpha=0.1)
-        model.random_state = 5
+    def test_solve_the_least_squares_that_are_documented(self, implicit):
+        options = {"implicit": implicit, "alpha": 0.1, "random_state": 5}
+        model = SparkALS(n_factors=4, n_epochs=3, reg=0.2, **options)
         models.fit(model, trainset_of(draw_plays()))
         lists = model.trainset.by_user
         for user in range(model.trainset.n_users):
@@ -83,7 +74,7 @@ class TestFactors:
             best = np.linalg.solve(weighted.T @ vectors + ridge, weighted.T @ liked)
             np.testing.assert_allclose(model.pu[user], best, rtol=2e-3, atol=2e-3)
 
-    def test_the_same_seed_gives_the_same_bytes_and_another_does_not(self) -> None:
+    def test_the_same_seed_gives_the_same_bytes_and_another_does_not(self):
         trainset, found = trainset_of(draw_plays()), []
         for seed in (1, 1, 2):
             model = SparkALS(n_epochs=3, random_state=seed)
@@ -91,27 +82,29 @@ class TestFactors:
             found.append(model.pu.tobytes() + model.qi.tobytes())
         assert found[0] == found[1] != found[2]
 
-    def test_a_user_with_one_artist_has_some_too(self) -> None:
+    def test_a_user_with_one_artist_has_some_too(self):
         lonely = pd.DataFrame({"user": ["f" * 40], "artist": ["artist 0"], "plays": [7]})
         model = SparkALS(n_factors=2, n_epochs=2, random_state=0)
         models.fit(model, trainset_of(pd.concat([draw_plays(), lonely])))
         assert model.known_users.all()
         assert not model.predict("f" * 40, "artist 1").details["was_impossible"]
 
-    def test_what_spark_refuses_is_told_in_one_line(self) -> None:
+    def test_what_spark_refuses_is_told_in_one_line(self):
         model = SparkALS(n_factors=2, n_epochs=2, reg=0.0, random_state=0)
-        with pytest.raises(AlgorithmError, match=r"^spark-als: Spark failed \(.*raise reg") as told:
+        with pytest.raises(
+            AlgorithmError, match=r"^spark-als: Spark failed \(.*raise reg"
+        ) as raised:
             models.fit(model, trainset_of(draw_plays().head(3)))
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(raised.value)
 
 
-def test_names_are_numbered_as_categories_of_pandas_are() -> None:
+def test_names_are_numbered_as_categories_of_pandas_are():
     names = pd.Series(["b", "ä", "B", "a b", "1", "10", "2"])
     expected = names.astype("category").cat.codes.tolist()
     assert number_by_name(names.to_numpy(dtype=object)).tolist() == expected
 
 
-def by_the_script(spark: Any, text: bytes, n_users: int, n_artists: int | None) -> float:
+def by_the_script(spark, text, n_users, n_artists):
     """Return the published script's number: its steps, on a file of its format."""
     from pyspark.ml.recommendation import ALS
     from pyspark.mllib.evaluation import RankingMetrics
@@ -142,7 +135,7 @@ def by_the_script(spark: Any, text: bytes, n_users: int, n_artists: int | None) 
 
 class TestPublishedProtocol:
     @pytest.fixture
-    def text(self) -> bytes:
+    def text(self):
         lines = draw_plays(80)
         odd = {7: '"quoted" name', 9: '"unclosed', 40: 'closed" again', 60: "NA"}
         artists = [odd.get(row, artist) for row, artist in enumerate(lines["artist"])]
@@ -150,7 +143,7 @@ class TestPublishedProtocol:
         return "".join(f"{u}\tmbid\t{a}\t{n}\n" for u, a, n in columns).encode()
 
     @pytest.fixture
-    def archive(self, text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def archive(self, text, tmp_path, monkeypatch):
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w:gz") as packed:
             info = tarfile.TarInfo(MEMBER)
@@ -167,10 +160,8 @@ class TestPublishedProtocol:
 
     @pytest.mark.usefixtures("archive")
     @pytest.mark.parametrize(("n_users", "n_artists"), [(30, None), (30, 25), (10_000, 5_000)])
-    def test_gives_what_the_script_gives(
-        self, spark: Any, text: bytes, n_users: int, n_artists: int | None
-    ) -> None:
-        filters: list[dict[str, Any]] = [{"kind": "first-users", "n": n_users}]
+    def test_gives_what_the_script_gives(self, spark, text, n_users, n_artists: int | None):
+        filters = [{"kind": "first-users", "n": n_users}]
         if n_artists is not None:
             filters.insert(0, {"kind": "top-items", "n": n_artists, "by": "sum"})
         label = "ndcg(gain=binary, undefined=0)@10"
@@ -196,9 +187,7 @@ class TestPublishedProtocol:
         assert set(done.table["split"]) == {"own training data"}
 
     @pytest.mark.usefixtures("archive")
-    def test_is_computed_for_the_published_values_where_the_file_is(
-        self, spark: Any, text: bytes
-    ) -> None:
+    def test_is_computed_for_the_published_values_where_the_file_is(self, spark, text: bytes):
         tables = [
             each for each in published("singh-2025") if each.what.startswith("implicit table")
         ]
