@@ -127,27 +127,17 @@ def test_a_record_without_its_hash_is_read_and_shown(write, info):
     show(folder)
 
 
+NOT_OBJECTS = (b"", b"null", b"[]", b"3", b'"run"', b"{}", b"\xff\xfe\x00")
+VERSIONS = (b'"1"', b"true", b"3", b"2", b'2, "sha256": "%s"' % (b"0" * 64), b'2, "sha256": []')
+NESTED = (b"[" * 1_000_000, b'{"a":' * 1_000_000)
+LONG = (b"9" * 1_000_000, b'{"schema_version": 2, "cells": [' + b"[], " * 1_000_000)
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        b"",
-        b"null",
-        b"[]",
-        b"3",
-        b'"run"',
-        b"{}",
-        b"[" * 1_000_000,
-        b'{"a":' * 1_000_000,
-        b"9" * 1_000_000,
-        b'{"schema_version": ' + b"9" * 100_000 + b"}",
-        b"\xff\xfe\x00",
-        b'{"schema_version": 2, "cells": [' + b"[], " * 1_000_000,
-        b'{"schema_version": "1"}',
-        b'{"schema_version": true}',
-        b'{"schema_version": 3}',
-        b'{"schema_version": 2}',
-        b'{"schema_version": 2, "sha256": "' + b"0" * 64 + b'"}',
-        b'{"schema_version": 2, "sha256": []}',
+        *(*NOT_OBJECTS, *NESTED, *LONG),
+        *(b'{"schema_version": %s}' % version for version in (*VERSIONS, b"9" * 100_000)),
     ],
     ids=range(18),
 )
@@ -171,68 +161,60 @@ def test_a_huge_record_is_not_read(write):
         read_run(folder)
 
 
+WRONG: list[tuple[tuple[str | int, ...], list[object], str]] = [
+    (("cells",), ["all of them", {"0": {}}], "cells"),
+    (("cells", 0), [None], r"cells\[0\]"),
+    (("cells", 1, "fold"), [10**400, -1], r"cells\[1\]\.fold"),
+    (("cells", 0, "algorithm"), [["SVD"], "x" * 20_000], r"cells\[0\]\.algorithm"),
+    (("cells", 0, "scores"), [{}], "has no ndcg@5"),
+    (("cells", 0, "scores", "rmse"), [0.5], r"cells\[0\]\.scores\.rmse"),
+    (("cells", 0, "scores", "rmse", "mean"), ["low", float("inf")], r"scores\.rmse\.mean"),
+    (("cells", 0, "fit_seconds"), [float("nan")], r"cells\[0\]\.fit_seconds"),
+    (("cells", 0, "peak_mb"), [None], r"cells\[0\]\.peak_mb"),
+    (("cells", 0, "key"), [["0"]], r"cells\[0\]\.key"),
+    (("cells", 0, "error"), [["no"]], r"cells\[0\]\.error"),
+    (("name",), ["../../escape", "a/b", "", 3], "name"),
+    (("metrics",), [[], ["ndcg@5", "no such metric"], "ndcg@5"], "metrics"),
+    (("notes",), ["one note"], "notes"),
+    (("seeds",), [[0.5], []], "seeds"),
+    (("config",), [[]], "config"),
+    (("config", "clip"), ["yes"], r"config\.clip"),
+    (("config", "dataset", 0, "synthetic"), [{"n_users": 30, "n_items": 20}], "config"),
+    (("config", "statistics"), ["holm"], r"config\.statistics"),
+    (("datasets",), [[{"name": "x"}]], r"datasets\[0\]\.source"),
+    (("splits",), [{}], "splits"),
+    (("bounds",), [[[]]], r"bounds\[0\]"),
+    (("bounds", 0, "table"), ["0" * 16], "has two names, or no row"),
+    (("rows",), [[]], "rows"),
+    (("rows", 0, "row"), ["0" * 16], "its rows are not those of its cells"),
+    (("rows", 0, "row"), ["SVD"], r"rows\[0\]\.row"),
+    (("rows", 0, "scores"), [{}], "has no ndcg@5"),
+    (("rows", 0, "algorithm"), ["ItemMean"], "two rows have the same name"),
+    (("cells", 0, "algorithm"), ["ItemMean"], "has two names"),
+    (("cells", 0, "dataset"), ["other"], "has two names"),
+    (("conventions", 0, "rows", 0, "scores"), [{"0" * 16: 1.0}], "unknown row"),
+    (("statistics",), [[{}]], r"statistics\[0\]"),
+    (("statistics", 0, "pairs"), [[1]], r"statistics\[0\]\.pairs\[0\]"),
+    (("statistics", 0, "algorithms", 0, "low"), ["x"], r"algorithms\[0\]\.low"),
+    (("started",), [20, "yesterday"], "started"),
+    (("files",), [[]], "files"),
+    (("files",), [{"users.parquet": "0"}], r"files\.users\.parquet"),
+    (("unknown",), [1], "unknown: Extra inputs"),
+    (("metrics",), [["ndcg@5", "ndcg@5"]], "a metric is there twice"),
+    (("seeds",), [[7]], "a cell of a seed or a fold that the run does not have"),
+    (("versions",), [None], "versions"),
+    (("machine",), [{}], r"machine\.system"),
+    (("datasets",), [[]], "datasets"),
+    (("conventions",), ["all"], "conventions"),
+    (("conventions",), [[{}]], r"conventions\[0\]"),
+    (("conventions", 0, "rows", 0, "label"), ["no such metric"], "no such metric"),
+    (("ties",), [[{"rows": []}]], r"ties\[0\]"),
+]
+
+
 @pytest.mark.parametrize(
     ("path", "value", "where"),
-    [
-        (("cells",), "all of them", "cells"),
-        (("cells",), {"0": {}}, "cells"),
-        (("cells", 0), None, r"cells\[0\]"),
-        (("cells", 1, "fold"), 10**400, r"cells\[1\]\.fold"),
-        (("cells", 1, "fold"), -1, r"cells\[1\]\.fold"),
-        (("cells", 0, "algorithm"), ["SVD"], r"cells\[0\]\.algorithm"),
-        (("cells", 0, "algorithm"), "x" * 20_000, r"cells\[0\]\.algorithm"),
-        (("cells", 0, "scores"), {}, "has no ndcg@5"),
-        (("cells", 0, "scores", "rmse"), 0.5, r"cells\[0\]\.scores\.rmse"),
-        (("cells", 0, "scores", "rmse", "mean"), "low", r"scores\.rmse\.mean"),
-        (("cells", 0, "scores", "rmse", "mean"), float("inf"), r"scores\.rmse\.mean"),
-        (("cells", 0, "fit_seconds"), float("nan"), r"cells\[0\]\.fit_seconds"),
-        (("cells", 0, "peak_mb"), None, r"cells\[0\]\.peak_mb"),
-        (("cells", 0, "key"), ["0"], r"cells\[0\]\.key"),
-        (("cells", 0, "error"), ["no"], r"cells\[0\]\.error"),
-        (("name",), "../../escape", "name"),
-        (("name",), "a/b", "name"),
-        (("name",), "", "name"),
-        (("name",), 3, "name"),
-        (("metrics",), [], "metrics"),
-        (("metrics",), ["ndcg@5", "no such metric"], "metrics"),
-        (("metrics",), "ndcg@5", "metrics"),
-        (("notes",), "one note", "notes"),
-        (("seeds",), [0.5], "seeds"),
-        (("seeds",), [], "seeds"),
-        (("config",), [], "config"),
-        (("config", "clip"), "yes", r"config\.clip"),
-        (("config", "dataset", 0, "synthetic"), {"n_users": 30, "n_items": 20}, "config"),
-        (("config", "statistics"), "holm", r"config\.statistics"),
-        (("datasets",), [{"name": "x"}], r"datasets\[0\]\.source"),
-        (("splits",), {}, "splits"),
-        (("bounds",), [[]], r"bounds\[0\]"),
-        (("bounds", 0, "table"), "0" * 16, "has two names, or no row"),
-        (("rows",), [], "rows"),
-        (("rows", 0, "row"), "0" * 16, "its rows are not those of its cells"),
-        (("rows", 0, "row"), "SVD", r"rows\[0\]\.row"),
-        (("rows", 0, "scores"), {}, "has no ndcg@5"),
-        (("rows", 0, "algorithm"), "ItemMean", "two rows have the same name"),
-        (("cells", 0, "algorithm"), "ItemMean", "has two names"),
-        (("cells", 0, "dataset"), "other", "has two names"),
-        (("conventions", 0, "rows", 0, "scores"), {"0" * 16: 1.0}, "unknown row"),
-        (("statistics",), [{}], r"statistics\[0\]"),
-        (("statistics", 0, "pairs"), [1], r"statistics\[0\]\.pairs\[0\]"),
-        (("statistics", 0, "algorithms", 0, "low"), "x", r"algorithms\[0\]\.low"),
-        (("started",), 20, "started"),
-        (("files",), [], "files"),
-        (("files",), {"users.parquet": "0"}, r"files\.users\.parquet"),
-        (("unknown",), 1, "unknown: Extra inputs"),
-        (("metrics",), ["ndcg@5", "ndcg@5"], "a metric is there twice"),
-        (("seeds",), [7], "a cell of a seed or a fold that the run does not have"),
-        (("versions",), None, "versions"),
-        (("machine",), {}, r"machine\.system"),
-        (("datasets",), [], "datasets"),
-        (("started",), "yesterday", "started"),
-        (("conventions",), "all", "conventions"),
-        (("conventions",), [{}], r"conventions\[0\]"),
-        (("conventions", 0, "rows", 0, "label"), "no such metric", "no such metric"),
-        (("ties",), [{"rows": []}], r"ties\[0\]"),
-    ],
+    [(path, value, where) for path, values, where in WRONG for value in values],
 )
 def test_a_value_of_the_wrong_kind_is_named(write, info, path, value, where):
     changed = mutated(info, path, value)
@@ -260,28 +242,9 @@ def places(node, path=()):
 
 
 MISSING = object()
-VALUES = (
-    MISSING,
-    None,
-    True,
-    -1,
-    0.5,
-    2,
-    10**400,
-    10**4000,
-    math.nan,
-    math.inf,
-    1e308,
-    "",
-    "0" * 16,
-    "\x1b[2J\x07\u202e",
-    "2025-13-45T99:99:99",
-    "x" * 20_000,
-    [],
-    [[]],
-    {},
-    {"a": [{}]},
-)
+NUMBERS = (-1, 0.5, 2, 10**400, 10**4000, math.nan, math.inf, 1e308)
+TEXTS = ("", "0" * 16, "\x1b[2J\x07\u202e", "2025-13-45T99:99:99", "x" * 20_000)
+VALUES = (MISSING, None, True, *NUMBERS, *TEXTS, [], [[]], {}, {"a": [{}]})
 
 
 def mutated(info, path, value):

@@ -8,7 +8,7 @@ from harness import metrics
 from harness.cli import main
 from harness.errors import MetricError, ResultsError
 from harness.metrics import conventions
-from harness.results import Run, read_run
+from harness.results import read_run
 from harness.results.scores import Sensitivity, under_conventions
 from harness.results.store import CellStore
 
@@ -41,11 +41,6 @@ def run(made):
 @pytest.fixture
 def store(made):
     return CellStore(made / "cache" / "cells")
-
-
-def without(run, *keys):
-    info = run.info.model_copy(update={key: [] for key in keys})
-    return Run(info, run.users, run.folder)
 
 
 def test_every_table_has_every_convention_at_the_rank_of_the_run(run):
@@ -86,20 +81,16 @@ def test_averaged_ties_are_the_number_of_the_table_and_lie_between_worst_and_bes
             assert 0 <= row["tied"] <= 1
 
 
-def test_a_run_without_a_ranked_metric_gets_ndcg_at_ten():
-    asked = Sensitivity(["rmse"])
-    assert (asked.role, asked.k) == ("ndcg", 10)
-    assert str(asked.rules["first"]) == "ndcg(ties=first)@10"
-
-
-def test_the_metric_whose_ties_are_ordered_is_the_primary_one():
-    asked = Sensitivity(["ndcg(gain=linear, ties=first)@3", "rmse"])
-    assert {rule: str(metric) for rule, metric in asked.rules.items()} == {
+def test_the_primary_metric_gives_the_rank_and_the_rules_for_ties():
+    unranked = Sensitivity(["rmse"])
+    assert (unranked.role, unranked.k) == ("ndcg", 10)
+    assert str(unranked.rules["first"]) == "ndcg(ties=first)@10"
+    ranked = Sensitivity(["ndcg(gain=linear, ties=first)@3", "rmse"])
+    assert {rule: str(metric) for rule, metric in ranked.rules.items()} == {
         "average": "ndcg(gain=linear)@3",
-        "first": "ndcg(gain=linear, ties=first)@3",
-        "last": "ndcg(gain=linear, ties=last)@3",
-        "best": "ndcg(gain=linear, ties=best)@3",
-        "worst": "ndcg(gain=linear, ties=worst)@3",
+        **{
+            rule: f"ndcg(gain=linear, ties={rule})@3" for rule in ("first", "last", "best", "worst")
+        },
     }
 
 

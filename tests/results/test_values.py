@@ -15,13 +15,7 @@ from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
 from harness.report.summary import headline, summarise
 from harness.results import Run, read_run
-from harness.results.record import (
-    AlgorithmMean,
-    CellResult,
-    FailedCell,
-    MetricComparison,
-    RunInfo,
-)
+from harness.results.record import AlgorithmMean, CellResult, FailedCell, MetricComparison, RunInfo
 from harness.results.runs import (
     column_decimals,
     decimals,
@@ -65,18 +59,37 @@ def ratings():
 
 
 @pytest.fixture(scope="module")
-def done(ratings, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("values")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+def run(ratings, tmp_path_factory):
+    """Run algorithms on these ratings, in a folder that can be imported from."""
+
+    def run(algorithms, labels, resamples):
+        folder = tmp_path_factory.mktemp("values")
+        (folder / "fails_in_some_folds.py").write_text(OWN)
         config = {
             "split": {"kind": "kfold", "n_splits": 5},
-            "algorithms": ALGORITHMS,
-            "metrics": LABELS,
-            "statistics": {"resamples": 500},
+            "algorithms": algorithms,
+            "metrics": labels,
+            "statistics": {"resamples": resamples},
             "baselines": False,
         }
-        return harness.run(config, ratings=ratings, results=folder)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(folder)
+            patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+            return harness.run(config, ratings=ratings, results=folder)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def done(run):
+    return run(ALGORITHMS, LABELS, 500)
+
+
+@pytest.fixture(scope="module")
+def partial(run):
+    """A run in which an algorithm failed in three of five folds."""
+    fails = {"name": "fails_in_some_folds:FailsInSomeFolds", "label": "Fails"}
+    return run([fails, *ALGORITHMS], ["ndcg@5"], 100)
 
 
 def test_the_value_is_the_mean_over_users_of_each_users_average(done):
@@ -147,27 +160,6 @@ def test_the_largest_value_of_the_table_is_that_of_the_best_algorithm(done):
     assert names[table.best["ndcg@5"]].tolist() == best
     assert names[table.bounds].tolist() == done.bounds["bound"].tolist()
     assert len(names) == len(done.table) + len(done.bounds)
-
-
-@pytest.fixture(scope="module")
-def partial(ratings, tmp_path_factory):
-    """A run in which an algorithm failed in three of five folds."""
-    folder = tmp_path_factory.mktemp("partial")
-    (folder / "fails_in_some_folds.py").write_text(OWN)
-    config = {
-        "split": {"kind": "kfold", "n_splits": 5},
-        "algorithms": [
-            {"name": "fails_in_some_folds:FailsInSomeFolds", "label": "Fails"},
-            *ALGORITHMS,
-        ],
-        "metrics": ["ndcg@5"],
-        "statistics": {"resamples": 100},
-        "baselines": False,
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(folder)
-        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
-        return harness.run(config, ratings=ratings, results=folder)
 
 
 def test_an_algorithm_that_failed_in_some_folds_is_marked_and_not_compared(partial):
@@ -267,47 +259,25 @@ def test_a_run_with_a_metric_that_no_user_has_is_written(tmp_path, monkeypatch, 
     assert "no algorithm" in headline(summarise(done))[0]
 
 
-ERRORS = st.floats(1e-6, 90.0)
-
-
-@given(ERRORS)
-def test_the_standard_error_shows_two_digits(error):
-    places = decimals([error])
-    digits = f"{error:.{places}f}".replace(".", "").lstrip("0")
-    assert len(digits) == 2 or (error > 9.9 and places == 0)
-
-
-@given(st.lists(ERRORS, min_size=1).filter(lambda several: len(several) % 2))
-def test_the_middle_number_decides_for_its_column(several):
-    assert decimals(several) == decimals([sorted(several)[len(several) // 2]])
+@given(st.lists(st.floats(1e-6, 90.0), min_size=1).filter(lambda several: len(several) % 2))
+def test_the_middle_standard_error_shows_two_digits(several):
+    middle, places = sorted(several)[len(several) // 2], decimals(several)
+    digits = f"{middle:.{places}f}".replace(".", "").lstrip("0")
+    assert len(digits) == 2 or (middle > 9.9 and places == 0)
 
 
 @pytest.mark.parametrize(
     ("errors", "digits"),
-    [
-        ([], 4),
-        ([0.0, math.nan, math.inf], 4),
-        ([0.0996], 2),  # it becomes 0.10, without a third digit
-        ([1e-15], 7),  # not without end
-    ],
+    [([], 4), ([0.0, math.nan, math.inf], 4), ([0.0996], 2), ([1e-15], 7)],
 )
 def test_decimals_of_odd_errors(errors, digits):
+    """0.0996 becomes 0.10, without a third digit; there are seven digits at most."""
     assert decimals(errors) == digits
 
 
-@pytest.mark.parametrize(
-    ("value", "places", "text"),
-    [
-        (0.12345, 3, "0.123"),
-        (2.0, 0, "2"),
-        (-0.0004, 3, "0.000"),
-        (-0.5, 1, "-0.5"),
-        (None, 3, ""),
-        (math.nan, 3, ""),
-    ],
-)
-def test_numbers_are_written_with_their_decimals(value, places, text):
-    assert rounded(value, places) == text
+def test_numbers_are_written_with_their_decimals():
+    numbers = [(0.12345, 3), (2.0, 0), (-0.0004, 3), (-0.5, 1), (None, 3), (math.nan, 3)]
+    assert [rounded(*each) for each in numbers] == ["0.123", "2", "0.000", "-0.5", "", ""]
 
 
 @pytest.mark.parametrize(
