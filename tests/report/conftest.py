@@ -6,168 +6,97 @@ import pytest
 
 from harness.config.experiment import Experiment, Inference
 from harness.report import build_page
+from harness.results.compare import infer
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.results.scores import infer
 from harness.results.store import key_of, short_key
 
 HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"
 NASTY_ERROR = 'ValueError: <img src=x onerror=alert(1)> & "quoted" `code` 50% a_b\n\x1b[31mred 💥'
 NASTY_NOTE = "<b>note</b> & `kind: x` a_b (doi:10.1145/2827872)\nsecond line 🙂"
-NAME = "nasty_<i>run</i>&🙂"
 METRICS = ["ndcg@5", "ndcg@10", "ndcg@20", "rmse"]
 ALGORITHMS = ["SVD", "SVD++", "BaselineOnly", HOSTILE, "Random"]
-FAILS = "NMF"
-CANDIDATES = ["rated", "catalogue"]
 N_USERS = 60
+SPLIT = "cd" * 32
 MEASURED = {"processor": "<cpu>", "cores": 2, "workers": 1, "threads": 1}
-MEASURED |= {"version": "0.1.0", "date": "2026-01-02"}
+DATA = {"name": "ml-100k", "source": "ml-100k", "fingerprint": "ab" * 32, "n_users": 943}
+DATA |= {"n_items": 1682, "n_ratings": 100_000, "scale": [1.0, 5.0], "filters": [], "notes": []}
+MADE = {"name": "nasty", "description": "What & <why>?", "metrics": METRICS}
+CONFIG = {"dataset": "ml-100k", "split": {"kind": "kfold", "n_splits": 2}, "baselines": False}
 
 
-def numbers(scores):
-    """Return what is known of every metric but rmse."""
-    return dict.fromkeys(METRICS[:3], scores)
-
-
-def build(name=NAME, candidates=CANDIDATES, folds=(0, 1), algorithms=ALGORITHMS, fails=FAILS):
+def build(
+    name="nasty_<i>run</i>&🙂",
+    candidates=("rated", "catalogue"),
+    folds=(0, 1),
+    algorithms=ALGORITHMS,
+    fails="NMF",
+):
     """Return a run made from a fixed seed."""
     rng = np.random.default_rng(7)
-    cells, frames, bounds = [], [], []
-    for section in candidates:
+    cells, frames, parts = [], [], {"bounds": [], "conventions": [], "ties": []}
+    for far, section in enumerate(candidates):
+        table = {"dataset": "ml-100k", "split": "2-fold", "candidates": section}
+        table["table"] = short_key(table)
         easy = rng.beta(6, 2, N_USERS)
         for fold in folds:
-            where = table_of(section) | {"seed": 0, "fold": fold}
+            where = table | {"seed": 0, "fold": fold}
             for place, algorithm in enumerate(algorithms):
-                cell, frame = _cell(rng, where, place, algorithm, len(folds), easy)
-                cells.append(cell)
-                frames.append(frame)
+                cells.append(_cell(where, algorithm, len(folds)))
+                frames.append(_score(rng, cells[-1], place, easy))
             if fails:
-                cell = {"n_folds": len(folds), "key": "f" * 64, "params": {}, "error": NASTY_ERROR}
-                cell |= {"algorithm": fails, "row": row_of(where, fails)}
-                cells.append(where | cell | {"split_fingerprint": "cd" * 32})
-        spread = numbers(0.0 if len(folds) > 1 else None)
-        bounds += [
-            table_of(section) | {"bound": bound, "scores": numbers(value), "deviations": spread}
-            for bound, value in (("best", 1.0), ("random", 0.5))
-        ]
+                cells.append(_cell(where, fails, len(folds)) | {"error": NASTY_ERROR})
+        spread = dict.fromkeys(METRICS[:3], 0.0 if len(folds) > 1 else None)
+        for bound, value in (("best", 1.0), ("random", 0.5)):
+            scores = dict.fromkeys(METRICS[:3], value)
+            parts["bounds"].append(table | {"bound": bound, "scores": scores, "deviations": spread})
+        keys = {algorithm: _row(table, algorithm) for algorithm in algorithms}
+        parts["conventions"].append(table | _conventions(keys, far))
+        parts["ties"].append(table | _ties(keys))
     users = pd.concat(frames, ignore_index=True)
-    titles = [*algorithms, *([fails] if fails else [])]
-    labels = [{"name": "SVD", "label": " ".join(title.split())[:80]} for title in titles]
-    said = {"name": "nasty", "description": "What & <why>?", "metrics": METRICS}
-    config = {"dataset": "ml-100k", "split": {"kind": "kfold", "n_splits": 2}, "baselines": False}
-    config |= said | {"candidates": candidates, "algorithms": labels}
-    info = said | {
-        "seeds": [0],
-        "config": Experiment.model_validate(config).model_dump(mode="json"),
-        "config_file": "configs/nasty.yaml",
-        "datasets": [
-            {
-                "name": "ml-100k",
-                "source": "ml-100k",
-                "fingerprint": "ab" * 32,
-                "n_users": 943,
-                "n_items": 1682,
-                "n_ratings": 100_000,
-                "scale": [1.0, 5.0],
-                "filters": [],
-                "notes": [],
-            }
-        ],
-        "splits": [
-            {
-                "dataset": "ml-100k",
-                "split": "2-fold",
-                "seed": 0,
-                "fold": fold,
-                "fingerprint": "cd" * 32,
-                "n_train": 50_000,
-                "n_test": 50_000,
-                "notes": [],
-            }
-            for fold in folds
-        ],
-        "notes": [NASTY_NOTE],
-        "cells": cells,
-        "rows": rows_of(cells, users),
-        "bounds": bounds,
-        "statistics": [],
-        "versions": {"python": "3.11.7", "harness": "0.1.0", "scikit-surprise": "1.1.5"},
-        "machine": {"system": "Linux", "processor": "<cpu>", "cores": 2, "memory_gb": 25.3},
-        "commit": None,
-        "started": "2026-01-02T03:04:05+00:00",
-        "seconds": 12.5,
-        "files": {},
-    }
-    info = RunInfo(**info, **_redefined(candidates, algorithms))
+    labels = [" ".join(title.split())[:80] for title in (*algorithms, *([fails] if fails else ()))]
+    config = CONFIG | MADE | {"candidates": list(candidates)}
+    config["algorithms"] = [{"name": "SVD", "label": label} for label in labels]
+    splits = [{"dataset": "ml-100k", "split": "2-fold", "seed": 0, "fold": fold} for fold in folds]
+    counts = {"fingerprint": SPLIT, "n_train": 50_000, "n_test": 50_000, "notes": []}
+    machine = {"system": "Linux", "processor": "<cpu>", "cores": 2, "memory_gb": 25.3}
+    info = RunInfo(
+        **MADE,
+        **parts,
+        seeds=[0],
+        config=Experiment.model_validate(config).model_dump(mode="json"),
+        config_file="configs/nasty.yaml",
+        datasets=[DATA],
+        splits=[split | counts for split in splits],
+        notes=[NASTY_NOTE],
+        cells=cells,
+        rows=_rows(cells, users),
+        statistics=[],
+        versions={"python": "3.11.7", "harness": "0.1.0", "scikit-surprise": "1.1.5"},
+        machine=machine,
+        commit=None,
+        started="2026-01-02T03:04:05+00:00",
+        seconds=12.5,
+        files={},
+    )
     statistics, _ = infer(users, METRICS[:3], info.cells, Inference(resamples=500), 0)
     return Run(info.model_copy(update={"name": name, "statistics": statistics}), users)
 
 
-def table_of(candidates):
-    """Return names and identity of a table."""
-    names = {"dataset": "ml-100k", "split": "2-fold", "candidates": candidates}
-    return names | {"table": short_key(names)}
-
-
-def row_of(where, algorithm):
+def _row(table, algorithm):
     """Return the identity of a row."""
-    return short_key({"table": where["table"], "algorithm": algorithm})
+    return short_key({"table": table["table"], "algorithm": algorithm})
 
 
-def rows_of(cells, users):
-    """Return the rows of a run, each with its values."""
-    found = {}
-    for cell in cells:
-        names = {key: cell[key] for key in ("dataset", "split", "candidates", "algorithm")}
-        found[cell["row"]] = names | {"table": cell["table"], "row": cell["row"]}
-    for row, entry in found.items():
-        own = users[users["row"] == row]
-        means = own.groupby("user")[METRICS].mean().mean().to_dict()
-        good = [c["scores"]["rmse"]["mean"] for c in cells if c["row"] == row and "scores" in c]
-        means["rmse"] = sum(good) / len(good) if good else float("nan")
-        entry["scores"] = {m: None if np.isnan(value) else value for m, value in means.items()}
-    tables = list(dict.fromkeys(cell["table"] for cell in cells))
-    return sorted(found.values(), key=lambda entry: tables.index(entry["table"]))
+def _cell(where, algorithm, n_folds):
+    """Return a cell without what is known of finished ones, or of failed ones."""
+    named = where | {"algorithm": algorithm, "row": _row(where, algorithm), "n_folds": n_folds}
+    key = key_of(where | {"algorithm": algorithm})
+    return named | {"key": key, "split_fingerprint": SPLIT, "params": {}}
 
 
-def _redefined(candidates, algorithms):
-    """Return tie and convention tables in which each number can be told from the others."""
-    conventions, ties = [], []
-    for far, section in enumerate(candidates):
-        where = table_of(section)
-        rows = [
-            {
-                "convention": library,
-                "label": label,
-                "scores": {
-                    row_of(where, name): None if note else base + 0.001 * place + 0.1 * far
-                    for place, name in enumerate(algorithms)
-                },
-                "note": note,
-            }
-            for library, label, base, note in (
-                ("one <b>&", "ndcg(gain=linear)@10", 0.5, ""),
-                ("two", "ndcg(gain=linear)@10", 0.5, ""),
-                ("three", "ndcg(ties=first)@10", 0.6, ""),
-                ("four", "ndcg(gain=binary)@10", 0.7, "<i>refused</i>"),
-            )
-        ]
-        conventions.append(where | {"metric": "ndcg", "k": 10, "rows": rows})
-        scores = {"average": 0.41, "first": 0.42, "last": 0.43, "best": 0.49, "worst": 0.4}
-        rows = [
-            {
-                "row": row_of(where, name),
-                "algorithm": name,
-                "tied": 0.01 * place,
-                "scores": scores | {"best": 0.49 + 0.01 * place},
-            }
-            for place, name in enumerate(algorithms)
-        ]
-        ties.append(where | {"metric": "ndcg@10", "rows": rows})
-    return {"conventions": conventions, "ties": ties}
-
-
-def _cell(rng, where, place, algorithm, n_folds, easy):
+def _score(rng, cell, place, easy):
+    """Finish a cell, and return the scores of its users."""
     quality = 0.02 * (5 - place)
     scores = {}
     for label, shift in zip(METRICS[:3], (-0.05, 0.0, 0.03), strict=True):
@@ -175,39 +104,67 @@ def _cell(rng, where, place, algorithm, n_folds, easy):
         scores[label] = np.clip(easy * 0.8 + quality + shift + noise, 0, 1)
     scores["ndcg@5"][:3] = np.nan
     scores["rmse"] = 0.9 + 0.05 * place + rng.normal(0, 0.05, N_USERS)
-    means = {
+    names = ("dataset", "split", "candidates", "table", "row", "algorithm", "seed", "fold")
+    frame = {**{key: cell[key] for key in names}, "user": [str(user) for user in range(N_USERS)]}
+    cell |= {"params": {"random_state": 1, "note": "<u>"}, "notes": []}
+    cell |= {"fit_seconds": 0.01 * 4**place, "score_seconds": 0.002, "metric_seconds": 0.001}
+    cell |= {"peak_mb": 300.0 + place, "fit_path": "accelerated", "scoring_path": "accelerated"}
+    cell |= {"n_impossible": place, "n_test": 50_000, "n_users": N_USERS}
+    cell["measured"] = MEASURED | {"version": "0.1.0", "date": "2026-01-02"}
+    cell["tied_at_cut"] = dict.fromkeys(METRICS[:3], 0.01 * place)
+    cell["scores"] = {
         label: {"mean": float(np.nanmean(values)), "n_undefined": int(np.isnan(values).sum())}
         for label, values in scores.items()
     }
-    described = where | {
-        "algorithm": algorithm,
-        "row": row_of(where, algorithm),
-        "n_folds": n_folds,
-        "key": key_of(where | {"algorithm": algorithm}),
-        "split_fingerprint": "cd" * 32,
-        "params": {"random_state": 1, "note": "<u>"},
-        "fit_seconds": 0.01 * 4**place,
-        "score_seconds": 0.002,
-        "metric_seconds": 0.001,
-        "peak_mb": 300.0 + place,
-        "measured": MEASURED,
-        "fit_path": "accelerated",
-        "scoring_path": "accelerated",
-        "n_impossible": place,
-        "n_test": 50_000,
-        "n_users": N_USERS,
-        "notes": [],
-        "scores": means,
-        "tied_at_cut": dict.fromkeys(METRICS[:3], 0.01 * place),
-    }
-    frame = pd.DataFrame(
+    return pd.DataFrame(frame | scores)
+
+
+def _rows(cells, users):
+    """Return the rows of a run, each with its values, table by table."""
+    found = {}
+    for cell in cells:
+        names = ("dataset", "split", "candidates", "table", "row", "algorithm")
+        own = users[users["row"] == cell["row"]]
+        means = own.groupby("user")[METRICS].mean().mean().to_dict()
+        good = [c["scores"]["rmse"]["mean"] for c in cells if c["row"] == cell["row"] and own.size]
+        means["rmse"] = sum(good) / len(good) if good else np.nan
+        scores = {label: None if np.isnan(mean) else mean for label, mean in means.items()}
+        found[cell["row"]] = {key: cell[key] for key in names} | {"scores": scores}
+    tables = list(dict.fromkeys(cell["table"] for cell in cells))
+    return sorted(found.values(), key=lambda entry: tables.index(entry["table"]))
+
+
+def _conventions(keys, far):
+    """Return a table of conventions in which each number differs from the others."""
+    rows = [
         {
-            **{key: described[key] for key in (*table_of(""), "row", "algorithm", "seed", "fold")},
-            "user": [str(user) for user in range(N_USERS)],
-            **scores,
+            "convention": library,
+            "label": label,
+            "scores": {
+                key: None if note else base + 0.001 * place + 0.1 * far
+                for place, key in enumerate(keys.values())
+            },
+            "note": note,
         }
-    )
-    return described, frame
+        for library, label, base, note in (
+            ("one <b>&", "ndcg(gain=linear)@10", 0.5, ""),
+            ("two", "ndcg(gain=linear)@10", 0.5, ""),
+            ("three", "ndcg(ties=first)@10", 0.6, ""),
+            ("four", "ndcg(gain=binary)@10", 0.7, "<i>refused</i>"),
+        )
+    ]
+    return {"metric": "ndcg", "k": 10, "rows": rows}
+
+
+def _ties(keys):
+    """Return a table of ties in which the best order of ties gains most in the last row."""
+    scores = {"average": 0.41, "first": 0.42, "last": 0.43, "best": 0.49, "worst": 0.4}
+    rows = [
+        {"row": key, "algorithm": name, "tied": 0.01 * place}
+        | {"scores": scores | {"best": 0.49 + 0.01 * place}}
+        for place, (name, key) in enumerate(keys.items())
+    ]
+    return {"metric": "ndcg@10", "rows": rows}
 
 
 @pytest.fixture(scope="session")

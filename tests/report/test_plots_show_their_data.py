@@ -10,19 +10,19 @@ import matplotlib.image
 import matplotlib.pyplot as plt
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.text import Text
 
 from harness.algorithms import registry
 from harness.errors import ResultsError
 from harness.report import plots
-from harness.report.plots import scale_without
+from harness.report.plots import scale_without, spread_positions
 from harness.report.styles import plot_style
 from harness.report.summary import shortened, summarise
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 
-PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+LABELS = ["ndcg@5", "ndcg@10", "ndcg@20"]
+LONG = {"ml-100k": "a-data-set-with-a-long-name-" * 3, "ndcg@": "ndcg(gain=linear, undefined=0)@"}
 
 
 def drawn(kind, run):
@@ -51,6 +51,10 @@ def markers(axes, marker=None):
     return sorted(points)
 
 
+def close(points):
+    return [pytest.approx(point) for point in sorted(points)]
+
+
 @pytest.fixture
 def table(nasty):
     return summarise(nasty).tables[0]
@@ -63,48 +67,45 @@ def users(table):
     return values[table.ranked("ndcg@10")]
 
 
-def close(points):
-    return [pytest.approx(point) for point in sorted(points)]
-
-
-def test_tradeoff_has_a_point_for_each_algorithm_at_its_time_and_value(nasty, table):
+def test_tradeoff_has_a_point_for_each_algorithm_and_steps_join_what_nothing_beats(nasty, table):
     rows = table.rows.dropna(subset=["ndcg@10"])
     seconds = rows["fit_seconds"] + rows["score_seconds"]
-    assert markers(drawn("tradeoff", nasty)) == close(zip(seconds, rows["ndcg@10"], strict=True))
-
-
-def test_tradeoff_steps_join_what_nothing_beats(nasty):
+    axes = drawn("tradeoff", nasty)
+    assert markers(axes) == close(zip(seconds, rows["ndcg@10"], strict=True))
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == 5
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
     data = data_behind(nasty, "tradeoff")
     for row in data.itertuples():
         beaten = data[(data["seconds"] <= row.seconds) & (data["value"] >= row.value)]
         assert row.front == (len(beaten) == 1)
     assert data["front"].sum() >= 1
-
-
-def test_tradeoff_of_an_error_prefers_small_values(nasty):
-    data = data_behind(nasty, "tradeoff", "rmse").sort_values(["seconds", "value"])
-    assert data["front"].iloc[0]
-    assert not data["front"].iloc[-1]
+    error = data_behind(nasty, "tradeoff", "rmse").sort_values(["seconds", "value"])
+    assert (error["front"].iloc[0], error["front"].iloc[-1]) == (True, False)
 
 
 def test_lines_over_k_and_their_bands_hold_values_and_intervals_of_the_table(nasty, table):
-    labels, ranked = ["ndcg@5", "ndcg@10", "ndcg@20"], table.ranked("ndcg@10")
+    ranked = table.ranked("ndcg@10")
     axes = drawn("ndcg-over-k", nasty)
     lines = [tuple(line.get_ydata()) for line in axes.lines if line.get_xdata()[0] == 5]
-    expected = [tuple(table.records[name][label] for label in labels) for name in ranked]
+    expected = [tuple(table.records[name][label] for label in LABELS) for name in ranked]
     assert sorted(lines) == close(expected)
     bands = [collection.get_paths()[0].vertices[:, 1] for collection in axes.collections]
-    ends = [[table.interval(label, name) for label in labels] for name in ranked]
+    ends = [[table.interval(label, name) for label in LABELS] for name in ranked]
     assert sorted((band.min(), band.max()) for band in bands) == close(
         (min(low for low, _ in each), max(high for _, high in each)) for each in ends
     )
 
 
-def test_distribution_shows_mean_and_quarters_of_the_users(nasty, users):
+def test_distribution_shows_mean_and_quarters_of_the_users_of_its_table(nasty, users):
     axes = drawn("distribution", nasty)
     assert markers(axes, "D") == close((mean, float(y)) for y, mean in enumerate(users.mean()))
     boxes = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
     assert boxes == [pytest.approx(tuple(q)) for q in users.quantile([0.25, 0.75]).T.to_numpy()]
+    first, second = (
+        data_behind(nasty, "distribution", None, place)["mean"].tolist() for place in (1, 2)
+    )
+    assert first != pytest.approx(second)
 
 
 def test_differences_are_those_of_the_users_and_filled_where_significant(nasty, table, users):
@@ -117,9 +118,6 @@ def test_differences_are_those_of_the_users_and_filled_where_significant(nasty, 
         pair = found[means.index[int(line.get_ydata()[0])]]
         filled = line.get_markerfacecolor() != "white"
         assert filled == pair.significant == (pair.p_adjusted <= 0.05)
-
-
-def test_the_baseline_can_be_chosen(nasty):
     data = data_behind(summarise(nasty, baseline="Random"), "differences")
     assert "Random" not in set(data["algorithm"])
     assert (data["difference"] > 0).all()
@@ -132,32 +130,24 @@ def test_spread_shows_every_cell(nasty, table):
 
 
 @pytest.mark.parametrize(
-    ("show", "message"),
+    ("run", "show", "message"),
     [
-        (lambda run: summarise(run, baseline="Randon"), "no baseline 'Randon'; did you mean 'Ran"),
-        (lambda run: plots.differences(run, "rmse"), "rmse was not compared user by user"),
-        (lambda run: plots.tradeoff(run, place=3), "no table 3; use one of 1: rated; 2: catal"),
-        (lambda run: plots.tradeoff(run, "ndcg@1"), "no metric 'ndcg@1'; did you mean"),
-        (lambda run: plots.ndcg_over_k(run, "rmse"), "rmse at one rank only; add another to the c"),
+        ("nasty", lambda run: summarise(run, baseline="Randon"), "no baseline 'Randon'; did you"),
+        ("nasty", lambda run: plots.differences(run, "rmse"), "rmse was not compared user by user"),
+        (
+            "nasty",
+            lambda run: plots.tradeoff(run, place=3),
+            "no table 3; use one of 1: rated",
+        ),
+        ("nasty", lambda run: plots.tradeoff(run, "ndcg@1"), "no metric 'ndcg@1'; did you mean"),
+        ("nasty", lambda run: plots.ndcg_over_k(run, "rmse"), "rmse at one rank only; add another"),
+        ("plain_run", plots.spread, "one fold and one seed"),
+        ("plain_run", plots.ndcg_over_k, "at one rank only; add another to the config"),
     ],
 )
-def test_what_is_not_there_is_named(nasty, show, message):
+def test_what_is_not_there_is_named(request, run, show, message):
     with pytest.raises(ResultsError, match=message):
-        show(nasty)
-
-
-def test_one_fold_has_no_spread_and_one_rank_is_no_curve(plain_run):
-    with pytest.raises(ResultsError, match="one fold and one seed"):
-        plots.spread(plain_run)
-    with pytest.raises(ResultsError, match="at one rank only; add another to the config"):
-        plots.ndcg_over_k(plain_run)
-
-
-def test_a_plot_is_of_the_table_that_is_asked_for(nasty):
-    first, second = (
-        data_behind(nasty, "distribution", None, place)["mean"].tolist() for place in (1, 2)
-    )
-    assert first != pytest.approx(second)
+        show(request.getfixturevalue(run))
 
 
 @pytest.fixture(scope="module")
@@ -173,11 +163,12 @@ def run_of(build_run):
         run = build_run("rows", ["rated"], algorithms=names[-n_rows:], fails=None)
         if not long:
             return run
-        text = run.info.model_dump_json().replace("ml-100k", "a-data-set-with-a-long-name-" * 3)
-        text = text.replace("ndcg@", "ndcg(gain=linear, undefined=0)@")
-        users = run.users.rename(
-            columns=lambda name: name.replace("ndcg@", "ndcg(gain=linear, undefined=0)@")
-        )
+        text, users = run.info.model_dump_json(), run.users
+        for short, other in LONG.items():
+            text = text.replace(short, other)
+            users = users.rename(
+                columns=lambda n, short=short, other=other: n.replace(short, other)
+            )
         info = RunInfo(**json.loads(text) | {"config": run.info.config})
         return Run(info, users.assign(dataset=info.cells[0].dataset))
 
@@ -209,12 +200,6 @@ def test_all_text_is_inside_the_figure(run_of, kind, n_rows, long):
     assert axes.get_window_extent().height > figure.bbox.height / 4
 
 
-def test_the_font_is_the_one_that_matplotlib_ships():
-    with plot_style():
-        path = findfont(FontProperties(family=mpl.rcParams["font.family"]))
-    assert path.startswith(mpl.get_data_path())
-
-
 def test_baselines_that_squeeze_the_others_are_left_out_with_their_value(build_run):
     names = ["SVD", "SVD++", "NMF", "Random"]
     run = build_run("far", ["rated"], algorithms=names, fails=None)
@@ -234,7 +219,9 @@ def test_a_baseline_that_leads_is_never_left_out():
     assert scale_without(spans, False) == (0.1, 0.13, ["Popularity"])
 
 
-def test_names_over_k_stand_in_the_order_of_their_lines(run_of):
+def test_names_over_k_stand_in_the_order_of_their_lines_and_mark_those_that_coincide(
+    run_of, build_run
+):
     axes = drawn("ndcg-over-k", run_of(14, False))
     names = [text for text in axes.texts if text.get_text().split()[-1][0].isdigit()]
     by_height = sorted(names, key=lambda text: -text.get_window_extent().y0)
@@ -243,15 +230,25 @@ def test_names_over_k_stand_in_the_order_of_their_lines(run_of):
     assert len(values) == 14
     boxes = [text.get_window_extent() for text in by_height]
     assert all(one.y0 >= other.y1 - 2 for one, other in pairwise(boxes))
-
-
-def test_lines_that_coincide_are_marked(build_run):
     run = build_run("same", ["rated"], algorithms=["SVD", "NMF", "Random"], fails=None)
-    svd, nmf, _ = run.info.rows
-    nmf.scores = svd.scores
+    run.info.rows[1].scores = run.info.rows[0].scores
     texts = [text.get_text() for text in drawn("ndcg-over-k", run).texts]
     marked = [text.startswith("≈ ") for text in texts if "SVD" in text or "NMF" in text]
     assert marked == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ([], []),
+        ([3.0], [3.0]),
+        ([5.0, 1.0], [5.0, 1.0]),
+        ([0.0, 0.0, 0.0], [0.0, 1.0, 2.0]),
+        ([10.0, 10.0], [9.0, 10.0]),
+    ],
+)
+def test_names_on_a_line_move_only_as_far_as_they_must(wanted, expected):
+    assert spread_positions(wanted, 1.0, 0.0, 10.0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("kind", list(plots.KINDS))
@@ -265,20 +262,12 @@ def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi
 
 @pytest.mark.parametrize("kind", ["differences", "distribution", "spread"])
 def test_rows_are_named_in_the_order_of_their_marks(nasty, kind):
-    axes = drawn(kind, nasty)
     names = data_behind(nasty, kind)["algorithm"].unique()
     if kind == "spread":
         means = data_behind(nasty, kind).groupby("algorithm")["value"].mean()
         names = means.sort_values(ascending=False).index
-    labels = [text.get_text() for text in axes.get_yticklabels()]
+    labels = [text.get_text() for text in drawn(kind, nasty).get_yticklabels()]
     assert labels == [shortened(name) for name in names]
-
-
-def test_names_beside_points_do_not_cover_each_other(nasty):
-    axes = drawn("tradeoff", nasty)
-    boxes = [text.get_window_extent() for text in axes.texts]
-    assert len(boxes) == 5
-    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_a_plot_in_a_notebook_gets_a_figure_of_its_own(nasty):
@@ -289,8 +278,8 @@ def test_a_plot_in_a_notebook_gets_a_figure_of_its_own(nasty):
     plt.close(axes.figure)
 
 
-@pytest.mark.parametrize("form", ["png", "svg"])
-def test_the_same_run_gives_the_same_file(nasty, form):
+@pytest.mark.parametrize(("form", "start"), [("png", b"\x89PNG\r\n\x1a\n"), ("svg", b"<?xml")])
+def test_the_same_run_gives_the_same_file(nasty, form, start):
     one, other = (plots.KINDS["differences"](nasty).render(form) for _ in range(2))
     assert one == other
-    assert one.startswith(PNG_SIGNATURE if form == "png" else b"<?xml")
+    assert one.startswith(start)

@@ -10,7 +10,6 @@ from harness.config.load import parse
 from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
 from harness.report.methods import command, describe_cells, to_yaml
-from harness.report.plots import spread_positions
 from harness.report.summary import headline, seconds_text, summarise
 from harness.results.record import CellName, FailedCell
 from harness.results.runs import Run
@@ -39,20 +38,20 @@ def test_the_headline_is_made_from_the_numbers(plain_run):
     assert ("not significantly different from BaselineOnly" in sentence) == (not significant)
 
 
-def test_the_headline_is_of_an_algorithm_that_finished_and_never_of_a_bound(nasty):
+def test_the_headline_is_of_an_algorithm_that_finished_and_counts_failures(nasty):
+    assert headline(summarise(nasty))[2:] == ["4 cells failed: NMF."]
     first = summarise(nasty).tables[0]
     leader = first.best("ndcg@10")[0]
     nasty.info.cells = [
         failed(cell) if (cell.algorithm, cell.table, cell.fold) == (leader, first.key, 1) else cell
         for cell in nasty.info.cells
     ]
-    told = summarise(Run(nasty.info, nasty.users))
-    [second] = told.tables[0].best("ndcg@10")
-    assert second != leader
-    assert f"{second} reaches the best ndcg@10" in headline(told)[0]
-    ranked = told.tables[0].ranked("ndcg@10")
-    assert ranked[0] == second
-    assert not any("order" in name for name in ranked)
+    summary = summarise(Run(nasty.info, nasty.users))
+    [second] = summary.tables[0].best("ndcg@10")
+    ranked = summary.tables[0].ranked("ndcg@10")
+    assert leader != second == ranked[0]
+    assert f"{second} reaches the best ndcg@10" in headline(summary)[0]
+    assert not any("order" in name for name in ranked)  # no bounds
 
 
 def test_the_value_of_the_headline_lies_in_its_interval(nasty):
@@ -63,10 +62,6 @@ def test_the_value_of_the_headline_lies_in_its_interval(nasty):
                 assert math.isclose(value, mean.mean, abs_tol=1e-12)
                 low, high = table.interval(label, mean.algorithm)
                 assert low <= value <= high
-
-
-def test_each_table_has_a_sentence_and_failures_one_more(nasty):
-    assert headline(summarise(nasty))[2:] == ["4 cells failed: NMF."]
 
 
 def test_equal_values_share_the_first_place(plain_run):
@@ -88,37 +83,25 @@ def test_a_run_in_which_all_failed_says_so(plain_run):
     assert "no algorithm finished with a value of" in build_page([run])
 
 
-def test_one_algorithm_alone_makes_a_page(plain_run):
-    info = plain_run.info
-    alone = changed(
-        plain_run, cells=info.cells[:1], rows=info.rows[:1], statistics=[], conventions=[], ties=[]
-    )
+def test_one_algorithm_alone_makes_a_page_and_a_run_without_cells_none(plain_run):
+    parts = {"cells": plain_run.info.cells[:1], "rows": plain_run.info.rows[:1]}
+    alone = changed(plain_run, **parts, statistics=[], conventions=[], ties=[])
     users = plain_run.users[plain_run.users["algorithm"] == "SVD"]
     assert "SVD reaches the best ndcg@10" in build_page([Run(alone.info, users)])
-
-
-def test_a_run_without_cells_is_refused(plain_run):
     with pytest.raises(ResultsError, match="holds no cells; run the config again"):
         summarise(changed(plain_run, cells=[]))
 
 
-@pytest.mark.parametrize("kind", list(plots.KINDS))
-def test_every_plot_has_its_words(nasty, kind):
-    text = plots.KINDS[kind](nasty, "ndcg@10").describe()
-    assert re.fullmatch(r"ndcg.*\.", text)
-    assert "nan" not in text
-
-
-def test_the_page_shows_the_words_and_data_of_every_plot(nasty_page):
+def test_the_page_shows_the_words_and_data_of_every_plot_and_each_id_once(nasty, nasty_page):
+    for kind in plots.KINDS.values():
+        text = kind(nasty, "ndcg@10").describe()
+        assert re.fullmatch(r"ndcg.*\.", text)
+        assert "nan" not in text
     n_plots = nasty_page.count("<figure ")
-    assert n_plots == nasty_page.count("<figcaption>")
-    assert n_plots == nasty_page.count("Data (CSV)</summary>")
+    assert n_plots == nasty_page.count("<figcaption>") == nasty_page.count("Data (CSV)</summary>")
     for number in range(1, n_plots + 1):
         assert f'aria-labelledby="plot{number}-says"' in nasty_page
         assert f'<p id="plot{number}-says">' in nasty_page
-
-
-def test_ids_on_the_page_are_there_once(nasty_page):
     ids = re.findall(r'\sid="([^"]+)"', nasty_page)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', nasty_page)) <= set(ids)
@@ -127,18 +110,15 @@ def test_ids_on_the_page_are_there_once(nasty_page):
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.0001, "1 ms"), (0.94, "940 ms"), (1.0, "1.0 s"), (3600.0, "60 min")]
 )
-def test_times_are_told_as_people_say_them(seconds, text):
+def test_times_are_short(seconds, text):
     assert seconds_text(seconds) == text
 
 
-def test_the_config_on_the_page_gives_the_same_experiment_without_defaults(nasty):
+def test_the_config_on_the_page_gives_the_same_experiment_without_defaults(nasty, plain_run):
     text = to_yaml(nasty.info)
     again = Experiment.model_validate(parse(text, "page").data)
     assert again == Experiment.model_validate(nasty.info.config)
     assert not {"accelerate", "clip"} & set(re.findall(r"\w+", text))
-
-
-def test_data_given_from_python_still_has_a_config_to_show(plain_run):
     config = plain_run.info.config | {"dataset": ["given from Python: frame"]}
     assert "given from Python: frame" in to_yaml(changed(plain_run, config=config).info)
 
@@ -170,27 +150,21 @@ def test_several_runs_stand_in_one_table_and_are_compared_user_by_user(plain_run
     pairs = {pair.first: pair for pair in table.differences("ndcg@10", "SVD (other)")}
     assert pairs["SVD"].difference == 0
     assert math.isclose(table.records["SVD"]["ndcg@10"], table.records["SVD (other)"]["ndcg@10"])
-
-
-def test_the_very_same_cells_are_shown_once(plain_run):
-    both = join([plain_run, changed(plain_run, name="other")])
-    assert set(both.info.algorithms) == {"SVD", "BaselineOnly", "Random"}
+    same = join([plain_run, changed(plain_run, name="other")])
+    assert set(same.info.algorithms) == {"SVD", "BaselineOnly", "Random"}
     counted = "other: the same cells as in another run, counted once: SVD, BaselineOnly, Random"
-    assert counted in both.info.notes
+    assert counted in same.info.notes
 
 
-def test_runs_that_cannot_be_compared_are_refused_unless_asked_for(plain_run):
+def test_runs_that_cannot_be_compared_are_refused_unless_wanted(plain_run):
     data = [plain_run.info.datasets[0].model_copy(update={"fingerprint": "00" * 32})]
-    other = changed(plain_run, name="other", datasets=data)
+    path = "configs/other.yaml"
+    other = changed(plain_run, name="other", datasets=data, config_file=path)
     with pytest.raises(ComparisonError, match="other data"):
         join([plain_run, other])
-    assert "not comparable: other: other data" in build_page([plain_run, other], anyway=True)
-
-
-def test_a_page_of_several_runs_tells_how_each_was_made(plain_run):
-    page = build_page([plain_run, changed(plain_run, name="o", config_file="configs/other.yaml")])
-    assert "harness run configs/nasty.yaml" in page
-    assert "harness run configs/other.yaml" in page
+    page = build_page([plain_run, other], anyway=True)
+    for text in ("not comparable: other: other data", "run configs/nasty.yaml", f"run {path}"):
+        assert text in page
 
 
 def test_the_list_of_runs_has_the_latest_first_links_to_pages_and_reasons(plain_run, tmp_path):
@@ -206,23 +180,6 @@ def test_the_list_of_runs_has_the_latest_first_links_to_pages_and_reasons(plain_
     assert f"<code>harness report {(tmp_path / 'new').as_posix()}</code>" in page
     assert page.index("2026-01-02 03:04") < page.index("2025-01-01 00:00")
     assert "not a run" in page
-
-
-def test_a_folder_that_cannot_be_written_is_named(plain_run, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsError, match=r"file.report\.html: cannot be written"):
         write_page([plain_run], tmp_path / "file" / "report.html")
-
-
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        ([], []),
-        ([3.0], [3.0]),
-        ([5.0, 1.0], [5.0, 1.0]),
-        ([0.0, 0.0, 0.0], [0.0, 1.0, 2.0]),
-        ([10.0, 10.0], [9.0, 10.0]),
-    ],
-)
-def test_names_on_a_line_move_only_as_far_as_they_must(wanted, expected):
-    assert spread_positions(wanted, 1.0, 0.0, 10.0) == pytest.approx(expected)

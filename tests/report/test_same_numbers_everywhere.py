@@ -47,36 +47,14 @@ class Tables(HTMLParser):
 
 
 @pytest.fixture
-def page_tables(nasty_page):
-    """Each results table of the page: by candidates and algorithm, the cell of each metric."""
-    tables = [t for t in Tables(nasty_page).tables if t[0][-1]["text"].strip() == "users"]
-    found = []
-    for head, *rows in tables:
-        labels = [cell["text"] for cell in head]
-        names = [plain(row[0]["parts"].get(None) or row[0]["text"]) for row in rows]
-        cells = [dict(zip(labels, row, strict=True)) for row in rows]
-        found.append(dict(zip(names, cells, strict=True)))
-    return dict(zip(["rated", "catalogue"], found, strict=True))
-
-
-@pytest.fixture
 def rows(nasty):
-    """The rows of the CSV, each with the decimals of its metrics."""
-    decimals = {table.names[2]: table.decimals for table in summarise(nasty).tables}
-    found = list(csv.DictReader(io.StringIO(to_csv(nasty.info))))
-    return [row | {"decimals": decimals[row["candidates"]]} for row in found]
-
-
-@pytest.fixture
-def rows_with_bounds(nasty, rows):
-    """The rows of both files in the order in which tables show them."""
-    decimals = {row["table"]: row["decimals"] for row in rows}
-    bounds = list(csv.DictReader(io.StringIO(bounds_to_csv(nasty.info))))
+    """The rows of both CSV files as tables show them, each with the decimals of its metrics."""
+    decimals = {table.key: table.decimals for table in summarise(nasty).tables}
+    texts = (to_csv(nasty.info), bounds_to_csv(nasty.info))
+    found = [row for text in texts for row in csv.DictReader(io.StringIO(text))]
+    found.sort(key=lambda row: list(decimals).index(row["table"]))
     return [
-        row | {"algorithm": row.get("algorithm") or row["bound"], "decimals": decimals[table]}
-        for table in decimals
-        for row in (*rows, *bounds)
-        if row["table"] == table
+        {"algorithm": row.get("bound"), "decimals": decimals[row["table"]]} | row for row in found
     ]
 
 
@@ -84,99 +62,83 @@ def plain(text):
     return " ".join(text.split())
 
 
-def shown(row, label, column=None):
+def shown(row, column):
     """Return a number of the CSV as tables show it, nothing where there is none."""
-    value = row[column or label]
-    return f"{float(value):.{row['decimals'][label]}f}" if value else ""
+    places = row["decimals"][re.sub("_(low|high|sd)$", "", column)]
+    return f"{float(row[column]):.{places}f}" if row[column] else ""
 
 
-def test_page_shows_the_numbers_of_the_csv(rows_with_bounds, page_tables):
-    compared = 0
-    for row in rows_with_bounds:
-        cells = page_tables[row["candidates"]][plain(row["algorithm"])]
-        for label in LABELS:
-            assert cells[label]["parts"].get("number", "") == shown(row, label)
-            if row[label] and "data-value" in cells[label]["attributes"]:
-                value = float(cells[label]["attributes"]["data-value"])
-                assert value == pytest.approx(float(row[label]), abs=1e-8)
-            compared += bool(row[label])
-    assert compared == 2 * (5 * 4 + 2 * 3)
-
-
-def test_page_shows_intervals_letters_and_times_of_the_csv(rows, page_tables):
-    compared = 0
+def test_the_page_shows_numbers_intervals_letters_and_times(nasty_page, rows):
+    tables = [t for t in Tables(nasty_page).tables if t[0][-1]["text"].strip() == "users"]
+    found = {}
+    for section, (head, *others) in zip(["rated", "catalogue"], tables, strict=True):
+        values = [row[2]["attributes"].get("data-value") for row in others]
+        assert values[5] == ""  # failed, then the bounds
+        assert values[:5] == sorted(values[:5], key=float, reverse=True)
+        for row in others:
+            name = plain(row[0]["parts"].get(None) or row[0]["text"])
+            found[section, name] = dict(zip([cell["text"] for cell in head], row, strict=True))
+    n_numbers = n_intervals = 0
     for row in rows:
-        cells = page_tables[row["candidates"]][plain(row["algorithm"])]
-        for label in LABELS[:3]:
-            if row[f"{label}_low"]:
-                ends = [shown(row, label, f"{label}_{end}") for end in ("low", "high")]
-                assert cells[label]["parts"]["interval"] == " to ".join(ends)
-                assert " to ".join(ends) in cells[label]["attributes"]["title"]
-                assert cells[label]["parts"]["letters"] == row[f"{label}_letters"]
-                compared += 1
-        if int(row["n_cells"]):
+        cells = found[row["candidates"], plain(row["algorithm"])]
+        for label in LABELS:
+            parts, attributes = cells[label]["parts"], cells[label]["attributes"]
+            assert parts.get("number", "") == shown(row, label)
+            n_numbers += bool(row[label])
+            if attributes.get("data-value"):
+                assert float(attributes["data-value"]) == pytest.approx(float(row[label]), abs=1e-8)
+            if row.get(f"{label}_low"):
+                ends = " to ".join(shown(row, f"{label}_{end}") for end in ("low", "high"))
+                assert ends == parts["interval"]
+                assert ends in attributes["title"]
+                assert parts["letters"] == row[f"{label}_letters"]
+                n_intervals += 1
+        if int(row.get("n_cells", 0)):
             seconds = float(cells["fit s"]["attributes"]["data-value"])
             assert seconds == pytest.approx(float(row["fit_seconds"]), abs=5e-4)
             assert cells["peak MB"]["text"].strip() == row["peak_mb"]
             assert cells["users"]["text"].strip() == row["n_users"]
-    assert compared == 2 * 5 * 3
-
-
-def test_page_marks_the_best_value_of_each_metric(rows, page_tables):
-    for section, table in page_tables.items():
-        finished = [row for row in rows if row["candidates"] == section and int(row["n_cells"])]
+    assert (n_numbers, n_intervals) == (2 * (5 * 4 + 2 * 3), 2 * 5 * 3)
+    for section in ("rated", "catalogue"):
+        known = [r for r in rows if r["candidates"] == section and int(r.get("n_cells", 0))]
         for label in LABELS:
-            known = [row for row in finished if row[label]]
             best = (min if label == "rmse" else max)(known, key=lambda row: float(row[label]))
-            marked = [n for n, c in table.items() if c[label]["attributes"].get("class") == "best"]
-            assert marked == [plain(best["algorithm"])]
+            marked = [
+                key
+                for key, cells in found.items()
+                if key[0] == section and cells[label]["attributes"].get("class") == "best"
+            ]
+            assert marked == [(section, plain(best["algorithm"]))]
 
 
-def test_page_orders_rows_by_the_first_metric_and_failures_last(page_tables):
-    for table in page_tables.values():
-        values = [c["ndcg@10"]["attributes"].get("data-value") for c in table.values()][:6]
-        assert values[-1] == ""
-        assert [float(v) for v in values[:-1]] == sorted(map(float, values[:-1]), reverse=True)
-
-
-def test_markdown_shows_the_numbers_of_the_csv(nasty, rows_with_bounds):
+def test_markdown_shows_the_numbers_of_the_csv(nasty, rows):
     lines = [line for line in to_markdown(nasty.info).splitlines() if line.startswith("| ")]
     head, _, *table = [[c.strip() for c in line.strip("|").split(" | ")] for line in lines]
-    compared = 0
-    for cells, row in zip(table, rows_with_bounds, strict=True):
+    for cells, row in zip(table, rows, strict=True):
         for label in LABELS:
             number, _, spread = cells[head.index(label)].partition(" ± ")
             assert number.split()[:1] == shown(row, label).split()
-            assert spread.split()[:1] == shown(row, label, f"{label}_sd").split()
-            compared += bool(number)
-    assert compared == 2 * (5 * 4 + 2 * 3)
+            assert spread.split()[:1] == shown(row, f"{label}_sd").split()
 
 
-def test_the_text_table_shows_the_numbers_of_the_csv_under_each_other(nasty, rows_with_bounds):
+def test_the_text_table_shows_the_numbers_of_the_csv_under_each_other(nasty, rows):
     frame = display_table(nasty.info).frame
     for label in LABELS:
-        points = set()
         width = frame[label].str.len().max()
-        for text, row in zip(frame[label], rows_with_bounds, strict=True):
-            if row[label]:
-                assert text.split()[0] == shown(row, label)
-                points.add(text.rjust(width).index("."))
-        assert len(points) == 1
+        pairs = [pair for pair in zip(frame[label], rows, strict=True) if pair[1][label]]
+        assert [text.split()[0] for text, _ in pairs] == [shown(row, label) for _, row in pairs]
+        assert len({text.rjust(width).index(".") for text, _ in pairs}) == 1
 
 
-def test_latex_shows_the_numbers_of_the_csv(nasty, rows):
+def test_latex_and_notebook_show_the_numbers_of_the_csv(nasty, rows):
+    rows = [row for row in rows if "error" in row]  # without bounds
     lines = [line.removesuffix(r"\\") for line in latex(nasty).splitlines() if line.endswith("\\")]
     lines = [line for line in lines if not line.startswith("algorithm")]
-    rows = [row for row in rows if int(row["n_cells"]) or row["error"]]
     for line, row in zip(lines, rows, strict=True):
-        cells = re.split(r"(?<!\\)&", line)[1:]
-        for label, cell in zip(LABELS, cells, strict=False):
+        for label, cell in zip(LABELS, re.split(r"(?<!\\)&", line)[1:], strict=False):
             assert re.findall(r"\d+\.\d+", cell) == shown(row, label).split()
             letters = row.get(f"{label}_letters", "") if row[label] else ""
             assert re.findall(r"\\mathrm\{(\w+)\}", cell) == letters.split()
-
-
-def test_notebook_table_shows_the_numbers_of_the_csv(nasty, rows):
     _, _, *table = Tables(style(nasty, place=2).to_html()).tables[0]
     rows = [row for row in rows if row["candidates"] == "catalogue"]
     for cells, row in zip(table, rows, strict=True):
