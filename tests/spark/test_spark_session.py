@@ -83,6 +83,7 @@ def test_the_java_of_java_home_must_be_new_enough(monkeypatch, tmp_path, script,
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for name in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(AlgorithmError, match=r"^spark-als: needs PySpark; pip install .*\[spark\]"):
         local_session("spark-als")
