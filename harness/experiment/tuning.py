@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,9 +33,10 @@ fails at once uses up none of them."""
 MOST_REPEATED = 10_000
 """Repeated draws in a row after which the settings that are left are listed."""
 
-Setting = dict[str, object]
+Value = bool | int | float | str | None
+Setting = dict[str, Value]
 """Values by the dotted names of a space."""
-Values = Range | Sequence[object]
+Values = Range | list[Value]
 """What a space says of one name."""
 
 
@@ -60,7 +61,7 @@ class Search:
     cell: Cell
     space: SearchSpace
     budget: Tuning
-    settings: Iterator[Setting] | _Parzen
+    settings: Iterator[Setting]
     tried: list[Trial] = field(default_factory=list)
     exhausted: bool = False
     """Whether there is no other setting."""
@@ -88,16 +89,16 @@ class Search:
     @property
     def goes_on(self) -> bool:
         """Whether the budget allows another trial."""
-        trials, seconds = self.budget.trials, self.budget.seconds
-        if not self.tried:
+        n_tried, budget = len(self.tried), self.budget
+        if not n_tried:
             return True
         if self.exhausted or not self.space:
             return False
-        if trials is None and len(self.tried) > MOST_FAILED and self.best(higher=True) is None:
+        if budget.trials is not None and n_tried > budget.trials:
             return False
-        if trials is not None and len(self.tried) - 1 >= trials:
+        if budget.trials is None and n_tried > MOST_FAILED and self.best(higher=True) is None:
             return False
-        return seconds is None or self.seconds < seconds
+        return budget.seconds is None or self.seconds < budget.seconds
 
     def next_settings(self) -> list[Setting]:
         """Return the settings to be tried at once: as many as do not wait for another's value."""
@@ -160,7 +161,7 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
                 ended = Trial(cell.params, math.nan if mean is None else mean, seconds)
             search.tried.append(ended)
             if isinstance(search.settings, _Parzen) and setting:
-                search.settings.tell(setting, ended.value if higher else -ended.value)
+                search.settings.tell(ended.value if higher else -ended.value)
     tuned, failures = list(plan.cells), {}
     for position, search in searches.items():
         best = search.best(higher)
@@ -234,9 +235,7 @@ def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
     return algorithm.search or {}
 
 
-def settings_of(
-    tuning: Tuning, space: SearchSpace, seed: int, *names: object
-) -> Iterator[Setting] | _Parzen:
+def settings_of(tuning: Tuning, space: SearchSpace, seed: int, *names: object) -> Iterator[Setting]:
     """Return the settings that a search tries: random, listed or modelled, always from a seed.
 
     Examples
@@ -250,13 +249,13 @@ def settings_of(
     rng = seeds.generator(seed, "search", *names)
     if tuning.method == "random":
         return _draws(space, rng)
-    points: SearchSpace = {name: _points(values) for name, values in space.items()}
+    points = {name: _points(values) for name, values in space.items()}
     if tuning.trials is not None and _grid_size(space) > tuning.trials:
         return _draws(points, rng)
     return _product(points)
 
 
-class _Parzen:
+class _Parzen(Iterator[Setting]):
     """Optuna's tree-structured Parzen estimators (doi:10.5555/2986459.2986743)."""
 
     def __init__(self, space: SearchSpace, seed: int) -> None:
@@ -268,37 +267,32 @@ class _Parzen:
             ) from None
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self.space = space
-        self.study = optuna.create_study(
-            direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed)
-        )
-        self.failed = optuna.trial.TrialState.FAIL
-        self.trials: list[tuple[Setting, Any]] = []
-
-    def __iter__(self) -> _Parzen:
-        return self
+        sampler = optuna.samplers.TPESampler(seed=seed)
+        self.study = optuna.create_study(direction="maximize", sampler=sampler)
 
     def __next__(self) -> Setting:
-        trial = self.study.ask()
+        trial = self.trial = self.study.ask()
         setting: Setting = {}
         for name, values in self.space.items():
             if not isinstance(values, Range):
                 setting[name] = trial.suggest_categorical(name, values)
+            elif values.whole:
+                low, high = int(values.low), int(values.high)
+                setting[name] = trial.suggest_int(name, low, high, log=values.log)
             else:
-                suggest: Any = trial.suggest_int if values.whole else trial.suggest_float
-                setting[name] = suggest(name, values.low, values.high, log=values.log)
-        self.trials.append((setting, trial))
+                setting[name] = trial.suggest_float(name, values.low, values.high, log=values.log)
         return setting
 
-    def tell(self, setting: Setting, value: float) -> None:
-        """Report how good a setting was; larger is better, NaN for one that failed."""
-        (trial,) = (trial for own, trial in self.trials if own is setting)
-        if math.isnan(value):
-            self.study.tell(trial, state=self.failed)
-        else:
-            self.study.tell(trial, value)
+    def tell(self, value: float) -> None:
+        """Report how good the last setting was; larger is better, NaN for one that failed."""
+        from optuna.trial import TrialState
+
+        failed = math.isnan(value)
+        state = TrialState.FAIL if failed else None
+        self.study.tell(self.trial, None if failed else value, state)
 
 
-def _draws(space: SearchSpace, rng: np.random.Generator) -> Iterator[Setting]:
+def _draws(space: Mapping[str, Values], rng: np.random.Generator) -> Iterator[Setting]:
     """Yield random settings, each once; end when there is no other."""
     finite = {name: all_of for name, each in space.items() if (all_of := _all_values(each))}
     size = math.prod(map(len, finite.values())) if len(finite) == len(space) else math.inf
@@ -316,14 +310,14 @@ def _draws(space: SearchSpace, rng: np.random.Generator) -> Iterator[Setting]:
         yield from (each for each in _product(finite) if repr(each) not in seen)
 
 
-def _all_values(values: Values) -> Sequence[object] | None:
+def _all_values(values: Values) -> Sequence[Value] | None:
     """Return the values that may be drawn, None where there is no end of them."""
     if not isinstance(values, Range):
         return _distinct(values)
     return range(int(values.low), int(values.high) + 1) if values.whole else None
 
 
-def _draw(values: Values, rng: np.random.Generator) -> object:
+def _draw(values: Values, rng: np.random.Generator) -> Value:
     if not isinstance(values, Range):
         return values[int(rng.integers(len(values)))]
     if values.whole and not values.log:
@@ -337,24 +331,24 @@ def _draw(values: Values, rng: np.random.Generator) -> object:
     return min(max(round(drawn), int(values.low)), int(values.high)) if values.whole else drawn
 
 
-def _points(values: Values) -> list[Any]:
+def _points(values: Values) -> list[Value]:
     """Return the values that a grid takes."""
     if not isinstance(values, Range):
         return _distinct(values)
     spread = np.geomspace if values.log else np.linspace
     points = spread(values.low, values.high, values.points).tolist()
-    return sorted({round(point) for point in points}) if values.whole else _distinct(points)
+    return _distinct(sorted(map(round, points)) if values.whole else points)
 
 
 def _grid_size(space: SearchSpace) -> int:
     return math.prod(len(_points(values)) for values in space.values()) if space else 0
 
 
-def _product(space: Mapping[str, Iterable[object]]) -> Iterator[Setting]:
+def _product(space: Mapping[str, Iterable[Value]]) -> Iterator[Setting]:
     if space:
         for combination in itertools.product(*space.values()):
             yield dict(zip(space, combination, strict=True))
 
 
-def _distinct(values: Iterable[object]) -> list[Any]:
+def _distinct(values: Iterable[Value]) -> list[Value]:
     return list({repr(value): value for value in values}.values())

@@ -1,11 +1,8 @@
 """Algorithms for the tests of the cluster: slow, mortal, or telling what they run with."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 from surprise import AlgoBase
 
@@ -13,25 +10,17 @@ from harness.kernels import n_threads
 
 
 class Paced(AlgoBase):
-    """Fits for some seconds, or until a file called ``go`` is in its folder.
+    """Fit for some seconds, or until a file called ``go`` is in a folder.
 
-    Parameters
-    ----------
-    mark : str
-        Of the file that it leaves in the folder when its fit begins; empty to leave none. Behind it
-        stand a number that depends on the ratings and the one of the process.
-    folder : str
-        Empty for none, and for no letting go.
-    seconds : float
+    A file in the folder shows that the fit has begun: its name is the mark, a number that depends
+    on the ratings and that of the process. An empty mark leaves no file.
     """
 
-    def __init__(self, mark: str = "", folder: str = "", seconds: float = 60.0) -> None:
+    def __init__(self, mark="", folder="", seconds=60.0):
         super().__init__()
-        self.mark = mark
-        self.folder = folder
-        self.seconds = seconds
+        self.mark, self.folder, self.seconds = mark, folder, seconds
 
-    def fit(self, trainset: Any) -> Paced:
+    def fit(self, trainset):
         super().fit(trainset)
         folder = Path(self.folder)
         if self.mark:
@@ -42,29 +31,25 @@ class Paced(AlgoBase):
             time.sleep(0.02)
         return self
 
-    def estimate(self, u: Any, i: Any) -> float:
+    def estimate(self, u, i):
         if isinstance(u, str) or isinstance(i, str):  # unknown
             return 2.5
         return 1.0 + (5 * int(u) + 3 * int(i)) % 7 / 2
 
 
-class Mortal(AlgoBase):
-    """Ends its process in the middle of a fit."""
+class Mortal(Paced):
+    """End the process in the middle of a fit."""
 
-    def fit(self, trainset: Any) -> Mortal:
+    def fit(self, trainset):
         os._exit(7)
 
-    def estimate(self, u: Any, i: Any) -> float:
-        return 3.0
 
+class Threads(Paced):
+    """Estimate how many threads may be used, and print while fitting."""
 
-class Threads(AlgoBase):
-    """Estimates how many threads it may use, and prints while it does."""
-
-    def fit(self, trainset: Any) -> Threads:
-        super().fit(trainset)
+    def fit(self, trainset):
         print("what an algorithm prints must not disturb its answer")
-        return self
+        return AlgoBase.fit(self, trainset)
 
-    def estimate(self, u: Any, i: Any) -> float:
+    def estimate(self, u, i):
         return float(n_threads())

@@ -1,7 +1,5 @@
 """A real scheduler and real workers, each worker with a cache of its own; runs to watch on them."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -9,16 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 from harness.experiment import run
-from harness.experiment.events import CellFinished, Event, Note
+from harness.experiment.events import CellFinished, Note
 
 PATIENCE = 60.0
 IMPATIENT = {
@@ -29,7 +24,7 @@ IMPATIENT = {
 TIMES = ["fit_seconds", "score_seconds", "metric_seconds", "search_seconds", "peak_mb"]
 
 
-def wait_until(true: Callable[[], object], what: str, patience: float = PATIENCE) -> None:
+def wait_until(true, what, patience=PATIENCE):
     """Wait for something, and fail by name when it does not come."""
     end = time.monotonic() + patience
     while not true():
@@ -38,32 +33,21 @@ def wait_until(true: Callable[[], object], what: str, patience: float = PATIENCE
         time.sleep(0.05)
 
 
-@dataclass
 class Cluster:
     """Processes of one cluster, started on demand and all ended at the end.
 
-    Parameters
-    ----------
-    folder : Path
-        For logs, caches and the scheduler file.
+    Its folder is for logs, caches and the scheduler file.
     """
 
-    folder: Path
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    scheduler: subprocess.Popen[bytes] | None = None
-    n_workers: int = 0
+    def __init__(self, folder):
+        folder.mkdir(exist_ok=True)
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.processes = []
+        self.scheduler = None
+        self.n_workers = 0
 
-    @property
-    def file(self) -> Path:
-        return self.folder / "scheduler.json"
-
-    def start_scheduler(
-        self,
-        port: int = 0,
-        host: str = "127.0.0.1",
-        prefix: Sequence[str] = (),
-        **environment: str,
-    ) -> str:
+    def start_scheduler(self, port=0, host="127.0.0.1", prefix=(), **environment):
         """Start a scheduler, wait until it answers, and return its address."""
         self.file.unlink(missing_ok=True)
         options = ["--host", host, "--port", str(port), "--dashboard-address", f"{host}:0"]
@@ -74,9 +58,7 @@ class Cluster:
         self.n_joined()
         return str(json.loads(self.file.read_text())["address"])
 
-    def start_worker(
-        self, *options: str, prefix: Sequence[str] = (), **environment: str
-    ) -> subprocess.Popen[bytes]:
+    def start_worker(self, *options, prefix=(), **environment):
         """Start a worker with one thread, in a process group of its own."""
         self.n_workers += 1
         name = f"worker-{self.n_workers}"
@@ -85,7 +67,7 @@ class Cluster:
         cache = {"HARNESS_CACHE": str(self.folder / name)}
         return self._start(name, [*command, *options], cache | environment, prefix)
 
-    def n_joined(self) -> int:
+    def n_joined(self):
         """Return how many workers the scheduler counts."""
         from distributed import Client
 
@@ -93,26 +75,24 @@ class Cluster:
         with Client(scheduler_file=str(self.file), **options) as client:
             return len(client.nthreads())
 
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill a process and all of its children."""
-        self.signal(process, signal.SIGKILL)
-        process.wait()
-
-    def signal(self, process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    def signal(self, process, number):
         """Send a signal to a process and all of its children, those that are left."""
         try:
             os.killpg(process.pid, number)
         except ProcessLookupError:
             return
 
-    def stop(self) -> None:
+    def end(self, process):
+        """Kill a process and all of its children."""
+        self.signal(process, signal.SIGKILL)
+        process.wait()
+
+    def stop(self):
         """Kill everything."""
         for process in self.processes:
             self.end(process)
 
-    def _start(
-        self, name: str, command: list[str], environment: dict[str, str], prefix: Sequence[str]
-    ) -> subprocess.Popen[bytes]:
+    def _start(self, name, command, environment, prefix):
         paths = [environment.get("PYTHONPATH", ""), str(Path(__file__).parent)]
         paths = [path for path in [*paths, os.environ.get("PYTHONPATH", "")] if path]
         # What a killed scheduler leaves behind goes with the test's folder.
@@ -134,13 +114,7 @@ class Cluster:
         return process
 
 
-def config_on(address: str | Path, **more: Any) -> dict[str, Any]:
-    """Return a small experiment whose cells go to a cluster."""
-    execution = {"executor": "dask", "scheduler": str(address), **more.pop("execution", {})}
-    return config_here(**more) | {"execution": execution}
-
-
-def config_here(**more: Any) -> dict[str, Any]:
+def config_here(**more):
     """Return a small experiment."""
     return {
         "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 900}},
@@ -152,7 +126,13 @@ def config_here(**more: Any) -> dict[str, Any]:
     }
 
 
-def paced(n: int, folder: Path, **params: Any) -> list[dict[str, Any]]:
+def config_on(address, **more):
+    """Return a small experiment whose cells go to a cluster."""
+    execution = {"executor": "dask", "scheduler": str(address), **more.pop("execution", {})}
+    return config_here(**more) | {"execution": execution}
+
+
+def paced(n, folder, **params):
     """Return algorithms that each leave a mark in a folder, and wait there for a go."""
     return [
         {
@@ -164,47 +144,50 @@ def paced(n: int, folder: Path, **params: Any) -> list[dict[str, Any]]:
     ]
 
 
-def marks(folder: Path) -> list[str]:
+def marks(folder):
     """Return a name for each time that a process began a paced algorithm."""
     return [path.name for path in folder.glob("cell-*")]
 
 
-def cell_of(mark: str) -> str:
+def cell_of(mark):
     """Return a mark without the number of the process that left it."""
     return mark.rpartition("-")[0]
 
 
-def table_text(run: Any) -> str:
+def table_text(run):
     """Return the bytes of a run's ``table.csv`` without what a clock or a meter wrote."""
     table = pd.read_csv(run.folder / "table.csv", dtype=str)
     return str(table.drop(columns=TIMES, errors="ignore").to_csv(index=False))
 
 
 class Running:
-    """A run in a thread, with what it told."""
+    """A run in a thread, with the events that it reported."""
 
-    def __init__(self, config: dict[str, Any], folder: Path | None = None) -> None:
-        self.heard: list[Event] = []
-        self.done: Any = None
-        self.error: BaseException | None = None
+    def __init__(self, config, folder=None):
+        self.heard = []
+        self.done = self.error = None
         self.thread = threading.Thread(target=self._run, args=(config, folder), daemon=True)
         self.thread.start()
 
-    def _run(self, config: dict[str, Any], folder: Path | None) -> None:
+    def _run(self, config, folder):
         try:
             self.done = run(config, results=folder, watch=self.heard.append)
         except BaseException as error:
             self.error = error
 
     @property
-    def n_finished(self) -> int:
+    def n_finished(self):
         return sum(isinstance(event, CellFinished) for event in list(self.heard))
 
-    def said(self, text: str) -> Callable[[], bool]:
-        """Return whether a note with a text has been heard, when it is called."""
-        return lambda: any(isinstance(e, Note) and text in e.message for e in list(self.heard))
+    @property
+    def notes(self):
+        return [event.message for event in list(self.heard) if isinstance(event, Note)]
 
-    def end(self) -> Any:
+    def said(self, text):
+        """Return whether a note with a text has been heard, when it is called."""
+        return lambda: any(text in note for note in self.notes)
+
+    def end(self):
         """Wait for the run's end; return it, or raise what it raised."""
         self.thread.join(120)
         assert not self.thread.is_alive(), "the run goes on"

@@ -1,45 +1,37 @@
 """Clusters for the tests of this folder, skipped with a reason where Dask is missing."""
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 
-from cluster_processes import Cluster  # noqa: E402
+from cluster_processes import Cluster
 
 
 @pytest.fixture(scope="session")
-def _dask() -> None:
-    pytest.importorskip(
-        "distributed", reason="the extra `dask` is not installed: pip install distributed"
-    )
+def _dask():
+    reason = "the extra `dask` is not installed: pip install distributed"
+    pytest.importorskip("distributed", reason=reason)
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(_dask: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_cache(_dask, tmp_path, monkeypatch):
     """Give the driver a cache that no worker shares."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "driver"))
 
 
 @pytest.fixture
-def cluster(_dask: None, tmp_path: Path) -> Iterator[Cluster]:
+def cluster(_dask, tmp_path):
     """A cluster without anything in it yet."""
-    (tmp_path / "cluster").mkdir()
     made = Cluster(tmp_path / "cluster")
-    try:
-        yield made
-    finally:
-        made.stop()
+    yield made
+    made.stop()
 
 
 @pytest.fixture(scope="module")
-def pair(_dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def pair(_dask, tmp_path_factory):
     """A scheduler with two workers of one thread each, for tests that leave them alive."""
     made = Cluster(tmp_path_factory.mktemp("pair"))
     try:
@@ -52,7 +44,7 @@ def pair(_dask: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clus
 
 
 @pytest.fixture
-def pace(tmp_path: Path) -> Path:
+def pace(tmp_path):
     """A folder through which a test and the cells of `cluster_algorithms` talk."""
     folder = tmp_path / "pace"
     folder.mkdir()

@@ -1,19 +1,16 @@
 """What has finished is kept, whoever is lost; what a lost worker had is computed elsewhere."""
 
-from __future__ import annotations
-
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 from cluster_processes import (
-    Cluster,
     Running,
     cell_of,
     config_here,
@@ -27,7 +24,7 @@ from ruamel.yaml import YAML
 
 from harness.errors import ClusterError
 from harness.experiment import run
-from harness.experiment.events import Event, RunPlanned
+from harness.experiment.events import RunPlanned
 
 pytestmark = [
     pytest.mark.dask,
@@ -36,56 +33,50 @@ pytestmark = [
 ]
 
 
-def expected(folder: Path, monkeypatch: pytest.MonkeyPatch, **config: Any) -> str:
-    """Return the table of the same run here."""
-    monkeypatch.setenv("HARNESS_CACHE", str(folder / "another-driver"))
-    return table_text(run(config_here(**config), results=folder / "here"))
+@pytest.fixture
+def is_as_here(tmp_path, monkeypatch):
+    """Return a check that a finished run has the table of the same run in this process."""
+
+    def check(done, **config):
+        monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "another-driver"))
+        here = run(config_here(**config), results=tmp_path / "here")
+        assert not done.failed
+        assert table_text(done) == table_text(here)
+
+    return check
 
 
-def test_cells_of_a_killed_worker_are_computed_elsewhere(
-    cluster: Cluster, pace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster.start_scheduler()
-    doomed = cluster.start_worker()
-    config = {"algorithms": ["SVD", *paced(3, pace)]}
-    running = Running(config_on(cluster.file, **config), tmp_path / "there")
-    wait_until(lambda: marks(pace), "the first cell")
-    cluster.start_worker()
-    wait_until(lambda: len(marks(pace)) > 1, "a cell on the second worker")
-    cluster.end(doomed)
-    (pace / "go").touch()
-    done = running.end()
-    assert not done.failed
-    begun = Counter(cell_of(mark) for mark in marks(pace))
-    assert max(begun.values()) > 1, "no cell was interrupted: the test has tested nothing"
-    assert table_text(done) == expected(tmp_path, monkeypatch, **config)
+def planned(config, folder=None):
+    """Run again; return the run, and the cells that it found."""
+    heard = []
+    done = run(config, results=folder, watch=heard.append)
+    (event,) = [event for event in heard if isinstance(event, RunPlanned)]
+    return done, event.n_found
 
 
-def test_cells_of_a_worker_that_falls_silent_are_computed_elsewhere(
-    cluster: Cluster, pace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("how", ["killed", "silent"])
+def test_cells_of_a_lost_worker_are_computed_elsewhere(cluster, pace, tmp_path, is_as_here, how):
     cluster.start_scheduler(DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL="3s")
-    # A nanny would be asked to start it again, and is as silent.
-    silent = cluster.start_worker("--no-nanny")
-    config = {"algorithms": ["SVD", *paced(2, pace)]}
+    # A nanny would be asked to start a silent worker again, and is as silent.
+    doomed = cluster.start_worker(*["--no-nanny"] * (how == "silent"))
+    config = {"algorithms": ["SVD", *paced(3 if how == "killed" else 2, pace)]}
     running = Running(config_on(cluster.file, **config), tmp_path / "there")
     wait_until(lambda: marks(pace), "the first cell")
-    begun = set(marks(pace))
+    (interrupted,) = {cell_of(mark) for mark in marks(pace)}
     cluster.start_worker()
     wait_until(lambda: len(marks(pace)) > 1, "a cell on the second worker")
-    cluster.signal(silent, signal.SIGSTOP)
+    if how == "killed":
+        cluster.end(doomed)
+    else:
+        cluster.signal(doomed, signal.SIGSTOP)
     (pace / "go").touch()
     done = running.end()
-    assert not done.failed
-    (interrupted,) = begun
-    again = [mark for mark in marks(pace) if cell_of(mark) == cell_of(interrupted)]
-    assert len(again) > 1, "no cell was interrupted: the test has tested nothing"
-    assert table_text(done) == expected(tmp_path, monkeypatch, **config)
+    begun = Counter(cell_of(mark) for mark in marks(pace))
+    assert begun[interrupted] > 1, "no cell was interrupted: the test has tested nothing"
+    is_as_here(done, **config)
 
 
-def test_a_worker_that_joins_late_takes_cells_that_wait(
-    cluster: Cluster, pace: Path, tmp_path: Path
-) -> None:
+def test_a_worker_that_joins_late_takes_cells_that_wait(cluster, pace, tmp_path):
     cluster.start_scheduler()
     running = Running(config_on(cluster.file, algorithms=paced(3, pace)), tmp_path)
     wait_until(running.said("0 of 1 workers have joined; waiting"), "the note")
@@ -97,7 +88,7 @@ def test_a_worker_that_joins_late_takes_cells_that_wait(
     assert not running.end().failed
 
 
-def test_a_run_without_workers_waits_for_one(cluster: Cluster, pace: Path, tmp_path: Path) -> None:
+def test_a_run_without_workers_waits_for_one(cluster, pace, tmp_path):
     cluster.start_scheduler()
     only = cluster.start_worker()
     running = Running(config_on(cluster.file, algorithms=paced(2, pace)), tmp_path)
@@ -109,16 +100,13 @@ def test_a_run_without_workers_waits_for_one(cluster: Cluster, pace: Path, tmp_p
     assert not running.end().failed
 
 
-def test_a_lost_scheduler_loses_nothing_that_had_finished(
-    cluster: Cluster, pace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_scheduler_loses_nothing_that_had_finished(cluster, pace, tmp_path, is_as_here):
     cluster.start_scheduler()
     worker = cluster.start_worker()
     config = {"algorithms": ["SVD", "KNNBasic", *paced(2, pace)]}
     running = Running(config_on(cluster.file, **config), tmp_path / "there")
     wait_until(lambda: running.n_finished >= 2 and marks(pace), "a slow cell behind fast ones")
     n_finished = running.n_finished
-    assert cluster.scheduler is not None
     cluster.end(cluster.scheduler)
     with pytest.raises(ClusterError, match="the scheduler was lost; finished cells are kept"):
         running.end()
@@ -126,34 +114,30 @@ def test_a_lost_scheduler_loses_nothing_that_had_finished(
     (pace / "go").touch()
     cluster.start_scheduler()
     cluster.start_worker()
-    heard: list[Event] = []
-    done = run(config_on(cluster.file, **config), results=tmp_path / "there", watch=heard.append)
-    (planned,) = [event for event in heard if isinstance(event, RunPlanned)]
-    assert planned.n_found == n_finished
-    assert table_text(done) == expected(tmp_path, monkeypatch, **config)
+    done, n_found = planned(config_on(cluster.file, **config), tmp_path / "there")
+    assert n_found == n_finished
+    is_as_here(done, **config)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_lost_driver_loses_nothing_that_had_finished_and_leaves_nobody_at_work(
-    cluster: Cluster, pace: Path, tmp_path: Path, number: signal.Signals
-) -> None:
+    cluster, pace, tmp_path, number
+):
     cluster.start_scheduler()
     cluster.start_worker()
     config = config_on(cluster.file, algorithms=["SVD", "KNNBasic", *paced(1, pace)])
     YAML().dump(config, tmp_path / "lost.yaml")
-    command = [sys.executable, "-m", "harness", "run", str(tmp_path / "lost.yaml")]
     paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    environment = os.environ | {"PYTHONPATH": paths}
 
-    def stored() -> list[Path]:
+    def stored():
         return list((tmp_path / "driver" / "cells").glob("??/*.cell"))
 
     with (
         (tmp_path / "driver.log").open("wb") as log,
         subprocess.Popen(
-            command,
+            [sys.executable, "-m", "harness", "run", str(tmp_path / "lost.yaml")],
             cwd=tmp_path,
-            env=environment,
+            env=os.environ | {"PYTHONPATH": paths},
             stderr=log,
             # A shell starts what it puts into the background with interrupts ignored.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
@@ -168,29 +152,22 @@ def test_a_lost_driver_loses_nothing_that_had_finished_and_leaves_nobody_at_work
     at_work = int(mark.rpartition("-")[2])
     wait_until(lambda: not psutil.pid_exists(at_work), "the end of what nobody waits for", 20)
     (pace / "go").touch()
-    heard: list[Event] = []
-    done = run(config, results=None, watch=heard.append)
-    (planned,) = [event for event in heard if isinstance(event, RunPlanned)]
-    assert planned.n_found >= n_stored
+    done, n_found = planned(config)
+    assert n_found >= n_stored
     assert not done.failed
 
 
-def test_a_cell_that_kills_its_process_is_a_row_that_says_so(pair: Cluster) -> None:
-    config = config_on(pair.file, algorithms=["SVD", "cluster_algorithms:Mortal"])
-    done = run(config, results=None)
-    assert len(done.failed) == 2
-    for cell in done.failed:
-        assert "the worker process ended by itself (exit code 7)" in cell["error"]
-
-
-def test_a_cell_over_its_time_limit_is_a_row_that_says_so(pair: Cluster, pace: Path) -> None:
-    more = {"algorithms": ["SVD", *paced(1, pace)], "split": {"kind": "holdout"}}
-    done = run(config_on(pair.file, execution={"time_limit": 2.5}, **more), results=None)
+def test_a_cell_that_kills_its_process_or_takes_too_long_is_a_row_that_says_so(pair, pace):
+    rows = ["SVD", "cluster_algorithms:Mortal", *paced(1, pace)]
+    more = {"algorithms": rows, "split": {"kind": "holdout"}, "execution": {"time_limit": 2.5}}
+    done = run(config_on(pair.file, **more), results=None)
     errors = {cell["algorithm"]: cell["error"] for cell in done.failed}
+    assert len(errors) == 2
+    assert "the worker process ended by itself (exit code 7)" in errors[rows[1]]
     assert "stopped at the time limit of 2.5 s" in errors["paced 0"]
 
 
-def test_children_of_a_worker_end_with_it(cluster: Cluster, pace: Path, tmp_path: Path) -> None:
+def test_children_of_a_worker_end_with_it(cluster, pace, tmp_path):
     cluster.start_scheduler()
     worker = cluster.start_worker()
     running = Running(config_on(cluster.file, algorithms=paced(1, pace)), tmp_path)
@@ -206,9 +183,7 @@ def test_children_of_a_worker_end_with_it(cluster: Cluster, pace: Path, tmp_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files with a shell")
-def test_a_scheduler_needs_dask_alone_and_no_room_for_data(
-    cluster: Cluster, tmp_path: Path
-) -> None:
+def test_a_scheduler_needs_dask_alone_and_no_room_for_data(cluster, tmp_path):
     (tmp_path / "without" / "harness").mkdir(parents=True)
     (tmp_path / "without" / "harness" / "__init__.py").write_text("raise ImportError('not here')")
     small_files = ["sh", "-c", 'ulimit -f 64; exec "$@"', "sh"]  # blocks of 512 bytes
@@ -216,3 +191,34 @@ def test_a_scheduler_needs_dask_alone_and_no_room_for_data(
     cluster.start_worker()
     data = {"synthetic": {"n_users": 1000, "n_items": 1000, "n_ratings": 30_000}}
     assert not run(config_on(cluster.file, dataset=data), results=None).failed
+
+
+def reason_to_skip():
+    """Return why no network namespace can be made here; empty where one can."""
+    if not sys.platform.startswith("linux") or shutil.which("ip") is None:
+        return "needs Linux and `ip`"
+    if os.geteuid() != 0:
+        return "needs root"
+    name = f"hprobe{os.getpid()}"
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False)
+    if made.returncode == 0:
+        subprocess.run(["ip", "netns", "del", name], check=True)
+    return made.stderr.decode().strip()
+
+
+@pytest.mark.long
+def test_cells_of_a_worker_whose_network_is_cut_are_computed_elsewhere(tmp_path):
+    if reason := reason_to_skip():
+        pytest.skip(f"no network namespaces: {reason}")
+    script = Path(__file__).parents[2] / "benchmarks" / "cluster_namespaces.py"
+    done = subprocess.run(
+        [sys.executable, script],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "finished with 0 failed cells; begun twice: 1" in done.stdout
+    assert "the same table as here, seconds and memory aside: True" in done.stdout
