@@ -437,13 +437,6 @@ def available_bytes(system: Path = Path("/")) -> int:
     return min(rooms)
 
 
-def total_bytes() -> int:
-    """Return the bytes of memory that the machine has."""
-    import psutil
-
-    return int(psutil.virtual_memory().total)
-
-
 def _control_group_rooms(system: Path) -> Iterator[int]:
     """Yield what each control group of this process, and each group above it, leaves free."""
     try:
@@ -483,7 +476,10 @@ class PeakMemory:
     """
 
     def __init__(self) -> None:
+        import psutil
+
         self.megabytes = 0.0
+        self._process = psutil.Process()
         self._before = self._sampled = 0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -492,30 +488,24 @@ class PeakMemory:
         gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
         with suppress(OSError, AttributeError, TypeError):  # glibc alone has it
             ctypes.CDLL(None).malloc_trim(0)
-        self._before = self._sampled = _resident()
+        self._before = int(self._process.memory_info().rss)
         if not _reset_peak():
             self._thread = threading.Thread(target=self._sample, daemon=True)
             self._thread.start()
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._thread is None:
-            peak = _peak()
-        else:
-            self._stop.set()
+        self._stop.set()
+        if self._thread is not None:
             self._thread.join()
-            peak = max(self._sampled, _resident())
-        self.megabytes = max(0, peak - self._before) / 1e6
+        self.megabytes = max(0, (self._sampled or _peak()) - self._before) / 1e6
 
     def _sample(self) -> None:
-        while not self._stop.wait(0.005):
-            self._sampled = max(self._sampled, _resident())
-
-
-def _resident() -> int:
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)
+        """Note the resident memory from now until the end of the block, and once at its end."""
+        stopped = False
+        while not stopped:
+            stopped = self._stop.wait(0.005)
+            self._sampled = max(self._sampled, int(self._process.memory_info().rss))
 
 
 def _peak() -> int:

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import ClusterError, HarnessError, counted
-from harness.experiment.cell import Outcome, Report
-from harness.experiment.events import Note, Watch
+from harness.experiment.cell import Outcome
+from harness.experiment.events import Note
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.pool import LOOK_SECONDS, Check, ChildProcess, Task
+from harness.experiment.pool import LOOK_SECONDS, Check, ChildProcess, Pool, Task
 from harness.files import read_regular
 from harness.kernels import n_threads
 
@@ -47,14 +47,7 @@ Packed = tuple[bytes, int]
 """Compressed bytes, and how many they are unpacked."""
 
 
-def on_cluster(
-    cells: Sequence[Cell],
-    plan: Plan,
-    n_workers: int,
-    reports: dict[str, Report],
-    watch: Watch,
-    check: Check,
-) -> Iterator[tuple[Cell, Outcome]]:
+def on_cluster(cells: Sequence[Cell], pool: Pool, check: Check) -> Iterator[tuple[Cell, Outcome]]:
     """Compute cells on the workers of the cluster that a config names, or raise a ClusterError.
 
     Dask computes the cells of a lost worker again elsewhere, and gives those that wait to workers
@@ -66,11 +59,12 @@ def on_cluster(
         raise ClusterError(
             "execution.executor: dask needs distributed; pip install 'surprise-harness[dask]'"
         ) from None
-    client = _connect(_address(plan.experiment.execution.scheduler or "", plan.document.folder))
-    cluster = _Cluster(client, watch)
+    named = pool.plan.experiment.execution.scheduler or ""
+    client = _connect(_address(named, pool.plan.document.folder))
+    cluster = _Cluster(client, pool)
     try:
-        cluster.wait_for(n_workers)
-        yield from cluster.compute(cells, plan, reports, check)
+        cluster.wait_for(pool.workers)
+        yield from cluster.compute(cells, check)
     except OSError:  # of a request to the scheduler: what goes wrong elsewhere is an outcome
         raise cluster.lost() from None
     finally:
@@ -124,15 +118,15 @@ def _connect(address: str) -> Client:
 class _Cluster:
     """A connection, and what the driver knows about the workers."""
 
-    def __init__(self, client: Client, watch: Watch) -> None:
+    def __init__(self, client: Client, pool: Pool) -> None:
         self.client = client
-        self.watch = watch
+        self.pool = pool
         self.versions = {package: version(package) for package in PACKAGES}
         self.checked: set[str] = set()
         self.refused: set[str] = set()
 
     def note(self, message: str) -> None:
-        self.watch(Note(f"dask: {message}"))
+        self.pool.watch(Note(f"dask: {message}"))
 
     def lost(self) -> ClusterError:
         return ClusterError(
@@ -181,16 +175,15 @@ class _Cluster:
         at_once = counted(sum(usable.values()), "cell")
         self.note(f"{counted(len(usable), 'worker')}, {at_once} at a time{where}")
 
-    def compute(
-        self, cells: Sequence[Cell], plan: Plan, reports: dict[str, Report], check: Check
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def compute(self, cells: Sequence[Cell], check: Check) -> Iterator[tuple[Cell, Outcome]]:
         """Submit every cell, and yield it when it has ended."""
         from dask import config
 
+        plan = self.pool.plan
+        numbered = {cell.key: (number, cell) for number, cell in enumerate(cells)}
         packed = pack(plan)
         job, topic = hashlib.sha256(packed[0]).hexdigest(), f"harness-{uuid.uuid4().hex}"
         limit, versions = plan.experiment.execution.time_limit, self.versions
-        order = {cell.key: number for number, cell in enumerate(cells)}
         news: queue.SimpleQueue[Future | str] = queue.SimpleQueue()
         self.client.subscribe_topic(topic, lambda event: news.put(event[1]))
 
@@ -214,7 +207,9 @@ class _Cluster:
                 pickle.dumps(Task(cell, n_at_once, 1)),
                 key=f"cell-{cell.key[:16]}-{uuid.uuid4().hex}",
                 workers=sorted(usable) if self.refused else None,
-                priority=-order[cell.key],  # Dask itself orders what comes at once as it likes
+                priority=-numbered[cell.key][
+                    0
+                ],  # Dask itself orders what comes at once as it likes
                 pure=False,
             )
             future.add_done_callback(news.put)
@@ -238,7 +233,7 @@ class _Cluster:
                         self.note(f"{counted(len(usable), 'worker')} there again")
                     continue
                 if isinstance(ended, str):
-                    reports[ended]("fitting", 0, 0)
+                    self.pool.report(numbered[ended][1], "fitting", 0, 0)
                     continue
                 cell, outcome = pending.pop(ended), self.outcome(ended)
                 if outcome is None:

@@ -15,7 +15,7 @@ from harness.algorithms import registry
 from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError, HarnessError, counted
-from harness.experiment.cell import available_bytes, total_bytes
+from harness.experiment.cell import available_bytes
 from harness.experiment.plan import Plan, settings
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.metrics import Rankings
@@ -83,6 +83,8 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     >>> plan.rows[0][:3], plan.faults
     (('SVD', '1', '0'), [])
     """
+    import psutil
+
     plan = Plan.from_config(config, overrides=overrides)
     experiment = plan.experiment
     faults = list(_missing_extras(plan))
@@ -114,7 +116,8 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
         memory = "unknown"
         if largest is not None:
             needed = registry.memory(algorithm.name, algorithm.params, *largest) / 1e9
-            memory, total, free = f"{needed * 1e3:,.0f} MB", total_bytes(), available_bytes()
+            memory, free = f"{needed * 1e3:,.0f} MB", available_bytes()
+            total = psutil.virtual_memory().total
             if needed > total / 1e9 and experiment.execution.executor == "local":
                 faults.append(
                     f"{algorithm.title}: {needed:,.1f} GB needed, and this machine has "

@@ -83,6 +83,7 @@ class Pool:
         """Keys of the cells of this run that were not there before."""
         self._records: dict[str, CellRecord] = {}
         self._n_bytes = 0
+        self._begun: set[str] = set()
         self._open = True
         self._children: list[ChildProcess] = []
         self._idle: list[ChildProcess] = []
@@ -176,21 +177,20 @@ class Pool:
     ) -> Iterator[tuple[Cell, Outcome | None]]:
         """Yield how each cell ended, in no set order; None if another run is computing it."""
         execution = self.plan.experiment.execution
-        reports = {cell.key: self._report(cell.title) for cell in cells}
         if execution.executor == "dask":
             from harness.experiment.dask import on_cluster
 
-            plan, watch = self.plan, self.watch
-            for cell, done in on_cluster(cells, plan, self.workers, reports, watch, check):
+            for cell, done in on_cluster(cells, self, check):
                 # The lock is waited for only to store the cell: nothing is computed twice.
                 while (ended := self._finish(cell, partial(_same, done), LOOK_SECONDS)) is None:
                     check()
                 yield cell, ended
         elif self.workers > 1 or execution.time_limit is not None:
-            yield from self._in_children(cells, reports, patience, check)
+            yield from self._in_children(cells, patience, check)
         else:
             for cell in cells:
-                compute = partial(attempt, cell, self.plan, reports[cell.key], check=check)
+                report = partial(self.report, cell)
+                compute = partial(attempt, cell, self.plan, report, check=check)
                 yield cell, self._finish(cell, compute, patience)
 
     def _finish(
@@ -217,7 +217,7 @@ class Pool:
             return outcome
 
     def _in_children(
-        self, cells: list[Cell], reports: dict[str, Report], patience: float, check: Check
+        self, cells: list[Cell], patience: float, check: Check
     ) -> Iterator[tuple[Cell, Outcome | None]]:
         """Compute cells in child processes, with a thread for each that waits for its answers."""
         size, n_left = min(self.workers, len(cells)), len(cells)
@@ -250,7 +250,7 @@ class Pool:
                     if isinstance(answer, BaseException):
                         raise answer
                     if isinstance(answer, tuple):
-                        reports[cell.key](*answer)
+                        self.report(cell, *answer)
                     else:
                         n_left -= 1
                         yield cell, answer
@@ -272,18 +272,12 @@ class Pool:
             child.close()
         return child
 
-    def _report(self, title: str) -> Report:
-        """Return a report that tells the watcher when a cell starts, and every stage."""
-        begun = False
-
-        def report(stage: str, done: int, total: int) -> None:
-            nonlocal begun
-            if not begun:
-                begun = True
-                self.watch(CellStarted(title))
-            self.watch(Stage(title, stage, done, total))
-
-        return report
+    def report(self, cell: Cell, stage: str, done: int, total: int) -> None:
+        """Tell the watcher of a stage, and before the first of a cell that it has begun."""
+        if cell.key not in self._begun:
+            self._begun.add(cell.key)
+            self.watch(CellStarted(cell.title))
+        self.watch(Stage(cell.title, stage, done, total))
 
 
 Progress = tuple[str, int, int]
