@@ -18,8 +18,9 @@ from harness.errors import DataError
 from .conftest import rows_of
 
 ROWS = [("7", "30", 4.0, 100), ("5", "30", 2.5, 200), ("7", "10", 5.0, 300)]
-
-
+BODY = "7,30,4,100\n5,30,2.5,200\n7,10,5,300\n"
+HEAD = "user,item,rating,time\n"
+UNDATED = [("7", "30", 4.0, 0)]
 UMLAUTS = "user,item,rating\nJürgen,é,4\n"
 
 
@@ -27,64 +28,55 @@ class TestLayouts:
     @pytest.mark.parametrize(
         ("name", "content"),
         [
-            ("a.csv", "userId,movieId,rating,timestamp\n7,30,4,100\n5,30,2.5,200\n7,10,5,300\n"),
-            ("no-last-line-end.csv", "user,item,rating,ts\n7,30,4,100\n5,30,2.5,200\n7,10,5,300"),
-            ("no-header.csv", "7,30,4,100\n5,30,2.5,200\n7,10,5,300\n"),
-            ("semicolon.csv", "user;item;rating;time\n7;30;4;100\n5;30;2.5;200\n7;10;5;300\n"),
+            ("a.csv", "userId,movieId,rating,timestamp\n" + BODY),
+            ("no-last-line-end.csv", "user,item,rating,ts\n" + BODY[:-1]),
+            ("no-header.csv", BODY),
+            ("semicolon.csv", (HEAD + BODY).replace(",", ";")),
             ("order.csv", "rating,time,item,user\n4,100,30,7\n2.5,200,30,5\n5,300,10,7\n"),
             ("more.csv", "title,user,item,rating,time\na,7,30,4,100\nb,5,30,2.5,200\nc,7,10,5,300"),
-            ("quotes.csv", 'user,item,rating,time\n"7","30","4",100\n5,30,2.5,200\n7,10,5,300\n'),
-            (
-                "windows.csv",
-                "user,item,rating,time\r\n7,30,4,100\r\n5,30,2.5,200\r\n7,10,5,300\r\n",
-            ),
-            ("old-mac.csv", "user,item,rating,time\r7,30,4,100\r5,30,2.5,200\r7,10,5,300\r"),
-            ("gaps.csv", "\n\nuser,item,rating,time\n\n7,30,4,100\n\n5,30,2.5,200\n7,10,5,300\n\n"),
-            (
-                "blanks.csv",
-                "user, item, rating, time\n 7, 30, 4, 100\n5 ,30, 2.5,200\n7,10,5,300\n",
-            ),
-            ("a.tsv", "7\t30\t4\t100\n5\t30\t2.5\t200\n7\t10\t5\t300\n"),
-            ("u.data", "7\t30\t4\t100\n5\t30\t2.5\t200\n7\t10\t5\t300\n"),
-            ("ratings.dat", "7::30::4::100\n5::30::2.5::200\n7::10::5::300\n"),
-            ("windows.dat", "7::30::4::100\r\n5::30::2.5::200\r\n7::10::5::300\r\n"),
+            ("quotes.csv", HEAD + BODY.replace("7,30,4,", '"7","30","4",')),
+            ("windows.csv", (HEAD + BODY).replace("\n", "\r\n")),
+            ("old-mac.csv", (HEAD + BODY).replace("\n", "\r")),
+            ("gaps.csv", "\n\n" + HEAD + "\n7,30,4,100\n\n5,30,2.5,200\n7,10,5,300\n\n"),
+            ("blanks.csv", HEAD.replace(",", ", ") + BODY.replace("7,30,4", " 7, 30, 4 ")),
+            ("a.tsv", BODY.replace(",", "\t")),
+            ("u.data", BODY.replace(",", "\t")),
+            ("ratings.dat", BODY.replace(",", "::")),
+            ("windows.dat", BODY.replace(",", "::").replace("\n", "\r\n")),
             ("runs.txt", "  7  30\t4 100\n5 30 2.5 200 \n\t7\t\t10 5 300\n"),
-            ("bar.txt", "7|30|4|100\n5|30|2.5|200\n7|10|5|300\n"),
+            ("bar.txt", BODY.replace(",", "|")),
             (
                 "recbole.inter",
                 "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
-                "7\t30\t4\t100\n5\t30\t2.5\t200\n7\t10\t5\t300.0\n",
+                + BODY.replace(",", "\t").replace("300", "300.0"),
             ),
             ("fractions.csv", "7,30,4,100.9\n5,30,2.5,200\n7,10,5,300.2\n"),
         ],
-    )
+    )  # fmt: skip
     def test_is_read_without_being_told(self, load, name: str, content: str) -> None:
         assert rows_of(load(name, content)) == ROWS
 
     @pytest.mark.parametrize(
         ("content", "keys", "rows"),
         [
-            (b"\xef\xbb\xbfuser,item,rating,time\n7,30,4,9\n", {}, [("7", "30", 4.0, 9)]),
-            (b"\xef\xbb\xbf7,30,4\n", {}, [("7", "30", 4.0, 0)]),
+            (b"\xef\xbb\xbf" + HEAD.encode() + b"7,30,4,9\n", {}, [("7", "30", 4.0, 9)]),
+            (b"\xef\xbb\xbf7,30,4\n", {}, UNDATED),
             (UMLAUTS.encode("utf-16"), {}, [("Jürgen", "é", 4.0, 0)]),
-            (UMLAUTS.encode("utf-16"), {"encoding": "utf-16"}, [("Jürgen", "é", 4.0, 0)]),
-            (UMLAUTS.encode("latin-1"), {"encoding": "latin-1"}, [("Jürgen", "é", 4.0, 0)]),
-            (UMLAUTS.encode("cp1252"), {"encoding": "cp1252"}, [("Jürgen", "é", 4.0, 0)]),
+            *(
+                (UMLAUTS.encode(encoding), {"encoding": encoding}, [("Jürgen", "é", 4.0, 0)])
+                for encoding in ("utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252")
+            ),
             (
                 "what,how much,who\n30,4,7\n",
                 {"columns": {"user": "who", "item": "what", "rating": "how much"}},
-                [("7", "30", 4.0, 0)],
+                UNDATED,
             ),
             (
                 "30,4,7,x\n",
                 {"columns": {"user": 3, "item": 1, "rating": 2, "timestamp": None}},
-                [("7", "30", 4.0, 0)],
+                UNDATED,
             ),
-            (
-                "user,item,rating,time\n7,30,4,noon\n",
-                {"columns": {"timestamp": None}},
-                [("7", "30", 4.0, 0)],
-            ),
+            (HEAD + "7,30,4,noon\n", {"columns": {"timestamp": None}}, UNDATED),
             ("user,item,5\n", {"header": False}, [("user", "item", 5.0, 0)]),
             ("customer,sku,rating,when\n7,30,4,100\n", {}, ROWS[:1]),
             (
@@ -93,26 +85,20 @@ class TestLayouts:
                 [("-5", "9" * 23, 1.0, 0), ("007", "NA", 2.0, 0), ("7", "1e3", 3.0, 0)],
             ),
             ("1;2;4,5\n", {"decimal": ",", "separator": ";"}, [("1", "2", 4.5, 0)]),
-            ("7→30→4→100\n", {"separator": "→"}, ROWS[:1]),
-            ("7§30§4§100\n", {"separator": "§"}, ROWS[:1]),
-            ("7##30##4##100\n", {"separator": "##"}, ROWS[:1]),
+            *(
+                (f"7{mark}30{mark}4{mark}100\n", {"separator": mark}, ROWS[:1])
+                for mark in ("→", "§", "##")
+            ),
             ("7 \t30 \t4 \t100\n", {"separator": "whitespace"}, ROWS[:1]),
         ],
     )
     def test_is_read_as_the_config_says(self, load, content, keys, rows) -> None:
         assert rows_of(load("a.csv", content, **keys)) == rows
 
-    def test_parquet_keeps_the_ids_it_holds(self, tmp_path: Path) -> None:
-        frame = pd.DataFrame({"userId": [7, 5], "movieId": ["a", "b"], "rating": [4, 2]})
-        frame.to_parquet(tmp_path / "a.parquet")
-        ratings = datasets.load({"path": "a.parquet", "scale": [1, 5]}, base=tmp_path)
-        assert ratings.user_ids.tolist() == ["7", "5"]
-        assert ratings.item_ids.tolist() == ["a", "b"]
-        assert ratings.scale == (1.0, 5.0)
-
-    def test_a_plain_string_with_an_ending_is_a_path(self, tmp_path: Path) -> None:
+    def test_a_path_may_be_an_object_or_a_plain_string_with_an_ending(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("1,2,3\n")
         assert len(datasets.load("a.csv", base=tmp_path)) == 1
+        assert len(datasets.load(tmp_path / "a.csv")) == 1
 
     def test_progress_ends_at_the_size_of_the_file(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("1,2,3\n")
@@ -120,14 +106,8 @@ class TestLayouts:
         datasets.load("a.csv", base=tmp_path, progress=lambda *step: seen.append(step))
         assert seen[-1] == (6, 6)
 
-    def test_blocks_are_joined_without_a_seam(self, load, monkeypatch: pytest.MonkeyPatch) -> None:
-        content = "\n".join(f"u{n % 17}::i{n}::{n % 5 + 1}::{n}" for n in range(500))
-        whole = load("a.dat", content)
-        monkeypatch.setattr(reading, "BLOCK", 64)
-        assert load("a.dat", content).fingerprint == whole.fingerprint
 
-
-HEAD = "user,item,rating,time\n1,1,1,1\n"
+FIRST = HEAD + "1,1,1,1\n"
 
 
 @pytest.mark.parametrize(
@@ -136,24 +116,24 @@ HEAD = "user,item,rating,time\n1,1,1,1\n"
         ("a.csv", b"", r"a\.csv: no rows of data; give a file that has some"),
         ("a.csv", "\n\n\n", r"a\.csv: no rows of data"),
         ("a.csv", "user,item,rating\n", r"a\.csv: no rows of data"),
-        ("a.csv", HEAD + "2,2,x,1\n", r"a\.csv:3: the rating 'x' is not a number; fix"),
-        ("a.csv", "\n" + HEAD + "\n2,2,x,1\n", r"a\.csv:5: the rating 'x' is not a number"),
-        ("a.csv", HEAD + '2,2,"4,5",1\n', r"a\.csv:3: the rating '4,5' .* decimal: ','"),
+        ("a.csv", FIRST + "2,2,x,1\n", r"a\.csv:3: the rating 'x' is not a number; fix"),
+        ("a.csv", "\n" + FIRST + "\n2,2,x,1\n", r"a\.csv:5: the rating 'x' is not a number"),
+        ("a.csv", FIRST + '2,2,"4,5",1\n', r"a\.csv:3: the rating '4,5' .* decimal: ','"),
         ("a.csv", "user;item;rating\n1;2;4,5\n", r"a\.csv:2: .*say decimal: ','"),
-        ("a.csv", HEAD + "2,2,,1\n", r"a\.csv:3: no rating; fix the data, or `missing"),
-        ("a.csv", HEAD + "2,2,NaN,1\n", r"a\.csv:3: no rating"),
-        ("a.csv", HEAD + "\n2,2,NULL,1\n", r"a\.csv:4: no rating"),
-        ("a.csv", HEAD + "2,2,inf,1\n", r"a\.csv:3: the rating '.*' is not a number"),
-        ("a.csv", HEAD + "2,2,1e999,1\n", r"a\.csv:3: the rating '.*' is not a number"),
-        ("a.csv", HEAD + ",2,3,1\n", r"a\.csv:3: no user"),
-        ("a.csv", HEAD + "2, ,3,1\n", r"a\.csv:3: no item"),
-        ("a.csv", HEAD + "2,2,3\n", r"a\.csv:3: 3 fields where the first line has 4, separated"),
-        ("a.csv", HEAD + "2,2,3,1,5\n", r"a\.csv:3: 5 fields where the first line has 4"),
-        ("a.csv", HEAD + "2,2,3,noon\n", r"a\.csv:3: the timestamp 'noon' is neither seconds"),
-        ("a.csv", HEAD + "2,2,3,\n", r"a\.csv:3: no timestamp; fix"),
-        ("a.csv", HEAD + '2,"2,3,1\n', r"a\.csv:3: a quotation mark is opened here and"),
-        ("a.csv", HEAD + "1,1,3,1\n", r"a\.csv:3: user '1' rates item '1' again \(first"),
-        ("a.csv", HEAD + "2,2\x00,3,1\n", r"a\.csv:3: the item '2\\x00' has a control character"),
+        ("a.csv", FIRST + "2,2,,1\n", r"a\.csv:3: no rating; fix the data, or `missing"),
+        ("a.csv", FIRST + "2,2,NaN,1\n", r"a\.csv:3: no rating"),
+        ("a.csv", FIRST + "\n2,2,NULL,1\n", r"a\.csv:4: no rating"),
+        ("a.csv", FIRST + "2,2,inf,1\n", r"a\.csv:3: the rating '.*' is not a number"),
+        ("a.csv", FIRST + "2,2,1e999,1\n", r"a\.csv:3: the rating '.*' is not a number"),
+        ("a.csv", FIRST + ",2,3,1\n", r"a\.csv:3: no user"),
+        ("a.csv", FIRST + "2, ,3,1\n", r"a\.csv:3: no item"),
+        ("a.csv", FIRST + "2,2,3\n", r"a\.csv:3: 3 fields where the first line has 4, separated"),
+        ("a.csv", FIRST + "2,2,3,1,5\n", r"a\.csv:3: 5 fields where the first line has 4"),
+        ("a.csv", FIRST + "2,2,3,noon\n", r"a\.csv:3: the timestamp 'noon' is neither seconds"),
+        ("a.csv", FIRST + "2,2,3,\n", r"a\.csv:3: no timestamp; fix"),
+        ("a.csv", FIRST + '2,"2,3,1\n', r"a\.csv:3: a quotation mark is opened here and"),
+        ("a.csv", FIRST + "1,1,3,1\n", r"a\.csv:3: user '1' rates item '1' again \(first"),
+        ("a.csv", FIRST + "2,2\x00,3,1\n", r"a\.csv:3: the item '2\\x00' has a control character"),
         ("a.csv", b"user,item,rating\n1,1,1\n\xe9,1,2\n", r"a\.csv:3: the user is not UTF-8; save"),
         ("a.csv", b"us\xe9r,item,rating\n1,1,1\n", r"a\.csv:1: .*no column for the user among us"),
         ("a.csv", "who,item,rating\n1,1,1\n", r"a\.csv:1: a header, .*: no column for the user"),
@@ -165,7 +145,8 @@ HEAD = "user,item,rating,time\n1,1,1,1\n"
         ("a.dat", "1::1::1\n1::\x1f2::1\n", r"a\.dat:2: a control character \(0x1f\); remove it"),
         ("a.txt", "1 1 1\n1 2 one\n", r"a\.txt:2: the rating 'one' is not a number"),
         ("a.csv", b"\x00" * 5_000, r"a\.csv:1: null bytes; this is not text"),
-        ("a.csv", "user,item,rating\n1,1,1\n".encode("utf-16-le"), r"a\.csv: UTF-16 .* utf-16-le"),
+        ("a.csv", UMLAUTS.encode("utf-16-le"), r"a\.csv: UTF-16 .*, as encoding: utf-16-le"),
+        ("a.csv", UMLAUTS.encode("utf-16-be"), r"a\.csv: UTF-16 .*, as encoding: utf-16-be"),
         ("a.parquet", b"", r"a\.parquet: not a Parquet file that can be read"),
         ("a.parquet", b"PAR1 and then nothing", r"a\.parquet: not a Parquet file"),
         ("a.csv.gz", b"\x1f\x8b", r"a\.csv\.gz: packed; unpack it and give the file of ratings"),
@@ -196,14 +177,6 @@ def test_what_the_config_says_is_held_against_the_file(
         load("a.csv", content.encode("latin-1"), **keys)
 
 
-def test_policies_reach_files(load) -> None:
-    content = "user,item,rating\n1,1,1\n1,1,4\n2,,3\n2,1,9\n"
-    keys = {"scale": [1, 5], "duplicates": "last", "missing": "drop", "out_of_scale": "clip"}
-    ratings = load("a.csv", content, **keys)
-    assert rows_of(ratings) == [("1", "1", 4.0, 0), ("2", "1", 5.0, 0)]
-    assert len(ratings.notes) == 3
-
-
 class TestQuotes:
     """Rows are counted against lines: no quotation mark swallows rows unnoticed."""
 
@@ -229,9 +202,12 @@ class TestQuotes:
             assert "\n" not in str(refused.value)
 
     def test_two_marks_on_different_lines_are_named(self, load) -> None:
-        lines = self.content(10, '9,9999,"Broken,5').replace("t500,", '"t500,",')
-        with pytest.raises(DataError, match=r"^a\.csv:11: a quotation mark is opened here[^\n]*$"):
+        lines = self.content(10, '9,9999,"Broken,5').replace("t500,", '"t500,')
+        with pytest.raises(DataError, match=r"2 faults \(2 broken lines\)") as refused:
             load("a.csv", lines)
+        assert [line[:10] for line in str(refused.value).splitlines()[:2]] == [
+            "a.csv:11: ", "a.csv:502:",
+        ]  # fmt: skip
 
     def test_a_title_of_several_lines_is_read_at_any_size(
         self, load, monkeypatch: pytest.MonkeyPatch
@@ -499,14 +475,6 @@ class TestFaults:
         assert Ratings.from_columns(range(401), range(401), plays).scale == (1.0, 100_000.0)
 
 
-@pytest.mark.parametrize("order", ["le", "be"])
-def test_utf_16_without_a_mark_is_read_as_the_message_says(load, order: str) -> None:
-    content = UMLAUTS.encode(f"utf-16-{order}")
-    with pytest.raises(DataError, match=f"name its encoding, as encoding: utf-16-{order}"):
-        load("a.csv", content)
-    assert rows_of(load("a.csv", content, encoding=f"utf-16-{order}")) == [("Jürgen", "é", 4.0, 0)]
-
-
 class TestPaths:
     @pytest.mark.parametrize(
         ("path", "message"),
@@ -528,10 +496,6 @@ class TestPaths:
     def test_an_endless_device_is_no_file(self) -> None:
         with pytest.raises(DataError, match="/dev/zero: not a regular file"):
             datasets.load({"path": "/dev/zero"})
-
-    def test_a_path_object_is_a_path(self, tmp_path: Path) -> None:
-        (tmp_path / "ratings").write_text("1,2,3\n")
-        assert len(datasets.load(tmp_path / "ratings")) == 1
 
 
 class TestBounds:

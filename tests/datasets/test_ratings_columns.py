@@ -39,14 +39,9 @@ def test_columns_come_back_in_their_order_and_ids_are_numbered_by_appearance(pai
     assert ratings.n_users == len(set(users))
 
 
-def test_density_is_the_rated_part_of_all_pairs() -> None:
-    ratings = Ratings.from_columns([1, 1, 2], [1, 2, 1], [3, 4, 5])
-    assert ratings.density == 0.75
-    assert len(ratings) == 3
-
-
 def test_taken_rows_keep_codes_and_ids() -> None:
     ratings = Ratings.from_columns(["a", "b", "c"], ["x", "y", "x"], [1, 2, 3], [7, 8, 9])
+    assert (ratings.density, len(ratings)) == (0.5, 3)
     part = ratings.take(np.array([2, 0]))
     assert part.users.tolist() == [2, 0]
     assert part.timestamps.tolist() == [9, 7]
@@ -56,13 +51,8 @@ def test_taken_rows_keep_codes_and_ids() -> None:
 
 class TestFingerprint:
     def make(self, **changes: object) -> Ratings:
-        columns = {
-            "users": ["a", "b"],
-            "items": ["x", "y"],
-            "ratings": [1.0, 2.0],
-            "timestamps": [1, 2],
-            "scale": (1.0, 5.0),
-        }
+        columns = {"users": ["a", "b"], "items": ["x", "y"], "ratings": [1.0, 2.0]}
+        columns |= {"timestamps": [1, 2], "scale": (1.0, 5.0)}
         return Ratings.from_columns(**(columns | changes))
 
     def test_is_the_same_for_the_same_data_as_in_published_results(self) -> None:
@@ -87,7 +77,7 @@ class TestFingerprint:
     def test_differs_when_anything_differs(self, change: dict[str, object]) -> None:
         assert self.make(**change).fingerprint != self.make().fingerprint
 
-    def test_tells_ids_apart_whose_texts_run_together(self) -> None:
+    def test_differs_for_ids_whose_texts_run_together(self) -> None:
         one, other = self.make(users=["ab", "c"]), self.make(users=["a", "bc"])
         assert one.fingerprint != other.fingerprint
 
@@ -100,19 +90,8 @@ class TestFrames:
                 {"movieId": [10, 20], "userId": [1, 1], "timestamp": [5, 6], "rating": [3.5, 4.0]},
                 [("1", "10", 3.5, 5), ("1", "20", 4.0, 6)],
             ),
-            (
-                {"user": [1], "item": [1], "rating": [1], "time": pd.to_datetime(["1970-01-02"])},
-                [("1", "1", 1.0, 86_400)],
-            ),
-            (
-                {
-                    "user": [1],
-                    "item": [1],
-                    "rating": [1],
-                    "time": pd.to_datetime(["1970-01-01 01:00:05+01:00"]),
-                },
-                [("1", "1", 1.0, 5)],
-            ),
+            ({"time": pd.to_datetime(["1970-01-02"])}, [("1", "1", 1.0, 86_400)]),
+            ({"time": pd.to_datetime(["1970-01-01 01:00:05+01:00"])}, [("1", "1", 1.0, 5)]),
             (
                 {
                     "user": pd.Categorical(["b", "a", "b"], categories=["a", "b", "unused"]),
@@ -128,12 +107,13 @@ class TestFrames:
         ],
     )
     def test_columns_of_any_type_are_found_by_their_usual_names(self, columns, rows) -> None:
+        if "time" in columns:
+            columns = {"user": [1], "item": [1], "rating": [1]} | columns
         assert rows_of(datasets.load(frame(**columns))) == rows
 
     def test_columns_may_be_named(self) -> None:
-        ratings = Ratings.from_frame(
-            frame(who=["a"], what=["b"], stars=[3]), user="who", item="what", scale=(1, 5)
-        )
+        named = frame(who=["a"], what=["b"], stars=[3])
+        ratings = Ratings.from_frame(named, user="who", item="what", scale=(1, 5))
         assert rows_of(ratings) == [("a", "b", 3.0, 0)]
 
     @pytest.mark.parametrize(
@@ -143,7 +123,7 @@ class TestFrames:
             (
                 ["user", "item", "rating"],
                 {"user": "usr"},
-                "no column 'usr' for the user; did you mean 'user'",
+                "no column 'usr' .*mean 'user'",
             ),
             (
                 ["user", "item", "rating", "rating"],
@@ -209,11 +189,7 @@ class TestPolicies:
         assert made.notes == (f"1 duplicate pair: the {policy} kept, 1 row dropped",)
 
     @given(
-        st.lists(
-            st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 5)),
-            min_size=1,
-            max_size=40,
-        ),
+        st.lists(st.tuples(*map(st.integers, (0, 0, 1), (3, 3, 5))), min_size=1, max_size=40),
         st.sampled_from(["first", "last", "mean"]),
     )
     def test_duplicates_equal_a_dictionary(self, rows, policy: str) -> None:
@@ -231,30 +207,22 @@ class TestPolicies:
         [
             (
                 (["a", None, "c", "d"], ["x", "y", "z", None], [1.0, 2.0, np.nan, 3.0]),
-                {"missing": "drop"},
-                [1.0],
-                "3 rows without a value dropped",
+                {"missing": "drop"}, [1.0], "3 rows without a value dropped",
             ),
             (
                 ([1, 2], [1, 2], [0, 9]),
-                {"out_of_scale": "clip"},
-                [1.0, 5.0],
-                "2 ratings outside 1 to 5 clipped",
+                {"out_of_scale": "clip"}, [1.0, 5.0], "2 ratings outside 1 to 5 clipped",
             ),
             (
                 ([1, 2], [1, 2], [3, 9]),
-                {"out_of_scale": "drop"},
-                [3.0],
-                "1 rating outside 1 to 5 dropped",
+                {"out_of_scale": "drop"}, [3.0], "1 rating outside 1 to 5 dropped",
             ),
             (
                 ([1, 2], [1, 2], [0.5, 4]),
-                {"scale": None},
-                [0.5, 4.0],
-                "scale 0.5 to 4, the lowest and highest rating found",
+                {"scale": None}, [0.5, 4.0], "scale 0.5 to 4, the lowest and highest rating found",
             ),
         ],
-    )
+    )  # fmt: skip
     def test_what_is_done_is_noted(self, columns, policies, ratings, note: str) -> None:
         made = Ratings.from_columns(*columns, **({"scale": (1, 5)} | policies))
         assert made.ratings.tolist() == ratings
@@ -275,7 +243,6 @@ class TestSurprise:
     surprise = property(lambda self: pytest.importorskip("surprise"))
 
     def test_there_and_back_again(self) -> None:
-        assert self.surprise
         made = Ratings.from_columns(["a", "b"], ["x", "x"], [1.0, 2.5], [7, 8], scale=(0.5, 5))
         again = Ratings.from_surprise(made.to_surprise())
         assert again.fingerprint == made.fingerprint
@@ -290,7 +257,6 @@ class TestSurprise:
         assert theirs.user_ids.tolist() == ["9", "7"]
 
     def test_a_trainset_has_the_same_inner_ids(self) -> None:
-        assert self.surprise
         made = Ratings.from_columns(["b", "a", "b"], ["y", "y", "x"], [1.0, 2.0, 3.0], scale=(1, 5))
         trainset = made.to_surprise().build_full_trainset()
         assert [trainset.to_inner_uid(user) for user in made.user_ids] == [0, 1]
