@@ -6,10 +6,9 @@ import hashlib
 import os
 import subprocess
 import sys
-import threading
 import time
-import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,28 +38,32 @@ from .conftest import (
 pytestmark = pytest.mark.usefixtures("impatient")
 
 
+def kept_in(cache: Path) -> Path:
+    """Return the folder of the data set in a cache, made."""
+    folder = cache / "datasets" / "ml-25m"
+    folder.mkdir(parents=True)
+    return folder
+
+
 class TestLoading:
-    def test_a_data_set_is_fetched_once(self, serve, known, cache: Path) -> None:
+    def test_a_data_set_is_fetched_once_and_equals_its_file(
+        self, serve, known, cache: Path, tmp_path: Path
+    ) -> None:
         server = serve(ARCHIVE)
         what = known(server.url)
+        (tmp_path / "ratings.csv").write_bytes(RATINGS)
+        alone = datasets.load({"path": str(tmp_path / "ratings.csv"), "scale": [0.5, 5]})
         first, second = (datasets.load("ml-25m", cache=cache) for _ in range(2))
         assert server.n_requests == 1
-        assert first.fingerprint == second.fingerprint
+        assert first.fingerprint == second.fingerprint == alone.fingerprint
         assert (len(first), first.n_users, first.n_items) == (20_000, 500, 40)
         assert (second.licence, second.citation) == (what.licence, what.citation)
 
-    def test_ratings_equal_those_of_the_file_alone(self, serve, known, cache, tmp_path) -> None:
-        known(serve(ARCHIVE).url)
-        (tmp_path / "ratings.csv").write_bytes(RATINGS)
-        alone = datasets.load({"path": str(tmp_path / "ratings.csv"), "scale": [0.5, 5]})
-        assert datasets.load("ml-25m", cache=cache).fingerprint == alone.fingerprint
-
     def test_nothing_but_archive_and_lock_is_kept(self, serve, known, cache) -> None:
         known(serve(ARCHIVE).url)
-        folder = cache / "datasets" / "ml-25m"
-        folder.mkdir(parents=True)
-        (folder / "tmpabcd").write_bytes(b"left by a killed process")
-        (folder / ".xyz.part").write_bytes(b"left by a killed process")
+        folder = kept_in(cache)
+        for name in ("tmpabcd", ".xyz.part"):
+            (folder / name).write_bytes(b"left by a killed process")
         steps: list[tuple[int, int]] = []
         datasets.load("ml-25m", cache=cache, progress=lambda *step: steps.append(step))
         assert {path.name for path in folder.iterdir()} - {".lock"} == {"ml-25m.zip"}
@@ -71,21 +74,22 @@ class TestLoading:
         self, serve, known, cache: Path
     ) -> None:
         known(serve(ARCHIVE).url)
-        folder = cache / "datasets" / "ml-25m"
-        folder.mkdir(parents=True)
-        (folder / "ml-25m.zip").write_bytes(ARCHIVE[:-5])
+        kept = kept_in(cache) / "ml-25m.zip"
+        kept.write_bytes(ARCHIVE[:-5])
         ratings = datasets.load("ml-25m", cache=cache)
         assert len(ratings) == 20_000
         assert "skipped" in ratings.notes[0]
-        assert (folder / "ml-25m.zip").read_bytes() == ARCHIVE
+        assert kept.read_bytes() == ARCHIVE
 
     def test_policies_reach_a_data_set(self, serve, known, cache: Path) -> None:
         archive = zipped({"ml-25m/ratings.csv": RATINGS + b"1,1,5.0,1\n"})
         known(serve(archive).url, md5=hashlib.md5(archive).hexdigest(), n_ratings=20_001)
         with pytest.raises(DataError, match=r"ratings\.csv:20002: user '1' rates item '1' again"):
             datasets.load("ml-25m", cache=cache)
-        last = datasets.load({"name": "ml-25m", "duplicates": "last"}, cache=cache)
-        first = datasets.load({"name": "ml-25m", "duplicates": "first"}, cache=cache)
+        last, first = (
+            datasets.load({"name": "ml-25m", "duplicates": policy}, cache=cache)
+            for policy in ("last", "first")
+        )
         assert last.fingerprint != first.fingerprint
         assert last.notes[0].startswith("1 duplicate pair")
 
@@ -100,30 +104,19 @@ class TestLoading:
     def test_two_at_once_fetch_once(self, serve, known, cache: Path) -> None:
         server = serve(ARCHIVE)
         known(server.url)
-        found: list[str] = []
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _: datasets.load("ml-25m", cache=cache), range(4)))
+        assert len({ratings.fingerprint for ratings in found}) == 1
+        assert server.n_requests == 1
 
-        def read() -> None:
-            found.append(datasets.load("ml-25m", cache=cache).fingerprint)
-
-        threads = [threading.Thread(target=read) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert (len(found), len(set(found)), server.n_requests) == (4, 1, 1)
-
-    def test_the_cache_is_where_the_environment_says(
+    @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
+    def test_the_cache_is_where_the_environment_says_or_that_of_the_system(
         self, serve, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         known(serve(ARCHIVE).url)
         monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "mine"))
         datasets.load("ml-25m")
         assert (tmp_path / "mine" / "datasets" / "ml-25m" / "ml-25m.zip").is_file()
-
-    @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
-    def test_else_it_is_the_cache_folder_of_the_system(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
         monkeypatch.delenv("HARNESS_CACHE")
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
         assert datasets.cache_folder() == tmp_path / "surprise-harness"
@@ -142,6 +135,7 @@ class TestLocalCopies:
     @pytest.mark.parametrize(
         "place",
         [
+            "own/ml-25m.zip",
             "data/ml-25m.zip",
             "data/ml-25m/ml-25m.zip",
             "data/ml-25m/ratings.csv",
@@ -152,19 +146,13 @@ class TestLocalCopies:
     def test_a_copy_is_found_where_people_put_it(
         self, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
     ) -> None:
-        path = tmp_path / place
-        path.parent.mkdir(parents=True)
-        path.write_bytes(ARCHIVE if path.suffix == ".zip" else RATINGS)
+        later = tmp_path / "surprise" / "ml-25m" / "ml-25m" / "ratings.csv"
+        for path in (later, tmp_path / place):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(ARCHIVE if path.suffix == ".zip" else RATINGS)
+        monkeypatch.setenv("HARNESS_DATA", str(tmp_path / "own"))
         monkeypatch.setenv("SURPRISE_DATA_FOLDER", str(tmp_path / "surprise"))
-        assert find_local(known(), tmp_path / "cache", tmp_path) == (path, [])
-
-    def test_the_folder_of_the_environment_comes_first(
-        self, known, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        known()
-        (tmp_path / "ml-25m.zip").write_bytes(ARCHIVE)
-        monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
-        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
+        assert find_local(known(), tmp_path / "cache", tmp_path) == (tmp_path / place, [])
 
     @pytest.mark.parametrize("form", ["ml-25m.zip", "ratings.csv", "folder"])
     def test_a_path_beside_the_name_stands_for_the_download(
@@ -268,30 +256,25 @@ class TestFetching:
             fetch(known("https://a"), tmp_path)
         assert all(url.startswith("https:") for url in asked)
 
-    def test_without_published_hash_a_broken_archive_is_not_kept(
-        self, serve, known, tmp_path: Path
+    def test_without_its_hash_an_archive_must_be_whole_and_hold_the_published_ratings(
+        self, serve, known, tmp_path: Path, cache: Path
     ) -> None:
         broken = bytearray(ARCHIVE)
         broken[-200_000] ^= 1
-        what = known(serve(bytes(broken)).url, md5=None)
-        with pytest.raises(DownloadError, match=r"broken \(Bad CRC-32"):
-            fetch(what, tmp_path)
-        assert not (tmp_path / "ml-25m.zip").exists()
-
-    def test_without_its_hash_an_archive_must_hold_the_published_ratings(
-        self, serve, known, tmp_path: Path
-    ) -> None:
-        what = known(serve(ARCHIVE).url, md5=None, member_md5="0" * 32)
-        with pytest.raises(DownloadError, match=r"ratings\.csv: md5:.* is not ml-25m as published"):
-            fetch(what, tmp_path)
-        assert not (tmp_path / "ml-25m.zip").exists()
-        right = known(serve(ARCHIVE).url, md5=None, member_md5=hashlib.md5(RATINGS).hexdigest())
-        assert fetch(right, tmp_path).read_bytes() == ARCHIVE
-
-    def test_without_published_hash_a_whole_archive_is_taken(self, serve, known, cache) -> None:
-        known(serve(ARCHIVE).url, md5=None, sha256=None)
-        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
-        assert len(datasets.load("ml-25m", cache=cache)) == 20_000
+        for archive, digest, message in [
+            (bytes(broken), None, r"broken \(Bad CRC-32"),
+            (ARCHIVE, "0" * 32, r"ratings\.csv: md5:.* is not ml-25m as published"),
+        ]:
+            what = known(serve(archive).url, md5=None, member_md5=digest)
+            with pytest.raises(DownloadError, match=message):
+                fetch(what, tmp_path)
+            assert not (tmp_path / "ml-25m.zip").exists()
+        for digest in (hashlib.md5(RATINGS).hexdigest(), None):
+            server = serve(ARCHIVE)
+            known(server.url, md5=None, member_md5=digest)
+            for _ in range(2):
+                assert len(datasets.load("ml-25m", cache=cache / str(digest))) == 20_000
+            assert server.n_requests == 1
 
     def test_a_full_disk_is_said(self, serve, known, tmp_path, monkeypatch) -> None:
         def full(*args: object) -> None:
@@ -337,12 +320,13 @@ class TestWheels:
             path = tmp_path / "index" / "pretend_data-1.0-py3-none-any.whl"
             path.parent.mkdir()
             info = "pretend_data-1.0.dist-info"
-            with zipfile.ZipFile(path, "w") as archive:
-                archive.writestr("pretend/ratings.inter", content)
-                about = "Metadata-Version: 2.1\nName: pretend-data\nVersion: 1.0\n"
-                archive.writestr(f"{info}/METADATA", about)
-                archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\n")
-                archive.writestr(f"{info}/RECORD", "")
+            members = {
+                "pretend/ratings.inter": content,
+                f"{info}/METADATA": b"Metadata-Version: 2.1\nName: pretend-data\nVersion: 1.0\n",
+                f"{info}/WHEEL": b"Wheel-Version: 1.0\n",
+                f"{info}/RECORD": b"",
+            }
+            path.write_bytes(zipped(members))
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             return WheelMember("pretend-data==1.0", digest, "pretend/ratings.inter", skip_lines=1)
 
