@@ -29,22 +29,7 @@ __all__ = ["Ratings", "load"]
 
 
 class Policies(TypedDict, total=False):
-    """What to do with rows that cannot be used unchanged, as in the ``dataset`` part of a config.
-
-    Attributes
-    ----------
-    scale : (float, float)
-        The lowest and the highest rating; by default those of the data.
-    duplicates : {"error", "first", "last", "mean"}
-        A pair of user and item that is rated more than once. The mean takes the place of the first
-        rating, with the latest timestamp.
-    missing : {"error", "drop"}
-        A row without user, item, rating or, where times are read, timestamp.
-    out_of_scale : {"error", "clip", "drop", "keep"}
-        A rating outside the scale.
-    unreadable : {"error", "drop"}
-        A row whose rating is not a number, or whose timestamp is not a time.
-    """
+    """What to do with rows that cannot be used unchanged, by the keys of a config."""
 
     scale: tuple[float, float] | None
     duplicates: str
@@ -132,7 +117,7 @@ class Ratings:
         name or the file they came from.
         """
         digest = hashlib.sha256()
-        columns: list[tuple[NDArray[Any], str]] = [
+        columns: list[tuple[NDArray[np.generic], str]] = [
             (self.users, "<i4"),
             (self.items, "<i4"),
             (self.ratings, "<f8"),
@@ -150,7 +135,7 @@ class Ratings:
         digest.update(f"{self.scale[0]!r},{self.scale[1]!r}".encode())
         return digest.hexdigest()
 
-    def take(self, rows: NDArray[Any]) -> Ratings:
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Ratings:
         """Return some of the rows, in the order given, with the same codes and ids.
 
         Parameters
@@ -218,9 +203,10 @@ class Ratings:
         name : str
             What to call the data.
         **policies
-            ``scale``, the lowest and the highest rating, by default those of the data; and
-            ``duplicates``, ``missing``, ``out_of_scale`` and ``unreadable``, by default
-            ``"error"``: see `harness.datasets.ratings.Policies`.
+            As in the ``dataset`` part of a config: ``scale``, the lowest and the highest rating, by
+            default those of the data; ``duplicates`` (``"error"``, ``"first"``, ``"last"`` or
+            ``"mean"``), ``missing`` and ``unreadable`` (``"error"`` or ``"drop"``) and
+            ``out_of_scale`` (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``).
 
         Raises
         ------
@@ -308,7 +294,7 @@ class Ratings:
         """Return a DataFrame with the columns user, item, rating and, where known, timestamp."""
         import pandas as pd
 
-        columns: dict[str, Any] = {
+        columns: dict[str, NDArray[np.generic]] = {
             "user": self.user_ids[self.users],
             "item": self.item_ids[self.items],
             "rating": self.ratings,

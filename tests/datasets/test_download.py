@@ -239,22 +239,22 @@ class TestFetching:
     def test_no_hop_of_a_redirect_is_without_encryption(
         self, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hops: list[str]
     ) -> None:
-        asked = []
+        requested = []
 
         def send(self: object, request: requests.PreparedRequest, **_: object) -> object:
             answer = requests.Response()
             answer.status_code, answer.url, answer.request = 302, str(request.url), request
-            answer.headers["Location"] = hops[len(asked)]
+            answer.headers["Location"] = hops[len(requested)]
             answer.raw = SimpleNamespace(
                 close=lambda: None, read=lambda size: b"", release_conn=lambda: None
             )
-            asked.append(answer.url)
+            requested.append(answer.url)
             return answer
 
         monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", send)
         with pytest.raises(DownloadError, match="redirected to an address without encryption"):
             fetch(known("https://a"), tmp_path)
-        assert all(url.startswith("https:") for url in asked)
+        assert all(url.startswith("https:") for url in requested)
 
     def test_without_its_hash_an_archive_must_be_whole_and_hold_the_published_ratings(
         self, serve, known, tmp_path: Path, cache: Path

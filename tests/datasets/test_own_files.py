@@ -53,7 +53,7 @@ class TestLayouts:
             ("fractions.csv", "7,30,4,100.9\n5,30,2.5,200\n7,10,5,300.2\n"),
         ],
     )  # fmt: skip
-    def test_is_read_without_being_told(self, load, name: str, content: str) -> None:
+    def test_is_read_without_keys(self, load, name: str, content: str) -> None:
         assert rows_of(load(name, content)) == ROWS
 
     @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv.gz", b"\x1f\x8b", r"a\.csv\.gz: packed; unpack it and give the file of ratings"),
     ],
 )  # fmt: skip
-def test_a_fault_is_told_with_file_and_line(
+def test_a_fault_is_named_with_file_and_line(
     load, name: str, content: str | bytes, message: str
 ) -> None:
     with pytest.raises(DataError, match="^" + message):

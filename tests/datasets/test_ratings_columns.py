@@ -117,7 +117,7 @@ class TestFrames:
         assert rows_of(ratings) == [("a", "b", 3.0, 0)]
 
     @pytest.mark.parametrize(
-        ("names", "asked", "message"),
+        ("names", "named", "message"),
         [
             (["user", "rating"], {}, "frame: no column for the item among user, rating"),
             (
@@ -132,9 +132,9 @@ class TestFrames:
             ),
         ],
     )
-    def test_a_column_that_is_not_clear_is_named(self, names, asked, message) -> None:
+    def test_a_column_that_is_not_clear_is_named(self, names, named, message) -> None:
         with pytest.raises(DataError, match=message):
-            Ratings.from_frame(pd.DataFrame([range(len(names))], columns=names), **asked)
+            Ratings.from_frame(pd.DataFrame([range(len(names))], columns=names), **named)
 
     def test_frames_are_left_as_they_were(self) -> None:
         given_frame = frame(user=[1, 1], item=[1, 1], rating=[1.0, 9.0])

@@ -1,4 +1,4 @@
-"""Made-up ratings: as many as asked, the same on every machine, with something to learn."""
+"""Synthetic ratings: of the given size, the same on every machine, with something to learn."""
 
 from __future__ import annotations
 
