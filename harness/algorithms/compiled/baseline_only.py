@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.algorithms import surprise
+from harness.algorithms import registry, surprise
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists
-from harness.algorithms.registry import (
-    Algorithm,
-    Estimates,
-    FitOptions,
-    Params,
-    Progress,
-    are_integers,
-    are_numbers,
-)
+from harness.algorithms.registry import Algorithm, Estimates, FitOptions, Params, Progress
 from harness.kernels import kernel
 from harness.sections import Range, SearchSpace
 
@@ -47,33 +39,29 @@ class BaselineOnly(Algorithm):
         return self.baselines(users, items), False
 
 
-def accepts_baselines(options: object) -> bool:
+def accepts_baselines(given: object) -> bool:
     """Return whether these ``bsl_options`` are ordinary; Surprise answers for the others."""
-    if not isinstance(options, dict) or options.get("method", "als") not in ("als", "sgd"):
+    if not isinstance(given, dict) or given.get("method", "als") not in tuple(registry.BSL_OPTIONS):
         return False
-    numbers = [value for key, value in options.items() if key not in ("method", "n_epochs")]
-    return are_integers(options.get("n_epochs", 1)) and are_numbers(*numbers)
+    numbers = [value for key, value in given.items() if key not in ("method", "n_epochs")]
+    return registry.are_integers(given.get("n_epochs", 1)) and registry.are_numbers(*numbers)
 
 
 def fit_baselines(
-    options: Params, trainset: ColumnTrainset, progress: Progress = lambda done, total: None
+    given: Params, trainset: ColumnTrainset, progress: Progress = lambda done, total: None
 ) -> tuple[Floats, Floats]:
     """Return the biases of users and items as ``compute_baselines`` would."""
-    mean = float(trainset.global_mean)
+    options = {**registry.BSL_OPTIONS[given.get("method", "als")], **given}
+    mean, n_epochs = float(trainset.global_mean), options["n_epochs"]
     bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
-    if options.get("method", "als") == "als":
-        n_epochs = options.get("n_epochs", 10)
-        reg_u, reg_i = float(options.get("reg_u", 15)), float(options.get("reg_i", 10))
-        for epoch in range(n_epochs):
-            alternate(trainset.by_item, mean, reg_i, bu, bi)
-            alternate(trainset.by_user, mean, reg_u, bi, bu)
-            progress(epoch + 1, n_epochs)
-    else:
-        n_epochs = options.get("n_epochs", 20)
-        rate, penalty = float(options.get("learning_rate", 0.005)), float(options.get("reg", 0.02))
-        for epoch in range(n_epochs):
-            descend(trainset.by_user, mean, rate, penalty, bu, bi)
-            progress(epoch + 1, n_epochs)
+    for epoch in range(n_epochs):
+        if options["method"] == "als":
+            alternate(trainset.by_item, mean, float(options["reg_i"]), bu, bi)
+            alternate(trainset.by_user, mean, float(options["reg_u"]), bi, bu)
+        else:
+            steps = float(options["learning_rate"]), float(options["reg"])
+            descend(trainset.by_user, mean, *steps, bu, bi)
+        progress(epoch + 1, n_epochs)
     return bu, bi
 
 

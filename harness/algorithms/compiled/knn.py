@@ -10,17 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from harness.algorithms import surprise
+from harness.algorithms import registry, surprise
 from harness.algorithms.compiled import baseline_only
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
-from harness.algorithms.models import (
-    Codes,
-    ColumnTrainset,
-    Floats,
-    Lists,
-    Offsets,
-    Order,
-)
+from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.algorithms.registry import (
     DOUBLE,
     Algorithm,
@@ -29,14 +22,11 @@ from harness.algorithms.registry import (
     NeedsSurprise,
     Params,
     Size,
-    are_integers,
-    are_numbers,
 )
 from harness.kernels import each_block, kernel
 from harness.sections import Range, SearchSpace
 
-MEASURES = ("msd", "cosine", "pearson", "pearson_baseline")
-MSD, COSINE, PEARSON, PEARSON_BASELINE = range(4)
+COSINE, MSD, PEARSON, PEARSON_BASELINE = range(4)  # as in registry.SIMILARITIES
 DENSE_LIMIT = 2 << 30
 """Largest similarity matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
 MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
@@ -73,27 +63,27 @@ class KNNBasic(Algorithm):
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
-        options = params.get("sim_options", {})
-        n = size.n_users if options.get("user_based", True) else size.n_items
+        options = {**registry.SIM_OPTIONS, **params.get("sim_options", {})}
+        n = size.n_users if options["user_based"] else size.n_items
         rows = (n if fits_densely(n) else 256) * n * DOUBLE
         return rows + (12 + 5 * DOUBLE) * size.n_ratings  # an order, and ratings made of others
 
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        options = model.sim_options
-        name = str(options.get("name", "msd")).lower()
+        options = {**registry.SIM_OPTIONS, **model.sim_options}
+        name = str(options["name"]).lower()
         needs_baselines = name == "pearson_baseline" or cls is KNNBaseline
         return (
-            name in MEASURES
-            and are_integers(options.get("min_support", 1))
-            and (name != "pearson_baseline" or are_numbers(options.get("shrinkage", 100)))
+            name in registry.SIMILARITIES
+            and registry.are_integers(options["min_support"])
+            and (name != "pearson_baseline" or registry.are_numbers(options["shrinkage"]))
             and not (needs_baselines and not baseline_only.accepts_baselines(model.bsl_options))
             and not trainset.has_repeats
         )
 
     @classmethod
     def may_score(cls, model: surprise.AlgoBase) -> bool:
-        if not are_integers(model.k, model.min_k):
+        if not registry.are_integers(model.k, model.min_k):
             return False
         # Without a least number of neighbours KNNBasic may divide by 0, which Surprise reports.
         return (model.min_k >= 1 or cls.too_few == 0.0) and super().may_score(model)
@@ -278,12 +268,12 @@ def similarities_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> LazyM
 
     It sets the model's biases, if the measure needs them and there are none yet.
     """
-    given = model.sim_options
-    measure = MEASURES.index(given.get("name", "msd").lower())
-    min_support, shrinkage = int(given.get("min_support", 1)), 0.0
+    given = {**registry.SIM_OPTIONS, **model.sim_options}
+    measure = registry.SIMILARITIES.index(given["name"].lower())
+    min_support, shrinkage = int(given["min_support"]), 0.0
     y_lists, order = _sides(model, trainset)
     if measure == PEARSON_BASELINE:
-        min_support, shrinkage = max(2, min_support), float(given.get("shrinkage", 100))
+        min_support, shrinkage = max(2, min_support), float(given["shrinkage"])
         if model.bu is None:
             model.bu, model.bi = baseline_only.fit_baselines(model.bsl_options, trainset)
         bx, by = model.switch(model.bu, model.bi)
