@@ -30,15 +30,25 @@ def faults(schema, data):
     return [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(data)]
 
 
-def test_a_new_config_loads_and_names_its_schema(call, tmp_path):
+def test_a_new_config_loads_and_every_key_stands_under_its_meaning(call, tmp_path, schema):
     code, out, _ = call("new", "mine/first.yaml")
     assert code == 0
     assert "next: harness run mine/first.yaml" in out
     path = tmp_path / "mine" / "first.yaml"
-    assert path.read_text().splitlines()[0] == FIRST_LINE
-    assert json.loads((tmp_path / "mine" / "schema.json").read_text()) == make_schema()
-    experiment, _ = load(path)
-    assert experiment.name == "first"
+    lines = path.read_text().splitlines()
+    assert lines[0] == FIRST_LINE
+    assert json.loads((tmp_path / "mine" / "schema.json").read_text()) == schema
+    as_written, _ = load(path)
+    assert as_written.name == "first"
+    text = " ".join("\n".join(lines).replace("\n# ", " ").split())
+    for key, field in Experiment.model_fields.items():
+        if f" {key}: " in text or f"#{key}: " in text:
+            assert " ".join(field.description.split()) in text
+    # What is commented out are the defaults.
+    bare = [line[1:] if re.match("#(  |[^ ])", line) else line for line in lines]
+    assert bare != lines
+    uncommented, _ = load(parse("\n".join(bare), "a.yaml").data | {"name": "first"})
+    assert uncommented == as_written
 
 
 def test_a_new_config_holds_what_was_asked_for(call, tmp_path):
@@ -55,34 +65,9 @@ def test_a_new_config_holds_what_was_asked_for(call, tmp_path):
     assert [each.name for each in experiment.algorithms][:2] == ["SVD++", "slope one"]
     assert experiment.metrics == ["ndcg@5", "ndcg@10", "rmse"]
     assert experiment.seed == [7]
-
-
-def test_all_takes_every_algorithm_of_surprise(call, tmp_path):
-    call("new", "a.yaml", "--algorithms", "all")
-    experiment, _ = load(tmp_path / "a.yaml")
+    call("new", "b.yaml", "--algorithms", "all")
+    experiment, _ = load(tmp_path / "b.yaml")
     assert set(registry.names("surprise")) <= {each.name for each in experiment.algorithms}
-
-
-def test_every_key_stands_under_its_meaning(call, tmp_path):
-    call("new", "a.yaml")
-    text = " ".join((tmp_path / "a.yaml").read_text().replace("\n# ", " ").split())
-    for key, field in Experiment.model_fields.items():
-        if f" {key}: " in text or f"#{key}: " in text:
-            assert " ".join(field.description.split()) in text
-
-
-def test_what_is_commented_out_are_the_defaults(call, tmp_path):
-    call("new", "a.yaml")
-    path = tmp_path / "a.yaml"
-    as_written, _ = load(path)
-    lines = path.read_text().splitlines()
-    bare = [
-        line[1:] if line.startswith("#") and line[1:2] not in ("", " ") else line for line in lines
-    ]
-    inner = [line[1:] if line.startswith("#  ") else line for line in bare]
-    assert inner != lines
-    uncommented, _ = load(parse("\n".join(inner), "a.yaml").data | {"name": "a"})
-    assert uncommented == as_written
 
 
 def test_faults_in_the_answers_come_at_once_and_nothing_is_written(call, tmp_path):
@@ -103,18 +88,22 @@ def test_a_config_that_is_there_is_kept_unless_forced(call, tmp_path):
     assert (tmp_path / "a.yaml").read_text().startswith(FIRST_LINE)
 
 
-@pytest.mark.parametrize("content", ["{}", "not json", '{"title": "of something else"}'])
-def test_a_schema_of_somebody_else_is_kept(call, tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "is_ours"),
+    [
+        ("{}", False),
+        ("not json", False),
+        ('{"title": "of something else"}', False),
+        ('{"title": "A config of harness"}', True),
+    ],
+)
+def test_an_older_schema_is_replaced_and_that_of_another_program_kept(
+    call, tmp_path, schema, content, is_ours
+):
     (tmp_path / "schema.json").write_text(content)
     call("new", "a.yaml")
-    assert (tmp_path / "schema.json").read_text() == content
-
-
-def test_an_older_schema_is_brought_up_to_date(call, tmp_path):
-    old = {"title": make_schema()["title"]}
-    (tmp_path / "schema.json").write_text(json.dumps(old))
-    call("new", "a.yaml")
-    assert json.loads((tmp_path / "schema.json").read_text()) == make_schema()
+    written = (tmp_path / "schema.json").read_text()
+    assert json.loads(written) == schema if is_ours else written == content
 
 
 ROWS = [(u, i, (0.5, 1, 3.5, 5)[(u * i) % 4], 10**9 + u) for u in range(1, 21) for i in range(15)]
@@ -126,19 +115,18 @@ def table(separator, *names, comma=False):
     return "\n".join([separator.join(names), *lines]) + "\n"
 
 
+USUAL = table(",", "user", "item", "rating")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "also"),
     [
         ("a.csv", table(",", "userId", "movieId", "rating", "timestamp"), {}),
-        ("a.csv", table(",", "user", "item", "rating"), {}),
+        ("a.csv", USUAL, {}),
         ("a.dat", table("::", "UserID", "MovieID", "Rating"), {}),
         ("a.tsv", table("\t", "user", "item", "stars", "date"), {}),
         ("a.csv", table(";", "user", "item", "rating", comma=True), {"decimal": ","}),
-        (
-            "a.csv",
-            table(",", "user", "item", "rating").replace("\n1,", "\né,"),
-            {"encoding": "cp1252"},
-        ),
+        ("a.csv", USUAL.replace("\n1,", "\né,"), {"encoding": "cp1252"}),
     ],
 )
 def test_a_file_of_ratings_is_read_and_its_config_runs(call, tmp_path, name, content, also):
@@ -150,16 +138,12 @@ def test_a_file_of_ratings_is_read_and_its_config_runs(call, tmp_path, name, con
     assert (code, err) == (0, "")
     assert "a: 300 ratings of 15 items by 20 users, 0.5 to 5" in out
     assert f"user ({names[0]})" in out
+    assert "note:" not in out
     assert len(out.split("\n\n")[1].splitlines()) == 6
     assert max(map(len, out.splitlines())) <= 80
     section = read(tmp_path / "mine" / "c.yaml").data["dataset"]
-    roles = ("user", "item", "rating", "timestamp")
-    assert section == {
-        "path": f"../{name}",
-        "columns": dict(zip(roles, names, strict=False)),
-        "scale": [0.5, 5],
-        **also,
-    }
+    columns = dict(zip(("user", "item", "rating", "timestamp"), names, strict=False))
+    assert section == {"path": f"../{name}", "columns": columns, "scale": [0.5, 5], **also}
     code, out, err = call("run", "-q", "mine/c.yaml", "--results", "out")
     assert code == 0, err
     assert "ItemMean" in out
@@ -180,15 +164,37 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     assert "write role=name, as user=who" in err
 
 
-def test_rows_that_need_a_decision_are_shown(call, tmp_path):
-    (tmp_path / "a.csv").write_text(table(",", "user", "item", "rating") + "99,1,55\n98,1,four\n")
+@pytest.mark.parametrize(
+    ("rows", "scale", "note", "decisions"),
+    [
+        (
+            "99,1,55\n98,1,four\n",
+            [0.5, 5],
+            "note: 1 rating lies outside the scale 0.5 to 5.\n",
+            ["a.csv:302: the rating 55 is", "a.csv:303: the rating 'four' is not a number"],
+        ),
+        (
+            "99,1,9\n",
+            [0.5, 9],
+            "note: 1 rating is 9, outside the 0.5 to 5 of all others, and the scale includes it; "
+            "if it is a mistake, write `scale: [0.5, 5]` with `out_of_scale: drop`.\n",
+            [],
+        ),
+    ],
+)
+def test_rows_that_need_a_decision_and_a_lone_rating_at_an_end_are_shown(
+    call, tmp_path, rows, scale, note, decisions
+):
+    (tmp_path / "a.csv").write_text(USUAL + rows)
     code, out, _ = call("new", "c.yaml", "--dataset", "a.csv")
     assert code == 0
-    assert "Before a run, these rows need a decision:" in out
-    assert "a.csv:302: the rating 55 is" in out
-    assert "a.csv:303: the rating 'four' is not a number" in out
-    assert "next: harness check c.yaml" in out
-    assert read(tmp_path / "c.yaml").data["dataset"]["scale"] == [0.5, 5]
+    assert note in out
+    assert ("Before a run, these rows need a decision:" in out) == bool(decisions)
+    assert all(decision in out for decision in decisions)
+    assert f"next: harness {'check' if decisions else 'run'} c.yaml" in out
+    assert read(tmp_path / "c.yaml").data["dataset"]["scale"] == scale
+    comment = (tmp_path / "c.yaml").read_text().replace("\n# ", " ")
+    assert note.removeprefix("note: ").strip() in comment
 
 
 @pytest.mark.parametrize("content", ["", "user,item,rating\n", "\0\0\0\0\0"])
@@ -200,7 +206,7 @@ def test_a_file_without_ratings_gives_no_config(call, tmp_path, content):
     assert not (tmp_path / "c.yaml").exists()
 
 
-def answered(tmp_path, answers, *options):
+def answered(tmp_path, *answers, options=()):
     pty = pytest.importorskip("pty", reason="no terminals to open here")
     driver, terminal = pty.openpty()
     process = subprocess.Popen(
@@ -210,7 +216,7 @@ def answered(tmp_path, answers, *options):
         stderr=subprocess.STDOUT,
         cwd=tmp_path,
     )
-    os.write(driver, answers.encode())
+    os.write(driver, "".join(f"{answer}\n" for answer in answers).encode())
     out, _ = process.communicate(timeout=60)
     os.close(driver)
     os.close(terminal)
@@ -220,9 +226,8 @@ def answered(tmp_path, answers, *options):
 
 
 def test_on_a_terminal_what_is_missing_is_asked_for(tmp_path):
-    experiment, out = answered(
-        tmp_path, "Which?\nglobal-time\n\nSVD\n\n3\n", "--dataset", "bundled"
-    )
+    answers = ("Which?", "global-time", "", "SVD", "", "3")
+    experiment, out = answered(tmp_path, *answers, options=("--dataset", "bundled"))
     assert experiment.description == "Which?"
     assert experiment.split[0].kind == "global-time"
     assert experiment.seed == [3]
@@ -231,11 +236,11 @@ def test_on_a_terminal_what_is_missing_is_asked_for(tmp_path):
 
 def test_answers_are_checked_one_by_one_with_a_reason(tmp_path):
     (tmp_path / "a.csv").write_text(table(",", "who", "what", "mark", "at"))
-    answers = [
+    experiment, out = answered(
+        tmp_path,
         *("", "ml-100", "b.csv", "a.csv", "who", "what", "mark", "none"),
         *("nothing", "kfold", "rated", "SDV", "SVD, slope one", "ndgc@5", "ndcg@5", "x", "4"),
-    ]
-    experiment, out = answered(tmp_path, "\n".join(answers) + "\n")
+    )
     assert experiment.dataset[0].columns.rating == "mark"
     assert experiment.dataset[0].columns.timestamp is None
     assert [each.name for each in experiment.algorithms][:2] == ["SVD", "slope one"]
@@ -252,34 +257,17 @@ def test_answers_are_checked_one_by_one_with_a_reason(tmp_path):
         assert reason in out
 
 
-def test_the_committed_schema_is_current(schema):
-    assert json.loads((TOP / "configs" / "schema.json").read_text(encoding="utf-8")) == schema
-
-
-def test_the_reference_page_is_current(schema):
-    page = TOP / "docs" / "reference" / "config.md"
-    assert page.read_text(encoding="utf-8") == make_reference(schema)
-
-
-def test_schema_prints_what_is_committed(call):
-    code, out, _ = call("schema")
-    assert code == 0
-    assert out == (TOP / "configs" / "schema.json").read_text(encoding="utf-8")
-    assert call("schema", "--format", "markdown")[1].startswith("# Keys of a config\n")
-
-
-def test_the_schema_is_a_schema(schema):
+def test_what_is_committed_is_what_the_command_prints(call, schema):
+    assert call("schema") == (0, (TOP / "configs" / "schema.json").read_text("utf-8"), "")
+    page = (TOP / "docs" / "reference" / "config.md").read_text("utf-8")
+    assert call("schema", "--format", "markdown") == (0, page, "")
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_every_config_of_the_project_names_its_schema_first(path):
+def test_every_config_of_the_project_names_its_schema_first_and_fits_it(schema, path):
     assert path.read_text(encoding="utf-8").splitlines()[0] == FIRST_LINE
     assert (path.parent / SCHEMA_FILE).is_file()
-
-
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_every_config_of_the_project_fits_the_schema(schema, path):
     assert faults(schema, read(path).data) == []
 
 
@@ -335,20 +323,14 @@ def test_an_editor_is_offered_every_algorithm(schema):
     assert schema["properties"]["algorithms"]["items"]["anyOf"][0]["anyOf"][0]["enum"] == offered
 
 
-def test_every_key_of_every_section_is_on_the_reference_page(schema):
+def test_the_reference_page_has_every_key_and_its_links_lead_to_headings(schema):
     page = make_reference(schema)
     for section in [schema, *schema["$defs"].values()]:
         inside = next((each for each in section.get("anyOf", []) if "properties" in each), section)
         for key, value in inside["properties"].items():
             assert f"| `{key}` |" in page
             assert value.get("description"), key
-
-
-def test_links_of_the_reference_page_lead_to_its_headings(schema):
-    page = make_reference(schema)
-    headings = {
-        line[3:].lower().replace(" ", "-") for line in page.splitlines() if line[:3] == "## "
-    }
+    titles = re.findall("^## (.*)$", page, re.MULTILINE)
     links = set(re.findall(r"\]\(#([^)]+)\)", page))
-    assert links <= headings
+    assert links <= {title.lower().replace(" ", "-") for title in titles}
     assert len(links) > 15
