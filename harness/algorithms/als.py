@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.svd import FactorModel
@@ -247,6 +246,8 @@ class SparkALS(AlternatingLeastSquares):
 
 def number_by_name(names: RawIds) -> Codes:
     """Return the place of each name among all names in order, shape (n,)."""
+    import pandas as pd  # not before a fit: a refused config loads little
+
     return pd.factorize(np.asarray(names), sort=True)[0].astype(np.int32)
 
 
@@ -254,6 +255,8 @@ def _from_spark(table: pa.Table, numbers: Codes) -> Vectors:
     """Return Spark's factors by inner id; `numbers` holds what Spark calls each inner id."""
     learnt = table.column("features").combine_chunks().flatten().to_numpy()
     vectors = np.zeros((len(numbers), len(learnt) // len(table)), learnt.dtype)
+    import pandas as pd
+
     places = pd.Index(numbers).get_indexer(table.column("id").to_numpy())
     vectors[places] = learnt.reshape(len(table), -1)
     return vectors

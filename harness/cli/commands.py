@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -33,14 +34,7 @@ LONG = 24
     "--fresh", is_flag=True, help="Compute every cell and trial again, even finished ones."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print only the tables.")
-def run(
-    configs: tuple[str, ...],
-    overrides: tuple[str, ...],
-    results: Path,
-    workers: int | None,
-    fresh: bool,
-    quiet: bool,
-) -> int:
+def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **settings: Any) -> int:
     """Run experiments and print their tables.
 
     Finished cells are kept: a second run computes only what is missing.
@@ -65,14 +59,7 @@ def run(
     failed = 0
     for config in configs:
         with display(quiet) as watch:
-            done = experiment.run(
-                config,
-                results=results,
-                overrides=overrides,
-                workers=workers,
-                fresh=fresh,
-                watch=watch,
-            )
+            done = experiment.run(config, overrides=overrides, watch=watch, **settings)
         show_run(done)
         failed += len(done.failed)
     return 1 if failed else 0

@@ -8,6 +8,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,11 +105,8 @@ def _ask(key: str, question: str, default: object, convert: Callable[..., object
             value = convert(text)
             if kind is None:
                 load({"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["mae"], key: value})
-        except ConfigError as error:
-            reasons = "; ".join(fault.message for fault in error.faults)
-            raise click.BadParameter(printable(reasons)) from None
         except HarnessError as error:
-            raise click.BadParameter(printable(str(error))) from None
+            raise click.BadParameter(printable(str(error).removeprefix("config: "))) from None
         return value
 
     answer: object = click.prompt(
@@ -149,7 +147,7 @@ class _Data:
 
         path = Path(answer).expanduser()
         if not path.is_file():
-            if not _is_named(answer):
+            if not any(answer in (each.name, each.alias) for each in datasets.available()):
                 datasets.load(answer)  # says what was probably meant
             return answer
         found = self._detect(path)
@@ -157,11 +155,10 @@ class _Data:
         _show_rows(found)
         if self.note:
             say(f"note: {self.note}\n")
-        try:
-            written = os.path.relpath(path.resolve(), self.config.parent.resolve())
-        except ValueError:  # on another drive
-            written = str(path.resolve())
-        return found.section | {"path": written.replace(os.sep, "/")}
+        written = path.resolve()
+        with suppress(ValueError):  # on another drive
+            written = Path(os.path.relpath(written, self.config.parent.resolve()))
+        return found.section | {"path": written.as_posix()}
 
     def _detect(self, path: Path) -> Detected:
         """Read a file; where its columns cannot be found, ask for them or name the option."""
@@ -181,26 +178,14 @@ class _Data:
         say("columns: " + ", ".join(names)[:1_000])
         for role in ROLES:
             left = [name for name in names if name not in self.columns.values()]
-            if role == "timestamp":
-                kind, default = Choice(["none", *left]), "none"
-                name = click.prompt("Column of the time", default=default, type=kind)
-            else:
-                name = click.prompt(f"Column of the {role}", type=Choice(names))
+            if role != "timestamp":
+                self.columns[role] = click.prompt(f"Column of the {role}", type=Choice(names))
+                continue
+            kind = Choice(["none", *left])
+            name = click.prompt("Column of the time", default="none", type=kind)
             if name != "none":
                 self.columns[role] = name
         return detect(path, self.columns)
-
-
-def _is_named(answer: str) -> bool:
-    """Return whether an answer is the name of a data set."""
-    from pydantic import ValidationError
-
-    from harness.datasets.section import DatasetSection
-
-    try:
-        return DatasetSection.model_validate(answer).path is None
-    except ValidationError:
-        return False
 
 
 def _column(part: str) -> tuple[str, str | int]:
@@ -224,14 +209,12 @@ def _show_rows(found: Detected) -> None:
         frame["timestamp"] = [str(moment).replace("T", " ") for moment in moments]
     heads = {role: f"{role} ({name})" for role, name in found.section["columns"].items()}
     columns = [printable(heads.get(role, role)) for role in frame.columns]
-    rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
+    rows = [
+        [printable(text if len(text) <= 24 else f"{text[:23]}…") for text in row]
+        for row in frame.assign(rating=frame["rating"].map("{:g}".format)).astype(str).to_numpy()
+    ]
     show_table(columns, rows, columns[:2])
     say()
-
-
-def _cell(value: object) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return printable(text if len(text) <= 24 else f"{text[:23]}…")
 
 
 def _on_scale(found: Detected) -> str:
@@ -244,12 +227,12 @@ def _on_scale(found: Detected) -> str:
         lie = "rating lies" if n_outside == 1 else "ratings lie"
         return f"{n_outside:,} {lie} outside the scale {low:g} to {high:g}."
     values, counts = np.unique(ratings, return_counts=True)
+    if not 2 < len(values) <= MOST_VALUES:
+        return ""
     steps = np.diff(values)
-    for end, rest, step in ((-1, slice(-1), -1), (0, slice(1, None), 0)):
-        others, usual = values[rest], np.delete(steps, step)
-        if not 2 < len(values) <= MOST_VALUES or counts[end] > max(1, len(ratings) // 1000):
-            continue
-        if steps[step] > usual.max():
+    for end, step, others in ((-1, steps[-1], values[:-1]), (0, steps[0], values[1:])):
+        few = counts[end] <= max(1, len(ratings) // 1000)
+        if few and step > np.diff(others).max():
             are = "rating is" if counts[end] == 1 else "ratings are"
             return (
                 f"{counts[end]:,} {are} {values[end]:g}, outside the {others[0]:g} to "

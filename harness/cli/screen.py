@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,8 @@ import click
 if TYPE_CHECKING:
     from harness.results.runs import Run
 
+HEADER = partial(click.style, bold=True)
+BEST = partial(click.style, bold=True, fg="green")
 GAP = 2
 """Spaces between columns."""
 READABLE = 24
@@ -79,76 +82,68 @@ def show_table(
     above each row in `below`.
     """
     columns, *cells = ([plain(value) for value in row] for row in (columns, *rows))
-    for number, part in enumerate(_parts(columns, cells, words)):
-        left = [columns[j] in words for j in part]
+    for number, part in enumerate(_parts([columns, *cells], words)):
         lines = [""] if number else []
-        lines += _lines([columns[j] for j in part], part, left, dict.fromkeys(part, "bold"))
+        lines += _lines(columns, part, columns, words, dict.fromkeys(part, HEADER))
         for i, row in enumerate(cells):
             if number and not any(row[j] for j in [*part][1:]):
                 continue
             if i in below:
                 lines.append("─" * _total(part.values()))
-            styles = {j: "best" for j in part if (i, j) in best}
-            lines += _lines([row[j] for j in part], part, left, styles)
+            styles = {j: BEST for j in part if (i, j) in best}
+            lines += _lines(row, part, columns, words, styles)
         _write("\n".join(lines))
 
 
-def _parts(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], words: Collection[str]
-) -> Iterator[dict[int, int]]:
+def _parts(table: Sequence[Sequence[str]], words: Collection[str]) -> Iterator[dict[int, int]]:
     """Yield the parts in which a table is shown: positions of columns, with their widths."""
-    full = [max(map(_size, cells)) for cells in zip(columns, *rows, strict=True)]
+    by_column = list(zip(*table, strict=True))
+    full = least = [max(map(_size, cells)) for cells in by_column]
     width = _width() if sys.stdout.isatty() else _total(full)
-    if _total(full) <= width:
-        yield dict(enumerate(full))
-        return
-    least = list(full)
-    for j, name in enumerate(columns):
-        if name in words:
-            longest = max(_size(word) for row in (columns, *rows) for word in (*row[j].split(), ""))
-            least[j] = min(full[j], max(READABLE, min(longest, width // 2)))
-    part = {0: least[0]}
+    if _total(full) > width:
+        longest = [
+            max(_size(w) for cell in cells for w in (*cell.split(), "")) for cells in by_column
+        ]
+        least = [
+            min(size, max(READABLE, min(word, width // 2))) if name in words else size
+            for name, size, word in zip(table[0], full, longest, strict=True)
+        ]
+    groups = [[0]]
     for j in range(1, len(full)):
-        if len(part) > 1 and _total([*part.values(), least[j]]) > width:
-            yield _fitted(part, full, width, words, columns)
-            part = {0: least[0]}
-        part[j] = least[j]
-    yield _fitted(part, full, width, words, columns)
-
-
-def _fitted(
-    part: dict[int, int],
-    full: Sequence[int],
-    width: int,
-    words: Collection[str],
-    columns: Sequence[str],
-) -> dict[int, int]:
-    """Return the columns of a part with widths that fill the terminal, or fit into it."""
-    while _total(part.values()) > width and max(part.values()) > LEAST:
-        # Two columns are wider than the terminal: words shrink before numbers.
-        shrinking = [j for j, size in part.items() if size > LEAST]
-        part[max(shrinking, key=lambda j: (columns[j] in words, j))] -= 1
-    room = width - _total(part.values())
-    while room > 0 and (wanting := [j for j, size in part.items() if size < full[j]]):
-        for j in wanting[:room]:
-            part[j] += 1
-        room -= len(wanting)
-    return part
+        if len(groups[-1]) > 1 and _total([least[i] for i in (*groups[-1], j)]) > width:
+            groups.append([0])
+        groups[-1].append(j)
+    # Where not even two columns fit, words shrink further, and then numbers.
+    short = [min(size, LEAST) for size in least]
+    pairs = zip(table[0], least, short, strict=True)
+    floors = (least, [few if name in words else size for name, size, few in pairs], short)
+    for group in groups:
+        fitting = (
+            sizes
+            for floor in floors
+            for most in range(width, 0, -1)
+            if _total((sizes := {j: min(full[j], max(floor[j], most)) for j in group}).values())
+            <= width
+        )
+        yield next(fitting)
 
 
 def _lines(
-    cells: Sequence[str], part: dict[int, int], left: Sequence[bool], styles: dict[int, str]
+    row: Sequence[str],
+    part: dict[int, int],
+    columns: Sequence[str],
+    words: Collection[str],
+    styles: Mapping[int, Callable[[str], str]],
 ) -> Iterator[str]:
-    """Yield the lines of one row."""
-    broken = [_wrapped(cell, width) for cell, width in zip(cells, part.values(), strict=True)]
-    for n in range(max(map(len, broken))):
+    """Yield the lines of one row of a part."""
+    broken = {j: _wrapped(row[j], width) for j, width in part.items()}
+    for n in range(max(map(len, broken.values()))):
         shown = []
-        for lines, (j, width), to_left in zip(broken, part.items(), left, strict=True):
-            text = lines[n] if n < len(lines) else ""
+        for j, width in part.items():
+            text = broken[j][n] if n < len(broken[j]) else ""
             pad = " " * (width - _size(text))
-            if text and j in styles:
-                text = click.style(text, bold=True, fg="green" if styles[j] == "best" else None)
-            shown.append(text + pad if to_left else pad + text)
+            text = styles[j](text) if text and j in styles else text
+            shown.append(text + pad if columns[j] in words else pad + text)
         yield (" " * GAP).join(shown).rstrip()
 
 
