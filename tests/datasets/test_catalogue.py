@@ -46,32 +46,27 @@ def test_the_stronger_hash_counts() -> None:
     assert CATALOGUE["ml-latest-small"].known_hash is None
 
 
-class TestBundled:
-    def test_has_the_published_counts(self) -> None:
-        ratings = datasets.load("bundled")
-        assert (len(ratings), ratings.n_users, ratings.n_items) == (100_004, 671, 9_066)
-        assert ratings.scale == (0.5, 5.0)
-        assert set(np.unique(ratings.ratings)) == set(np.arange(0.5, 5.5, 0.5))
+def test_the_bundled_ratings_are_the_same_to_the_byte() -> None:
+    ratings = datasets.load("bundled")
+    assert ratings.fingerprint == BUNDLED
+    assert datasets.load("ml-latest-small-2016").fingerprint == BUNDLED
+    assert (len(ratings), ratings.n_users, ratings.n_items) == (100_004, 671, 9_066)
+    assert ratings.scale == (0.5, 5.0)
+    assert set(np.unique(ratings.ratings)) == set(np.arange(0.5, 5.5, 0.5))
+    assert ratings.timestamps is not None
+    ends = np.array([ratings.timestamps.min(), ratings.timestamps.max()])
+    assert ends.astype("datetime64[s]").astype("datetime64[D]").astype(str).tolist() == [
+        "1995-01-09", "2016-10-16",
+    ]  # fmt: skip
 
-    def test_is_the_same_to_the_byte(self) -> None:
-        assert datasets.load("bundled").fingerprint == BUNDLED
 
-    def test_has_two_names(self) -> None:
-        assert datasets.load("ml-latest-small-2016").fingerprint == BUNDLED
-
-    def test_spans_the_published_days(self) -> None:
-        timestamps = datasets.load("bundled").timestamps
-        assert timestamps is not None
-        days = np.array([timestamps.min(), timestamps.max()]).astype("datetime64[s]").astype(str)
-        assert [day[:10] for day in days] == ["1995-01-09", "2016-10-16"]
-
-    def test_no_pickle_and_the_terms_lie_beside_it(self) -> None:
-        folder = Path(datasets.__file__).parent / "bundled"
-        names = {path.name for path in folder.iterdir()}
-        assert names == {"ratings.parquet", "LICENSE-movielens.txt"}
-        terms = (folder / "LICENSE-movielens.txt").read_text(encoding="utf-8")
-        for part in ("research", "endorse", "redistributed", "commercial", "10.1145/2827872"):
-            assert part in terms
+def test_no_pickle_is_bundled_and_the_terms_are_beside_the_ratings() -> None:
+    folder = Path(datasets.__file__).parent / "bundled"
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"ratings.parquet", "LICENSE-movielens.txt"}
+    terms = (folder / "LICENSE-movielens.txt").read_text(encoding="utf-8")
+    for part in ("research", "endorse", "redistributed", "commercial", "10.1145/2827872"):
+        assert part in terms
 
 
 def test_what_is_here_is_known(tmp_path: Path) -> None:

@@ -277,21 +277,6 @@ class TestIds:
             assert rows_of(made) == [("a", "x", 1.0, 0), ("a", "y", 1.0, 0)]
             assert "user ids that differ only in surrounding blanks were merged: 1" in made.notes
 
-    @pytest.mark.parametrize(
-        ("ids", "message"),
-        [
-            ([1.5, 2.0], "user ids with fractions; turn the column into text"),
-            ([2.0**60, 1.0], "user ids with fractions"),
-            ([[1], [2]], r"user ids of type list"),
-            (["\ud800", "b"], "cannot be written as UTF-8"),
-            ([True, False], "user ids of type bool"),
-            (["a\x1b[2J", "b"], r"row 0 .* has a control character"),
-        ],
-    )
-    def test_what_cannot_name_anything_is_refused(self, ids: list, message: str) -> None:
-        with pytest.raises(DataError, match=message):
-            Ratings.from_columns(ids, [1, 2], [1, 2])
-
     def test_two_columns_of_one_name_are_refused(self, load, tmp_path: Path) -> None:
         message = r"both 'rating' and 'Rating' may be the rating; rename one"
         with pytest.raises(DataError, match=message):
@@ -345,22 +330,6 @@ class TestTimes:
     def test_what_is_no_time_is_a_fault_with_its_line(self, load, time: str, fault: str) -> None:
         with pytest.raises(DataError, match=rf"^a\.csv:3: {fault}"):
             load("a.csv", f"user,item,rating,time\n1,1,1,5\n2,1,1,{time}\n")
-
-    @pytest.mark.parametrize(
-        ("times", "message"),
-        [
-            (pd.to_timedelta([1, 2]), "timestamps of type duration"),
-            (pd.Series([1.0, np.inf]), "row 1 .*: the timestamp inf is not a time"),
-            (pd.Series([1.0, np.nan]), "row 1 .*: no timestamp"),
-            (pd.array([1, None], "Int64"), "row 1 .*: no timestamp"),
-            (pd.Series([1.0, 1e30]), "row 1 .*: the timestamp 1e\\+30 is not a time"),
-            (["2001-01-01", "now"], "row 1 .*: the timestamp 'now' is neither"),
-            (["2001-01-01", "5"], "row 1 .*: the timestamp is not one of the dates as"),
-        ],
-    )
-    def test_frames_follow_the_same_rule(self, times: object, message: str) -> None:
-        with pytest.raises(DataError, match=message):
-            Ratings.from_columns([1, 2], [1, 2], [1, 2], times)  # type: ignore[arg-type]
 
 
 class TestFaults:

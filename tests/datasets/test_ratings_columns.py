@@ -163,7 +163,24 @@ class TestFrames:
         (([1, None], ["a", "b"], [1, 2]), r"columns: row 1 .*: no user"),
         (([1, 2], [None, "b"], [1, 2]), r"columns: row 0 .*: no item"),
         (([1, 1], [2, 2], [1, 2]), r"row 1 .*: user '1' rates item '2' again \(first at .* row 0"),
-        (([1, 2], [1, 2], [1, 2], [5, "soon"]), r"row 1 .*: the timestamp 'soon' is neither sec"),
+        (([1.5, 2.0], [1, 2], [1, 2]), "user ids with fractions; turn the column into text"),
+        (([2.0**60, 1.0], [1, 2], [1, 2]), "user ids with fractions"),
+        (([[1], [2]], [1, 2], [1, 2]), r"user ids of type list"),
+        ((["\ud800", "b"], [1, 2], [1, 2]), "cannot be written as UTF-8"),
+        ((["a\x1b[2J", "b"], [1, 2], [1, 2]), r"row 0 .* has a control character"),
+        *(
+            (([1, 2], [1, 2], [1, 2], times), message)
+            for times, message in [
+                ([5, "soon"], r"row 1 .*: the timestamp 'soon' is neither sec"),
+                (pd.to_timedelta([1, 2]), "timestamps of type duration"),
+                (pd.Series([1.0, np.inf]), "row 1 .*: the timestamp inf is not a time"),
+                (pd.Series([1.0, np.nan]), "row 1 .*: no timestamp"),
+                (pd.array([1, None], "Int64"), "row 1 .*: no timestamp"),
+                (pd.Series([1.0, 1e30]), "row 1 .*: the timestamp 1e\\+30 is not a time"),
+                (["2001-01-01", "now"], "row 1 .*: the timestamp 'now' is neither"),
+                (["2001-01-01", "5"], "row 1 .*: the timestamp is not one of the dates as"),
+            ]
+        ),
     ],
 )
 def test_bad_columns_are_refused_with_their_row(columns, message: str) -> None:

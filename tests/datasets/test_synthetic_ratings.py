@@ -32,31 +32,18 @@ def sections(draw: st.DrawFn) -> SyntheticSection:
 
 @settings(max_examples=200)
 @given(sections())
-def test_what_is_asked_for_is_made(section: SyntheticSection) -> None:
+def test_what_the_config_says_is_made_and_passes_the_checks_of_other_data(
+    section: SyntheticSection,
+) -> None:
     made = make_up(section)
     found = (made.n_users, made.n_items, len(made))
     assert found == (section.n_users, section.n_items, section.n_ratings)
-    pairs = made.users.astype(np.int64) * made.n_items + made.items
-    assert len(np.unique(pairs)) == len(made)
     assert np.bincount(made.users).min() >= 1
     assert np.bincount(made.items).min() >= 1
-    assert made.ratings.min() >= section.scale[0]
-    assert made.ratings.max() <= section.scale[1]
     if section.step:
         steps = (made.ratings - section.scale[0]) / section.step
         np.testing.assert_array_equal(steps, np.round(steps))
-
-
-@given(sections())
-def test_it_passes_its_own_checks(section: SyntheticSection) -> None:
-    made = make_up(section)
-    checked = datasets.Ratings.from_columns(
-        made.user_ids[made.users],
-        made.item_ids[made.items],
-        made.ratings,
-        made.timestamps,
-        scale=made.scale,
-    )
+    checked = datasets.Ratings.from_frame(made.to_frame(), scale=section.scale)  # no pair twice
     assert checked.fingerprint == made.fingerprint
 
 
@@ -71,13 +58,9 @@ def test_it_is_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatc
     assert len(prints) == 1
 
 
-def test_another_seed_gives_other_ratings() -> None:
-    other = SECTION.model_copy(update={"seed": 1})
-    assert make_up(other).fingerprint != make_up(SECTION).fingerprint
-
-
-def test_times_run_forward_for_each_user() -> None:
+def test_another_seed_gives_other_ratings_and_times_run_forward_for_each_user() -> None:
     made = make_up(SECTION)
+    assert make_up(SECTION.model_copy(update={"seed": 1})).fingerprint != made.fingerprint
     assert made.timestamps is not None
     same_user = np.diff(made.users) == 0
     assert (np.diff(made.timestamps)[same_user] > 0).all()
@@ -89,20 +72,14 @@ def counts(exponent: float) -> np.ndarray:
     return np.bincount(rank[made.items])
 
 
-def test_ids_are_ranks_of_popularity() -> None:
+def test_popularity_falls_with_the_rank_as_the_exponent_says() -> None:
+    """The counts of ranks 100 to 900, where no user has rated all, fall as rank ** -exponent."""
     tenths = counts(1.0).reshape(10, 100).sum(axis=1)
     assert (np.diff(tenths) < 0).all()
     assert tenths[0] > tenths[1:].sum() / 2
-
-
-def test_popularity_falls_with_the_exponent() -> None:
-    """The counts of ranks 100 to 900, where no user has rated all, fall as rank ** -exponent."""
     ranks = np.arange(100, 900)
     slope = np.polyfit(np.log(ranks), np.log(counts(0.8)[ranks - 1] - 1.0 + 1e-9), 1)[0]
     assert slope == pytest.approx(-0.8, abs=0.1)
-
-
-def test_an_exponent_of_nought_makes_items_alike() -> None:
     assert counts(0.0).std() < 2 * np.sqrt(100)
 
 
