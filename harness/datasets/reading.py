@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
-from harness.datasets.cleaning import Flaw, Table, convert
+from harness.datasets.cleaning import SHOWN, Flaw, Table, convert
 from harness.datasets.download import Progress, Watched
 from harness.datasets.layout import (
     ENDINGS,
@@ -132,7 +132,7 @@ def read_text(stream: io.BufferedReader, known: TextFormat, where: str) -> Table
     for block in chain([body], blocks):
         if not rows.add_block(block):
             rows.add_records(block, blocks)
-            if len(rows.broken) > MOST_FAULTS:
+            if len(rows.faults[""]) > MOST_FAULTS:
                 break
     return rows.table(where, known.decimal)
 
@@ -216,8 +216,8 @@ class _Rows:
         self.n_rows = 0
         self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
         self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each
-        self.broken: dict[int, str] = {}  # what is wrong, by row
-        self.ragged: dict[int, int] = {}  # the number of fields, by row
+        self.faults: dict[str, list[int]] = {"": [], "unreadable": []}  # rows by policy
+        self.described: dict[int, str] = {}  # what is wrong with the first of them
         self.tall: list[int] = []  # the lines of rows that take several
 
     def add_block(self, block: str) -> bool:
@@ -237,10 +237,7 @@ class _Rows:
             separator = UNIT
         if block.strip("\n"):
             roles = {position: role for role, position in layout.columns.items()}
-            types = {role: pa.string() for role in roles.values()}
-            for role in types:
-                if self.kinds[role] in ("id", "text"):
-                    types[role] = pa.dictionary(pa.int32(), pa.string())
+            types = {role: self._type(role) for role in layout.columns}
             try:
                 table = arrow_csv.read_csv(
                     pa.BufferReader(block.encode("utf-8", "surrogateescape")),
@@ -261,44 +258,50 @@ class _Rows:
                 lines = [self.line + n for n, line in enumerate(block.split("\n")) if line]
             if len(table) != len(lines):
                 return False
-            self._append({role: table.column(role).chunks for role in types}, lines)
+            for role in types:
+                self.chunks[role] += table.column(role).chunks
+            self._count(lines)
         self.line += block.count("\n")
         return True
 
     def add_records(self, block: str, blocks: Iterator[str]) -> None:
         """Add a block record by record; one with a fault becomes a row without values."""
-        n_fields, places = self.layout.n_fields, list(self.layout.columns.values())
-        rows: list[list[str | None]] = []
+        layout = self.layout
+        rows: list[list[str] | list[None]] = []
         lines: list[int] = []
-        for n_taken, fields, fault in _records(block, blocks, self.layout):
+        for n_taken, fields, fault in _records(block, blocks, layout):
             if fault or fields not in ([], [""]):
-                row = self.n_rows + len(rows)
-                values: list[str | None] = [None] * len(places)
+                policy = ""
+                if not fault and len(fields) != layout.n_fields:
+                    policy = "unreadable"
+                    fault = (
+                        f"{counted(len(fields), 'field')} where the first line has "
+                        f"{layout.n_fields}, separated by {layout.separator!r}"
+                    )
+                elif not fault and not "".join(fields).isascii():
+                    fault = self._not_utf_8(fields)
                 if fault:
-                    self.broken[row] = fault
-                elif len(fields) != n_fields:
-                    self.ragged[row] = len(fields)
-                elif not "".join(fields).isascii() and (fault := self._not_utf_8(fields)):
-                    self.broken[row] = fault
+                    if len(self.faults[policy]) < SHOWN:
+                        self.described[self.n_rows + len(rows)] = fault
+                    self.faults[policy].append(self.n_rows + len(rows))
+                    rows.append([None] * len(layout.columns))
                 else:
-                    values = [fields[place] for place in places]
-                rows.append(values)
+                    rows.append([fields[place] for place in layout.columns.values()])
                 lines.append(self.line)
                 if n_taken > 1:
                     self.tall.append(self.line)
             self.line += n_taken
-            if len(self.broken) > MOST_FAULTS:
+            if len(self.faults[""]) > MOST_FAULTS:
                 break
-        columns = dict(zip(self.layout.columns, zip(*rows, strict=True), strict=False))
-        arrays = {role: pa.array(column, pa.string()) for role, column in columns.items()}
-        for role in arrays:
-            if self.kinds[role] in ("id", "text"):
-                arrays[role] = arrays[role].dictionary_encode()
-        self._append({role: [array] for role, array in arrays.items()}, lines)
+        for role, column in zip(layout.columns, zip(*rows, strict=True), strict=False):
+            self.chunks[role].append(pa.array(column, self._type(role)))
+        self._count(lines)
 
-    def _append(self, columns: Mapping[str, Sequence[pa.Array]], lines: Sequence[int]) -> None:
-        for role, chunks in columns.items():
-            self.chunks[role] += chunks
+    def _type(self, role: str) -> pa.DataType:
+        is_id = self.kinds[role] in ("id", "text")
+        return pa.dictionary(pa.int32(), pa.string()) if is_id else pa.string()
+
+    def _count(self, lines: Sequence[int]) -> None:
         self.lines.append((self.n_rows, lines))
         self.n_rows += len(lines)
 
@@ -323,15 +326,9 @@ class _Rows:
             first, lines = self.lines[bisect_right(self.lines, row, key=lambda part: part[0]) - 1]
             return f"{where}:{lines[row - first]}"
 
-        def describe_ragged(row: int) -> str:
-            return (
-                f"{counted(self.ragged[row], 'field')} where the first line has "
-                f"{self.layout.n_fields}, separated by {self.layout.separator!r}"
-            )
-
         flaws = [
-            Flaw("", np.array(list(self.broken), np.int64), self.broken.__getitem__),
-            Flaw("unreadable", np.array(list(self.ragged), np.int64), describe_ragged),
+            Flaw(policy, np.array(rows, np.int64), self.described.__getitem__)
+            for policy, rows in self.faults.items()
         ]
         notes = []
         if self.tall:
