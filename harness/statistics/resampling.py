@@ -27,6 +27,8 @@ BLOCK_BYTES = 1 << 21
 """Bytes that fit in a processor's cache."""
 FEWEST = 64
 """Resamples in a block, so that the users' scores are not read for each one."""
+WIDTH = 64
+"""Columns that are summed together, so that their sums stay in the cache."""
 SLACK = 1e-12
 """Means that differ by less than this share of the values' range are taken to be equal."""
 EPSILON = float(np.finfo(np.float64).eps)
@@ -246,8 +248,11 @@ def _weighted_sums(weights: NDArray[np.integer], values: Floats) -> Floats:
     User after user is added for all resamples at once, so that the inner loop is over neighbours.
     """
     by_user = np.ascontiguousarray(weights.T, np.float64)
-    sums: Floats = np.einsum("ur,uc->cr", by_user, values).T
-    return sums
+    sums = np.empty((values.shape[1], len(weights)))
+    for start in range(0, len(sums), WIDTH):
+        part = slice(start, start + WIDTH)
+        np.einsum("ur,uc->cr", by_user, values[:, part], out=sums[part])
+    return sums.T
 
 
 def _blocks(n_resamples: int, shape: tuple[int, ...]) -> Iterator[int]:
