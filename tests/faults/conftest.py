@@ -7,10 +7,12 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
+import harness
 from harness.cli import main
 
 TOP = Path(__file__).parents[2]
@@ -131,6 +133,7 @@ class Bench:
         (folder / "misfits.py").write_text(MISFITS)
         self.fits.touch()
         self.started: list[subprocess.Popen[str]] = []
+        self.events: list[Any] = []
 
     def start(self, *arguments: object, **more: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
@@ -170,6 +173,15 @@ class Bench:
             with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
                 main([str(argument) for argument in arguments])
         return left.value.code or 0, out.getvalue(), err.getvalue()
+
+    def run(self, config: dict[str, Any], **options: Any) -> harness.Run:
+        """Run a config in this process; its events are kept."""
+        self.events = []
+        return harness.run(config, watch=self.events.append, **options)
+
+    def seen(self, kind: str) -> list[Any]:
+        """Return the events of one class in the last run."""
+        return [event for event in self.events if type(event).__name__ == kind]
 
     def cells(self) -> list[Path]:
         return sorted(self.cache.glob("cells/??/*.cell"))

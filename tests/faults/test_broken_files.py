@@ -60,12 +60,10 @@ def test_a_damaged_cell_is_said_to_be_and_computed_again(bench, small, damage):
     first = harness.run(small)
     for cell in bench.cells()[:2]:
         damage(cell)
-    events = []
-    second = harness.run(small, watch=events.append)
-    notes = [event.message for event in events if type(event).__name__ == "Note"]
-    assert len(notes) == 2
-    assert all(note.endswith("; it is computed again") for note in notes)
-    assert [type(event).__name__ for event in events].count("CellStarted") == 2
+    second = bench.run(small)
+    assert len(bench.seen("Note")) == 2
+    assert all(note.message.endswith("; it is computed again") for note in bench.seen("Note"))
+    assert len(bench.seen("CellStarted")) == 2
     pd.testing.assert_frame_equal(first.users, second.users)
     assert all(CellStore.default().is_whole(cell.stem) for cell in bench.cells())
 

@@ -115,8 +115,8 @@ def show(folder):
         text(run.info)
     run._repr_html_()
     join([run, Run(run.info, run.users)])
-    told = summarise(run)
-    sensitivity_tables(told), headline(told), latex(run), to_yaml(run.info), command(run.info)
+    summary = summarise(run)
+    sensitivity_tables(summary), headline(summary), latex(run), to_yaml(run.info), command(run.info)
 
 
 def test_a_record_without_its_hash_is_read_and_shown(write, info):
@@ -397,12 +397,12 @@ def as_spreadsheets_do(text):
 
 def test_no_csv_of_a_run_holds_a_formula(hostile):
     run = read_run(hostile)
-    told = summarise(run)
+    summary = summarise(run)
     for text in (
         to_csv(run.info),
         bounds_to_csv(run.info),
-        *(table.csv for table in sensitivity_tables(told)),
-        KINDS["tradeoff"](told, "ndcg@5").csv,
+        *(table.csv for table in sensitivity_tables(summary)),
+        KINDS["tradeoff"](summary, "ndcg@5").csv,
     ):
         assert as_spreadsheets_do(text) == []
         assert "'=cmd" in text or "'+" in text

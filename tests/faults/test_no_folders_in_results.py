@@ -19,7 +19,7 @@ def everything_in(folder):
 
 def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small, monkeypatch):
     ratings = harness.load({"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}})
-    told = Ratings(
+    noted = Ratings(
         *(getattr(ratings, name) for name in ("users", "items", "ratings", "timestamps")),
         *(getattr(ratings, name) for name in ("user_ids", "item_ids", "scale", "name")),
         notes=(f"passed over {bench.cache / 'datasets' / 'x.zip'}: not as published",),
@@ -31,7 +31,7 @@ def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small, monk
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    done = harness.run(small, ratings=told)
+    done = harness.run(small, ratings=noted)
     cell = done.failed[0]
     assert cell["error"].startswith("(cache)/cells/")
     assert done.info.datasets[0]["notes"] == [

@@ -44,8 +44,8 @@ TINY = {
 def test_two_runs_share_the_work(bench):
     (bench.folder / "small.yaml").write_text(SIX)
     runs = [bench.start("run", "small.yaml", "--workers", 1) for _ in range(2)]
-    told = [process.communicate(timeout=120) for process in runs]
-    assert [process.returncode for process in runs] == [0, 0], told
+    printed = [process.communicate(timeout=120) for process in runs]
+    assert [process.returncode for process in runs] == [0, 0], printed
     assert len(bench.fits.read_text().split()) == 6
     store = CellStore(bench.cache / "cells")
     assert sum(store.is_whole(cell.stem) for cell in bench.cells()) == 6
@@ -91,7 +91,7 @@ def test_locks_stay_few_however_many_cells_there_are(tmp_path):
 
 
 def version(number):
-    """The files of a run, told apart by a number."""
+    """The files of a run, distinguished by a number."""
     described = json.dumps({"schema_version": 2, "number": number}).encode()
     return {"run.json": described, "a.txt": b"%d" % number, "b.txt": b"%d" % number}
 

@@ -20,20 +20,14 @@ def written(bench):
     return {path: path.stat().st_mtime_ns for path in bench.cells()}
 
 
-def started(events):
-    return [event.cell for event in events if type(event).__name__ == "CellStarted"]
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_fresh_run_computes_every_cell_and_every_trial_once(bench, small, workers):
     first = harness.run(small | TUNED, results=None)
     before = written(bench)
     assert len(before) == N_FILES
-    events = []
-    again = harness.run(
-        small | TUNED, results=None, fresh=True, workers=workers, watch=events.append
-    )
-    assert len(started(events)) == len(set(started(events))) == N_FILES
+    again = bench.run(small | TUNED, results=None, fresh=True, workers=workers)
+    started = [event.cell for event in bench.seen("CellStarted")]
+    assert len(started) == len(set(started)) == N_FILES
     after = written(bench)
     assert after.keys() == before.keys()
     assert all(after[path] > before[path] for path in before)
@@ -43,9 +37,8 @@ def test_a_fresh_run_computes_every_cell_and_every_trial_once(bench, small, work
 def test_a_search_that_is_not_fresh_takes_its_trials_from_disk(bench, small):
     harness.run(small | TUNED, results=None)
     before = written(bench)
-    events = []
-    harness.run(small | TUNED, results=None, watch=events.append)
-    assert started(events) == []
+    bench.run(small | TUNED, results=None)
+    assert bench.seen("CellStarted") == []
     assert written(bench) == before
 
 
@@ -53,10 +46,8 @@ def test_settings_that_are_tried_twice_are_computed_once(bench, small):
     twins = [
         {"name": "KNNBasic", "label": label, "search": {"k": [2, 5]}} for label in ("one", "other")
     ]
-    events = []
-    config = small | TUNED | {"algorithms": twins}
-    harness.run(config, results=None, fresh=True, watch=events.append)
-    assert len(started(events)) == len(bench.cells()) == 4
+    bench.run(small | TUNED | {"algorithms": twins}, results=None, fresh=True)
+    assert len(bench.seen("CellStarted")) == len(bench.cells()) == 4
 
 
 def test_what_cannot_be_renewed_is_kept(bench, small):
@@ -75,9 +66,8 @@ def test_a_broken_trial_is_said_to_be_and_computed_again(bench, small):
     harness.run(small | TUNED, results=None)
     for path in bench.cells():
         path.write_bytes(path.read_bytes()[:-1])
-    events = []
-    harness.run(small | TUNED, results=None, watch=events.append)
-    notes = [event.message for event in events if type(event).__name__ == "Note"]
-    assert len(notes) == len(started(events)) == N_FILES
+    bench.run(small | TUNED, results=None)
+    notes = [event.message for event in bench.seen("Note")]
+    assert len(notes) == len(bench.seen("CellStarted")) == N_FILES
     assert all(note.endswith("it is computed again") for note in notes)
     assert all(CellStore.default().is_whole(path.stem) for path in bench.cells())

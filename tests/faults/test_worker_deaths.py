@@ -45,11 +45,16 @@ def misfits(names):
     return [{"name": f"misfits:{name}", "label": name} for name in names]
 
 
+def ends_in_order(bench, cell):
+    """Return whether the events of a cell begin with its start and include its end."""
+    kinds = [type(each).__name__ for each in bench.events if getattr(each, "cell", None) == cell]
+    return kinds[0] == "CellStarted" and "CellFinished" in kinds
+
+
 def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small):
-    events = []
     rows = ["BaselineOnly", *misfits(DEATHS), "ItemMean", "Random"]
     config = small | {"algorithms": rows, "execution": {"workers": 2}}
-    done = harness.run(config, results="results", watch=events.append)
+    done = bench.run(config, results="results")
     errors = {cell["algorithm"]: cell.error for cell in done.info["cells"]}
     for name, expected in DEATHS.items():
         assert expected in errors[name], name
@@ -58,14 +63,11 @@ def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small
     assert [errors[name] for name in ("BaselineOnly", "ItemMean", "Random")] == [None] * 3
     assert len(bench.cells()) == 3
     assert not workers_left()
-    kinds = [type(event).__name__ for event in events]
-    assert kinds.count("CellFinished") == len(rows)
-    stages = {(e.cell, e.stage) for e in events if type(e).__name__ == "Stage"}
+    assert len(bench.seen("CellFinished")) == len(rows)
+    stages = {(event.cell, event.stage) for event in bench.seen("Stage")}
     assert {("ItemMean", stage) for stage in ("loading", "fitting", "scoring")} <= stages
     for name in ("BaselineOnly", "Exits"):
-        told = [type(e).__name__ for e in events if getattr(e, "cell", None) == name]
-        assert told[0] == "CellStarted"
-        assert "CellFinished" in told
+        assert ends_in_order(bench, name)
 
 
 def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
@@ -96,22 +98,18 @@ def test_the_next_run_does_only_what_is_missing(bench, small):
     config = small | {"algorithms": rows, "execution": {"workers": 2}}
     harness.run(config, results=None)
     written = {path: path.stat().st_mtime_ns for path in bench.cells()}
-    events = []
-    harness.run(config, results=None, watch=events.append)
-    assert [e.cell for e in events if type(e).__name__ == "CellStarted"] == ["Killed"]
+    bench.run(config, results=None)
+    assert [event.cell for event in bench.seen("CellStarted")] == ["Killed"]
     assert {path: path.stat().st_mtime_ns for path in bench.cells()} == written
 
 
 @pytest.mark.parametrize("name", ["Hangs", "Spins"])
 def test_at_the_time_limit_a_fit_is_stopped_whatever_it_does(bench, small, name):
-    events = []
     config = small | {"algorithms": misfits([name]), "execution": {"time_limit": 0.5}}
-    done = harness.run(config, results=None, watch=events.append)
+    done = bench.run(config, results=None)
     reason = "stopped at the time limit of 0.5 s; raise execution.time_limit"
     assert reason in done.info["cells"][0]["error"]
-    kinds = [type(event).__name__ for event in events if getattr(event, "cell", None) == name]
-    assert kinds[0] == "CellStarted"
-    assert "CellFinished" in kinds
+    assert ends_in_order(bench, name)
     assert not workers_left()
 
 

@@ -1,4 +1,4 @@
-"""A run writes down what its lists score under other definitions, and can be asked again."""
+"""A run writes down what its lists score under other definitions, which their cells give again."""
 
 import numpy as np
 import pytest
@@ -100,11 +100,11 @@ def test_what_was_written_answers_for_cells_that_are_gone(run, store, tmp_path):
     assert here.equals(gone)
 
 
-@pytest.mark.parametrize("asked", [{"k": 3}, {"k": 5, "role": "ap"}, {"k": 5, "threshold": 4.0}])
-def test_another_question_needs_the_cells(run, store, tmp_path, asked):
-    assert len(under_conventions(run, store, **asked))
+@pytest.mark.parametrize("options", [{"k": 3}, {"k": 5, "role": "ap"}, {"k": 5, "threshold": 4.0}])
+def test_another_question_needs_the_cells(run, store, tmp_path, options):
+    assert len(under_conventions(run, store, **options))
     with pytest.raises(ResultsError, match="is not in the cache; run the config again"):
-        under_conventions(run, CellStore(tmp_path), **asked)
+        under_conventions(run, CellStore(tmp_path), **options)
 
 
 def test_a_metric_that_no_library_has_is_named(run, store):

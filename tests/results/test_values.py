@@ -117,25 +117,25 @@ def test_the_value_is_the_mean_that_is_compared(done):
 
 
 def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
-    told = summarise(done)
+    summary = summarise(done)
     shown = pd.read_csv(io.StringIO(to_csv(done.info)))
     page = build_page([done])
     for label in LABELS[:2]:
         assert shown[label].between(shown[f"{label}_low"], shown[f"{label}_high"]).all()
         for kind in ("tradeoff", "ndcg-over-k"):
-            data = plots.KINDS[kind](told, label).data
+            data = plots.KINDS[kind](summary, label).data
             assert data["value"].between(data["low"], data["high"]).all()
-        means = plots.KINDS["distribution"](told, label).data.set_index("algorithm")["mean"]
+        means = plots.KINDS["distribution"](summary, label).data.set_index("algorithm")["mean"]
         assert means.to_dict() == pytest.approx(done.table.set_index("algorithm")[label].to_dict())
     numbers = r'class="number">([\d.]+)<.*?class="interval">([\d.]+) to ([\d.]+)<'
     found = re.findall(numbers, page)
     assert len(found) == len(ALGORITHMS) * 2
     sentence = re.search(
-        r"ndcg@5, ([\d.]+) \(95% interval ([\d.]+) to ([\d.]+)\)", headline(told)[0]
+        r"ndcg@5, ([\d.]+) \(95% interval ([\d.]+) to ([\d.]+)\)", headline(summary)[0]
     )
     for value, low, high in [*found, sentence.groups()]:
         assert float(low) <= float(value) <= float(high)
-    digits = told.tables[0].decimals["ndcg@5"]
+    digits = summary.tables[0].decimals["ndcg@5"]
     for value in done.table["ndcg@5"]:
         assert f"{value:.{digits}f}" in latex(done)
         assert f"{value:.{digits}f}" in to_markdown(done.info)
