@@ -563,15 +563,6 @@ def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, object]
 
     `settings` holds what each name stands for, without defaults; mappings may be nested. A ``path``
     replaces the name by an end of the path, as long as it must be to distinguish them.
-
-    Examples
-    --------
-    >>> distinct_names(["ratings", "ratings"], [{"path": "a/r.csv"}, {"path": "b/r.csv"}])
-    ['a/r.csv', 'b/r.csv']
-    >>> distinct_names(["holdout 25%"] * 2, [{}, {"random_state": 1}])
-    ['holdout 25%', 'holdout 25% (random_state 1)']
-    >>> distinct_names(["x", "x", "y"], [{}, {}, {}])
-    ['x', 'x (2)', 'y']
     """
     shown = list(names)
     for group in _equal(shown):
@@ -695,11 +686,6 @@ def without_folders(text: str, base: Path | None = None) -> str:
 
     Results are shared, so their notes and errors must not show local folders, `base`, that of the
     config, among them.
-
-    Examples
-    --------
-    >>> without_folders(f"{cache_folder()}/cells/ab: no space left on device")
-    '(cache)/cells/ab: no space left on device'
     """
     named = {cache_folder(): "(cache)", Path(tempfile.gettempdir()): "(temporary)"}
     with suppress(RuntimeError):  # nobody's home

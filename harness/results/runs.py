@@ -321,11 +321,6 @@ def decimals(errors: Iterable[float]) -> int:
     """Return the decimals that show the median standard error with two digits, from 0 to 7.
 
     Errors of 0 and NaN are ignored. Without any, the default is 4 decimals.
-
-    Examples
-    --------
-    >>> decimals([0.0043, 0.02]), decimals([0.3]), decimals([12.0]), decimals([])
-    (3, 2, 0, 4)
     """
     known = [each for each in errors if math.isfinite(each) and each > 0]
     if not known:
@@ -360,22 +355,14 @@ def rounded(value: float | None, places: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class DisplayTable:
-    """The results table as text.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Of strings, bounds below each table, without empty columns.
-    bounds : list of int
-        Which rows are bounds.
-    best : dict of str to list of int
-        By metric, the rows that hold the best value of their table: no bounds, no algorithm with a
-        failed cell, and none that is alone in its table.
-    """
+    """The results table as text."""
 
     frame: pd.DataFrame
+    """Of strings, bounds below each table, without empty columns."""
     bounds: list[int]
+    """Which rows are bounds."""
     best: dict[str, list[int]]
+    """By metric, the rows with the best value of their table, unless they are alone in it."""
 
 
 def display_table(info: RunInfo) -> DisplayTable:
@@ -497,11 +484,6 @@ def as_text(value: Any) -> Any:
 
     Text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an apostrophe
     in front, unless it is a number. Everything else stays as it is.
-
-    Examples
-    --------
-    >>> as_text("=1+1"), as_text("-1.5"), as_text(-1.5), as_text("SVD")
-    ("'=1+1", '-1.5', -1.5, 'SVD')
     """
     if not isinstance(value, str) or value[:1] not in tuple("=+-@\t\r"):
         return value

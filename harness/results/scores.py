@@ -15,12 +15,10 @@ from harness.config.experiment import Inference
 from harness.errors import MetricError, ResultsError
 from harness.metrics import Metric, Scores, Value, conventions
 from harness.results.record import (
-    AlgorithmMean,
     AnyCell,
     ConventionRow,
     ConventionScores,
     MetricComparison,
-    PairDifference,
     RowName,
     TableName,
     TieRow,
@@ -51,14 +49,6 @@ class RowValue:
     The value of a metric that is a mean of users' scores is the mean over users of each user's
     average over the folds and seeds in which the user has a score: the quantity that intervals
     and tests are about. That of any other metric is the mean over cells.
-
-    Examples
-    --------
-    >>> value = RowValue(metrics.parse("ndcg@10"))
-    >>> value.add(np.array([0, 1]), Scores(np.array([1.0, 0.0]), 0.5, 0))
-    >>> value.add(np.array([1]), Scores(np.array([0.5]), 0.5, 0))
-    >>> value.value, value.deviation
-    (0.625, 0.0)
     """
 
     def __init__(self, metric: Metric) -> None:
@@ -170,32 +160,21 @@ def infer(
                 seed=seeds.derive(seed, "statistics", table, label),
                 higher_is_better=metric.higher_is_better,
             )
-            means = compared.algorithms.assign(row=kept)
             baseline = compared.baseline
-            found.append(
-                MetricComparison(
-                    **named.only(TableName),
-                    metric=label,
-                    method=compared.describe(),
-                    note=compared.note,
-                    algorithms=[AlgorithmMean.model_validate(each) for each in _rows(means)],
-                    pairs=[PairDifference.model_validate(each) for each in _rows(compared.pairs)],
-                    baseline=None
-                    if baseline is None
-                    else [PairDifference.model_validate(each) for each in _rows(baseline)],
-                )
-            )
+            described = {
+                "metric": label,
+                "method": compared.describe(),
+                "note": compared.note,
+                "algorithms": _rows(compared.algorithms.assign(row=kept)),
+                "pairs": _rows(compared.pairs),
+                "baseline": None if baseline is None else _rows(baseline),
+            }
+            found.append(MetricComparison.model_validate(named.only(TableName) | described))
     return found, list(dict.fromkeys(notes))
 
 
 def _comparable(scored: NDArray[np.bool_]) -> list[int]:
-    """Return columns of which every two have a user in common, those with most users first.
-
-    Examples
-    --------
-    >>> _comparable(np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]], bool))
-    [0, 1]
-    """
+    """Return columns of which every two have a user in common, those with most users first."""
     together = scored.T.astype(np.int64) @ scored.astype(np.int64) > 0
     chosen: list[int] = []
     for column in np.argsort(-scored.sum(axis=0), kind="stable").tolist():
@@ -216,13 +195,7 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def primary_metric(labels: Sequence[str]) -> str:
-    """Return the primary label of a run: nDCG at 10, or the nearest one.
-
-    Examples
-    --------
-    >>> primary_metric(["rmse", "ndcg@5", "ndcg@10"]), primary_metric(["rmse", "mae"])
-    ('ndcg@10', 'rmse')
-    """
+    """Return the primary label of a run: nDCG at 10, or the nearest one."""
 
     def distance(metric: Metric) -> tuple[bool, bool, bool]:
         is_ndcg = metric.name == "ndcg"
@@ -252,17 +225,9 @@ class _Row:
 class Sensitivity:
     """How much the scores of a run depend on definitions: those of other libraries, and of ties.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        The metrics of the run. The primary one gives the cut-off rank, and its ties are ordered
-        in every way.
-    role : str
-        Which metric each library computes in its own way: ``ndcg``, ``ap``, ``recall``, ...
-    k : int, optional
-        Cut-off rank.
-    threshold : float, optional
-        Least rating of a relevant item for binary metrics; each library's own when left out.
+    Each library computes the metric of one `role` (``ndcg``, ``ap``, ...) in its own way; without a
+    `threshold`, with its own for relevance. The primary of the run's metrics gives the cut-off rank
+    when `k` is left out, and its ties are ordered in every way.
     """
 
     def __init__(
@@ -366,15 +331,9 @@ def under_conventions(
 ) -> pd.DataFrame:
     """Score the finished cells of a run by the definition of each library; see `Sensitivity`.
 
-    Where the store has no longer all cells, the values in the run are used, if they are of the same
-    metric at the same rank; else a ResultsError says so.
-
-    Returns
-    -------
-    DataFrame
-        For each convention and each table of the run: ``dataset``, ``split``, ``candidates``,
-        ``convention``, ``label``, a column for each algorithm with its value, and
-        ``note``, why there is none.
+    The table has a row for each convention and table of the run, a column for each algorithm, and a
+    ``note`` where there is no value. Where the store has no longer all cells, the values in the run
+    are used, if they are of the same metric at the same rank; else a ResultsError says so.
     """
     import pandas as pd
 
