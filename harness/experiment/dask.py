@@ -43,6 +43,11 @@ KNOCK_SECONDS = 6.0
 CONNECT_SECONDS = 30.0
 """Seconds to wait for a scheduler that has answered to accept a client."""
 
+LOST = (
+    "dask: the scheduler was lost; finished cells are kept: start it again, and run again to do "
+    "the rest"
+)
+
 Packed = tuple[bytes, int]
 """Compressed bytes, and how many they are unpacked."""
 
@@ -66,7 +71,7 @@ def on_cluster(cells: Sequence[Cell], pool: Pool, check: Check) -> Iterator[tupl
         cluster.wait_for(pool.workers)
         yield from cluster.compute(cells, check)
     except OSError:  # of a request to the scheduler: what goes wrong elsewhere is an outcome
-        raise cluster.lost() from None
+        raise ClusterError(LOST) from None
     finally:
         with suppress(TimeoutError, OSError):  # leaving a lost scheduler needs no error of its own
             client.close(timeout=2.0)
@@ -128,16 +133,10 @@ class _Cluster:
     def note(self, message: str) -> None:
         self.pool.watch(Note(f"dask: {message}"))
 
-    def lost(self) -> ClusterError:
-        return ClusterError(
-            "dask: the scheduler was lost; finished cells are kept: start it again, and run again "
-            "to do the rest"
-        )
-
     def usable(self) -> dict[str, int]:
         """Return the threads of each worker that may be used; others are refused by name."""
         if self.client.status != "running":
-            raise self.lost()
+            raise ClusterError(LOST)
         threads: dict[str, int] = self.client.nthreads()
         unknown = sorted(set(threads) - self.checked)
         self.checked |= set(unknown)
@@ -251,11 +250,11 @@ class _Cluster:
         from distributed import KilledWorker
 
         if future.status not in ("error", "finished"):  # cancelled with the connection
-            raise self.lost()
+            raise ClusterError(LOST)
         try:
             answer = future.result()
         except OSError:
-            raise self.lost() from None
+            raise ClusterError(LOST) from None
         except KilledWorker as error:
             return Outcome(
                 error=f"{error.allowed_failures + 1} workers died while they computed it, perhaps "
@@ -321,7 +320,8 @@ def _child(packed: Packed, job: str, threads: int) -> ChildProcess:
                 return child
             child.close()
     data, size = packed
-    return ChildProcess(lambda stream: stream.write(pa.decompress(data, size, "zstd")), threads)
+    started = ChildProcess(threads)
+    return started.begin(lambda stream: stream.write(pa.decompress(data, size, "zstd")))
 
 
 def _watch(worker: Worker, key: object, child: ChildProcess, ended: threading.Event) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -38,9 +38,8 @@ Positions = tuple[int, int, int]
 class Cell:
     """One algorithm on one fold of one split of one data set, under one seed.
 
-    `dataset`, `split`, `candidates` and `algorithm` are positions in the lists of the config;
-    `params` are the constructor's arguments, `random_state` included; an `inner` cell is a trial,
-    fitted on the inner training part and scored on the validation part.
+    Data set, split, candidates and algorithm are positions in the lists of the config; an `inner`
+    cell is a trial, fitted on the inner training part and scored on the validation part.
     """
 
     dataset: int
@@ -244,20 +243,16 @@ class Plan:
     def names(self) -> dict[str, list[str]]:
         """Display names of data sets, splits (under the first seed) and candidates, each unique."""
         given, seed = self.experiment, self.experiment.seed[0]
-        described: dict[str, tuple[Iterable[Section], list[str]]] = {
-            "dataset": (
-                given.dataset,
-                [self.ratings(i)[0].name for i in range(len(given.dataset))],
-            ),
-            "split": (
-                given.split,
-                [self.splits(0, i, seed)[0].name for i in range(len(given.split))],
-            ),
-            "candidates": (given.candidates, [each.describe() for each in given.candidates]),
-        }
+
+        def unique(sections: Sequence[Section], names: Iterable[str]) -> list[str]:
+            return distinct_names([*names], [settings(section) for section in sections])
+
+        data = (self.ratings(number)[0].name for number in range(len(given.dataset)))
+        splits = (self.splits(0, number, seed)[0].name for number in range(len(given.split)))
         return {
-            key: distinct_names(names, [settings(section) for section in sections])
-            for key, (sections, names) in described.items()
+            "dataset": unique(given.dataset, data),
+            "split": unique(given.split, splits),
+            "candidates": unique(given.candidates, (each.describe() for each in given.candidates)),
         }
 
     @cached_property
@@ -268,11 +263,8 @@ class Plan:
         seeds of one run are cells of one row, and runs that divide equal data alike share it.
         """
         experiment, tables = self.experiment, {}
-        for dataset, split, candidates in itertools.product(
-            range(len(experiment.dataset)),
-            range(len(experiment.split)),
-            range(len(experiment.candidates)),
-        ):
+        counts = len(experiment.dataset), len(experiment.split), len(experiment.candidates)
+        for dataset, split, candidates in itertools.product(*map(range, counts)):
             section, chosen = experiment.split[split], experiment.candidates[candidates]
             divided = settings(section) | {"kind": section.kind}
             divided.pop("validation", None)
@@ -319,10 +311,7 @@ class Plan:
             "clip": experiment.clip,
         }
         return CellName(
-            dataset=table.dataset,
-            split=table.split,
-            candidates=table.candidates,
-            table=table.table,
+            **table.only(TableName),
             row=short_key(row),
             algorithm=experiment.algorithms[cell.algorithm].title,
             seed=cell.seed,

@@ -266,11 +266,11 @@ class Pool:
                 if (child := self._idle.pop()).usable:
                     return child
                 child.close()
-        child = ChildProcess(lambda stream: pickle.dump(self.plan.portable(), stream), threads)
+        child = ChildProcess(threads)
         self._children.append(child)
         if not self._open:
             child.close()
-        return child
+        return child.begin(lambda stream: pickle.dump(self.plan.portable(), stream))
 
     def report(self, cell: Cell, stage: str, done: int, total: int) -> None:
         """Tell the watcher of a stage, and before the first of a cell that it has begun."""
@@ -289,9 +289,9 @@ def _same(outcome: Outcome) -> Outcome:
 
 
 class ChildProcess:
-    """A process that computes one cell at a time; `send_plan` writes it a pickled plan."""
+    """A process that computes one cell at a time."""
 
-    def __init__(self, send_plan: Callable[[IO[bytes]], object], threads: int) -> None:
+    def __init__(self, threads: int) -> None:
         with _interrupts_held():
             self.process = subprocess.Popen(
                 [sys.executable, "-c", START],
@@ -304,16 +304,20 @@ class ChildProcess:
         self.requests, self.answers = self.process.stdin, self.process.stdout
         self.used = time.monotonic()
         """When its last cell ended."""
+
+    def begin(self, send_plan: Callable[[IO[bytes]], object]) -> Self:
+        """Wait until it has the pickled plan, which `send_plan` writes, and can take a cell."""
         try:
             pickle.dump(sys.path, self.requests)
             send_plan(self.requests)
             self.requests.flush()
             pickle.load(self.answers)
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             raise HarnessError(
                 f"workers: a process ended before it could begin (exit code {self.close()}); what "
                 "it printed says why: allow more memory, processes or files, or use one worker"
             ) from None
+        return self
 
     @property
     def usable(self) -> bool:
@@ -338,8 +342,8 @@ class ChildProcess:
                 report(*answer)
             if time.monotonic() < end:
                 return answer
-        except (EOFError, OSError, pickle.UnpicklingError):
-            pass  # it has died; reported below
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            pass  # it has died, or its pipes are closed; reported below
         finally:
             if timer is not None:
                 timer.cancel()
