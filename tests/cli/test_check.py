@@ -29,47 +29,53 @@ def check(call, tmp_path, monkeypatch):
     return run
 
 
-def test_an_own_file_is_read_and_divided(check):
-    code, out, err = check(split="{kind: kfold, n_splits: 4}")
-    assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[:6] == [
-        "c",
-        "",
-        "data        good: 240 ratings of 12 items by 20 users, 1 to 5",
-        "split       4-fold: 4 folds, 180 training and 60 test ratings in the first",
-        "candidates  rated",
-        "work        4 cells",
-    ]
-    assert "unknown" not in out
-    assert max(map(len, lines)) <= 80
+OWN = "good: 240 ratings of 12 items by 20 users, 1 to 5"
+FOLDS = "4-fold: 4 folds, 180 training and 60 test ratings in the first"
+PERCENT = "note: test_size: 25 means 25 ratings, not a percentage; for 25% write 0.25"
+TUNED = {"algorithms": "[KNNBasic, {name: SVD, search: recommended}]", "tuning": "{trials: 7}"}
 
 
-def test_two_files_of_one_name_are_shown_with_their_folders(check, tmp_path):
-    for folder in ("a", "b"):
+@pytest.mark.parametrize(
+    ("keys", "shown", "absent"),
+    [
+        (
+            {"split": "{kind: kfold, n_splits: 4}"},
+            f"c data {OWN} split {FOLDS} candidates rated work 4 cells algorithm",
+            "unknown",
+        ),
+        (  # files of one name are shown with their folders
+            {"dataset": "[a/good.csv, b/good.csv]"},
+            f"data a/{OWN.replace(':', '.csv:')} data b/{OWN.replace(':', '.csv:')}",
+            f"data {OWN}",
+        ),
+        (
+            TUNED | {"seed": "[0, 1]"},
+            "work 4 cells and up to 16 trials algorithm cells trials … KNNBasic 2 0 … SVD 2 16",
+            "unknown",
+        ),
+        ({"split": "{kind: holdout, test_size: 25}"}, f"holdout 25 ratings: … {PERCENT}", "%:"),
+        ({"split": "{kind: holdout, test_size: 0.25}"}, "split holdout 25%: ", PERCENT),
+        ({"split": "{kind: holdout, test_size: 120}"}, "holdout 120 ratings: ", "percentage"),
+        ({"metrics": "[precision@3]"}, "precision@3 cannot distinguish algorithms", "unknown"),
+        (
+            {"dataset": "ml-100k"},
+            "data ml-100k: 100,000 ratings of 1,682 items by 943 users … "
+            "note: ml-100k: not on this machine; a run downloads it",
+            "unknown",
+        ),
+    ],
+    ids=str,
+)
+def test_what_a_run_would_do_is_shown(check, tmp_path, keys, shown, absent):
+    for folder, content in (("a", GOOD), ("b", GOOD.replace("0,0,1", "0,0,5"))):
         (tmp_path / folder).mkdir()
-    (tmp_path / "a" / "r.csv").write_text(GOOD)
-    (tmp_path / "b" / "r.csv").write_text(GOOD.replace("0,0,1", "0,0,5"))
-    _, out, _ = check(dataset="[a/r.csv, b/r.csv]")
-    assert out.splitlines()[2:4] == [
-        "data        a/r.csv: 240 ratings of 12 items by 20 users, 1 to 5",
-        "data        b/r.csv: 240 ratings of 12 items by 20 users, 1 to 5",
-    ]
-
-
-def test_trials_of_a_search_are_counted(check):
-    code, out, _ = check(
-        algorithms="[KNNBasic, {name: SVD, search: recommended}]",
-        tuning="{trials: 7}",
-        seed="[0, 1]",
-    )
-    assert code == 0
-    assert "work        4 cells and up to 16 trials" in out
-    assert [line.split()[:3] for line in out.splitlines()[7:10]] == [
-        ["algorithm", "cells", "trials"],
-        ["KNNBasic", "2", "0"],
-        ["SVD", "2", "16"],
-    ]
+        (tmp_path / folder / "good.csv").write_text(content)
+    code, out, err = check(**keys)
+    assert (code, err) == (0, "")
+    text = " ".join(out.split())
+    assert all(part in text for part in shown.split(" … "))
+    assert absent not in text
+    assert max(map(len, out.split("note:")[0].splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -133,26 +139,3 @@ def test_several_faults_of_several_files_come_at_once(check, tmp_path):
     starts = [line.split(":")[0] for line in err.splitlines()]
     assert starts[:2] == ["a.csv", "b.csv"]
     assert "timestamps" in err.splitlines()[2]
-
-
-@pytest.mark.parametrize(("size", "noted"), [("25", True), ("0.25", False), ("120", False)])
-def test_a_count_that_looks_like_a_percentage_is_noted(check, size, noted):
-    code, out, _ = check(split=f"{{kind: holdout, test_size: {size}}}")
-    assert code == 0
-    note = "note: test_size: 25 means 25 ratings, not a percentage; for 25% write 0.25"
-    assert (note in out) == noted
-    if size != "0.25":
-        assert f"split       holdout {size} ratings: " in out
-
-
-def test_what_cannot_distinguish_algorithms_is_noted(check):
-    code, out, _ = check(metrics="[ndcg@3, precision@3]")
-    assert code == 0
-    assert "precision@3 cannot distinguish algorithms" in " ".join(out.split())
-
-
-def test_data_that_are_not_here_are_not_fetched(check):
-    code, out, _ = check(dataset="ml-100k")
-    assert code == 0
-    assert "data        ml-100k: 100,000 ratings of 1,682 items by 943 users" in out
-    assert "note: ml-100k: not on this machine; a run downloads it" in out
