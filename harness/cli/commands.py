@@ -14,7 +14,7 @@ import click
 
 from harness.cli import options
 from harness.cli.screen import plain, say, show_run, show_table
-from harness.errors import ConfigError, Fault, ResultsError, SplitError, counted
+from harness.errors import ConfigError, Fault, SplitError, counted
 
 LONG = 24
 """Longer values of `harness reproduce` are shown as text."""
@@ -180,7 +180,6 @@ def evaluate(
     import pandas as pd
 
     from harness import metrics, rankings
-    from harness.files import write_output
     from harness.results.runs import frame_to_csv
 
     wanted = metrics.parse_many(labels)
@@ -211,11 +210,10 @@ def evaluate(
     for note in notes:
         say(f"note: {note}")
     if per_user is not None:
-        try:
-            write_output(per_user, frame_to_csv(pd.concat(frames)).encode("utf-8", "replace"))
-        except OSError as error:
-            message = f"{per_user}: cannot be written ({error.strerror}); use --per-user FILE"
-            raise ResultsError(message) from None
+        from harness.report.plots import write_file
+
+        data = frame_to_csv(pd.concat(frames)).encode("utf-8", "replace")
+        write_file(per_user, data, "; use --per-user FILE")
     return 0
 
 

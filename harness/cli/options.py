@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,20 @@ overrides = click.option(
 baseline = click.option(
     "--baseline", metavar="LABEL", help="The algorithm that the others are compared with."
 )
+
+
+def formats(
+    first: str, *others: str, help: str | None = None
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Return the option ``--format``, whose default is the first of some names."""
+    return click.option(
+        "--format",
+        "form",
+        type=Choice((first, *others)),
+        default=first,
+        show_default=True,
+        help=help,
+    )
 
 
 def opened(runs: tuple[str, ...], results: Path) -> list[Run]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from harness.cli.options import Choice
+from harness.cli.options import formats
 from harness.cli.screen import say
 
 JsonSchema = dict[str, Any]
@@ -31,14 +31,7 @@ do not edit it by hand. `harness new` writes a config to start from.
 
 
 @click.command()
-@click.option(
-    "--format",
-    "form",
-    type=Choice(["json", "markdown"]),
-    default="json",
-    show_default=True,
-    help="JSON Schema for editors, or a reference page.",
-)
+@formats("json", "markdown", help="JSON Schema for editors, or a reference page.")
 def schema(form: str) -> int:
     """Print the keys of a config, their types and defaults.
 

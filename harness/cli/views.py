@@ -66,9 +66,7 @@ def report(
     "--metric", metavar="LABEL", help="Metric to plot; by default ndcg@10 or the nearest one."
 )
 @click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
-@click.option(
-    "--format", "form", type=options.Choice(["png", "svg"]), default="svg", show_default=True
-)
+@options.formats("svg", "png")
 @click.option(
     "--output",
     type=options.folder,
@@ -96,10 +94,9 @@ def plot(
     folder = output or (summary.run.folder or results) / "plots"
     label = summary.metric(metric)
     numbers = range(1, len(summary.tables) + 1) if place is None else [place]
+    chosen = PLOTS if "all" in kinds else dict.fromkeys(kinds)
     written, missing = 0, []
-    for number, kind in itertools.product(
-        numbers, PLOTS if "all" in kinds else dict.fromkeys(kinds)
-    ):
+    for number, kind in itertools.product(numbers, chosen):
         title = summary.table(number).title
         try:
             say(f"written to {plots.KINDS[kind](summary, label, number).write(form, folder)}")
@@ -119,13 +116,7 @@ def plot(
 @options.runs
 @options.results
 @options.anyway
-@click.option(
-    "--format",
-    "form",
-    type=options.Choice(["text", "markdown", "csv", "latex"]),
-    default="text",
-    show_default=True,
-)
+@options.formats("text", "markdown", "csv", "latex")
 def table(runs: tuple[str, ...], results: Path, anyway: bool, form: str) -> int:
     """Print the table of a run, or of several runs together."""
     from harness.report import join, latex
@@ -134,11 +125,13 @@ def table(runs: tuple[str, ...], results: Path, anyway: bool, form: str) -> int:
     run = join(options.opened(runs, results), anyway=anyway)
     if form == "text":
         show_run(run)
-        return 0
-    text = (
-        {"csv": to_csv, "markdown": to_markdown}[form](run.info) if form != "latex" else latex(run)
-    )
-    say(text.removesuffix("\n"), whole=True)
+    else:
+        text = (
+            latex(run)
+            if form == "latex"
+            else {"csv": to_csv, "markdown": to_markdown}[form](run.info)
+        )
+        say(text.removesuffix("\n"), whole=True)
     return 0
 
 
