@@ -13,7 +13,6 @@ import numpy as np
 from harness import evaluation, splits
 from harness.algorithms import registry
 from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
-from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError, HarnessError, counted
 from harness.experiment.cell import available_bytes
 from harness.experiment.plan import Plan, settings
@@ -137,7 +136,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
         work += f" and trials for {experiment.tuning.seconds:g} s each"
     elif n_all := n_cells * sum(trials or 0 for trials in n_trials):
         work += f" and up to {n_all:,} trials"
-    facts = [*_facts(plan, here, divided), ("work", work)]
+    facts = [*_facts(plan, divided), ("work", work)]
     return DryRun(experiment.name, facts, rows, list(dict.fromkeys(notes)), faults)
 
 
@@ -156,22 +155,19 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
     """Return a plan of the data sets that can be read here, and notes on all."""
     unread: list[str] = []
     notes: list[str] = []
-    kept: list[DatasetSection] = []
-    read = {}
-    for section in plan.experiment.dataset:
+    for number, section in enumerate(plan.experiment.dataset):
         size = section.expected_size()
         if size is not None and size[2] > LARGE:
             unread.append(f"{section.describe()}: not read by a check, as it is large")
         elif section.data_set and not section.data_set.is_here(base=plan.document.folder):
             unread.append(f"{section.describe()}: not on this machine; a run downloads it")
         else:
-            alone = plan.experiment.model_copy(update={"dataset": [section]})
             with _collected(faults):
-                ratings, reports = read[len(kept)] = Plan(alone, plan.document).ratings(0)
-                kept.append(section)
+                ratings, reports = plan.ratings(number)
                 notes += (f"{ratings.name}: {note}" for note in (*ratings.notes, *reports))
+    kept = [plan.experiment.dataset[number] for number in plan.read]
     here = plan.experiment.model_copy(update={"dataset": kept})
-    return Plan(here, plan.document, read=read), unread + notes
+    return Plan(here, plan.document, read=dict(enumerate(plan.read.values()))), unread + notes
 
 
 def _divide(plan: Plan, number: int, faults: list[str]) -> list[Split]:
@@ -191,15 +187,11 @@ def _divide(plan: Plan, number: int, faults: list[str]) -> list[Split]:
 
 def _missing_extras(plan: Plan) -> Iterator[str]:
     """Yield the packages and programs that the config needs and this machine lacks."""
-    experiment = plan.experiment
-    for needed, key, package, extra in (
-        (plan.is_tuned and experiment.tuning.method == "tpe",
-         "tuning.method: tpe needs Optuna", "optuna", "tpe"),
-        (experiment.execution.executor == "dask",
-         "execution.executor: dask needs distributed", "distributed", "dask"),
-    ):  # fmt: skip
-        if needed and importlib.util.find_spec(package) is None:
-            yield f"{key}; pip install 'surprise-harness[{extra}]'"
+    experiment, find = plan.experiment, importlib.util.find_spec
+    if plan.is_tuned and experiment.tuning.method == "tpe" and find("optuna") is None:
+        yield "tuning.method: tpe needs Optuna; pip install 'surprise-harness[tpe]'"
+    if experiment.execution.executor == "dask" and find("distributed") is None:
+        yield "execution.executor: dask needs distributed; pip install 'surprise-harness[dask]'"
     for entry in {registry.entry(each.name): None for each in experiment.algorithms}:
         if lacking := entry.missing():
             yield lacking
@@ -217,18 +209,16 @@ def _notes_on_sizes(plan: Plan) -> Iterator[str]:
                 )
 
 
-def _facts(plan: Plan, here: Plan, divided: list[list[Split]]) -> Iterator[tuple[str, str]]:
+def _facts(plan: Plan, divided: list[list[Split]]) -> Iterator[tuple[str, str]]:
     experiment = plan.experiment
-    numbers = {id(section): number for number, section in enumerate(here.experiment.dataset)}
     names = distinct_names(
         [section.describe() for section in experiment.dataset],
         [settings(section) for section in experiment.dataset],
     )
-    for section, name in zip(experiment.dataset, names, strict=True):
-        size = section.expected_size()
-        text = name
-        if id(section) in numbers:
-            ratings, _ = here.ratings(numbers[id(section)])
+    for number, (section, name) in enumerate(zip(experiment.dataset, names, strict=True)):
+        size, text = section.expected_size(), name
+        if number in plan.read:
+            ratings, _ = plan.read[number]
             text = repr(ratings).removeprefix("<Ratings ").removesuffix(">")
             if name != section.describe():  # another section is called the same
                 text = name + text.removeprefix(ratings.name)

@@ -16,9 +16,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import IO, NamedTuple, Self
@@ -123,8 +123,11 @@ class Pool:
         failed, patience = {}, 0.0
         while missing:
             busy: list[Cell] = []  # another run computes them; they come last, and are waited for
-            with interrupts_kept() as check:
-                for cell, done in self._execute(missing, patience, check):
+            with (
+                interrupts_kept() as check,
+                closing(self._execute(missing, patience, check)) as outcomes,
+            ):
+                for cell, done in outcomes:
                     if done is None:
                         busy.append(cell)
                         continue
@@ -174,7 +177,7 @@ class Pool:
 
     def _execute(
         self, cells: list[Cell], patience: float, check: Check
-    ) -> Iterator[tuple[Cell, Outcome | None]]:
+    ) -> Generator[tuple[Cell, Outcome | None], None, None]:
         """Yield how each cell ended, in no set order; None if another run is computing it."""
         execution = self.plan.experiment.execution
         if execution.executor == "dask":

@@ -283,15 +283,8 @@ def test_no_test_rating_is_ever_shown_to_fit_or_tuning(write_module, split):
         assert trial < final
 
 
-METRICS = [
-    "item_coverage@5",
-    "gini@5",
-    "entropy@5",
-    "popularity@5",
-    "novelty@5",
-    "diversity@5",
-    "serendipity(threshold=4)@5",
-]
+SHOWN = "item_coverage gini entropy popularity novelty diversity serendipity(threshold=4)"
+METRICS = [f"{name}@5" for name in SHOWN.split()]
 
 
 @pytest.mark.parametrize("candidates", ["catalogue", "rated"])
@@ -299,43 +292,25 @@ METRICS = [
 def test_the_order_of_the_rows_changes_no_metric_of_which_items_are_shown(candidates, text):
     rng = np.random.default_rng(0)
     pairs = rng.permutation(30 * 40)[:500]
-    rows = pd.DataFrame(
-        {
-            "user": pairs // 40,
-            "item": pairs % 40,
-            "rating": rng.integers(3, 6, len(pairs)).astype(float),  # most items of a list are tied
-            "timestamp": rng.permutation(len(pairs)),
-        }
-    )
+    rows = pd.DataFrame({"user": pairs // 40, "item": pairs % 40})
+    rows["rating"] = rng.integers(3, 6, len(pairs)).astype(float)  # most items of a list are tied
+    rows["timestamp"] = rng.permutation(len(pairs))
     if text:
         rows["user"], rows["item"] = "u" + rows["user"].astype(str), "i" + rows["item"].astype(str)
-    config = {
+    config = {key: SMALL[key] for key in ("baselines", "statistics")} | {
         "algorithms": ["ItemMean", "Popularity"],
-        "baselines": False,
         "split": "global-time",
         "candidates": candidates,
         "metrics": METRICS,
-        "statistics": None,
     }
-    one, other = (
-        harness.run(
-            config,
-            ratings=harness.Ratings.from_columns(
-                each["user"],
-                each["item"],
-                each["rating"],
-                timestamps=each["timestamp"],
-                scale=(1, 5),
-            ),
-            results=None,
-        )
-        for each in (rows, rows.sample(frac=1.0, random_state=1))
-    )
-    exactly = {"rtol": 0, "atol": 1e-12}
-    tables = (each.table.set_index("algorithm")[METRICS] for each in (other, one))
-    pd.testing.assert_frame_equal(*tables, **exactly)
-    users, columns = one.users, [label for label in METRICS if label in one.users]
-    columns = [label for label in columns if users[label].notna().any()]
+    tables, users = [], []
+    for each in (rows.sample(frac=1.0, random_state=1), rows):
+        columns = (each[name] for name in ("user", "item", "rating"))
+        ratings = harness.Ratings.from_columns(*columns, timestamps=each["timestamp"], scale=(1, 5))
+        done = harness.run(config, ratings=ratings, results=None)
+        tables.append(done.table.set_index("algorithm")[METRICS])
+        users.append(done.users.set_index(["algorithm", "user"]).sort_index())
+    pd.testing.assert_frame_equal(*tables, rtol=0, atol=1e-12)
+    columns = [label for label in METRICS if label in users[1] and users[1][label].notna().any()]
     assert columns
-    frames = (each.users.set_index(["algorithm", "user"]).sort_index() for each in (other, one))
-    pd.testing.assert_frame_equal(*(each[columns] for each in frames), **exactly)
+    pd.testing.assert_frame_equal(*(each[columns] for each in users), rtol=0, atol=1e-12)
