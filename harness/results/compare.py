@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Entry = TypeVar("Entry")
 
 
-@dataclass
+@dataclass(eq=False)
 class _Row:
     """A row of several runs' table: its run's position, and its identity in that run."""
 
@@ -167,18 +167,16 @@ def _rows(runs: Sequence[Run]) -> tuple[list[_Row], list[_Row]]:
         cells = run.info.cells_of_rows
         for result in run.info.rows:
             row = _Row(number, result.row, result, cells[result.row])
-            alike = [i for i, each in enumerate(rows) if each.own == row.own]
-            if any(row.keys <= rows[i].keys for i in alike):
+            alike = [each for each in rows if each.own == row.own]
+            if any(row.keys <= each.keys for each in alike):
                 repeated.append(row)
-                continue
-            within = next((i for i in alike if rows[i].keys < row.keys), None)
-            if within is not None:
-                repeated.append(rows[within])
-                rows[within] = row
-                continue
-            if alike:
-                row.rename(row=short_key({"row": row.own, "run": number}))
-            rows.append(row)
+            elif within := next((each for each in alike if each.keys < row.keys), None):
+                repeated.append(within)
+                rows[rows.index(within)] = row
+            else:
+                if alike:
+                    row.rename(row=short_key({"row": row.own, "run": number}))
+                rows.append(row)
     order = list(dict.fromkeys(row.result.table for row in rows))
     return sorted(rows, key=lambda row: order.index(row.result.table)), repeated
 
@@ -209,15 +207,13 @@ def _users(runs: Sequence[Run], rows: Sequence[_Row], labels: Sequence[str]) -> 
     """Return the scores of the users of all rows, under the names of the joined run."""
     import pandas as pd
 
+    columns = ["seed", "fold", "user", *labels]
     parts = []
     for number, run in enumerate(runs):
-        names = {row.own: row.result for row in rows if row.run == number}
-        users = run.users[run.users["row"].isin(names)]
-        named = {
-            key: users["row"].map({own: result[key] for own, result in names.items()})
-            for key in (*ROW[:3], "table", "row", "algorithm")
-        }
-        parts.append(users[[*named, "seed", "fold", "user", *labels]].assign(**named))
+        own = [{"own": row.own} | row.result.only(RowName) for row in rows if row.run == number]
+        users = run.users[["row", *columns]].rename(columns={"row": "own"})
+        named = users.merge(pd.DataFrame(own, columns=["own", *ROW]), on="own")
+        parts.append(named[[*ROW, *columns]])
     return pd.concat(parts, ignore_index=True)
 
 

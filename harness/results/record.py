@@ -155,6 +155,14 @@ class Conditions(Record):
     version: str
     date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
 
+    def __str__(self) -> str:
+        each = "" if self.workers == 1 else " each"
+        return (
+            f"on {self.date}, {self.processor}, {counted(self.cores, 'core')}, "
+            f"{counted(self.workers, 'cell')} at a time with "
+            f"{counted(self.threads, 'thread')}{each}, harness {self.version}"
+        )
+
 
 class CellFacts(Record):
     """What is known of a finished cell beside its lists and scores."""
@@ -613,15 +621,7 @@ def measured(cells: Iterable[AnyCell]) -> list[str]:
 
     Each with its number of cells where there are several: ``3 of 4 cells on 2026-11-20, ...``.
     """
-    totals: Counter[str] = Counter()
-    for cell in cells:
-        if isinstance(cell, CellResult):
-            its = cell.measured
-            totals[
-                f"on {its.date}, {its.processor}, {counted(its.cores, 'core')}, "
-                f"{counted(its.workers, 'cell')} at a time with {counted(its.threads, 'thread')}"
-                f"{'' if its.workers == 1 else ' each'}, harness {its.version}"
-            ] += 1
+    totals = Counter(str(cell.measured) for cell in cells if isinstance(cell, CellResult))
     if len(totals) == 1:
         return [*totals]
     return [f"{n} of {totals.total()} cells {text}" for text, n in totals.most_common()]
