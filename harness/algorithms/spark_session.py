@@ -120,20 +120,20 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
     with warnings.catch_warnings():
         # It warns of every version of pandas that is newer than itself.
         warnings.simplefilter("ignore", FutureWarning)
-        try:
-            from pyspark.sql import SparkSession
-        except ImportError:
-            raise AlgorithmError(
-                f"{who}: needs PySpark; pip install 'surprise-harness[spark]'"
-            ) from None
-        return SparkSession.getActiveSession() or _start(who, settings or {})
+        return _session(who, settings or {})
 
 
-def _start(who: str, settings: dict[str, str]) -> SparkSession:
-    from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
-
+def _session(who: str, settings: dict[str, str]) -> SparkSession:
+    try:
+        from pyspark import SparkConf, SparkContext
+        from pyspark.java_gateway import launch_gateway
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise AlgorithmError(
+            f"{who}: needs PySpark; pip install 'surprise-harness[spark]'"
+        ) from None
+    if active := SparkSession.getActiveSession():
+        return active
     java = find_java(who)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     half_of_free_mb = max(1024, int(psutil.virtual_memory().available / 2**20) // 2)
