@@ -15,8 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
-
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
 
@@ -136,6 +134,8 @@ def _session(who: str, settings: dict[str, str]) -> SparkSession:
         return active
     java = find_java(who)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    import psutil
+
     half_of_free_mb = max(1024, int(psutil.virtual_memory().available / 2**20) // 2)
     own = {
         "spark.master": f"local[{n_threads()}]",
