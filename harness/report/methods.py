@@ -12,8 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -21,17 +20,12 @@ from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment
 from harness.datasets.section import CATALOGUE
 from harness.report.styles import known_algorithms
-from harness.report.summary import joined, plain
+from harness.report.summary import ASSETS, joined, plain, templates
 from harness.results.record import RunInfo, measured, took
 from harness.sections import Range, SearchSpace, folded
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-
-ASSETS = Path(__file__).with_name("assets")
 
 
 @dataclass(frozen=True)
@@ -154,6 +148,11 @@ def methods(info: RunInfo) -> Methods:
     families = _grouped(((metric.name, metric.chosen), metric) for metric in parsed)
     libraries = (each.package for each in known_algorithms().values())
     values = {
+        "catalogue": CATALOGUE,
+        "cited_in": cited_in,
+        "default_resamples": statistics.DEFAULT_RESAMPLES,
+        "span": _span,
+        "of_counts": any(map(_of_counts, config.algorithms)),
         "info": info,
         "config": config,
         "cite": cite,
@@ -196,34 +195,6 @@ def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
-
-
-@cache
-def templates() -> Environment:
-    """Return the templates of text and pages; values in HTML are escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-
-    made = Environment(
-        loader=FileSystemLoader(ASSETS),
-        autoescape=select_autoescape(),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {
-        "plain": plain,
-        "joined": lambda words: joined([str(word) for word in words]),
-        "grouped": "{:,}".format,
-        "span": _span,
-        "each": lambda rows, form: [form.format(*row) for row in rows],
-    }
-    made.tests["of_counts"] = _of_counts
-    made.globals |= {
-        "catalogue": CATALOGUE,
-        "cited_in": cited_in,
-        "default_resamples": statistics.DEFAULT_RESAMPLES,
-    }
-    return made
 
 
 def command(info: RunInfo) -> str:

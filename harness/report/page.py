@@ -18,19 +18,16 @@ from harness.errors import ResultsError
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS, Plot, write_file
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
-from harness.report.summary import Summary, headline, plain, summarise
+from harness.report.summary import ASSETS, Summary, headline, plain, summarise, templates
 from harness.report.tables import latex, sensitivity_tables
 from harness.results.compare import join
 from harness.results.record import took
 from harness.results.runs import TIMES, Run, find_runs, read_run, row_name, to_csv, to_markdown
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Template
     from markupsafe import Markup
 
-__all__ = ["build_page", "linked", "write_index", "write_page"]
-
-ASSETS = Path(__file__).with_name("assets")
 MOST_FIGURES = 60
 """Most plots on a page; ``harness plot`` draws the others, so the page stays small."""
 COLUMNS = {
@@ -42,6 +39,8 @@ COLUMNS = {
     "n_users": ("users", ".0f", "descending"),
 }
 """What stands beside the metrics: title, decimals and the order that a first click gives."""
+SHADES = {INK: "ink", MUTED: "muted", RULE: "rule", FAINT: "faint", "#ffffff": "paper"}
+"""What the page calls the colours of a drawing that are no hues."""
 SEARCHED = ("n_trials", "search_seconds")
 """Of these, what only a run with a search has."""
 
@@ -54,24 +53,9 @@ def write_page(
     anyway: bool = False,
     joined: Run | None = None,
 ) -> Path:
-    """Write the page of one run, or of several.
+    """Write the page of one run, or of several, `joined` if that was done already.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-    path : Path
-        The file; its folder is made when it is missing.
-    baseline : str, optional
-        The algorithm that the others are compared with.
-    anyway : bool
-        Join even runs that cannot be compared; a warning then says why not.
-    joined : Run, optional
-        The runs as one, where `join` has made it already.
-
-    Raises
-    ------
-    ResultsError
-        If there is nothing to show, or the file cannot be written.
+    With `anyway`, runs that cannot be compared are joined too, and a warning says why not.
     """
     page = build_page(runs, baseline=baseline, anyway=anyway, joined=joined)
     return write_file(path, page.encode(), "; use --output FILE")
@@ -91,8 +75,7 @@ def build_page(
     parsed = {label: metrics.parse(label) for label in summary.info.metrics}
     titles = {kind: plot.title for kind, plot in KINDS.items()}
     script = (ASSETS / "page.js").read_text(encoding="utf-8")
-    page = _environment().get_template("page.html")
-    return page.render(
+    return _template("page.html").render(
         summary=summary,
         info=summary.info,
         runs=runs,
@@ -119,11 +102,6 @@ def write_index(results: Path) -> Path:
     """Write ``index.html`` into a results folder: its runs, the latest first.
 
     A run that cannot be read is listed with the reason.
-
-    Raises
-    ------
-    ResultsError
-        If the folder cannot be written.
     """
     rows: list[tuple[str, Path, Summary | None, str]] = []
     for folder in find_runs(results):
@@ -133,7 +111,7 @@ def write_index(results: Path) -> Path:
         except ResultsError as error:
             rows.append(("", folder, None, str(error)))
     rows.sort(key=lambda row: row[0], reverse=True)
-    page = _environment().get_template("index.html").render(rows=rows)
+    page = _template("index.html").render(rows=rows)
     return write_file(results / "index.html", page.encode())
 
 
@@ -150,16 +128,6 @@ def linked(text: str) -> Markup:
         else:
             shown += escape(part)
     return shown
-
-
-_VARIABLES = {light: hue for hue, (light, _) in COLOURS.items()} | {
-    INK: "ink",
-    MUTED: "muted",
-    RULE: "rule",
-    FAINT: "faint",
-    "#ffffff": "paper",
-}
-"""Colours of a drawing, and what the page calls them."""
 
 
 def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, Plot]]], bool]:
@@ -212,7 +180,8 @@ def _attribute(value: str) -> str:
     """Return an attribute with the page's colours and font, and numbers of two decimals."""
     value = re.sub(r"(\d\.\d{2})\d+", r"\g<1>", value)
     value = re.sub(r"font-family:[^;]*;?", "", value)
-    for colour, variable in _VARIABLES.items():
+    named = {light: hue for hue, (light, _) in COLOURS.items()} | SHADES
+    for colour, variable in named.items():
         value = value.replace(colour, f"var(--{variable})")
     return " ".join(value.split())
 
@@ -240,24 +209,15 @@ def _failures(summary: Summary) -> list[tuple[str, str, str]]:
 
 
 @cache
-def _environment() -> Environment:
-    """Return the templates, every value in them escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    made = Environment(
-        loader=FileSystemLoader(ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"plain": plain, "linked": linked, "symbol": symbol}
-    functions: tuple[Any, ...]
-    functions = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
-    functions += (sensitivity_tables, to_csv, to_markdown, to_yaml)
-    made.globals |= {each.__name__: each for each in functions}
-    made.globals |= {"other": _other, "style": _style_sheet(), "svg": _svg}
-    return made
+def _template(name: str) -> Template:
+    """Return the template of a page, with what the pages call."""
+    made = templates().overlay()
+    made.filters |= {"linked": linked, "symbol": symbol}
+    called: tuple[Any, ...]
+    called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
+    called += (sensitivity_tables, to_csv, to_markdown, to_yaml)
+    values = {"other": _other, "style": _style_sheet(), "svg": _svg}
+    return made.get_template(name, globals=values | {each.__name__: each for each in called})
 
 
 def _style_sheet() -> Markup:

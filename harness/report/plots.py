@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from harness import metrics
-from harness.errors import ResultsError, counted
+from harness.errors import ResultsError
 from harness.files import write_output
 from harness.report.styles import FAINT, INK, MUTED, plot_style
-from harness.report.summary import Summary, joined, plain, seconds_text, shortened, summarise
+from harness.report.summary import Summary, plain, seconds_text, sentences, shortened, summarise
 from harness.results.runs import TIMES, Run, decimals, frame_to_csv
 from harness.sections import folded
 
@@ -100,9 +100,9 @@ class Plot(ABC):
             plot.draw(ax)
         return ax
 
-    @abstractmethod
     def describe(self) -> str:
         """Return what the plot shows, as its text alternative."""
+        return sentences(self.name.replace("-", "_"), plot=self, **self._facts())
 
     @property
     def csv(self) -> str:
@@ -149,6 +149,10 @@ class Plot(ABC):
     @abstractmethod
     def _draw(self, axes: Axes) -> None:
         """Draw the data."""
+
+    @abstractmethod
+    def _facts(self) -> dict[str, object]:
+        """Return what the text alternative names."""
 
     def _text(self, value: float) -> str:
         return self.table.text(self.label, value)
@@ -297,19 +301,11 @@ class _Tradeoff(Plot):
         axes.set_xlabel("seconds to fit and score, mean of a cell")
         self._name_ends(axes, values, _spans(data, "value"), 0.1)
 
-    def describe(self) -> str:
-        """Name the algorithms of the front."""
+    def _facts(self) -> dict[str, object]:
         front = self.data[self.data["front"]].sort_values("seconds")
         columns = (front[column] for column in ("algorithm", "seconds", "value"))
-        points = [
-            f"{plain(name)} ({seconds_text(seconds)}, {self._text(value)})"
-            for name, seconds, value in zip(*columns, strict=True)
-        ]
-        return (
-            f"{self.label} against seconds to fit and score of "
-            f"{counted(len(self.data), 'algorithm')}. "
-            f"No algorithm is both faster and better than {joined(points)}."
-        )
+        points = zip(*columns, strict=True)
+        return {"front": [(plain(n), seconds_text(s), self._text(value)) for n, s, value in points]}
 
 
 class _NdcgOverK(Plot):
@@ -382,16 +378,11 @@ class _NdcgOverK(Plot):
         axes.set_xlabel("k")
         self._name_ends(axes, values, spans, 0.04, covered)
 
-    def describe(self) -> str:
-        """Name the ranks, and both ends of the best algorithm's line."""
-        name = self.table.ranked(self.label)[0]
-        line = self.data[self.data["algorithm"] == name].sort_values("k")
-        ks, (first, *_, last) = line["k"].tolist(), [self._text(value) for value in line["value"]]
-        return (
-            f"{self.label.partition('@')[0]} at ranks {joined([str(k) for k in ks])}. "
-            f"{plain(name)}, best by {self.label}, goes from {first} at {ks[0]} to {last} at "
-            f"{ks[-1]}."
-        )
+    def _facts(self) -> dict[str, object]:
+        best = self.table.ranked(self.label)[0]
+        line = self.data[self.data["algorithm"] == best].sort_values("k")
+        first, *_, last = [self._text(value) for value in line["value"]]
+        return {"best": best, "ks": line["k"].tolist(), "first": first, "last": last}
 
 
 class _Distribution(Plot):
@@ -432,14 +423,10 @@ class _Distribution(Plot):
         _label_rows(axes, data["algorithm"])
         axes.set_xlabel("score of a user")
 
-    def describe(self) -> str:
-        """Give the quartiles of the best algorithm."""
+    def _facts(self) -> dict[str, object]:
         row = self.data.iloc[0]
-        return (
-            f"{self.label} of {row['n_users']:,} users. For {plain(row['algorithm'])}, the best on "
-            f"average, the middle half of the users lies between {self._text(row['q25'])} and "
-            f"{self._text(row['q75'])}, the median at {self._text(row['median'])}."
-        )
+        quartiles = {name: self._text(row[name]) for name in ("q25", "median", "q75")}
+        return {"best": row["algorithm"], "n_users": row["n_users"], **quartiles}
 
 
 class _Differences(Plot):
@@ -480,16 +467,10 @@ class _Differences(Plot):
         self._limit_rows(axes, _spans(data, "difference"), data["difference"], [0.0])
         axes.set_xlabel(f"difference to {shortened(self.summary.baseline)}")
 
-    def describe(self) -> str:
-        """Count the algorithms that are better, worse and not significantly different."""
+    def _facts(self) -> dict[str, object]:
         sure = self.data[self.data["significant"]]
         n_better = int(((sure["difference"] > 0) == self.higher).sum())
-        return (
-            f"{self.label} less that of {plain(self.summary.baseline)}. Of "
-            f"{counted(len(self.data), 'algorithm')}, {n_better} significantly better, "
-            f"{len(sure) - n_better} significantly worse, {len(self.data) - len(sure)} not "
-            "significantly different."
-        )
+        return {"n_sure": len(sure), "n_better": n_better}
 
 
 class _Spread(Plot):
@@ -527,14 +508,10 @@ class _Spread(Plot):
         self._limit_rows(axes, spans, [own.mean() for own in values.values()])
         axes.set_xlabel("value of a fold and seed")
 
-    def describe(self) -> str:
-        """Give the least and the greatest range of a row."""
+    def _facts(self) -> dict[str, object]:
         by_name = self.data.groupby("algorithm", sort=False)["value"]
         width = by_name.max() - by_name.min()
-        return (
-            f"{self.label} of {counted(len(self.data), 'cell')}. Between a row's folds and seeds "
-            f"the values differ by {self._text(width.min())} to {self._text(width.max())}."
-        )
+        return {"least": self._text(width.min()), "greatest": self._text(width.max())}
 
 
 KINDS: dict[str, type[Plot]] = {

@@ -20,20 +20,6 @@ from pydantic import BaseModel, TypeAdapter
 
 from harness.sections import SearchSpace, folded
 
-__all__ = [
-    "COLOURS",
-    "FAINT",
-    "INK",
-    "MUTED",
-    "RULE",
-    "AlgorithmStyle",
-    "KnownAlgorithm",
-    "algorithm_styles",
-    "known_algorithms",
-    "plot_style",
-    "symbol",
-]
-
 ALGORITHMS_FILE = Path(__file__).with_name("assets") / "algorithms.json"
 STYLE_FILE = Path(__file__).with_name("style.mplstyle")
 
@@ -103,8 +89,7 @@ def algorithm_styles(names: Iterable[str]) -> dict[str, AlgorithmStyle]:
     """Return how each algorithm is drawn.
 
     Algorithms of Surprise and the baselines have fixed styles. Any other label gets one of 24 by
-    its hash, so that it is the same in every run; if two labels in one plot get the same style, the
-    later one gets the next.
+    its hash, the same in every run; a later one of two labels with one style gets the next.
     """
     found: dict[str, AlgorithmStyle] = {}
     for name in names:
@@ -119,13 +104,7 @@ def algorithm_styles(names: Iterable[str]) -> dict[str, AlgorithmStyle]:
 
 @contextmanager
 def plot_style(**settings: object) -> Iterator[None]:
-    """Use the report's plot style inside a ``with`` block.
-
-    Parameters
-    ----------
-    **settings
-        Settings of Matplotlib with ``_`` for ``.``, as ``svg_fonttype="none"``.
-    """
+    """Use the report's plot style; settings are Matplotlib's with ``_`` for the first ``.``."""
     import matplotlib as mpl
     import matplotlib.style
 
@@ -148,15 +127,10 @@ def symbol(style: AlgorithmStyle) -> str:
     marker = MarkerStyle(style.marker)
     path = marker.get_path().transformed(marker.get_transform())
     scale = np.array([0.7, -0.7]) / np.abs(np.asarray(path.vertices)).max()
-    parts = []
+    letters, parts = {1: "M", 2: "L", 3: "Q", 4: "C"}, []
     for points, code in path.iter_segments(curves=True, simplify=False):
-        pairs = np.reshape(points, (-1, 2)) * scale
-        letter = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}[int(code)]
-        shown = "" if letter == "Z" else " ".join(f"{_two(x)},{_two(y)}" for x, y in pairs)
-        parts.append(letter + shown)
+        # Two decimals at most, and no zero with a sign.
+        pairs = (np.reshape(points, (-1, 2)) * scale).round(2) + 0.0
+        shown = " ".join(f"{x:g},{y:g}" for x, y in pairs)
+        parts.append(letters[int(code)] + shown if int(code) in letters else "Z")
     return "".join(parts)
-
-
-def _two(value: float) -> str:
-    """Return a number with two decimals at most, without a zero that has a sign."""
-    return f"{round(value, 2) + 0.0:g}"

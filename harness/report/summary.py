@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics, statistics
@@ -14,7 +15,6 @@ from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
 from harness.results.runs import (
     DEFAULT_DECIMALS,
-    TIMES,
     Run,
     best_of,
     column_decimals,
@@ -25,11 +25,12 @@ from harness.results.scores import primary_metric
 
 if TYPE_CHECKING:
     import pandas as pd
+    from jinja2 import Environment
+
+ASSETS = Path(__file__).with_name("assets")
 
 BASELINES = ("BaselineOnly", "ItemMean", "Popularity", "Random")
 """Default baselines, used if neither config nor reader names one."""
-MOST_NAMES = 4
-"""Algorithms that the headline names as not different from the best."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,46 +229,22 @@ def summarise(run: Run | Summary, *, baseline: str | None = None) -> Summary:
 
 def headline(summary: Summary) -> list[str]:
     """Return the result of a run, a sentence or two for each table."""
-    sentences = ["".join(_headline(summary.primary, table)) for table in summary.tables]
-    if failed := summary.info.failed:
-        names = joined(list(dict.fromkeys(plain(cell.algorithm) for cell in failed)))
-        sentences.append(f"{counted(len(failed), 'cell')} failed: {names}.")
-    return sentences
-
-
-def _headline(label: str, table: ResultTable) -> Iterator[str]:
-    """Yield the best algorithms, those not significantly different, and the next difference."""
-    yield "On {} ({}; candidates: {}), ".format(*map(plain, table.names))
-    ranked, best = table.ranked(label), table.best(label)
-    if not ranked:
-        yield f"no algorithm finished with a value of {label}."
-        return
-    row = table.records[best[0]]
-    verb = "reaches" if len(best) == 1 else "reach"
-    yield f"{joined([plain(name) for name in best])} {verb} the best {label}, "
-    yield table.text(label, row[label])
-    low, high = table.interval_text(label, best[0])
-    if low:
-        yield f" ({100 * (1 - table.level):.4g}% interval {low} to {high})"
-    rest = [name for name in ranked if name not in best]
-    pairs = {pair.first: pair for pair in table.differences(label, best[0])}
-    compared = [pairs[name] for name in rest if name in pairs]
-    equal = [plain(pair.first) for pair in compared if pair.p_adjusted > table.level]
-    behind = next((pair for pair in compared if pair.p_adjusted <= table.level), None)
-    if rest and label not in table.comparisons:
-        yield f", ahead of {plain(rest[0])}"
-    if equal:
-        more = [f"{len(equal) - MOST_NAMES} more"] if len(equal) > MOST_NAMES else []
-        yield f", not significantly different from {joined(equal[:MOST_NAMES] + more)}"
-    if behind:
-        width = (behind.high or 0.0) - (behind.low or 0.0)
-        gap = rounded(abs(behind.difference), decimals([width / 3.92]))
-        yield (
-            f"{', but' if equal else ','} significantly ahead of {plain(behind.first)} by {gap} "
-            f"({_p(behind.p_adjusted, behind.p_is_bound)} after correction)"
-        )
-    seconds = seconds_text(row[TIMES[0]] + row[TIMES[1]])
-    yield f". {plain(best[0])} takes {seconds} to fit and score."
+    texts, label = [], summary.primary
+    for table in summary.tables:
+        best = table.best(label)
+        rest = [name for name in table.ranked(label) if name not in best]
+        pairs = {pair.first: pair for pair in table.differences(label, best[0])} if best else {}
+        compared = [pairs[name] for name in rest if name in pairs]
+        equal = [pair.first for pair in compared if pair.p_adjusted > table.level]
+        behind = next((pair for pair in compared if pair.p_adjusted <= table.level), None)
+        values = {"table": table, "label": label, "best": best, "rest": rest, "equal": equal}
+        if behind:
+            error = ((behind.high or 0.0) - (behind.low or 0.0)) / 3.92
+            values["gap"] = rounded(abs(behind.difference), decimals([error]))
+            values["p"] = _p(behind.p_adjusted, behind.p_is_bound)
+        texts.append(sentences("headline", behind=behind, **values))
+    failed = summary.info.failed
+    return [*texts, sentences("failures", failed=failed)] if failed else texts
 
 
 def _p(value: float, is_bound: bool) -> str:
@@ -279,6 +256,35 @@ def _p(value: float, is_bound: bool) -> str:
     if is_bound:
         return f"p ≤ {max(value, 1e-4):.2g}"
     return "p = " + (f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}".replace("e-0", "e-"))
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates of text and pages; values in HTML are escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+    made = Environment(
+        loader=FileSystemLoader(ASSETS),
+        autoescape=select_autoescape(),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "counted": counted,
+        "each": lambda rows, form: [form.format(*row) for row in rows],
+        "grouped": "{:,}".format,
+        "joined": lambda words: joined([str(word) for word in words]),
+        "plain": plain,
+        "seconds": seconds_text,
+    }
+    return made
+
+
+def sentences(about: str, **values: object) -> str:
+    """Return a text of `assets/sentences.txt`."""
+    macro = getattr(templates().get_template("sentences.txt").module, about)
+    return " ".join(macro(**values).split())
 
 
 def plain(text: object) -> str:

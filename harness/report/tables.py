@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
 from harness import metrics
-from harness.report.summary import ResultTable, Summary, joined, plain, summarise
-from harness.results.record import ConventionRow, TieScores, measured
+from harness.report.summary import ResultTable, Summary, plain, sentences, summarise
+from harness.results.record import ConventionRow, measured
 from harness.results.runs import Run, as_text, rounded, row_name
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ _LATEX = (
 )
 """How LaTeX writes what is special in it, or not in its usual fonts."""
 SECONDS = {"fit_seconds": "fit s", "score_seconds": "score s"}
-ABSENT = (
-    "This run was written without it, and its cells are not in the cache of this machine. "
-    "Run its config again: finished cells are used again."
-)
 LEAST_GAP = 5e-5
 """Smallest difference between best and worst algorithm for a definition to be shown."""
 
@@ -169,11 +165,13 @@ def _tie_table(summary: Summary, table: ResultTable) -> SensitivityTable:
             own[label] = max(own.get(label, 0.0), share)
     labels = [each for each in summary.info.metrics if any(each in own for own in shares.values())]
     entry = next((each for each in summary.info.ties if each.table == table.key), None)
-    scores = {row.algorithm: row.scores for row in entry.rows} if entry else {}
+    metric, by_rule = (entry.metric, entry.rows) if entry and entry.rows else ("", [])
+    scores = {row.algorithm: row.scores for row in by_rule}
     rules = list(next(iter(scores.values()), {}))
     names = [name for name in table.ranked(summary.primary) if name in shares]
     if not names or not (labels or rules):
-        return SensitivityTable(title, f"No metric with a cut-off rank. {ABSENT}", table.number)
+        caption = f"No metric with a cut-off rank. {sentences('absent')}"
+        return SensitivityTable(title, caption, table.number)
     rows = [
         (
             name,
@@ -183,30 +181,12 @@ def _tie_table(summary: Summary, table: ResultTable) -> SensitivityTable:
         for name in names
     ]
     tied, values = (f"tied, {each}" for each in labels), (f"ties={rule}" for rule in rules)
-    caption = " ".join(_tie_sentences(summary, table, entry))
-    return SensitivityTable(title, caption, table.number, ("algorithm", *tied, *values), rows)
-
-
-def _tie_sentences(summary: Summary, table: ResultTable, entry: TieScores | None) -> Iterator[str]:
-    yield (
-        "Percent of users for whom a tie among estimates decides which of their judged items are "
-        "above rank k; the largest of the folds and seeds."
-    )
-    if entry is None or not entry.rows:
-        yield f"The values under other rules for ties are missing. {ABSENT}"
-        return
-    yield f"Then {entry.metric} of the same lists under each rule for ties."
-    ends = [(row.scores.get("best"), row.scores.get("worst"), row.algorithm) for row in entry.rows]
+    ends = [(row.scores.get("best"), row.scores.get("worst"), row.algorithm) for row in by_rule]
     gaps = [(up - low, name) for up, low, name in ends if up is not None and low is not None]
-    if gaps:
-        largest, name = max(gaps, key=lambda each: each[0])
-        gap = table.text(summary.primary, largest)
-        yield (
-            f"From the worst to the best order of its ties, {plain(name)} gains {gap}, more than "
-            "any other."
-            if float(gap)
-            else "No rule changes a value that is shown."
-        )
+    largest, name = max(gaps, key=lambda each: each[0], default=(None, ""))
+    gap = table.text(summary.primary, largest)
+    caption = sentences("ties", metric=metric, name=name, gap=gap)
+    return SensitivityTable(title, caption, table.number, ("algorithm", *tied, *values), rows)
 
 
 def _convention_table(summary: Summary, table: ResultTable) -> SensitivityTable:
@@ -216,7 +196,9 @@ def _convention_table(summary: Summary, table: ResultTable) -> SensitivityTable:
     """
     entry = next((each for each in summary.info.conventions if each.table == table.key), None)
     if entry is None:
-        return SensitivityTable(_titled("Conventions", summary, table), ABSENT, table.number)
+        return SensitivityTable(
+            _titled("Conventions", summary, table), sentences("absent"), table.number
+        )
     title = _titled(f"{entry.metric}@{entry.k} by library and document", summary, table)
     by_label: dict[str, list[ConventionRow]] = {}
     for each in entry.rows:
@@ -235,35 +217,27 @@ def _convention_table(summary: Summary, table: ResultTable) -> SensitivityTable:
         definition = label + (f" ({group[0].note})" if group[0].note else "")
         shown = [table.text(summary.primary, value) for value in values]
         rows.append((libraries, definition, *shown))
-    caption = " ".join(_convention_sentences(summary, table, list(keys), values_of))
     columns = ("library or document", "definition", *keys)
+    caption = _convention_caption(summary, table, list(keys), values_of)
     return SensitivityTable(title, caption, table.number, columns, rows, best, n_words=2)
 
 
-def _convention_sentences(
+def _convention_caption(
     summary: Summary, table: ResultTable, names: Sequence[str], values_of: dict[str, Scores]
-) -> Iterator[str]:
-    yield "All rows score the same lists and ratings; only the definition differs."
-    if not names:
-        return
-    of_first = [values[0] for values in values_of.values() if values[0] is not None]
-    if len(of_first) > 1:
-        low, high = (table.text(summary.primary, end(of_first)) for end in (min, max))
-        yield f"{plain(names[0])} goes from {low} to {high}."
-    winners = [names[_best_of(each)[0]] for each in values_of.values() if _distinguishes(each)]
-    if winners:
-        counts = [f"{plain(n)} under {winners.count(n)}" for n in names if n in winners]
-        yield (
-            f"Of {len(winners)} definitions that distinguish the algorithms, the best is "
-            f"{joined(counts)}."
-        )
-    blind = [label for label, values in values_of.items() if not _distinguishes(values)]
-    if blind:
-        number = f"{len(blind)} definitions give" if len(blind) > 1 else "One definition gives"
-        gains = [str(metrics.parse(label).params.get("gain")) for label in blind]
-        binary = all(gain.startswith("binary") for gain in gains)
-        why = ": every rating counts as relevant" if binary else ""
-        yield f"{number} all algorithms the same value{why}."
+) -> str:
+    of_first = [values[0] for values in values_of.values() if names and values[0] is not None]
+    ends = [table.text(summary.primary, end(of_first)) for end in (min, max) if len(of_first) > 1]
+    best = [names[_best_of(each)[0]] for each in values_of.values() if _distinguishes(each)]
+    blind = [label for label, each in values_of.items() if names and not _distinguishes(each)]
+    gains = [str(metrics.parse(label).params.get("gain")) for label in blind]
+    return sentences(
+        "conventions",
+        first=next(iter(names), ""),
+        ends=ends,
+        winners={plain(name): best.count(name) for name in names if name in best},
+        blind=len(blind),
+        binary=all(gain.startswith("binary") for gain in gains),
+    )
 
 
 def _titled(title: str, summary: Summary, table: ResultTable) -> str:
