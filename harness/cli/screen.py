@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import click
@@ -15,8 +15,6 @@ import click
 if TYPE_CHECKING:
     from harness.results.runs import Run
 
-HEADER = partial(click.style, bold=True)
-BEST = partial(click.style, bold=True, fg="green")
 GAP = 2
 """Spaces between columns."""
 READABLE = 24
@@ -84,14 +82,20 @@ def show_table(
     columns, *cells = ([plain(value) for value in row] for row in (columns, *rows))
     for number, part in enumerate(_parts([columns, *cells], words)):
         lines = [""] if number else []
-        lines += _lines(columns, part, columns, words, dict.fromkeys(part, HEADER))
-        for i, row in enumerate(cells):
+        for i, row in enumerate([columns, *cells], -1):
             if number and not any(row[j] for j in [*part][1:]):
                 continue
             if i in below:
                 lines.append("─" * _total(part.values()))
-            styles = {j: BEST for j in part if (i, j) in best}
-            lines += _lines(row, part, columns, words, styles)
+            broken = (_wrapped(row[j], width) for j, width in part.items())
+            for texts in zip_longest(*broken, fillvalue=""):
+                shown = []
+                for (j, width), text in zip(part.items(), texts, strict=True):
+                    pad = " " * (width - _size(text))
+                    if text and (i < 0 or (i, j) in best):
+                        text = click.style(text, bold=True, fg=None if i < 0 else "green")
+                    shown.append(text + pad if columns[j] in words else pad + text)
+                lines.append((" " * GAP).join(shown).rstrip())
         _write("\n".join(lines))
 
 
@@ -126,25 +130,6 @@ def _parts(table: Sequence[Sequence[str]], words: Collection[str]) -> Iterator[d
             <= width
         )
         yield next(fitting)
-
-
-def _lines(
-    row: Sequence[str],
-    part: dict[int, int],
-    columns: Sequence[str],
-    words: Collection[str],
-    styles: Mapping[int, Callable[[str], str]],
-) -> Iterator[str]:
-    """Yield the lines of one row of a part."""
-    broken = {j: _wrapped(row[j], width) for j, width in part.items()}
-    for n in range(max(map(len, broken.values()))):
-        shown = []
-        for j, width in part.items():
-            text = broken[j][n] if n < len(broken[j]) else ""
-            pad = " " * (width - _size(text))
-            text = styles[j](text) if text and j in styles else text
-            shown.append(text + pad if columns[j] in words else pad + text)
-        yield (" " * GAP).join(shown).rstrip()
 
 
 def _wrapped(text: str, width: int, *, fold: bool = True) -> list[str]:

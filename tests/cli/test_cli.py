@@ -110,37 +110,40 @@ def test_run_prints_the_table_and_writes_it(call, tmp_path):
     assert "table.csv: changed since it was written; run the config again" in err
 
 
-def test_configs_of_one_name_are_refused_before_a_fit(call, tmp_path):
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "small.yaml").write_text(CONFIG)
-    (tmp_path / "third.yaml").write_text("name: small\n" + CONFIG)
-    for second in ("other/small.yaml", "third.yaml"):
-        code, out, err = call("run", "small.yaml", second)
-        assert (code, out) == (2, "")
-        assert f"{second}:1: name: 'small' is also the name of small.yaml" in err
+SAME = ":1: name: 'small' is also the name of small.yaml"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "faults"),
+    [
+        ("other/small.yaml", CONFIG, [SAME]),
+        ("third.yaml", "name: small\n" + CONFIG, [SAME]),
+        (
+            "bad.yaml",
+            CONFIG.replace("rmse", "rsme") + "sed: 1\n",
+            [
+                ":4: metrics[1]: rsme: unknown metric 'rsme'; did you mean 'rmse'?",
+                ":6: sed: unknown key; did you mean 'seed'?",
+            ],
+        ),
+        *(
+            ("a.yaml", f"dataset: {value}\nalgorithms: [SVD]\nmetrics: [rmse]\n", [":1: dataset: "])
+            for value in ("", "5", "[]")
+        ),
+    ],
+)
+def test_faults_of_any_config_are_found_before_a_fit(call, tmp_path, name, text, faults):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text)
+    code, out, err = call("run", "small.yaml", name)
+    assert (code, out) == (2, "")
+    for line, fault in zip(err.splitlines(), faults, strict=True):
+        assert line.startswith(name + fault)
+    assert "Section" not in err  # no class of the code
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_bad_config_is_named_line_by_line_with_exit_code_2(call, tmp_path):
-    (tmp_path / "bad.yaml").write_text(CONFIG.replace("rmse", "rsme") + "sed: 1\n")
-    code, out, err = call("run", "small.yaml", "bad.yaml")
-    assert (code, out) == (2, "")
-    assert err.splitlines() == [
-        "bad.yaml:4: metrics[1]: rsme: unknown metric 'rsme'; did you mean 'rmse'?",
-        "bad.yaml:6: sed: unknown key; did you mean 'seed'?",
-    ]
-
-
-@pytest.mark.parametrize("value", ["", "5", "[]"])
-def test_a_wrong_dataset_is_explained_without_a_class_of_the_code(call, tmp_path, value):
-    (tmp_path / "a.yaml").write_text(f"dataset: {value}\nalgorithms: [SVD]\nmetrics: [rmse]\n")
-    code, _, err = call("check", "a.yaml")
-    assert code == 2
-    assert err.startswith("a.yaml:1: dataset: ")
-    assert "Section" not in err
-
-
-def test_splits_are_saved_and_a_run_of_a_saved_one_gives_the_same_table(call, tmp_path):
+def test_each_split_is_saved_in_its_file_and_gives_the_same_table(call, tmp_path):
     code, out, _ = call("split", "small.yaml", "--set", "split.random_state=7")
     path = Path(out.splitlines()[0])
     assert code == 0
@@ -156,9 +159,6 @@ def test_splits_are_saved_and_a_run_of_a_saved_one_gives_the_same_table(call, tm
         for name in ("drawn", "again")
     )
     pd.testing.assert_frame_equal(drawn, again, check_exact=True)
-
-
-def test_two_splits_of_one_name_are_saved_in_two_files(call, tmp_path):
     both = "split=[{kind: holdout, random_state: 1}, {kind: holdout, random_state: 2}]"
     code, out, _ = call("split", "small.yaml", "--output", "kept", "--set", both)
     assert code == 0
@@ -351,9 +351,6 @@ def test_an_own_algorithm_is_found_in_the_current_folder_and_beside_the_config(
     code, out, err = call("check", Path(config) / "own.yaml")
     assert code == 0, err
     assert f"{name}:Mine" in out
-
-
-def test_a_module_that_is_nowhere_is_named_with_the_folders_that_were_searched(call, tmp_path):
     code, _, err = call("check", "small.yaml", "--set", "algorithms=['no_such_module:Mine']")
     assert code == 2
     assert "cannot import 'no_such_module'" in err
