@@ -1,7 +1,6 @@
 """Scores, and the bounds between which they lie."""
 
 import math
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -26,17 +25,6 @@ def test_no_score_exceeds_that_of_the_best_order(rows):
     for metric, scores in metrics.score(wanted[:2], ranked).items():
         assert scores.mean <= limits[str(metric)]["best"].mean + 1e-12
     assert limits["ndcg@3"]["best"].mean == pytest.approx(1.0)
-
-
-def test_the_random_order_is_the_mean_over_all_orders():
-    ratings, metric = [5, 1, 3, 4], metrics.parse("ndcg(ties=first)@2")
-
-    def ranked(order):
-        return rankings.from_pairs([0] * 4, [4, 3, 2, 1], order)
-
-    values = [metrics.score([metric], ranked(each))[metric].mean for each in permutations(ratings)]
-    limits = bound_scores([metric], ranked(ratings))[str(metric)]
-    assert limits["random"].mean == pytest.approx(np.mean(values), abs=1e-12)
 
 
 def test_users_who_are_not_evaluated_have_no_score():

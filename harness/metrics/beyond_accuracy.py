@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,7 +211,7 @@ def _times_shown(lists: Rankings, ks: Ints, exposure: Exposure) -> list[Ints]:
     return [each[exposure.popularity > 0] for each in counts]
 
 
-def _sums(values: NDArray[Any], ks: Ints) -> Floats:
+def _sums(values: Floats | NDArray[np.bool_], ks: Ints) -> Floats:
     """Sum values by rank over the first k."""
     return np.cumsum(values, axis=1, dtype=np.float64)[:, np.minimum(ks, values.shape[1]) - 1]
 

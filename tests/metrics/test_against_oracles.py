@@ -100,18 +100,6 @@ def test_average_ties_of_whole_lists_are_the_mean_over_all_orders(label, case):
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-15, nan_ok=True)
 
 
-@pytest.mark.parametrize("rule", ["best", "worst"])
-@settings(max_examples=100, deadline=None)
-@given(case=cases())
-def test_the_best_and_the_worst_r_precision_are_the_extremes_of_all_orders(rule, case):
-    estimates, grades, pool = graded(case)
-    orders = [[grades[i] for i in order] for order in oracle.orders(estimates)]
-    extreme = {"best": max, "worst": min}[rule]
-    expected = extreme(oracle.r_precision(order, pool, 2) for order in orders)
-    found = value(f"r_precision(threshold=2, ties={rule})", lists_of(*case))
-    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
-
-
 RULES = {
     "first": lambda i, grades: i,
     "last": lambda i, grades: -i,
