@@ -37,7 +37,7 @@ from harness.results.scores import mean_or_none
 from harness.results.store import CellRecord, key_of
 
 if TYPE_CHECKING:
-    import surprise
+    from harness.algorithms import surprise
 
 Report = Callable[[str, int, int], object]
 """Called with the stage, the steps done and the steps in all."""

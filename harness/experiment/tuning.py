@@ -63,8 +63,6 @@ class Search:
     budget: Tuning
     settings: Iterator[Setting]
     tried: list[Trial] = field(default_factory=list)
-    exhausted: bool = False
-    """Whether there is no other setting."""
 
     @property
     def seconds(self) -> float:
@@ -86,31 +84,23 @@ class Search:
         reason = failed[0].error or "no user of the validation part has a score"
         return f"{len(failed)} of {len(self.tried)} trials failed: {reason}"
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether the budget allows another trial."""
-        n_tried, budget = len(self.tried), self.budget
-        if not n_tried:
-            return True
-        if self.exhausted or not self.space:
-            return False
-        if budget.trials is not None and n_tried > budget.trials:
-            return False
-        if budget.trials is None and n_tried > MOST_FAILED and self.best(higher=True) is None:
-            return False
-        return budget.seconds is None or self.seconds < budget.seconds
-
     def next_settings(self) -> list[Setting]:
-        """Return the settings to be tried at once: as many as do not wait for another's value."""
-        settings: list[Setting] = [] if self.tried else [{}]
-        n_wanted = 1
-        if not isinstance(self.settings, _Parzen) and self.budget.seconds is None:
-            n_wanted = (self.budget.trials or 1) + 1 - len(self.tried)
-        while len(settings) < n_wanted and not self.exhausted:
-            setting = next(self.settings, None)
-            self.exhausted = setting is None
-            settings += [] if setting is None else [setting]
-        return settings
+        """Return the settings to be tried at once: as many as do not wait for another's value.
+
+        None at the end of the budget or of the settings.
+        """
+        n_tried, trials, seconds = len(self.tried), self.budget.trials, self.budget.seconds
+        if n_tried and (
+            not self.space
+            or (trials is not None and n_tried > trials)
+            or (seconds is not None and self.seconds >= seconds)
+            or (trials is None and n_tried > MOST_FAILED and self.best(higher=True) is None)
+        ):
+            return []
+        one_by_one = seconds is not None or isinstance(self.settings, _Parzen)
+        n_wanted = 1 if one_by_one or trials is None else trials + 1 - n_tried
+        written: list[Setting] = [] if n_tried else [{}]
+        return [*written, *itertools.islice(self.settings, n_wanted - len(written))]
 
 
 def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[str, str]]:
@@ -136,17 +126,11 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
             space, names = space_of(algorithm), (registry.canonical(algorithm.name), cell.fold)
             settings = settings_of(experiment.tuning, space, cell.seed, *names)
             searches[position] = Search(cell, space, experiment.tuning, settings)
-    while under_way := [search for search in searches.values() if search.goes_on]:
-        trials: list[tuple[Search, Setting, Cell]] = []
-        for search in under_way:
-            for number, setting in enumerate(search.next_settings(), start=len(search.tried)):
-                trial = replace(
-                    search.cell,
-                    inner=True,
-                    params=with_params(search.cell.params, setting),
-                    title=f"{search.cell.title} · {f'trial {number}' if number else 'as written'}",
-                )
-                trials.append((search, setting, plan.keyed(trial)))
+    while trials := [
+        (search, setting, plan.keyed(_trial(search.cell, setting, number)))
+        for search in searches.values()
+        for number, setting in enumerate(search.next_settings(), start=len(search.tried))
+    ]:
         failed = pool.compute([cell for _, _, cell in trials], trials=True)
         for search, setting, cell in trials:
             record = None if cell.key in failed else pool.take(cell.key)
@@ -172,6 +156,11 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
         else:
             tuned[position] = plan.keyed(replace(search.cell, params=best.params))
     return tuned, searches, failures
+
+
+def _trial(cell: Cell, setting: Setting, number: int) -> Cell:
+    title = f"{cell.title} · {f'trial {number}' if number else 'as written'}"
+    return replace(cell, inner=True, params=with_params(cell.params, setting), title=title)
 
 
 def describe(
