@@ -70,13 +70,7 @@ class Outcome:
 
     @classmethod
     def failed(cls, error: BaseException, seconds: float = 0.0, algorithm: str = "") -> Outcome:
-        """Return the outcome of a cell that raised an error.
-
-        Examples
-        --------
-        >>> Outcome.failed(HarnessError("SVD: no; yes")).error
-        'SVD: no; yes'
-        """
+        """Return the outcome of a cell that raised an error."""
         module = sys.modules.get(algorithm.partition(":")[0]) if ":" in algorithm else None
         return cls(
             seconds,

@@ -75,12 +75,6 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     """Plan an experiment: read and split its data, and find what would stop a run.
 
     A data set of the catalogue is read where it is on this machine and small.
-
-    Examples
-    --------
-    >>> plan = dry_run({"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["rmse"]})
-    >>> plan.rows[0][:3], plan.faults
-    (('SVD', '1', '0'), [])
     """
     import psutil
 

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import IO, NamedTuple, Self
@@ -203,11 +203,7 @@ class Pool:
 
         None if another run is computing it, and is not done within `patience` seconds.
         """
-        with ExitStack() as held:
-            try:
-                held.enter_context(self.store.lock(cell.key, patience))
-            except TimeoutError:
-                return None
+        with suppress(TimeoutError), self.store.lock(cell.key, patience):
             with suppress(ResultsError):  # a broken one is computed again
                 if not self.fresh and (record := self.store.get(cell.key)) is not None:
                     return Outcome(record=record, found=True)
@@ -218,6 +214,7 @@ class Pool:
             except ResultsError as error:
                 return Outcome.failed(error, outcome.seconds)
             return outcome
+        return None
 
     def _in_children(
         self, cells: list[Cell], patience: float, check: Check
@@ -406,13 +403,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def death(code: int) -> str:
-    """Return how a process ended.
-
-    Examples
-    --------
-    >>> death(3)
-    'ended by itself (exit code 3)'
-    """
+    """Return how a process ended."""
     if code >= 0:
         return f"ended by itself (exit code {code})"
     if code == -signal.SIGKILL:

@@ -225,14 +225,7 @@ def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
 
 
 def settings_of(tuning: Tuning, space: SearchSpace, seed: int, *names: object) -> Iterator[Setting]:
-    """Return the settings that a search tries: random, listed or modelled, always from a seed.
-
-    Examples
-    --------
-    >>> settings = settings_of(Tuning(), {"k": [1, 2]}, 0, "KNNBasic")
-    >>> sorted(setting["k"] for setting in settings)
-    [1, 2]
-    """
+    """Return the settings that a search tries: random, listed or modelled, always from a seed."""
     if tuning.method == "tpe":
         return _Parzen(space, seeds.derive(seed, "search", *names))
     rng = seeds.generator(seed, "search", *names)
