@@ -320,13 +320,13 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     try:
-        series = pd.Series(values)
-        return pa.array(series, from_pandas=True)
+        return pa.array(pd.Series(values), from_pandas=True)
     except UnicodeEncodeError:
         raise DataError(f"{role}s that cannot be written as UTF-8; clean the text") from None
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
         pass
-    present = [None if pd.api.types.is_scalar(each) and pd.isna(each) else each for each in series]
+    every = np.asarray(values, dtype=object)
+    present = [None if pd.api.types.is_scalar(each) and pd.isna(each) else each for each in every]
     names = sorted({type(each).__name__ for each in present if each is not None})
     if kind == "id" and names != ["int"]:  # whole numbers beyond 64 bits become text
         raise DataError(

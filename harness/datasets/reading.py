@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -267,7 +268,8 @@ class _Rows:
     def add_records(self, block: str, blocks: Iterator[str]) -> None:
         """Add a block record by record; one with a fault becomes a row without values."""
         layout = self.layout
-        rows: list[list[str] | list[None]] = []
+        pick, nothing = itemgetter(*layout.columns.values()), (None,) * len(layout.columns)
+        rows: list[tuple[str | None, ...]] = []
         lines: list[int] = []
         for n_taken, fields, fault in _records(block, blocks, layout):
             if fault or fields not in ([], [""]):
@@ -284,9 +286,7 @@ class _Rows:
                     if len(self.faults[policy]) < SHOWN:
                         self.described[self.n_rows + len(rows)] = fault
                     self.faults[policy].append(self.n_rows + len(rows))
-                    rows.append([None] * len(layout.columns))
-                else:
-                    rows.append([fields[place] for place in layout.columns.values()])
+                rows.append(nothing if fault else pick(fields))
                 lines.append(self.line)
                 if n_taken > 1:
                     self.tall.append(self.line)

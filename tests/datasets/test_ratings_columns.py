@@ -166,6 +166,7 @@ class TestFrames:
         (([1.5, 2.0], [1, 2], [1, 2]), "user ids with fractions; turn the column into text"),
         (([2.0**60, 1.0], [1, 2], [1, 2]), "user ids with fractions"),
         (([[1], [2]], [1, 2], [1, 2]), r"user ids of type list"),
+        ((np.ones((2, 2)), [1, 2], [1, 2]), r"user ids of several types \(ndarray\)"),
         ((["\ud800", "b"], [1, 2], [1, 2]), "cannot be written as UTF-8"),
         ((["a\x1b[2J", "b"], [1, 2], [1, 2]), r"row 0 .* has a control character"),
         *(
