@@ -52,6 +52,9 @@ def silent(event: Event) -> None:
 class Lines:
     """One plain line for each cell that ends, on standard error."""
 
+    counts = True
+    """Whether lines say how many cells there are and how many have ended."""
+
     def __init__(self) -> None:
         self.n_cells: int | None = 0
         self.n_done = self.n_failed = 0
@@ -63,29 +66,24 @@ class Lines:
         match event:
             case RunPlanned(n_cells, n_found):
                 self.n_cells, self.n_done = n_cells, n_found
-                self.show_plan()
+                if self.counts or n_cells == n_found:
+                    self.show(self._plan())
             case CellFinished(found=found, error=error):
                 self.n_done += 1
                 self.n_failed += error is not None
+                of = "" if self.n_cells is None else f"/{self.n_cells}"
                 if not found:
-                    self.show(self.prefix() + _ending(event), "red" if error else "")
+                    count = f"[{self.n_done}{of}] " if self.counts else ""
+                    self.show(count + _ending(event), "red" if error else "")
             case Note(message) if event != self.note:
                 self.note = event
                 self.show(message, "yellow")
 
-    def show_plan(self) -> None:
-        """Show how many cells there are, and how many of them were found."""
-        say(self.plan(), err=True)
-
-    def show(self, text: str, style: str) -> None:
-        """Show a cell that ended, or a note."""
+    def show(self, text: str, style: str = "") -> None:
+        """Show a line that stays."""
         say(text, err=True)
 
-    def prefix(self) -> str:
-        """Return what stands before a cell that ended."""
-        return f"[{self.n_done}] " if self.n_cells is None else f"[{self.n_done}/{self.n_cells}] "
-
-    def plan(self) -> str:
+    def _plan(self) -> str:
         """Return how many cells there are, and how many of them were found."""
         if self.n_cells is None:
             return "as many trials as fit into the seconds of the search"
@@ -97,6 +95,8 @@ class Lines:
 
 class Live(Lines):
     """A progress bar for the run and a line for each running cell; what ended stays above them."""
+
+    counts = False  # the bar does
 
     def __init__(
         self, console: Console | None = None, get_time: Callable[[], float] = time.monotonic
@@ -156,18 +156,9 @@ class Live(Lines):
             failed = f", {self.n_failed} failed" if self.n_failed else ""
             self.run.update(self.row, description=done + failed)
 
-    def show_plan(self) -> None:
-        """Show that all cells were found; the bar shows everything else."""
-        if self.n_done == self.n_cells:
-            self.show(self.plan(), "")
-
-    def show(self, text: str, style: str) -> None:
+    def show(self, text: str, style: str = "") -> None:
         """Print above the bars."""
         self.console.print(Text(printable(text), style=style))
-
-    def prefix(self) -> str:
-        """Return nothing: the bar counts."""
-        return ""
 
     def _shown(self) -> Group:
         tasks = self.cells.tasks
