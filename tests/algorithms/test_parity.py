@@ -1,6 +1,7 @@
 """Everything that is accelerated, against Surprise itself, over options and small training sets."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -40,27 +41,19 @@ def seeded(**options):
     return st.fixed_dictionaries({"random_state": st.integers(0, 99), **options})
 
 
-SVD = seeded(
-    n_factors=st.integers(0, 20),
-    n_epochs=st.integers(0, 6),
-    biased=st.booleans(),
-    lr_all=RATES,
-    reg_all=PENALTIES,
-    init_mean=st.sampled_from([0, 0.1]),
-)
+FACTORS = {"n_factors": st.integers(1, 20), "n_epochs": st.integers(0, 6)}
+STEPS = {"lr_all": RATES, "reg_all": PENALTIES}
+BIASED = {"biased": st.booleans()}
+NO_FACTORS = {"n_factors": st.integers(0, 20)}
+SVD = seeded(**FACTORS | NO_FACTORS | STEPS | BIASED, init_mean=st.sampled_from([0, 0.1]))
 SVDPP = seeded(
-    n_factors=st.integers(1, 20),
-    n_epochs=st.integers(0, 6),
-    lr_all=RATES,
-    reg_all=PENALTIES,
+    **FACTORS | STEPS,
     lr_yj=st.sampled_from([None, 0.0, 0.02]),
     reg_yj=st.sampled_from([None, 0.5]),
     cache_ratings=st.booleans(),
 )
 NMF = seeded(
-    n_factors=st.integers(1, 20),
-    n_epochs=st.integers(0, 6),
-    biased=st.booleans(),
+    **FACTORS | BIASED,
     reg_pu=st.sampled_from([0.0, 0.06]),
     init_low=st.sampled_from([0, 0.1]),
 )
@@ -85,7 +78,7 @@ SIMILARITIES = st.fixed_dictionaries(
         "shrinkage": st.sampled_from([0, 2.5, 100]),
     },
 )
-NEIGHBORS = st.fixed_dictionaries(
+NEIGHBOUR_OPTIONS = st.fixed_dictionaries(
     {"sim_options": SIMILARITIES, "bsl_options": BASELINES, "verbose": st.just(False)},
     optional={"k": st.integers(0, 6), "min_k": st.integers(0, 3)},
 )
@@ -106,13 +99,8 @@ NEIGHBOURS = tuple(
 FITTED_BY_SURPRISE_FOR_REPEATS = (surprise.SVDpp, *NEIGHBOURS)
 
 
-def copied(options):
-    """Copy the dictionaries that Surprise writes into."""
-    return {k: dict(v) if isinstance(v, dict) else v for k, v in options.items()}
-
-
 def check(kind, options, twins, exact=False):
-    theirs, ours = kind(**copied(options)), kind(**copied(options))
+    theirs, ours = (kind(**deepcopy(options)) for _ in range(2))  # Surprise writes into them
     try:
         theirs.fit(twins.plain())
     except Exception as error:
@@ -140,7 +128,7 @@ LEARNT = {
     surprise.BaselineOnly: st.fixed_dictionaries(
         {"bsl_options": BASELINES, "verbose": st.just(False)}
     ),
-    **dict.fromkeys(NEIGHBOURS, NEIGHBORS),
+    **dict.fromkeys(NEIGHBOURS, NEIGHBOUR_OPTIONS),
     surprise.SlopeOne: st.just({}),
     surprise.CoClustering: CO_CLUSTERING,
 }

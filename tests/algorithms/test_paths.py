@@ -230,7 +230,7 @@ def test_a_random_generator_is_used_up_as_surprise_uses_it(twins):
         lambda model: models.fit(model, both.columns()),
     ):
         rng = np.random.RandomState(5)
-        for kind in (surprise.SVD, surprise.SVDpp, surprise.NMF, surprise.CoClustering):
+        for kind in (*FACTORS, surprise.CoClustering):
             fit(kind(random_state=rng, n_epochs=2))
         ends.append(rng.random_sample())
     assert ends[0] == ends[1]

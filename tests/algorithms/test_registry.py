@@ -37,10 +37,25 @@ def test_every_algorithm_of_surprise_is_found_by_its_name_and_none_is_left_out()
 
 @pytest.mark.parametrize(
     ("written", "meant"),
-    [("SVD++", "SVDpp"), ("svd", "SVD"), ("knn-basic", "KNNBasic"), ("Slope One", "SlopeOne")],
+    [
+        ("SVD++", "SVDpp"),
+        ("svd", "SVD"),
+        ("knn-basic", "KNNBasic"),
+        ("Slope One", "SlopeOne"),
+        ("SparkALS", "spark-als"),
+        ("implicit als", "implicit-als"),
+    ],
 )
 def test_other_spellings_are_understood(written, meant):
     assert registry.canonical(written) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [("SVD", True), ("NormalPredictor", True), ("spark-als", True), ("SlopeOne", False)],
+)
+def test_what_draws_takes_a_seed(name, takes):
+    assert registry.takes_seed(name) is takes
 
 
 @pytest.mark.parametrize(
@@ -73,6 +88,15 @@ def test_a_name_that_leads_nowhere_says_so(name, message):
         ("KNNBasic", {"bsl_options": {"method": "x"}}, ("bsl_options", "method"), "als, sgd"),
         ("BaselineOnly", {"bsl_options": {"reg": 1}}, ("bsl_options", "reg"), "als"),
         ("SlopeOne", {"k": 1}, ("k",), "no such parameter"),
+        ("spark-als", {"alpha": "high"}, ("alpha",), "found 'high'; it must be a number"),
+        ("spark-als", {"alpha": -1}, ("alpha",), "found -1; it must be 0 or more"),
+        ("spark-als", {"n_factors": 0}, ("n_factors",), "found 0; it must be 1 or more"),
+        ("spark-als", {"n_factors": 2.5}, ("n_factors",), "found 2.5; it must be a whole number"),
+        ("spark-als", {"reg": "0.1"}, ("reg",), "found '0.1'; it must be a number"),
+        ("spark-als", {"implicit": "yes"}, ("implicit",), "it must be true or false"),
+        ("spark-als", {"min_rating": "five"}, ("min_rating",), "found 'five'; it must be a number"),
+        ("spark-als", {"k_core": 0}, ("k_core",), "found 0; it must be 1 or more"),
+        ("spark-als", {"rank": 10}, ("rank",), "SparkALS has no such parameter"),
         (OWN, {}, (), "Own needs the parameter 'depth'; add it under `params`"),
     ],
 )
