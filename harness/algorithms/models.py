@@ -351,11 +351,9 @@ def fit(
     """
     columns = ColumnTrainset.from_surprise(trainset)
     entry = registry.entry_of(type(model)) if accelerate and columns.n_ratings else None
-    if (
-        isinstance(model, surprise.NormalPredictor)
-        and getattr(model, "random_state", None) is not None
-    ):
-        model.generator = surprise.utils.get_rng(model.random_state)
+    seed = getattr(model, "random_state", None)
+    if isinstance(model, surprise.NormalPredictor) and seed is not None:
+        model.generator = surprise.utils.get_rng(seed)
     if entry is None or not entry.may_fit(model, columns):
         model.fit(columns)
         return "surprise"
@@ -571,16 +569,8 @@ def _drawing_from(own: np.random.RandomState | None) -> Iterator[None]:
 
 
 _warm: set[str] = set()
-_CHEAP = {
-    "n_epochs": 1,
-    "n_factors": 2,
-    "k": 2,
-    "min_k": 1,
-    "n_cltr_u": 1,
-    "n_cltr_i": 1,
-    "k_core": 1,  # filters that the toy would not pass
-    "min_rating": None,
-}
+_CHEAP = {**dict.fromkeys(("n_epochs", "min_k", "n_cltr_u", "n_cltr_i"), 1), "n_factors": 2, "k": 2}
+_UNFILTERED = {"k_core": 1, "min_rating": None}  # the toy would not pass filters
 
 
 def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True) -> None:
@@ -592,19 +582,16 @@ def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True)
     """
     entry = registry.entry_of(registry.find(name)) or registry.algorithms()["Random"]
     names, _ = registry.accepted(entry.model_class)
-    cheap = {key: _CHEAP.get(key, value) for key, value in params.items() if key in names}
+    small = {**_CHEAP, **_UNFILTERED}
+    cheap = {key: small.get(key, value) for key, value in params.items() if key in names}
     identity = json.dumps([entry.name, cheap, whole_catalogue], sort_keys=True, default=str)
     if identity in _warm:
         return
     _warm.add(identity)
     users, items = np.array([[0, 0, 1, 1, 2, 2], [0, 1, 0, 2, 1, 2]], np.int32)
+    ratings, ids = [1.0, 2.0, 3.0, 4.0, 5.0, 3.0], ["a", "b", "c"]
     toy = ColumnTrainset.from_columns(
-        users,
-        items,
-        [1.0, 2.0, 3.0, 4.0, 5.0, 3.0],
-        user_ids=["a", "b", "c"],
-        item_ids=["x", "y", "z"],
-        scale=(1.0, 5.0),
+        users, items, ratings, user_ids=ids, item_ids=ids, scale=(1.0, 5.0)
     )
     model = registry.create(entry.name, cheap, seed=0)
     fit(model, toy)
