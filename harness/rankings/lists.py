@@ -367,7 +367,13 @@ def _encoded(columns: list[Ids]) -> tuple[list[Ints], Ids]:
             f"the other, as {others[0]}; use one type on both"
         )
     codes, ids = encode(np.concatenate(filled or columns))
-    return np.split(codes, [len(columns[0])]), ids
+    return np.split(codes, np.cumsum([len(column) for column in columns])[:-1]), ids
+
+
+def _united(columns: list[Coded]) -> tuple[list[Ints], Ids]:
+    """Encode columns of a file together, in order of the text."""
+    parts, ids = _encoded([each.ids for each in columns])
+    return [part[each.codes] for part, each in zip(parts, columns, strict=True)], ids
 
 
 def _objects(values: list[Hashable]) -> Ids:
@@ -416,14 +422,6 @@ def _read(
     table = read_file(path, replace(known, roles=wanted), str(path))
     refuse_faults(table)
     return table
-
-
-def _united(columns: list[Coded]) -> tuple[list[Ints], Ids]:
-    """Return codes of several columns of ids among all of them, in order of the text."""
-    ids, positions = np.unique(np.concatenate([each.ids for each in columns]), return_inverse=True)
-    ends = np.cumsum([len(each.ids) for each in columns])[:-1]
-    parts = np.split(positions.astype(np.int64), ends)
-    return [part[each.codes] for part, each in zip(parts, columns, strict=True)], ids
 
 
 def _extended(ids: Ids, column: Coded) -> tuple[Ints, int]:

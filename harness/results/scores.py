@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Inference
 from harness.errors import MetricError, ResultsError
-from harness.metrics import Metric, Scores, Value, conventions
+from harness.metrics import Metric, Scores, conventions
 from harness.results.record import (
     AnyCell,
     ConventionRow,
@@ -252,12 +252,10 @@ class Sensitivity:
             raise MetricError(f"{role}: no convention defines it; use one of {', '.join(roles)}")
         if "ties" not in primary.params:
             primary = metrics.parse(f"ndcg@{self.k}")
-        others = tuple(each for each in primary.chosen if each[0] != "ties")
         self.rules: dict[str, Metric] = {}
         for rule in TIE_RULES:
-            written = Metric(primary.name, (*others, ("ties", Value(rule))), primary.k)
             try:
-                self.rules[rule] = metrics.parse(str(written))
+                self.rules[rule] = primary.having(ties=rule)
             except MetricError:
                 continue  # a metric that has no such rule
         self._tables: dict[str, dict[str, _Row]] = {}
