@@ -277,14 +277,13 @@ def _notes_on_metrics(
     for cell in cells:
         for label, score in cell.scores.items():
             means[cell.table, label][cell.seed, cell.fold].append(score.mean)
-    for table in dict.fromkeys(table for table, _ in means):
+    for (table, label), folds in means.items():
         where = f"{names[table]}: " if len(names) > 1 else ""
-        for label, folds in ((label, of) for (own, label), of in means.items() if own == table):
-            reasons = found.undistinguished.get(table, {}).get(label, [None])
-            if all(reasons):
-                yield f"{where}{label} cannot distinguish algorithms: {reasons[0]}"
-            elif all(len(each) > 1 and _equal(each) for each in folds.values()):
-                yield f"{where}{label}: all algorithms of this run score the same"
+        reasons = found.undistinguished.get(table, {}).get(label, [None])
+        if all(reasons):
+            yield f"{where}{label} cannot distinguish algorithms: {reasons[0]}"
+        elif all(len(each) > 1 and _equal(each) for each in folds.values()):
+            yield f"{where}{label}: all algorithms of this run score the same"
     undecided: dict[str, dict[str, None]] = defaultdict(dict)
     for entry in compared:
         undecided[entry.note][entry.metric] = None
