@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -22,7 +21,7 @@ from harness.report.summary import ASSETS, Summary, headline, plain, summarise, 
 from harness.report.tables import latex, sensitivity_tables
 from harness.results.compare import join
 from harness.results.record import took
-from harness.results.runs import TIMES, Run, find_runs, read_run, row_name, to_csv, to_markdown
+from harness.results.runs import Run, find_runs, read_run, row_name, to_csv, to_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -30,19 +29,8 @@ if TYPE_CHECKING:
 
 MOST_FIGURES = 60
 """Most plots on a page; ``harness plot`` draws the others, so the page stays small."""
-COLUMNS = {
-    "n_trials": ("trials", ".0f", "descending"),
-    "search_seconds": ("search s", ".1f", "ascending"),
-    TIMES[0]: ("fit s", ".2f", "ascending"),
-    TIMES[1]: ("score s", ".2f", "ascending"),
-    "peak_mb": ("peak MB", ".0f", "ascending"),
-    "n_users": ("users", ".0f", "descending"),
-}
-"""What stands beside the metrics: title, decimals and the order that a first click gives."""
 SHADES = {INK: "ink", MUTED: "muted", RULE: "rule", FAINT: "faint", "#ffffff": "paper"}
 """What the page calls the colours of a drawing that are no hues."""
-SEARCHED = ("n_trials", "search_seconds")
-"""Of these, what only a run with a search has."""
 
 
 def write_page(
@@ -79,14 +67,8 @@ def build_page(
         summary=summary,
         info=summary.info,
         runs=runs,
-        ranks={label: metric.k or "" for label, metric in parsed.items()},
+        parsed=parsed,
         ks=sorted({metric.k for metric in parsed.values() if metric.k}),
-        higher={label: metric.higher_is_better for label, metric in parsed.items()},
-        columns={
-            name: column
-            for name, column in COLUMNS.items()
-            if name not in SEARCHED or name in summary.run.table
-        },
         method=next((each.method for each in comparisons), ""),
         titles=titles | {"differences": f"Differences to {plain(summary.baseline)}"},
         figures=figures,
@@ -186,14 +168,6 @@ def _attribute(value: str) -> str:
     return " ".join(value.split())
 
 
-def _other(row: dict[Any, Any], column: str) -> tuple[str, str]:
-    """Return a number beside the metrics: as text, and as a value to sort by."""
-    value = row[column]
-    if not row["n_cells"] or math.isnan(value) or (not value and column in SEARCHED):
-        return "", ""
-    return f"{value:{COLUMNS[column][1]}}", f"{value:.10g}"
-
-
 def _failures(summary: Summary) -> list[tuple[str, str, str]]:
     """Return algorithm, reason and cells of what failed, the same reason once."""
     titles = {table.key: table.title for table in summary.tables}
@@ -216,7 +190,7 @@ def _template(name: str) -> Template:
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
     called += (sensitivity_tables, to_csv, to_markdown, to_yaml)
-    values = {"other": _other, "style": _style_sheet(), "svg": _svg}
+    values = {"style": _style_sheet(), "svg": _svg}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})
 
 
