@@ -406,17 +406,21 @@ def _top(
 ) -> Ranks:
     """Return the columns of the `depth` highest estimates of each row, -1 beyond the last."""
     n_users, n_items = candidates.shape
+    least = np.full((n_users, 1), -np.inf)
     if depth < n_items:
         least = np.partition(candidates, n_items - depth, axis=1)[:, n_items - depth, None]
-        allowed = allowed & (candidates >= least)
-        # Where more columns than there is room for have the least estimate: those of least key.
-        for row in np.flatnonzero(allowed.sum(axis=1) > depth):
-            tied = np.flatnonzero(allowed[row] & (candidates[row] == least[row]))
-            room = depth - (int(allowed[row].sum()) - len(tied))
-            if keys is not None:
-                tied = tied[np.argpartition(order_keys(keys[0][row], keys[1][tied]), room - 1)]
-            allowed[row, tied[room:]] = False
-    rows, columns = np.nonzero(allowed)
+    rows, columns = np.nonzero(allowed & (candidates >= least))
+    # Where more columns than there is room for have the least estimate: those of least key.
+    offsets, shown = offsets_of(rows, n_users), np.ones(len(rows), dtype=bool)
+    for row in np.flatnonzero(np.diff(offsets) > depth):
+        above = columns[offsets[row] : offsets[row + 1]]
+        tied = np.flatnonzero(candidates[row, above] == least[row])
+        room = depth - (len(above) - len(tied))
+        if keys is not None:
+            order = order_keys(keys[0][row], keys[1][above[tied]])
+            tied = tied[np.argpartition(order, room - 1)]
+        shown[offsets[row] + tied[room:]] = False
+    rows, columns = rows[shown], columns[shown]
     equal = None if keys is None else order_keys(keys[0][rows], keys[1][columns])
     return top_items(rows, columns, candidates[rows, columns], n_users, depth, equal)
 
