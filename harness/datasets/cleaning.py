@@ -5,6 +5,7 @@ Imports pandas and Arrow; import it where it is needed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -389,12 +390,12 @@ def _parse_times(texts: pa.StringArray) -> tuple[NDArray[np.int64], Mask]:
 
 def _moment(text: str) -> int:
     """Return the whole part of a number that fits 64 bits, else `NO_TIME`."""
-    if text.lstrip("+-").isdecimal() and is_number(text):
-        whole = int(text) if len(text) < 25 else 2**63
-    else:
-        value = _number(text)
-        whole = int(np.floor(value)) if np.isfinite(value) else 2**63
-    return whole if abs(whole) < 2**62 else NO_TIME
+    with suppress(OverflowError):
+        is_whole = re.fullmatch("[+-]?[0-9]{1,24}", text)
+        whole = int(text) if is_whole else math.floor(_number(text))
+        if abs(whole) < 2**62:
+            return whole
+    return NO_TIME
 
 
 def clean(
@@ -543,9 +544,7 @@ def _missing(table: Table) -> list[Flaw]:
     ]
 
 
-def _extreme(
-    ratings: NDArray[np.float64], scale: tuple[float, float], usable: Mask
-) -> Iterable[Flaw]:
+def _extreme(ratings: NDArray[np.float64], scale: tuple[float, float], usable: Mask) -> list[Flaw]:
     """Return the few ratings that alone determine the scale."""
     rows = np.flatnonzero(usable)
     odd = outliers(ratings[rows], *scale)
