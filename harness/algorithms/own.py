@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
 
 from harness.algorithms import surprise
 from harness.errors import AlgorithmError, suggestion
@@ -86,13 +85,13 @@ def code_digest(algorithm: type) -> str:
     return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _members(names: Mapping[str, Any], home: str) -> Iterator[Any]:
+def _members(names: Mapping[str, object], home: str) -> Iterator[object]:
     """Yield the functions and classes among the names of a module or a class."""
     for name, value in sorted(names.items()):
         yield from ((name, each) for each in _described(value, home))
 
 
-def _described(value: Any, home: str) -> Iterator[Any]:
+def _described(value: object, home: str) -> Iterator[object]:
     value = getattr(value, "__func__", value)  # of a static or class method
     value = getattr(value, "py_func", value)  # of a compiled loop
     if isinstance(value, property):
@@ -108,7 +107,7 @@ def _described(value: Any, home: str) -> Iterator[Any]:
         yield list(_members(vars(value), home))
 
 
-def _code(code: CodeType) -> list[Any]:
+def _code(code: CodeType) -> list[object]:
     """Return what a compiled function does, without its file and its lines."""
     constants = [
         _code(each) if isinstance(each, CodeType) else _constant(each) for each in code.co_consts
@@ -118,7 +117,7 @@ def _code(code: CodeType) -> list[Any]:
     return [code.co_code.hex(), code.co_exceptiontable.hex(), constants, names, counts]
 
 
-def _constant(value: Any) -> Any:
+def _constant(value: object) -> object:
     """Return a constant as data that are the same in every process; None for what can change."""
     if isinstance(value, PLAIN):
         return repr(value)
