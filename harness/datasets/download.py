@@ -52,11 +52,16 @@ BROKEN = (
 
 
 class Watched(io.RawIOBase):
-    """A stream of some `total` bytes whose progress is shown."""
+    """A stream of some `total` bytes whose progress is shown.
 
-    def __init__(self, stream: IO[bytes], progress: Progress | None, total: int) -> None:
-        self._stream, self._progress, self.total = stream, progress, total
-        self.done = 0
+    As the `member` of an archive, so called in messages, it may not be much larger than announced.
+    """
+
+    def __init__(
+        self, stream: IO[bytes], progress: Progress | None, total: int, member: str = ""
+    ) -> None:
+        self._stream, self._progress, self._total = stream, progress, total
+        self._member, self._done = member, 0
 
     def readable(self) -> bool:
         """Return that it can be read."""
@@ -64,11 +69,18 @@ class Watched(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer as far as there are bytes."""
-        data = self._stream.read(len(buffer))
+        try:
+            data = self._stream.read(len(buffer))
+        except BROKEN as error:
+            if not self._member:
+                raise
+            raise DataError(f"{self._member}: broken ({error}); fetch the archive again") from None
         buffer[: len(data)] = data
-        self.done += len(data)
+        self._done += len(data)
         if self._progress:
-            self._progress(min(self.done, self.total), self.total)
+            self._progress(min(self._done, self._total), self._total)
+        if self._member and self._done > (most := _most_bytes(self._total)):
+            raise DataError(_too_large(self._member, most))
         return len(data)
 
     def buffered(self) -> io.BufferedReader:
@@ -353,26 +365,7 @@ def open_member(
         except BROKEN as error:
             kind = "gzipped tar" if is_tar else "zip"
             raise DataError(f"{archive}: not a {kind} archive ({error}); fetch it again") from None
-        yield _Member(stream, progress, expected, f"{archive}!{member}").buffered()
-
-
-class _Member(Watched):
-    """A member of an archive that may not exceed its declared size."""
-
-    def __init__(
-        self, stream: IO[bytes], progress: Progress | None, expected: int, where: str
-    ) -> None:
-        super().__init__(stream, progress, expected)
-        self._most, self._where = _most_bytes(expected), where
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        try:
-            n_bytes = super().readinto(buffer)
-        except BROKEN as error:
-            raise DataError(f"{self._where}: broken ({error}); fetch the archive again") from None
-        if self.done > self._most:
-            raise DataError(_too_large(self._where, self._most))
-        return n_bytes
+        yield Watched(stream, progress, expected, f"{archive}!{member}").buffered()
 
 
 Entry = tuple[str, int, str, Callable[[], IO[bytes] | None]]
