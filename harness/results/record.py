@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -640,13 +640,8 @@ def took(infos: Iterable[RunInfo]) -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, this package and what it computes with."""
-    found = {"python": platform.python_version(), "harness": harness.__version__}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "missing"
-    return found
+    found = {package: version(package) for package in PACKAGES}
+    return {"python": platform.python_version(), "harness": harness.__version__} | found
 
 
 def commit() -> str | None:

@@ -282,17 +282,16 @@ def _or_nan(value: float | None) -> float:
 
 def _errors(cells: Sequence[AnyCell]) -> str:
     """Return why cells failed, as ``fold 1: out of memory; folds 2, 3: no``."""
-    folds: dict[str, list[str]] = {}
+    folds: dict[str, dict[str, None]] = {}
     for cell in cells:
         if cell.error:
-            folds.setdefault(cell.error, []).append(str(cell.fold + 1))
+            folds.setdefault(cell.error, {})[str(cell.fold + 1)] = None
     if not any(cell.n_folds > 1 for cell in cells):
         return "; ".join(folds)
-    reasons = []
-    for error, numbers in folds.items():
-        shown = list(dict.fromkeys(numbers))
-        reasons.append(f"fold{'s' if len(shown) > 1 else ''} {', '.join(shown)}: {error}")
-    return "; ".join(reasons)
+    return "; ".join(
+        f"fold{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}: {error}"
+        for error, numbers in folds.items()
+    )
 
 
 def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
@@ -621,18 +620,16 @@ def _holds(found: pa.DataType, kind: Kind) -> bool:
 
 def check_replaceable(folder: Path) -> None:
     """Refuse an existing path that has files but no run."""
-    ours = WRITTEN | {"plots"}
-    if not folder.exists() or (folder.is_dir() and ours.issuperset(_names_in(folder))):
+    known = WRITTEN | {"plots"}
+    if not folder.exists():
+        return
+    if folder.is_dir() and known.issuperset(each.name for each in folder.iterdir()):
         return
     if "schema_version" not in _description(folder):
         raise ResultsError(
             f"{folder}: has files, and no run that the harness wrote; "
             "give the run another name, or use --results DIR"
         )
-
-
-def _names_in(folder: Path) -> Iterable[str]:
-    return (each.name for each in folder.iterdir())
 
 
 def own_names(folder: Path) -> set[str]:
