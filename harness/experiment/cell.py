@@ -238,8 +238,8 @@ class Scorer:
 
     model: surprise.AlgoBase
     selected: Candidates
-    clip: bool = True
-    accelerate: bool = True
+    clip: bool
+    accelerate: bool
 
     def pairs(self) -> tuple[Pairs, int]:
         """Estimate every test rating, in the order of the test set; count the impossible ones."""
@@ -257,9 +257,9 @@ class Scorer:
         section: CandidatesSection,
         pairs: Pairs,
         *,
-        depth: int = 0,
-        progress: Callable[[int, int], object] = lambda done, total: None,
-        ids: tuple[ArrayLike, ArrayLike] | None = None,
+        depth: int,
+        progress: Callable[[int, int], object],
+        ids: tuple[ArrayLike, ArrayLike],
     ) -> Rankings:
         """Rank the candidates of every kept user.
 
@@ -267,9 +267,7 @@ class Scorer:
         that depends on the raw `ids` of users and items alone.
         """
         selected = self.selected
-        keys = None
-        if depth and ids is not None:
-            keys = tie_keys(ids[0])[selected.users], tie_keys(ids[1])
+        keys = (tie_keys(ids[0])[selected.users], tie_keys(ids[1])) if depth else None
         # A test item that cannot be ranked may still count in the ideal order.
         drops = getattr(section, "unknown_items", "") == "drop"
         counted = selected.known if drops else np.ones_like(selected.known)
