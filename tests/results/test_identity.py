@@ -12,6 +12,8 @@ import harness
 from harness.errors import ComparisonError, ConfigError
 from harness.report import build_page, join, latex
 from harness.results import read_run
+from harness.results.record import distinct_names
+from harness.results.scores import primary_metric
 
 SMALL = {
     "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 250}},
@@ -171,6 +173,23 @@ def test_an_algorithm_listed_twice_is_two_rows():
     twice = run(algorithms=["ItemMean", {"name": "ItemMean", "label": "again"}])
     assert twice.table["row"].nunique() == 2
     assert twice.table["ndcg@3"].nunique() == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "settings", "expected"),
+    [
+        (["r", "r"], [{"path": "a/r.csv"}, {"path": "b/r.csv"}], ["a/r.csv", "b/r.csv"]),
+        (["25%", "25%"], [{}, {"random_state": 1}], ["25%", "25% (random_state 1)"]),
+        (["x", "x", "y"], [{}, {}, {}], ["x", "x (2)", "y"]),
+    ],
+)
+def test_names_are_distinct(names, settings, expected):
+    assert distinct_names(names, settings) == expected
+
+
+def test_the_primary_metric_is_ndcg_at_ten_or_the_nearest():
+    assert primary_metric(["rmse", "ndcg@5", "ndcg@10"]) == "ndcg@10"
+    assert primary_metric(["rmse", "mae"]) == "rmse"
 
 
 class TestCompare:
