@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import seeds
+from harness.kernels import kernel
 
 __all__ = ["IntervalMethod", "bootstrap_interval", "effect_size", "paired_t", "randomisation"]
 
@@ -27,8 +28,6 @@ BLOCK_BYTES = 1 << 21
 """Bytes that fit in a processor's cache."""
 FEWEST = 64
 """Resamples in a block, so that the users' scores are not read for each one."""
-WIDTH = 64
-"""Columns that are summed together, so that their sums stay in the cache."""
 SLACK = 1e-12
 """Means that differ by less than this share of the values' range are taken to be equal."""
 EPSILON = float(np.finfo(np.float64).eps)
@@ -243,16 +242,25 @@ def resampled_means(values: Floats, n_resamples: int, rng: np.random.Generator) 
 
 
 def _weighted_sums(weights: NDArray[np.integer], values: Floats) -> Floats:
-    """Return ``weights @ values`` without BLAS, whose last bits depend on its number of threads.
-
-    User after user is added for all resamples at once, so that the inner loop is over neighbours.
-    """
+    """Return ``weights @ values`` without BLAS, whose last bits depend on its number of threads."""
     by_user = np.ascontiguousarray(weights.T, np.float64)
-    sums = np.empty((values.shape[1], len(weights)))
-    for start in range(0, len(sums), WIDTH):
-        part = slice(start, start + WIDTH)
-        np.einsum("ur,uc->cr", by_user, values[:, part], out=sums[part])
+    sums = np.zeros((values.shape[1], len(weights)))
+    _add_weighted(by_user, np.ascontiguousarray(values), sums)  # too short for threads
     return sums.T
+
+
+# User after user is added to the sums of all resamples of a block, which stay in the cache. The
+# inner loop is over neighbours in memory, and the order of a sum depends on nothing.
+@kernel
+def _add_weighted(by_user: Floats, values: Floats, sums: Floats) -> None:
+    """Add the values of each user, times the weights of the resamples, to the sums of a block."""
+    n_columns, n_resamples = sums.shape
+    for user in range(len(values)):
+        weights = by_user[user]
+        for column in range(n_columns):
+            value = values[user, column]
+            for resample in range(n_resamples):
+                sums[column, resample] += value * weights[resample]
 
 
 def _blocks(n_resamples: int, shape: tuple[int, ...]) -> Iterator[int]:
