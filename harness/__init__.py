@@ -11,22 +11,46 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
-__all__ = ["Ratings", "Run", "load", "metrics", "ndcg", "read_run", "run"]
+__all__ = [
+    "Ratings",
+    "Run",
+    "estimate",
+    "fit",
+    "fold_in",
+    "load",
+    "load_model",
+    "metrics",
+    "ndcg",
+    "read_run",
+    "recommend",
+    "recommend_in_blocks",
+    "run",
+    "save_model",
+]
 
 if TYPE_CHECKING:
     from harness import metrics
+    from harness.algorithms.saved import load_model, save_model
     from harness.datasets import Ratings, load
     from harness.experiment.run import run
     from harness.rankings import ndcg
+    from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
 
 _HOMES = {
     "Ratings": "harness.datasets",
     "Run": "harness.results",
+    "estimate": "harness.recommendations",
+    "fit": "harness.recommendations",
+    "fold_in": "harness.recommendations",
     "load": "harness.datasets",
+    "load_model": "harness.algorithms.saved",
     "ndcg": "harness.rankings",
     "read_run": "harness.results",
+    "recommend": "harness.recommendations",
+    "recommend_in_blocks": "harness.recommendations",
     "run": "harness.experiment",
+    "save_model": "harness.algorithms.saved",
 }
 
 

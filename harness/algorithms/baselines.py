@@ -117,6 +117,10 @@ class OneSidedEntry(Algorithm):
 
     kind = "baseline"
 
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        return super().fold_in(model, trainset) if model.of_users else {}
+
     def estimates(self, users: Codes, items: Codes) -> Estimates:
         inner = users if self.model.of_users else items
         scores = np.where(inner >= 0, self.model.scores[inner], self.model.unknown)

@@ -533,7 +533,7 @@ def _predicted(
     estimates = np.empty(every_user.shape)
     impossible = np.empty(every_user.shape, np.bool_)
     raw = trainset.raw_users(every_user.ravel()), trainset.raw_items(every_item.ravel())
-    with _drawing_from(own_generator(model)):
+    with drawing_from(own_generator(model)):
         for place, (user, item) in enumerate(zip(*raw, strict=True)):
             prediction = model.predict(user, item, clip=clip)
             estimates.flat[place] = prediction.est
@@ -554,7 +554,7 @@ def own_generator(model: surprise.AlgoBase) -> np.random.RandomState | None:
 
 
 @contextmanager
-def _drawing_from(own: np.random.RandomState | None) -> Iterator[None]:
+def drawing_from(own: np.random.RandomState | None) -> Iterator[None]:
     """Let what draws from NumPy's global generator draw from another, if there is one."""
     if own is None:
         yield

@@ -189,6 +189,17 @@ class Algorithm(ABC):
         """Set on the model the attributes that ``model.fit(trainset)`` would set."""
         model.fit(trainset)
 
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        """Return the attributes of a model of new users, whose ratings `trainset` holds.
+
+        Its items are those of the model, whose attributes stay as they are.
+        """
+        raise AlgorithmError(
+            f"{cls.name}: it cannot take new users; SVD, SVDpp, NMF, BaselineOnly, SlopeOne, the "
+            "neighbour methods with `user_based: false`, Popularity and ItemMean can"
+        )
+
     def estimates(self, users: Codes, items: Codes) -> Estimates:
         """Return the unclipped estimates, and which are impossible; both broadcast."""
         raise NotImplementedError
@@ -378,7 +389,7 @@ def check(algorithm: AlgorithmConfig) -> list[Fault]:
     except AlgorithmError as error:
         return [(("name",), str(error))]
     params, space = algorithm.params, algorithm.search
-    faults = [(("params", *path), text) for path, text in _check_params(kind, params)]
+    faults = [(("params", *path), text) for path, text in check_params(kind, params)]
     if isinstance(space, dict):
         found = _check_search(kind, params, space)
         faults += [(("search", *path), text) for path, text in found]
@@ -400,7 +411,7 @@ def with_params(params: Params, setting: Params) -> dict[str, Any]:
     return merged
 
 
-def _check_params(kind: type, params: Params) -> Iterator[Fault]:
+def check_params(kind: type, params: Params) -> Iterator[Fault]:
     """Yield parameters that would fail in the constructor or during a run.
 
     Values for a class without a name are its own affair.
@@ -472,7 +483,7 @@ def _check_search(kind: type, params: Params, space: SearchSpace) -> Iterator[Fa
         for key, value in ends.items():
             found = []
             for base in [params] if name == "bsl_options.method" else bases:
-                every = _check_params(kind, with_params(base, {name: value}))
+                every = check_params(kind, with_params(base, {name: value}))
                 found.append(next((text for at, text in every if at in (path, path[:1])), ""))
             if all(found):
                 faults[key] = found[0]

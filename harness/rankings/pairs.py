@@ -374,7 +374,7 @@ def rank_block(
         allowed.sum(axis=1),
         pool_offsets,
         pool,
-        top_items=_top(candidates, allowed, depth, tie_keys) if depth else None,
+        top_items=top_columns(candidates, allowed, depth, tie_keys) if depth else None,
     )
 
 
@@ -401,7 +401,7 @@ def offsets_of(users: Ints, n_users: int) -> Ints:
     return np.concatenate(([0], np.cumsum(np.bincount(users, minlength=n_users))))
 
 
-def _top(
+def top_columns(
     candidates: Floats, allowed: NDArray[np.bool_], depth: int, keys: tuple[TieKeys, TieKeys] | None
 ) -> Ranks:
     """Return the columns of the `depth` highest estimates of each row, -1 beyond the last."""

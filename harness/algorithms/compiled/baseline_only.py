@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from harness.algorithms import registry, surprise
@@ -35,6 +37,10 @@ class BaselineOnly(Algorithm):
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         model.bu, model.bi = fit_baselines(model.bsl_options, trainset, how.progress)
 
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        return {"bu": fold_in_biases(model.bsl_options, model.bi, trainset)}
+
     def estimates(self, users: Codes, items: Codes) -> Estimates:
         return self.baselines(users, items), False
 
@@ -63,6 +69,21 @@ def fit_baselines(
             descend(trainset.by_user, mean, *steps, bu, bi)
         progress(epoch + 1, n_epochs)
     return bu, bi
+
+
+def fold_in_biases(options: Params, bi: Floats, trainset: ColumnTrainset) -> Floats:
+    """Return the biases of new users, with those of the items as they are."""
+    mean, bu = float(trainset.global_mean), np.zeros(trainset.n_users)
+    if options.get("method", "als") == "als":
+        alternate(trainset.by_user, mean, float(options.get("reg_u", 15)), bi, bu)
+        return bu
+    rate, penalty = float(options.get("learning_rate", 0.005)), float(options.get("reg", 0.02))
+    offsets, items, ratings = trainset.by_user
+    left = ratings - mean - bi[items]
+    for user, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        for value in left[start:stop].tolist() * options.get("n_epochs", 20):
+            bu[user] += rate * (value - bu[user] - penalty * bu[user])
+    return bu
 
 
 # Alternating least squares: with the biases of one side fixed, the best bias of each owner on the

@@ -98,6 +98,12 @@ class KNNBasic(Algorithm):
         model.sim = similarities.matrix(how.progress) if dense else similarities
 
     @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        if model.sim_options["user_based"]:
+            return super().fold_in(model, trainset)
+        return {"n_y": trainset.n_users, "yr": trainset.ur}
+
+    @classmethod
     def describe(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, x_lists: Lists) -> None:
         """Set what the estimates centre on."""
 
@@ -251,6 +257,12 @@ class KNNBaseline(KNNBasic):
     def describe(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, x_lists: Lists) -> None:
         model.bu, model.bi = baseline_only.fit_baselines(model.bsl_options, trainset)
         model.bx, model.by = model.switch(model.bu, model.bi)
+
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        found = super().fold_in(model, trainset)
+        bu = baseline_only.fold_in_biases(model.bsl_options, model.bi, trainset)
+        return found | {"bu": bu, "by": bu}
 
     def centred(self, y_lists: Lists) -> Floats:
         by = np.repeat(self.model.by, np.diff(y_lists.offsets))

@@ -8,7 +8,7 @@ from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.models import ColumnTrainset, Floats, Lists
-from harness.algorithms.registry import DOUBLE, FitOptions, Params, Size
+from harness.algorithms.registry import DOUBLE, FitOptions, Params, Progress, Size
 from harness.kernels import kernel
 from harness.sections import Range
 
@@ -46,10 +46,37 @@ class NMF(FactorModel):
             for n in (trainset.n_users, trainset.n_items)
         )
         bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
+        pu, qi = cls.alternate(model, trainset, pu, qi, bu, bi, how.progress)
+        model.bu, model.bi = bu, bi
+        model.pu, model.qi = (np.ascontiguousarray(x[:, : model.n_factors]) for x in (pu, qi))
+
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        start = (model.init_low + model.init_high) / 2
+        pu, qi = np.full((trainset.n_users, model.n_factors), float(start)), model.qi
+        bu, bi = np.zeros(trainset.n_users), np.array(model.bi)
+        pu, _ = cls.alternate(model, trainset, _padded(pu), _padded(qi), bu, bi, items_move=False)
+        return {"bu": bu, "pu": np.ascontiguousarray(pu[:, : model.n_factors])}
+
+    @classmethod
+    def alternate(
+        cls,
+        model: surprise.AlgoBase,
+        trainset: ColumnTrainset,
+        pu: Floats,
+        qi: Floats,
+        bu: Floats,
+        bi: Floats,
+        progress: Progress = lambda done, total: None,
+        *,
+        items_move: bool = True,
+    ) -> tuple[Floats, Floats]:
+        """Run the model's epochs and return the factors; biases are changed in place."""
         by_user, order = trainset.by_user, trainset.item_order
         by_item = order.lists(by_user.ratings)
         mean = float(trainset.global_mean)
         *bias_steps, reg_pu, reg_qi = (float(getattr(model, name)) for name in cls.numbers)
+        bias_steps[1] *= items_move  # the learning rate of the biases of items
         products = np.empty(trainset.n_ratings)
         steps = trainset.n_ratings * pu.shape[1] / LANES
         pu_next, qi_next = np.empty_like(pu), np.empty_like(qi)
@@ -59,12 +86,13 @@ class NMF(FactorModel):
                 add_biases(by_user, mean, np.array(bias_steps), bu, bi, products)
             users = (by_user, products, reg_pu, pu, qi, pu_next)
             in_blocks(step, trainset.n_users, steps, *users)
-            items = (by_item, products[order.places], reg_qi, qi, pu, qi_next)
-            in_blocks(step, trainset.n_items, steps, *items)
-            pu, pu_next, qi, qi_next = pu_next, pu, qi_next, qi
-            how.progress(epoch + 1, model.n_epochs)
-        model.bu, model.bi = bu, bi
-        model.pu, model.qi = (np.ascontiguousarray(x[:, : model.n_factors]) for x in (pu, qi))
+            if items_move:
+                items = (by_item, products[order.places], reg_qi, qi, pu, qi_next)
+                in_blocks(step, trainset.n_items, steps, *items)
+                qi, qi_next = qi_next, qi
+            pu, pu_next = pu_next, pu
+            progress(epoch + 1, model.n_epochs)
+        return pu, qi
 
 
 def _padded(factors: Floats) -> Floats:

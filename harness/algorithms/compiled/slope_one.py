@@ -49,6 +49,10 @@ class SlopeOne(Algorithm):
             model.dev = both.matrix(how.progress)
         model.user_mean = list(trainset.by_user.means())
 
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        return {"user_mean": list(trainset.by_user.means())}
+
     def __init__(self, model: surprise.AlgoBase) -> None:
         super().__init__(model)
         self.means = np.array(model.user_mean, np.float64)

@@ -9,7 +9,15 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists
-from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, FitOptions, Params, Size
+from harness.algorithms.registry import (
+    DOUBLE,
+    Algorithm,
+    Estimates,
+    FitOptions,
+    Params,
+    Progress,
+    Size,
+)
 from harness.kernels import kernel
 from harness.sections import Range, SearchSpace
 
@@ -99,15 +107,34 @@ class SVD(FactorModel):
             rng.normal(model.init_mean, model.init_std_dev, (n, model.n_factors))
             for n in (n_users, n_items, n_items)[: len(cls.learnt) - 2]
         ]
-        steps = [
-            np.array([getattr(model, f"{what}_{name}") for name in cls.learnt], float)
-            for what in ("lr", "reg")
-        ]
+        cls.descend(model, trainset, biases + factors, cls.learnt, how.progress)
+        vars(model).update(zip(cls.learnt, biases + factors, strict=True))
+
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        state = {name: np.array(getattr(model, name)) for name in cls.learnt}
+        state["bu"] = np.zeros(trainset.n_users)
+        state["pu"] = np.full((trainset.n_users, model.n_factors), float(model.init_mean))
+        cls.descend(model, trainset, list(state.values()), ("bu", "pu"))
+        return {"bu": state["bu"], "pu": state["pu"]}
+
+    @classmethod
+    def descend(
+        cls,
+        model: surprise.AlgoBase,
+        trainset: ColumnTrainset,
+        state: list[Floats],
+        moving: tuple[str, ...],
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        """Run the model's epochs; what is not `moving` has a learning rate of 0."""
+        rates = [getattr(model, f"lr_{name}") * (name in moving) for name in cls.learnt]
+        penalties = [getattr(model, f"reg_{name}") for name in cls.learnt]
+        steps = np.array(rates, float), np.array(penalties, float)
         mean = float(trainset.global_mean) if cls.is_biased(model) else 0.0
         for epoch in range(model.n_epochs):
-            cls.run_epoch(model, trainset.by_user, mean, *steps, *biases, *factors)
-            how.progress(epoch + 1, model.n_epochs)
-        vars(model).update(zip(cls.learnt, biases + factors, strict=True))
+            cls.run_epoch(model, trainset.by_user, mean, *steps, *state)
+            progress(epoch + 1, model.n_epochs)
 
     @classmethod
     def run_epoch(cls, model: surprise.AlgoBase, *state: Any) -> None:

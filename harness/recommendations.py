@@ -1,0 +1,408 @@
+"""Fitted models in a script: fit and estimate fast, recommend, and fold in new users.
+
+Everything here takes and gives raw ids, and models that Surprise itself fitted too.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from harness.algorithms import models, registry, surprise
+from harness.algorithms.models import ColumnTrainset, Lists
+from harness.errors import AlgorithmError, DataError
+from harness.kernels import group_rows
+from harness.rankings.pairs import tie_keys, top_columns
+
+__all__ = ["estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"]
+
+Floats = NDArray[np.float64]
+Seen = Literal["leave out", "keep"]
+NEW_USER = "new user"
+_IN_COLUMNS: WeakKeyDictionary[surprise.Trainset, ColumnTrainset] = WeakKeyDictionary()
+"""Copies of the training sets of models that Surprise fitted."""
+
+
+def fit(model: surprise.AlgoBase, trainset: surprise.Trainset | surprise.Dataset) -> Any:
+    """Fit a model of Surprise, many times faster than its own ``fit`` and to the same attributes.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+        Fitted in place. A class of your own is fitted by its own ``fit``.
+    trainset : surprise.Trainset or surprise.Dataset
+        Of a data set, all ratings are used.
+
+    Returns
+    -------
+    surprise.AlgoBase
+        The model, as ``model.fit(trainset)`` returns it.
+
+    Raises
+    ------
+    AlgorithmError
+        If `trainset` is neither.
+
+    Notes
+    -----
+    Estimates are those of Surprise's ``fit`` to 1e-9 relative or better. `SlopeOne` and
+    `CoClustering` read ratings as integers in Surprise, so that 4.5 stars count as 4; here they
+    count as 4.5.
+
+    Examples
+    --------
+    >>> import harness, surprise
+    >>> ratings = harness.load("bundled").to_surprise()
+    >>> model = harness.fit(surprise.SVD(random_state=0), ratings)
+    >>> float(model.predict("1", "31").est)
+    2.4...
+    """
+    if isinstance(trainset, surprise.Dataset):
+        trainset = trainset.build_full_trainset()
+    if not isinstance(trainset, surprise.Trainset):
+        raise AlgorithmError(
+            f"fit: a {type(trainset).__name__}; give a surprise.Trainset or a surprise.Dataset"
+        )
+    models.fit(model, trainset)
+    return model
+
+
+def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> Floats:
+    """Estimate the ratings of many pairs, as ``model.predict`` does for each.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+        Fitted, by `harness.fit` or by its own ``fit``.
+    pairs : iterable of (user, item, ...), or DataFrame
+        Raw ids; what follows the first two is ignored, so a test set of Surprise will do. A
+        DataFrame has columns ``user`` and ``item``, or these are its first two.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_pairs,)
+        Clipped to the rating scale. An unknown user or item has the estimate that Surprise gives.
+
+    Raises
+    ------
+    AlgorithmError
+        If the model is not fitted, or knows none of the users and items: then the ids are probably
+        of another type, as 196 is where the training set has "196".
+
+    Examples
+    --------
+    >>> import harness, surprise
+    >>> ratings = harness.load("bundled").to_surprise()
+    >>> model = harness.fit(surprise.BaselineOnly(verbose=False), ratings)
+    >>> harness.estimate(model, [("1", "31"), ("1", "no such film")]).round(4)
+    array([2.7065, 2.9096])
+    """
+    known = _in_columns(model)
+    trainset = known.trainset
+    users, items = _two_columns(pairs)
+    inner = [
+        np.fromiter((ids.get(raw, -1) for raw in column), np.int64, len(column))
+        for ids, column in (
+            (trainset._raw2inner_id_users, users),
+            (trainset._raw2inner_id_items, items),
+        )
+    ]
+    if len(users) and all((each < 0).all() for each in inner):
+        have = trainset.to_raw_uid(0)
+        raise AlgorithmError(
+            f"pairs: the model knows none of these users and items; its ids are like {have!r} "
+            f"({type(have).__name__}), these like {users[0]!r} ({type(users[0]).__name__})"
+        )
+    if isinstance(model, surprise.NormalPredictor):  # a draw for each pair, in their order
+        inner[0][:] = -1
+    found = np.empty(len(users))
+    both = (inner[0] >= 0) & (inner[1] >= 0)
+    codes = (trainset.user_codes[inner[0][both]], trainset.item_codes[inner[1][both]])
+    found[both] = models.estimate(known, *codes)[0]
+    with models.drawing_from(models.own_generator(known)):
+        for row in np.flatnonzero(~both).tolist():
+            found[row] = known.predict(users[row], items[row]).est
+    return found
+
+
+def recommend(
+    model: surprise.AlgoBase,
+    ratings: Mapping[object, float] | pd.DataFrame | None = None,
+    n: int = 10,
+    *,
+    users: Iterable[object] | None = None,
+    seen: Seen = "leave out",
+    least: float | None = None,
+) -> pd.DataFrame:
+    """Return the items with the highest estimates for each user.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+        Fitted, by `harness.fit` or by its own ``fit``.
+    ratings : mapping of item to rating, or DataFrame, optional
+        Ratings of a new user, whom `fold_in` adds; a DataFrame with columns ``user``, ``item`` and
+        ``rating`` has several. Without it, lists are for users of the training set.
+    n : int
+        Items in a list; at least 1.
+    users : iterable, optional
+        Raw ids of the users; all of them by default.
+    seen : {"leave out", "keep"}
+        Whether items that the user has rated are left out.
+    least : float, optional
+        The least estimate of an item in a list.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``user``, ``item``, ``estimate`` and ``rank`` (from 1), users in the order asked
+        for. Every item of the training set is a candidate. Items of equal estimate are in an order
+        that depends on the raw ids of user and item alone and differs from user to user, so that no
+        item is favoured. A list is shorter where candidates run out; it may be empty.
+
+    Raises
+    ------
+    AlgorithmError
+        For unknown users, a model that is not fitted, or one that cannot take new users.
+
+    Examples
+    --------
+    >>> import harness, surprise
+    >>> ratings = harness.load("bundled").to_surprise()
+    >>> model = harness.fit(surprise.BaselineOnly(verbose=False), ratings)
+    >>> harness.recommend(model, n=2, users=["1"])
+      user item  estimate  rank
+    0    1  318  3.851330     1
+    1    1  858  3.841215     2
+    >>> harness.recommend(model, {"31": 4.0, "1029": 3.5}, n=1)
+           user item  estimate  rank
+    0  new user  318  4.510929     1
+    """
+    blocks = recommend_in_blocks(model, ratings, n, users=users, seen=seen, least=least)
+    return pd.concat(blocks, ignore_index=True)
+
+
+def recommend_in_blocks(
+    model: surprise.AlgoBase,
+    ratings: Mapping[object, float] | pd.DataFrame | None = None,
+    n: int = 10,
+    *,
+    users: Iterable[object] | None = None,
+    seen: Seen = "leave out",
+    least: float | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Yield what `recommend` returns, some users at a time, so that memory stays bounded.
+
+    Parameters are those of `recommend`.
+
+    Yields
+    ------
+    DataFrame
+        At least one, even if no list has an item.
+
+    Examples
+    --------
+    >>> import harness, surprise
+    >>> ratings = harness.load("bundled").to_surprise()
+    >>> model = harness.fit(surprise.BaselineOnly(verbose=False), ratings)
+    >>> sum(len(block) for block in harness.recommend_in_blocks(model, n=3))
+    2013
+    """
+    if n < 1 or seen not in ("leave out", "keep"):
+        raise AlgorithmError(
+            f"recommend: n {n}, seen {seen!r}; n is at least 1, seen is 'leave out' or 'keep'"
+        )
+    model = _in_columns(model) if ratings is None else fold_in(model, ratings)
+    trainset = model.trainset
+    wanted = trainset.raw_users(trainset.user_codes) if users is None else list(users)
+    inner = _inner_users(trainset, wanted)
+    item_ids = np.array(trainset.raw_items(trainset.item_codes), dtype=object)
+    keys = tie_keys([str(user) for user in wanted]), tie_keys(item_ids)
+    offsets, rated, _ = trainset.by_user
+    scale = None if models.is_preference(model) else trainset.rating_scale
+    yield _lists([], [], [])
+    for start, stop, estimates in models.catalogue(model, trainset.user_codes[inner], clip=False):
+        if not np.isfinite(estimates).all():
+            raise AlgorithmError(
+                f"{type(model).__name__}: some estimates are not numbers; the fit diverged: lower "
+                "the learning rate or raise the regularisation"
+            )
+        if scale is not None:
+            np.clip(estimates, *scale, out=estimates)
+        allowed = np.ones(estimates.shape, dtype=bool) if least is None else estimates >= least
+        if seen == "leave out":
+            for row, user in enumerate(inner[start:stop].tolist()):
+                allowed[row, rated[offsets[user] : offsets[user + 1]]] = False
+        estimates[~allowed] = -np.inf
+        block_keys = keys[0][start:stop], keys[1]
+        top = top_columns(estimates, allowed, min(n, trainset.n_items), block_keys)
+        rows, places = np.nonzero(top >= 0)
+        columns = top[rows, places]
+        yield _lists(
+            [wanted[start + row] for row in rows.tolist()],
+            item_ids[columns],
+            estimates[rows, columns],
+            places + 1,
+        )
+
+
+def fold_in(
+    model: surprise.AlgoBase, ratings: Mapping[object, float] | pd.DataFrame
+) -> surprise.AlgoBase:
+    """Return a model for new users that learned nothing but their side from their ratings.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+        Fitted; it is not changed. SVD, SVDpp, NMF, BaselineOnly, SlopeOne, the neighbour methods
+        with ``user_based: False``, Popularity and ItemMean can take new users.
+    ratings : mapping of item to rating, or DataFrame
+        Of one new user, or of several: columns ``user``, ``item`` and ``rating``. Items that the
+        training set does not have say nothing of a user and are an error.
+
+    Returns
+    -------
+    surprise.AlgoBase
+        A model that knows the new users alone, with ``predict`` and all else.
+
+    Raises
+    ------
+    AlgorithmError
+        If the algorithm cannot take new users.
+    DataError
+        For unknown items, items rated twice, and ratings that are no numbers or outside the scale.
+
+    Notes
+    -----
+    Items stay as they are. BaselineOnly solves for the bias of the user as the last half step of
+    its alternating least squares, or takes the epochs of its gradient descent. SVD and SVDpp begin
+    with a bias of 0 and factors of ``init_mean``, NMF with factors halfway between ``init_low`` and
+    ``init_high``, and all take the model's epochs over the user's ratings in their order. The
+    neighbour methods and SlopeOne learn nothing of a user, whose estimates follow from the ratings:
+    folding in the ratings of a user of the training set gives that user's estimates. So it does in
+    BaselineOnly with ``als``. Elsewhere estimates are near those of a new fit, in which the items
+    would move too.
+
+    Examples
+    --------
+    >>> import harness, surprise
+    >>> model = harness.fit(surprise.SVD(random_state=0), harness.load("bundled").to_surprise())
+    >>> float(harness.fold_in(model, {"31": 5.0}).predict("new user", "1029").est)
+    3.8...
+    """
+    known = _in_columns(model)
+    entry = registry.entry_of(type(model))
+    if entry is None or not entry.may_score(known):
+        raise AlgorithmError(f"{type(model).__name__}: a class of your own cannot take new users")
+    trainset = _of_new_users(known.trainset, _checked_ratings(known.trainset, ratings))
+    folded = copy.copy(known)
+    folded.trainset = trainset
+    vars(folded).update(entry.fold_in(known, trainset))
+    return folded
+
+
+def _in_columns(model: surprise.AlgoBase) -> surprise.AlgoBase:
+    """Return the model, or a shallow copy, with its training set in columns."""
+    trainset = getattr(model, "trainset", None)
+    if trainset is None:
+        raise AlgorithmError(f"{type(model).__name__}: the model is not fitted; call harness.fit")
+    if isinstance(trainset, ColumnTrainset):
+        return model
+    if trainset not in _IN_COLUMNS:
+        _IN_COLUMNS[trainset] = ColumnTrainset.from_surprise(trainset)
+    known = copy.copy(model)
+    known.trainset = _IN_COLUMNS[trainset]
+    return known
+
+
+def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[Any]]:
+    if isinstance(pairs, pd.DataFrame):
+        names = ["user", "item"] if {"user", "item"} <= {*pairs} else list(pairs)[:2]
+        if len(names) < 2:
+            raise AlgorithmError("pairs: one column; give a column of users and one of items")
+        return pairs[names[0]].tolist(), pairs[names[1]].tolist()
+    rows = list(pairs)
+    for row in rows:
+        if isinstance(row, str) or len(row) < 2:
+            raise AlgorithmError(f"pairs: {row!r}; give (user, item) pairs")
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+def _inner_users(trainset: ColumnTrainset, wanted: list[object]) -> NDArray[np.int64]:
+    known = trainset._raw2inner_id_users
+    if unknown := [user for user in wanted if user not in known]:
+        some = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        raise AlgorithmError(
+            f"users: {len(unknown)} of {len(wanted)} are not in the training set ({some}); its ids "
+            f"are like {next(iter(known), None)!r}; give their ratings to recommend for new users"
+        )
+    return np.array([known[user] for user in wanted], dtype=np.int64)
+
+
+def _lists(users: list[object], items: Any, estimates: Any, ranks: Any = ()) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "user": pd.Series(users, dtype=object),
+            "item": pd.Series(items, dtype=object),
+            "estimate": np.asarray(estimates, dtype=np.float64),
+            "rank": np.asarray(ranks, dtype=np.int64),
+        }
+    )
+
+
+def _checked_ratings(
+    trainset: ColumnTrainset, ratings: Mapping[object, float] | pd.DataFrame
+) -> pd.DataFrame:
+    """Return the ratings of new users with inner items."""
+    if isinstance(ratings, pd.DataFrame):
+        if missing := {"user", "item", "rating"} - {*ratings}:
+            raise DataError(
+                f"ratings: no column {', '.join(sorted(missing))}; have user, item, rating"
+            )
+        frame = ratings[["user", "item", "rating"]].reset_index(drop=True)
+    else:
+        rows = [(NEW_USER, item, rating) for item, rating in ratings.items()]
+        frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
+    if frame.empty:
+        raise DataError("ratings: none; give a new user's ratings of at least one item")
+    inner = frame["item"].map(trainset._raw2inner_id_items)
+    if inner.isna().any():
+        some = ", ".join(map(repr, frame["item"][inner.isna()].tolist()[:5]))
+        raise DataError(f"ratings: items that the training set does not have ({some}); drop them")
+    values = pd.to_numeric(frame["rating"], errors="coerce").astype(float)
+    low, high = trainset.rating_scale
+    if not values.between(low, high).all():
+        found = frame["rating"][~values.between(low, high)].iloc[0]
+        raise DataError(f"ratings: {found}; the scale of the training set is {low:g} to {high:g}")
+    frame = frame.assign(item=inner.astype(np.int32), rating=values)
+    if frame.duplicated(["user", "item"]).any() or frame["user"].isna().any():
+        raise DataError("ratings: a user has two ratings of an item, or no id; keep one")
+    return frame
+
+
+def _of_new_users(trainset: ColumnTrainset, frame: pd.DataFrame) -> ColumnTrainset:
+    """Return a training set of new users whose items have the inner ids of another."""
+    users, ids = pd.factorize(frame["user"])
+    items, values = frame["item"].to_numpy(), frame["rating"].to_numpy()
+    lists: list[Lists] = []
+    for owners, others, size in (
+        (users.astype(np.int32), items, len(ids)),
+        (items, users.astype(np.int32), trainset.n_items),
+    ):
+        offsets, order = group_rows(owners, size)
+        lists.append(Lists(offsets, others[order], values[order]))
+    new = ColumnTrainset(
+        lists[0],
+        lists[1],
+        (np.arange(len(ids), dtype=np.int32), trainset.item_codes),
+        (ids.tolist(), trainset.item_ids),
+        trainset.rating_scale,
+    )
+    new.__dict__["global_mean"] = trainset.global_mean
+    return new

@@ -1,0 +1,204 @@
+"""Models in one file: the same estimates to the last bit, and nothing that is not a model."""
+
+import hashlib
+import io
+import json
+import random
+import subprocess
+import sys
+import zipfile
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+import pytest
+import surprise
+
+import harness
+from harness.algorithms import registry
+from harness.algorithms.compiled import matrix, slope_one
+from harness.errors import AlgorithmError
+
+NAMES = [*registry.names("surprise"), *registry.names("baseline")]
+ROWS = [
+    (f"u{u}", i, float((u * u + 3 * i) % 9 / 2 + 1)) for u in range(9) for i in range(u % 4, 12)
+]
+PAIRS = [(u, i) for u, i, _ in ROWS] + [("u3", 99), ("nobody", 3), ("nobody", 99)]
+
+
+@pytest.fixture(scope="module")
+def data():
+    frame = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
+    return surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 5)))
+
+
+@pytest.mark.parametrize("by", ["harness", "surprise"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_comes_back_with_the_same_estimates_to_the_last_bit(name, by, data, tmp_path):
+    model = registry.create(name, {}, seed=0)
+    if by == "harness":
+        harness.fit(model, data)
+    else:
+        model.fit(data.build_full_trainset())
+    harness.save_model(model, tmp_path / "model.zip")
+    again = harness.load_model(tmp_path / "model.zip")
+    assert type(again) is type(model)
+    if name == "NormalPredictor" and by == "surprise":
+        assert again.sigma == model.sigma
+    else:
+        assert harness.estimate(again, PAIRS).tobytes() == harness.estimate(model, PAIRS).tobytes()
+    if name != "NormalPredictor":
+        assert [again.predict(*pair) for pair in PAIRS] == [model.predict(*pair) for pair in PAIRS]
+    if name.startswith("KNN"):
+        assert again.get_neighbors(0, k=3) == model.get_neighbors(0, k=3)
+    harness.save_model(again, tmp_path / "again.zip")
+    if by == "harness" and name != "NormalPredictor":  # whose generator has moved on
+        assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "model.zip").read_bytes()
+
+
+def test_another_process_reads_it(data, tmp_path):
+    model = harness.fit(surprise.SVD(random_state=1), data)
+    harness.save_model(model, tmp_path / "model.zip")
+    code = (
+        "import harness, sys; m = harness.load_model(sys.argv[1]);"
+        "print(m.predict('u3', 5).est.hex())"
+    )
+    command = [sys.executable, "-c", code, tmp_path / "model.zip"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == float(model.predict("u3", 5).est).hex()
+
+
+def test_a_matrix_that_is_never_held_is_computed_again(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(slope_one, "DENSE", 5)
+    model = harness.fit(surprise.SlopeOne(), data)
+    assert isinstance(model.dev, matrix.LazyMatrix)
+    harness.save_model(model, tmp_path / "model.zip")
+    again = harness.load_model(tmp_path / "model.zip")
+    assert harness.estimate(again, PAIRS).tobytes() == harness.estimate(model, PAIRS).tobytes()
+
+
+def test_what_cannot_be_saved_says_why(data, tmp_path):
+    class Own(surprise.SVD):
+        pass
+
+    with pytest.raises(AlgorithmError, match="Own: only models of Surprise's"):
+        harness.save_model(harness.fit(Own(), data), tmp_path / "a.zip")
+    with pytest.raises(AlgorithmError, match="not fitted; call"):
+        harness.save_model(surprise.SVD(), tmp_path / "a.zip")
+    frame = pd.DataFrame({"u": [(1, 2), (3, 4)], "i": [1, 2], "r": [1.0, 2.0]})
+    odd = surprise.Dataset.load_from_df(frame, surprise.Reader())
+    with pytest.raises(AlgorithmError, match="id \\(1, 2\\): only ids that are text or numbers"):
+        harness.save_model(harness.fit(surprise.SVD(), odd), tmp_path / "a.zip")
+    assert not (tmp_path / "a.zip").exists()
+
+
+@pytest.fixture(scope="module")
+def parts(data, tmp_path_factory):
+    """The header and the arrays of saved models, by algorithm."""
+    found = {}
+    for name in ("SVD", "KNNBaseline", "CoClustering", "SlopeOne"):
+        path = tmp_path_factory.mktemp("saved") / "model.zip"
+        harness.save_model(harness.fit(registry.create(name, {}, seed=0), data), path)
+        with zipfile.ZipFile(path) as archive:
+            header = json.loads(archive.read("model.json"))
+            arrays = {
+                each: np.load(io.BytesIO(archive.read(f"{each}.npy"))) for each in header["sha256"]
+            }
+        found[name] = header, arrays
+    return found
+
+
+def pack(path, header, arrays, **options):
+    """Write a file whose checksums are right."""
+    data = {}
+    for name, array in arrays.items():
+        file = io.BytesIO()
+        np.save(file, array, allow_pickle=True)
+        data[name] = file.getvalue()
+    sums = {name: hashlib.sha256(each).hexdigest() for name, each in data.items()}
+    content = json.dumps(header | {"sha256": sums}).encode()
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        archive.comment = hashlib.sha256(content).hexdigest().encode()
+        archive.writestr("model.json", content)
+        for name, each in data.items():
+            archive.writestr(f"{name}.npy", each)
+    return path
+
+
+def test_another_version_is_refused_with_advice(parts, tmp_path):
+    header, arrays = parts["SVD"]
+    versions = header["versions"] | {"scikit-surprise": "1.0.6"}
+    path = pack(tmp_path / "m.zip", header | {"versions": versions}, arrays)
+    with pytest.raises(
+        AlgorithmError, match=r"saved with scikit-surprise 1\.0\.6, here is .*install"
+    ):
+        harness.load_model(path)
+    path = pack(tmp_path / "m.zip", header | {"format": "harness-model-9"}, arrays)
+    with pytest.raises(AlgorithmError, match="format 'harness-model-9', this version reads"):
+        harness.load_model(path)
+
+
+def test_a_file_that_is_missing_compressed_or_no_archive_is_refused(parts, tmp_path):
+    with pytest.raises(AlgorithmError, match="cannot be read \\(no such file"):
+        harness.load_model(tmp_path / "none.zip")
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 no")
+    with pytest.raises(AlgorithmError, match="not a saved model, or damaged"):
+        harness.load_model(tmp_path / "a.zip")
+    path = pack(tmp_path / "m.zip", *parts["SVD"], compression=zipfile.ZIP_DEFLATED)
+    with pytest.raises(AlgorithmError, match="it is compressed"):
+        harness.load_model(path)
+
+
+def test_every_flipped_byte_is_found(data, tmp_path):
+    path = tmp_path / "model.zip"
+    harness.save_model(harness.fit(surprise.BaselineOnly(verbose=False), data), path)
+    whole, rng = path.read_bytes(), random.Random(0)
+    model = harness.load_model(path)
+    n_refused = 0
+    for _ in range(60):
+        changed = bytearray(whole)
+        changed[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        path.write_bytes(changed)
+        try:
+            again = harness.load_model(path)
+        except AlgorithmError:
+            n_refused += 1
+        else:  # a bit that means nothing, as of a date
+            assert (
+                harness.estimate(again, PAIRS).tobytes() == harness.estimate(model, PAIRS).tobytes()
+            )
+    assert n_refused > 30
+
+
+@pytest.mark.parametrize("name", ["SVD", "KNNBaseline", "CoClustering", "SlopeOne"])
+def test_arrays_of_another_type_or_shape_are_refused(name, parts, tmp_path):
+    header, arrays = parts[name]
+    for each, array in arrays.items():
+        odd = [array.astype(np.float32), array.astype(object), array[..., :-1]]
+        odd += [np.zeros((*array.shape, 2), array.dtype)]
+        if array.dtype.kind == "i":
+            odd += [array - 1, array + 1000, np.zeros_like(array) - 7]
+        for changed in odd:
+            counts = each in ("model.freq",) and changed.shape == array.shape
+            if changed.dtype == array.dtype and (counts or array.ndim == 0):
+                continue  # other counts are no fault that can be seen
+            path = pack(tmp_path / "m.zip", header, arrays | {each: changed})
+            with pytest.raises(AlgorithmError, match=r"m\.zip: "):
+                harness.load_model(path)
+
+
+@pytest.mark.parametrize("name", ["SVD", "KNNBaseline", "CoClustering"])
+def test_a_changed_header_is_refused_or_harmless(name, parts, tmp_path):
+    header, arrays = parts[name]
+    odd = (None, -1, 0, 10**9, "x", [], {}, {"array": "model.bu"}, {"dict": {}}, [[1]], True)
+    for section in (header, header["attributes"]):
+        for key, before in section.items():
+            for value in odd:
+                section[key] = value
+                path = pack(tmp_path / "m.zip", header, arrays)
+                with suppress(AlgorithmError, ZeroDivisionError):
+                    harness.estimate(harness.load_model(path), PAIRS[:5])
+                section[key] = before
+    path = pack(tmp_path / "m.zip", header | {"algorithm": "os:system"}, arrays)
+    with pytest.raises(AlgorithmError, match="which has no name here"):
+        harness.load_model(path)

@@ -1,0 +1,238 @@
+"""Fits, estimates, lists and new users by raw ids, against plain loops over Surprise's predict."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import surprise
+
+import harness
+from harness.algorithms import registry
+from harness.errors import AlgorithmError, DataError
+
+NAMES = [*registry.names("surprise"), *registry.names("baseline")]
+ITEM_BASED = {"sim_options": {"user_based": False}, "verbose": False}
+ROWS = [
+    (f"u{u}", i, float((u * u + 3 * i) % 5 + 1)) for u in range(12) for i in range(u % 4, 15, 2)
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    frame = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
+    return surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 5)))
+
+
+def fitted(name, data, **params):
+    return harness.fit(registry.create(name, params, seed=0), data)
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if each != "NormalPredictor"])
+@pytest.mark.parametrize("by", ["harness", "surprise"])
+def test_estimates_are_those_of_predict_whoever_fitted(name, by, data):
+    model = registry.create(name, {}, seed=0)
+    if by == "harness":
+        assert harness.fit(model, data) is model
+    else:
+        model.fit(data.build_full_trainset())
+    pairs = [(u, i) for u, i, _ in ROWS[::3]] + [("u3", 99), ("nobody", 3), ("nobody", 99)]
+    expected = [model.predict(*pair).est for pair in pairs]
+    np.testing.assert_allclose(harness.estimate(model, pairs), expected, rtol=1e-12)
+    frame = pd.DataFrame(pairs, columns=["user", "item"])[["item", "user"]]
+    np.testing.assert_allclose(harness.estimate(model, frame), expected, rtol=1e-12)
+
+
+def test_a_seeded_normal_predictor_draws_in_the_order_of_the_pairs(data):
+    model, pairs = fitted("NormalPredictor", data), [("u1", 3), ("nobody", 3), ("u2", 4)]
+    np.random.seed(0)
+    expected = [model.predict(*pair).est for pair in pairs]
+    assert harness.estimate(model, pairs).tolist() == expected
+
+
+def loop(model, users, n, *, keep=False, least=-np.inf):
+    """Return each user's best items by predict, those of equal estimate as a set."""
+    trainset = model.trainset
+    found = []
+    for user in users:
+        own = {trainset.to_raw_iid(i) for i, _ in trainset.ur[trainset.to_inner_uid(user)]}
+        items = [trainset.to_raw_iid(i) for i in trainset.all_items()]
+        estimates = {i: model.predict(user, i).est for i in items if keep or i not in own}
+        ordered = sorted((e for e in estimates.values() if e >= least), reverse=True)[:n]
+        found.append((ordered, estimates))
+    return found
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if each != "NormalPredictor"])
+@pytest.mark.parametrize(("seen", "least"), [("leave out", None), ("keep", None), ("keep", 3.5)])
+def test_lists_are_the_best_by_predict(name, seen, least, data):
+    model, users = fitted(name, data), ["u7", "u0", "u11"]
+    found = harness.recommend(model, n=4, users=users, seen=seen, least=least)
+    expected = loop(model, users, 4, keep=seen == "keep", least=least or -np.inf)
+    for user, (ordered, estimates) in zip(users, expected, strict=True):
+        mine = found[found["user"] == user]
+        assert mine["rank"].tolist() == list(range(1, len(ordered) + 1))
+        np.testing.assert_allclose(mine["estimate"], ordered, rtol=1e-12)
+        assert mine["item"].is_unique
+        for item, value in zip(mine["item"], mine["estimate"], strict=True):
+            assert estimates[item] == pytest.approx(value, rel=1e-12)
+
+
+def test_all_users_are_the_default_and_blocks_are_the_same(data):
+    model = fitted("KNNBasic", data)
+    found = harness.recommend(model, n=3)
+    assert list(dict.fromkeys(found["user"])) == [f"u{u}" for u in range(12)]
+    blocks = list(harness.recommend_in_blocks(model, n=3))
+    pd.testing.assert_frame_equal(pd.concat(blocks, ignore_index=True), found)
+
+
+def test_ties_favour_no_item_and_do_not_depend_on_the_order_of_the_rows(data):
+    flat = [(f"u{u}", i, 3.0) for u in range(40) for i in range(30) if (u + i) % 3]
+    firsts = []
+    for rows in (flat, flat[::-1]):
+        frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
+        reader = surprise.Reader(rating_scale=(1, 5))
+        model = fitted("ItemMean", surprise.Dataset.load_from_df(frame, reader))
+        firsts.append(harness.recommend(model, n=1).set_index("user")["item"])
+    pd.testing.assert_series_equal(firsts[0].sort_index(), firsts[1].sort_index())
+    assert firsts[0].nunique() > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [(f"KNN{kind}", ITEM_BASED) for kind in ("Basic", "WithMeans", "WithZScore", "Baseline")]
+    + [("BaselineOnly", {}), ("SlopeOne", {}), ("ItemMean", {}), ("Popularity", {})],
+)
+def test_a_training_user_who_is_folded_in_has_the_same_estimates(name, params, data):
+    model = fitted(name, data, **params)
+    items = [model.trainset.to_raw_iid(i) for i in model.trainset.all_items()]
+    for user in ("u0", "u5"):
+        ratings = {i: r for u, i, r in ROWS if u == user}
+        new = harness.fold_in(model, ratings)
+        expected = [model.predict(user, item).est for item in items]
+        assert harness.estimate(new, [("new user", item) for item in items]).tolist() == expected
+        assert [new.predict("new user", item).est for item in items] == expected
+        lists = [
+            harness.recommend(model, ratings, n=99),
+            harness.recommend(model, n=99, users=[user]),
+        ]
+        assert sorted(lists[0]["item"]) == sorted(lists[1]["item"])
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("SVD", {"lr_bi": 0, "lr_qi": 0}),
+        ("SVD", {"lr_bi": 0, "lr_qi": 0, "biased": False}),
+        ("SVDpp", {"lr_bi": 0, "lr_qi": 0, "lr_yj": 0}),
+        ("BaselineOnly", {"bsl_options": {"method": "sgd"}}),
+    ],
+)
+def test_gradient_descent_gives_a_new_user_what_a_refit_with_fixed_items_would(name, params, data):
+    spread = {} if name == "BaselineOnly" else {"init_mean": 0.1, "init_std_dev": 0, "n_factors": 4}
+    model = fitted(name, data, **params, **spread)
+    mean = float(model.trainset.global_mean)
+    frame = pd.DataFrame([*ROWS, ("z", 1, mean + 1), ("z", 4, mean - 1)], columns=list("uir"))
+    if name == "BaselineOnly":  # whose items always move: their biases as the loop goes
+        bias = 0.0
+        for _ in range(20):
+            for item, rating in ((1, mean + 1), (4, mean - 1)):
+                error = rating - mean - bias - model.bi[model.trainset.to_inner_iid(item)]
+                bias += 0.005 * (error - 0.02 * bias)
+        new = harness.fold_in(model, {1: mean + 1, 4: mean - 1})
+        assert new.bu[0] == pytest.approx(bias, rel=1e-12)
+        return
+    both = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 5)))
+    again = fitted(name, both, **params, **spread)
+    new = harness.fold_in(model, {1: mean + 1, 4: mean - 1})
+    for item in range(15):
+        expected = again.predict("z", item).est
+        assert new.predict("new user", item).est == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_nmf_gives_a_new_user_the_multiplicative_steps(biased, data):
+    model = fitted("NMF", data, n_factors=3, n_epochs=7, biased=biased)
+    ratings, mean = {1: 4.0, 4: 2.0, 8: 5.0}, float(model.trainset.global_mean)
+    inner = [model.trainset.to_inner_iid(item) for item in ratings]
+    q, r = model.qi[inner], np.array(list(ratings.values()))
+    p, bias = np.full(3, 0.5), 0.0
+    for _ in range(7):
+        estimates = q @ p
+        if biased:
+            for row, item in enumerate(inner):
+                estimates[row] += mean + bias + model.bi[item]
+                bias += model.lr_bu * (r[row] - estimates[row] - model.reg_bu * bias)
+        p = p * (q.T @ r) / (q.T @ estimates + len(r) * model.reg_pu * p)
+    new = harness.fold_in(model, ratings)
+    np.testing.assert_allclose(new.pu[0], p, rtol=1e-9)
+    np.testing.assert_allclose(new.bu[0], bias, rtol=1e-9, atol=1e-12)
+
+
+def test_several_new_users_at_once_are_as_each_alone(data):
+    model = fitted("SVDpp", data)
+    frame = pd.DataFrame(
+        [("a", 1, 5.0), ("b", 2, 1.0), ("a", 3, 2.0), ("b", 4, 4.0)],
+        columns=["user", "item", "rating"],
+    )
+    together = harness.recommend(model, frame, n=3)
+    assert together["user"].tolist() == ["a"] * 3 + ["b"] * 3
+    alone = harness.recommend(model, {2: 1.0, 4: 4.0}, n=3)
+    np.testing.assert_allclose(together["estimate"][3:], alone["estimate"], rtol=1e-12)
+    assert set(together["item"][3:]) == set(alone["item"])
+
+
+class Own(surprise.AlgoBase):
+    def fit(self, trainset):
+        super().fit(trainset)
+        return self
+
+    def estimate(self, u, i):
+        return 3.0 if isinstance(i, str) else float(i % 5 + 1)
+
+
+def test_a_class_of_ones_own_works_but_takes_no_new_users(data):
+    model = harness.fit(Own(), data)
+    assert harness.estimate(model, [("u0", 2), ("u0", 99)]).tolist() == [
+        model.predict("u0", 2).est,
+        3.0,
+    ]
+    assert len(harness.recommend(model, n=2, users=["u1"])) == 2
+    with pytest.raises(AlgorithmError, match="class of your own cannot take new users"):
+        harness.fold_in(model, {1: 4.0})
+
+
+CASES = [
+    (lambda m: harness.fit(m, [("u", 1, 2.0)]), AlgorithmError, "a list; give a surprise.Trainset"),
+    (
+        lambda m: harness.estimate(surprise.SVD(), []),
+        AlgorithmError,
+        "not fitted; call harness.fit",
+    ),
+    (lambda m: harness.estimate(m, [("0", "1")]), AlgorithmError, "its ids are like 'u0'"),
+    (lambda m: harness.estimate(m, ["u0"]), AlgorithmError, "'u0'; give \\(user, item\\) pairs"),
+    (lambda m: harness.recommend(m, n=0), AlgorithmError, "n is at least 1"),
+    (lambda m: harness.recommend(m, users=["u0", "x", "y"]), AlgorithmError, "2 of 3 .*'x', 'y'"),
+    (lambda m: harness.recommend(m, seen="drop"), AlgorithmError, "'leave out' or 'keep'"),
+    (lambda m: harness.fold_in(m, {99: 4.0}), DataError, "items that .* not have \\(99\\)"),
+    (lambda m: harness.fold_in(m, {1: 9.0}), DataError, "9.0; the scale .* is 1 to 5"),
+    (lambda m: harness.fold_in(m, {1: float("nan")}), DataError, "nan; the scale"),
+    (lambda m: harness.fold_in(m, {}), DataError, "none; give"),
+    (
+        lambda m: harness.fold_in(m, pd.DataFrame({"user": [1]})),
+        DataError,
+        "no column item, rating",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), CASES)
+def test_bad_input_is_named(call, error, message, data):
+    with pytest.raises(error, match=message):
+        call(fitted("SVD", data))
+
+
+@pytest.mark.parametrize(
+    "name", ["KNNBasic", "CoClustering", "NormalPredictor", "Random", "UserMean"]
+)
+def test_what_cannot_take_new_users_says_so(name, data):
+    with pytest.raises(AlgorithmError, match="cannot take new users; SVD, SVDpp"):
+        harness.fold_in(fitted(name, data), {1: 4.0})
