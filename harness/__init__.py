@@ -14,8 +14,11 @@ __version__ = "0.2.0"
 __all__ = [
     "Ratings",
     "Run",
+    "best",
+    "describe",
     "estimate",
     "fit",
+    "fit_row",
     "fold_in",
     "load",
     "load_model",
@@ -30,27 +33,33 @@ __all__ = [
 
 if TYPE_CHECKING:
     from harness import metrics
-    from harness.algorithms.saved import load_model, save_model
+    from harness.algorithms.model_files import load_model, save_model
     from harness.datasets import Ratings, load
+    from harness.experiment.describe import describe
+    from harness.experiment.final import fit_row
     from harness.experiment.run import run
     from harness.rankings import ndcg
     from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
+    from harness.results.best import best
 
 _HOMES = {
     "Ratings": "harness.datasets",
     "Run": "harness.results",
+    "best": "harness.results.best",
+    "describe": "harness.experiment.describe",
     "estimate": "harness.recommendations",
     "fit": "harness.recommendations",
+    "fit_row": "harness.experiment.final",
     "fold_in": "harness.recommendations",
     "load": "harness.datasets",
-    "load_model": "harness.algorithms.saved",
+    "load_model": "harness.algorithms.model_files",
     "ndcg": "harness.rankings",
     "read_run": "harness.results",
     "recommend": "harness.recommendations",
     "recommend_in_blocks": "harness.recommendations",
     "run": "harness.experiment",
-    "save_model": "harness.algorithms.saved",
+    "save_model": "harness.algorithms.model_files",
 }
 
 

@@ -10,7 +10,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import IO
@@ -40,7 +40,14 @@ def _open_at_once(name: str, flags: int) -> int:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees all of it or nothing, even after a power cut.
+    """Write a file so that a reader sees all of it or nothing, even after a power cut."""
+    with open_whole(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that a reader sees when it is complete.
 
     Its folder is made when it is missing. An OSError, as where the disk is full, leaves what was
     there before untouched.
@@ -49,7 +56,7 @@ def write_whole(path: Path, data: bytes) -> None:
     temporary = _beside(path, "part")
     try:
         with temporary.open("xb") as file:  # a new file, with the permissions of the umask
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -60,11 +67,16 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_output(path: Path, data: bytes) -> None:
-    """Write a file that a person has named: through a link, and into a device or a pipe."""
+    """Write a file that a person has named."""
+    with open_output(path) as file:
+        file.write(data)
+
+
+def open_output(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """Open a file that a person has named: through a link, and into a device or a pipe."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        path.write_bytes(data)
-    else:
-        write_whole(path, data)
+        return path.open("wb")
+    return open_whole(path)
 
 
 def replace_folder(folder: Path, files: Mapping[str, bytes], own: OwnNames) -> None:

@@ -139,6 +139,7 @@ def recommend(
     users: Iterable[object] | None = None,
     seen: Seen = "leave out",
     least: float | None = None,
+    clip: bool = True,
 ) -> pd.DataFrame:
     """Return the items with the highest estimates for each user.
 
@@ -157,6 +158,9 @@ def recommend(
         Whether items that the user has rated are left out.
     least : float, optional
         The least estimate of an item in a list.
+    clip : bool
+        Whether estimates are clipped to the rating scale, as by ``predict``. Items above the top of
+        the scale are tied then.
 
     Returns
     -------
@@ -184,7 +188,7 @@ def recommend(
            user item  estimate  rank
     0  new user  318  4.510929     1
     """
-    blocks = recommend_in_blocks(model, ratings, n, users=users, seen=seen, least=least)
+    blocks = recommend_in_blocks(model, ratings, n, users=users, seen=seen, least=least, clip=clip)
     return pd.concat(blocks, ignore_index=True)
 
 
@@ -196,6 +200,7 @@ def recommend_in_blocks(
     users: Iterable[object] | None = None,
     seen: Seen = "leave out",
     least: float | None = None,
+    clip: bool = True,
 ) -> Iterator[pd.DataFrame]:
     """Yield what `recommend` returns, some users at a time, so that memory stays bounded.
 
@@ -225,7 +230,7 @@ def recommend_in_blocks(
     item_ids = np.array(trainset.raw_items(trainset.item_codes), dtype=object)
     keys = tie_keys([str(user) for user in wanted]), tie_keys(item_ids)
     offsets, rated, _ = trainset.by_user
-    scale = None if models.is_preference(model) else trainset.rating_scale
+    scale = trainset.rating_scale if clip and not models.is_preference(model) else None
     yield _lists([], [], [])
     for start, stop, estimates in models.catalogue(model, trainset.user_codes[inner], clip=False):
         if not np.isfinite(estimates).all():

@@ -14,7 +14,7 @@ from traceback import format_exception
 import click
 
 import harness
-from harness.cli import commands, new, schema, views
+from harness.cli import commands, new, row_commands, schema, views
 from harness.cli.screen import TRACEBACK, say, shows_tracebacks
 from harness.errors import HarnessError, suggestion
 
@@ -69,8 +69,9 @@ def _harness() -> None:
 
 
 for _command in (
-    *(commands.run, commands.check, commands.split, new.new, schema.schema),
+    *(commands.describe, new.new, commands.run, commands.check, commands.split, schema.schema),
     *(views.report, views.plot, views.table, views.compare),
+    *(row_commands.best, row_commands.recommend, row_commands.save),
     *(commands.evaluate, commands.conventions, commands.reproduce, views.list_, views.cache),
 ):
     # The option of the whole program is understood after the command as well.

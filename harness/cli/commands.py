@@ -102,6 +102,27 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
 
 
 @click.command()
+@click.argument("source", metavar="DATASET|FILE|CONFIG")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def describe(source: str, as_json: bool) -> int:
+    """Show what data are like, and what the splits of a config can answer.
+
+    Counts, density, scale and histogram, ratings a user and an item, time span; of each split, test
+    sizes and unknown users and items. Warnings say where data or split cannot answer the question.
+    """
+    from harness.config.load import bundled
+    from harness.experiment.describe import describe as describe_source
+
+    found = describe_source(bundled().get(source, source))
+    if as_json:
+        say("[" + ",\n".join(each.to_json() for each in found) + "]", whole=True)
+        return 0
+    for number, each in enumerate(found):
+        say("\n" * (number > 0) + str(each))
+    return 0
+
+
+@click.command()
 @click.argument("config", metavar="CONFIG")
 @options.overrides
 @click.option(

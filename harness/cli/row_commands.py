@@ -1,0 +1,240 @@
+"""Commands that use the model of a row: its config, its recommendations, the model itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from harness.cli import options
+from harness.cli.screen import say
+from harness.errors import DataError, HarnessError, ResultsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.results.runs import Run
+
+FORMATS = ("csv", "parquet", "jsonl", "trec")
+
+
+def _of_a_table(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that choose a row of a run."""
+    for name, text in (
+        ("--candidates", "Choose the table with these candidates."),
+        ("--split", "Choose the table with this split."),
+        ("--dataset", "Choose the table of this data set."),
+        ("--metric", "Best by this metric; by default the first of the run."),
+        ("--algorithm", "A row by its name, in place of the best one."),
+    ):
+        command = click.option(name, metavar="NAME", help=text)(command)
+    return options.results(command)
+
+
+@click.command()
+@click.argument("run", metavar="RUN")
+@_of_a_table
+@click.option(
+    "-o", "--output", type=options.file, help="A file for the config; by default it is printed."
+)
+def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> int:
+    """Write the best row of a run as a config that runs.
+
+    The config has the row's parameters, found by its search if there was one; comments give the
+    evidence: value and interval, rows that are not significantly different, seconds.
+    """
+    from harness.results.best import best as find_best
+
+    (opened,) = options.opened((run,), results)
+    found = find_best(opened, **wanted)
+    text = found.to_yaml(output.parent if output else ".")
+    if output is None:
+        say(text.rstrip(), whole=True)
+        return 0
+    with _opened(output) as file:
+        file.write(text.encode())
+    for sentence in found.evidence:
+        say(sentence)
+    say(f"written: {output}; use it with `harness run {output}` or `harness recommend {output}`")
+    return 0
+
+
+@click.command()
+@click.argument("source", metavar="CONFIG|RUN")
+@_of_a_table
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Items a user.")
+@click.option(
+    "--users", type=options.file, help="A file with one user a line; by default all users."
+)
+@options.formats(*FORMATS, help="How lists are written; parquet needs --output.")
+@click.option("-o", "--output", type=options.file, help="A file; by default the lists are printed.")
+@click.option(
+    "--seen",
+    type=options.Choice(("leave-out", "keep")),
+    default="leave-out",
+    show_default=True,
+    help="Whether items that the user has rated are left out.",
+)
+@click.option("--least", type=float, help="The least estimate of an item in a list.")
+def recommend(
+    source: str,
+    results: Path,
+    top: int,
+    users: Path | None,
+    form: str,
+    output: Path | None,
+    seen: str,
+    least: float | None,
+    **wanted: str | None,
+) -> int:
+    """Fit one row on all ratings and write the best items of each user.
+
+    Of a run, the best row with its parameters; of a config, its only algorithm; --algorithm names
+    another. Every item is a candidate, less those that the user has rated.
+    """
+    from harness.recommendations import recommend_in_blocks
+
+    if form == "parquet" and output is None:
+        raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
+    names = None if users is None else _users_in(users)
+    model, n_users = _fitted(source, results, wanted)
+    blocks = recommend_in_blocks(
+        model,
+        n=top,
+        users=names,
+        seen="keep" if seen == "keep" else "leave out",
+        least=least,
+    )
+    target: AbstractContextManager[IO[bytes]] = (
+        nullcontext(sys.stdout.buffer) if output is None else _opened(output)
+    )
+    n_lists = n_users if names is None else len(names)
+    with target as file:
+        n_items = _write(file, form, _reported(blocks, n_lists))
+    sys.stdout.flush()
+    place = f" to {output}" if output else ""
+    say(f"{n_items:,} recommendations for {n_lists:,} users{place}", err=True)
+    return 0
+
+
+@click.command()
+@click.argument("source", metavar="CONFIG|RUN")
+@click.argument("file", type=options.file, metavar="FILE")
+@_of_a_table
+def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
+    """Fit one row on all ratings and save the model to FILE.
+
+    `harness.load_model` reads it in Python and gives a real Surprise object. The file holds arrays,
+    JSON and checksums, no pickle; the ratings are in it.
+    """
+    from harness.algorithms.model_files import save_model
+
+    model, _ = _fitted(source, results, wanted)
+    try:
+        save_model(model, file)
+    except OSError as error:
+        raise ResultsError(f"{file}: cannot be written ({error.strerror})") from None
+    say(f'{file}: {file.stat().st_size:,} bytes; read it with harness.load_model("{file}")')
+    return 0
+
+
+def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[Any, int]:
+    """Return the model of a row of a run or of a config, and the number of its users."""
+    from harness.experiment.final import fit_row
+
+    found: Run | str = source
+    if Path(source).suffix not in (".yaml", ".yml"):
+        try:
+            (found,) = options.opened((source,), results)
+        except ResultsError:
+            from harness.config.load import bundled
+
+            if source not in bundled():
+                raise
+    if isinstance(found, str) and any(v for k, v in wanted.items() if k != "algorithm"):
+        raise HarnessError("--metric, --dataset, --split and --candidates choose a table of a run")
+    last = ""
+
+    def progress(stage: str, done: int, total: int) -> None:
+        nonlocal last
+        if stage != last:
+            last = stage
+            say(stage, err=True)
+
+    model = fit_row(found, wanted.pop("algorithm"), progress=progress, **wanted)
+    return model, model.trainset.n_users
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    from harness.files import open_output
+
+    try:
+        with open_output(path) as file:
+            yield file
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _users_in(path: Path) -> list[object]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise DataError(f"{path}: cannot be read ({reason})") from None
+    names = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if not names:
+        raise DataError(f"{path}: no users; write one a line")
+    return list(names)
+
+
+def _reported(blocks: Iterator[pd.DataFrame], n_users: int) -> Iterator[pd.DataFrame]:
+    """Pass blocks on; on a terminal, say how many users are done."""
+    done = 0
+    for block in blocks:
+        yield block
+        done += block["user"].nunique()
+        if sys.stderr.isatty() and n_users > 10_000:
+            click.echo(f"\r{done:,} of {n_users:,} users", nl=False, err=True)
+
+
+def _write(file: IO[bytes], form: str, blocks: Iterator[pd.DataFrame]) -> int:
+    """Write lists in a format; return how many items they have."""
+    n_items = 0
+    if form == "parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        kinds = (pa.string(), pa.string(), pa.float64(), pa.int64())
+        schema = pa.schema(list(zip(("user", "item", "estimate", "rank"), kinds, strict=True)))
+        with parquet.ParquetWriter(file, schema) as writer:
+            for block in blocks:
+                texts = block.astype({"user": str, "item": str})
+                writer.write_table(pa.Table.from_pandas(texts, schema, preserve_index=False))
+                n_items += len(block)
+        return n_items
+    for number, block in enumerate(blocks):
+        if form == "csv":
+            text = block.to_csv(index=False, header=number == 0)
+        elif form == "jsonl":
+            rows = block.itertuples(index=False, name=None)
+            keys = list(block)
+            lines = (dict(zip(keys, row, strict=True)) for row in rows)
+            text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        else:
+            ids = [*block["user"].unique(), *block["item"].unique()]
+            for each in ids:
+                if not str(each) or any(character.isspace() for character in str(each)):
+                    raise DataError(f"--format trec: the id {each!r} has a blank; use csv")
+            text = "".join(
+                f"{user} Q0 {item} {rank} {estimate!r} harness\n"
+                for user, item, estimate, rank in block.itertuples(index=False, name=None)
+            )
+        file.write(text.encode())
+        n_items += len(block)
+    return n_items

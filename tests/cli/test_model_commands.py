@@ -1,0 +1,247 @@
+"""``harness best``, ``recommend`` and ``save``: from a run to lists and a model, on own data."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import harness
+from harness import metrics, rankings
+from harness.errors import ResultsError
+
+CONFIG = """
+name: first
+dataset: ratings.csv
+split: {kind: kfold, n_splits: 2}
+algorithms:
+  - {name: SVD, params: {n_epochs: 5}, search: {n_factors: [2, 4]}}
+  - ItemMean
+  - {name: "broken:Broken"}
+metrics: [rmse, ndcg@5]
+tuning: {method: grid, trials: 2, metric: rmse}
+statistics: {resamples: 200}
+"""
+BROKEN = """
+import surprise
+class Broken(surprise.AlgoBase):
+    def fit(self, trainset):
+        raise RuntimeError("no")
+    def estimate(self, u, i):
+        return 3.0
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with ratings of one's own, a config, and its run."""
+    path = tmp_path_factory.mktemp("own")
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation(60 * 30)[:900]
+    likes = rng.normal(0, 0.7, 30)
+    ratings = np.clip(np.round(3.2 + likes[pairs % 30] + rng.normal(0, 0.5, 900)), 1, 5)
+    frame = pd.DataFrame({"user": pairs // 30, "item": pairs % 30, "rating": ratings})
+    frame = frame.assign(user="u" + frame["user"].astype(str), item="i" + frame["item"].astype(str))
+    frame.to_csv(path / "ratings.csv", index=False)
+    (path / "first.yaml").write_text(CONFIG)
+    (path / "broken.py").write_text(BROKEN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(path / "cache"))
+        patch.syspath_prepend(path)
+        patch.chdir(path)
+        harness.run("first.yaml")
+    return path
+
+
+@pytest.fixture
+def call(call, folder, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(folder / "cache"))
+    monkeypatch.chdir(folder)
+    return call
+
+
+@pytest.fixture
+def run(call, folder):
+    return harness.read_run(folder / "runs" / "first")
+
+
+def test_the_best_row_has_the_best_value_and_no_failed_cell(run):
+    found = harness.best(run)
+    table = run.table.set_index("algorithm")["rmse"].dropna()
+    assert found.row.algorithm == table.idxmin()
+    assert harness.best(run, metric="ndcg@5").row.algorithm == (
+        run.table.set_index("algorithm")["ndcg@5"].dropna().idxmax()
+    )
+
+
+def test_the_parameters_are_those_furthest_above_the_config_in_validation(run):
+    trials = run.trials
+    values = {}
+    for _, rows in trials.groupby("fold"):
+        first = rows.loc[rows["trial"] == 0, "value"].item()
+        for params, value in zip(rows["params"], rows["value"], strict=True):
+            n_factors = json.loads(params).get("n_factors")
+            values.setdefault(n_factors, []).append(first - value)
+    expected = max(values, key=lambda key: np.mean(values[key]))
+    params = harness.best(run, algorithm="SVD").params
+    assert params.get("n_factors") == expected
+    assert "random_state" not in params
+
+
+def test_best_writes_a_config_that_runs_to_the_same_value(call, folder, run):
+    code, out, _ = call(
+        "best", "first", "--metric", "ndcg@5", "--algorithm", "ItemMean", "-o", "deep/best.yaml"
+    )
+    assert code == 0
+    text = (folder / "deep" / "best.yaml").read_text()
+    assert "path: ../ratings.csv" in text
+    assert re.search(r"^# ItemMean: ndcg@5 0\.\d{4} \(95% interval over users 0\.", text, re.M)
+    assert "harness run deep/best.yaml" in out
+    code, out, err = call("run", "deep/best.yaml", "--quiet")
+    assert code == 0, err
+    again = harness.read_run(folder / "runs" / "first-best")
+    values = [each.table.set_index("algorithm")["rmse"]["ItemMean"] for each in (run, again)]
+    assert values[0] == values[1]
+    assert call("best", "first")[1].startswith("# From the run first: ratings, 2-fold, rated.")
+
+
+def test_lists_are_those_of_the_python_interface_in_every_format(call, folder, run):
+    model = harness.fit_row(run, "ItemMean")
+    expected = harness.recommend(model, n=3)
+    code, out, err = call("recommend", "first", "--algorithm", "ItemMean", "--top", 3)
+    assert code == 0
+    assert err.endswith("180 recommendations for 60 users\n")
+    csv = pd.read_csv(io.StringIO(out))
+    pd.testing.assert_frame_equal(csv, expected, check_dtype=False)
+    common = ("recommend", "first", "--algorithm", "ItemMean", "--top", 3)
+    out = call(*common, "--format", "jsonl")[1]
+    pd.testing.assert_frame_equal(pd.read_json(io.StringIO(out), lines=True), csv)
+    assert call(*common, "--format", "parquet", "-o", "lists.parquet")[0] == 0
+    pd.testing.assert_frame_equal(pd.read_parquet(folder / "lists.parquet"), csv, check_dtype=False)
+    rows = [line.split() for line in call(*common, "--format", "trec")[1].splitlines()]
+    assert [(row[0], row[2], int(row[3]), float(row[4])) for row in rows] == [
+        (row.user, row.item, row.rank, row.estimate) for row in csv.itertuples()
+    ]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "trec"])
+def test_lists_are_read_back_by_evaluate(call, folder, run, form):
+    lists = folder / f"back.{form}"
+    arguments = ("--seen", "keep", "--top", 30, "--format", form, "-o", lists)
+    assert call("recommend", "first", "--algorithm", "ItemMean", *arguments)[0] == 0
+    code, out, err = call(
+        *("evaluate", lists, "--truth", "ratings.csv", "--training", "ratings.csv"),
+        *("--metrics", "ndcg(ties=first)@5,item_coverage@30"),
+    )
+    assert code == 0, err
+    values = out.splitlines()[-1].split()
+    assert values[0] == f"back.{form}"
+    assert float(values[2]) == 1.0  # every item is in a list of thirty
+    rated = pd.read_csv("ratings.csv").pivot_table(index="user", columns="item", values="rating")
+    model = harness.fit_row(run, "ItemMean")
+    estimates = [[model.predict(user, item).est for item in rated] for user in rated.index]
+    lists = rankings.from_matrix(rated.fillna(0), estimates)
+    expected = metrics.score([metrics.parse("ndcg@5")], lists)
+    assert float(values[1]) == pytest.approx(next(iter(expected.values())).mean, abs=1e-6)
+
+
+def test_users_and_estimates_can_be_limited(call, folder):
+    (folder / "users.txt").write_text("u7\n\nu3\nu7\n")
+    common = ("recommend", "first", "--algorithm", "ItemMean")
+    code, out, err = call(*common, "--users", "users.txt", "--least", 3.5)
+    found = pd.read_csv(io.StringIO(out))
+    assert code == 0
+    assert list(dict.fromkeys(found["user"])) == ["u7", "u3"]
+    assert found["estimate"].min() >= 3.5
+    assert err.endswith("for 2 users\n")
+
+
+def test_a_model_is_saved_and_read_back(call, folder, run):
+    code, out, _ = call("save", "first", "model.zip", "--algorithm", "SVD")
+    assert code == 0
+    assert 'harness.load_model("model.zip")' in out
+    model = harness.load_model(folder / "model.zip")
+    assert model.predict("u1", "i1").est == harness.fit_row(run, "SVD").predict("u1", "i1").est
+    params = harness.best(run, algorithm="SVD").params
+    assert model.n_epochs == 5
+    assert model.n_factors == params.get("n_factors", 100)
+
+
+def test_a_config_of_one_algorithm_needs_no_run(call, folder):
+    (folder / "one.yaml").write_text(
+        "dataset: ratings.csv\nalgorithms: [ItemMean]\nmetrics: [mae]\n"
+    )
+    assert call("recommend", "one.yaml", "--top", 1)[1].count("\n") == 61
+
+
+BAD = [
+    (("best", "nothing"), "no run of this name"),
+    (("best", "first", "--algorithm", "SDV"), "no row 'SDV'; did you mean 'SVD'?"),
+    (("best", "first", "--algorithm", "broken:Broken"), "failed (RuntimeError: no"),
+    (("best", "first", "--metric", "rmze"), "rmze"),
+    (("best", "first", "--metric", "mae"), "no metric 'mae'; use one of"),
+    (("best", "first", "--split", "3-fold"), "no table fits; choose by data set, split"),
+    (("best", "first", "-o", "first.yaml/x.yaml"), "cannot be written"),
+    (
+        ("recommend", "first.yaml"),
+        "the config has SVD, ItemMean, broken:Broken, Random, Popularity",
+    ),
+    (("recommend", "first.yaml", "--algorithm", "SVD"), "its parameters are searched; run"),
+    (("recommend", "first.yaml", "--split", "2-fold"), "choose a table of a run"),
+    (("recommend", "first", "--format", "parquet"), "cannot be printed; give a file"),
+    (("recommend", "first", "--users", "none.txt"), "none.txt: cannot be read"),
+    (("recommend", "first", "--users", "empty.txt"), "empty.txt: no users"),
+    (
+        ("recommend", "first", "--users", "other.txt"),
+        "1 of 2 are not in the training set ('nobody')",
+    ),
+    (("recommend", "first", "--top", "0"), "--top"),
+    (("save", "first", "first.yaml/model.zip"), "cannot be written"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=lambda value: str(value)[:60])
+def test_bad_input_is_named(call, folder, arguments, message):
+    (folder / "empty.txt").write_text("\n")
+    (folder / "other.txt").write_text("u1\nnobody\n")
+    code, _, err = call(*arguments)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+def test_data_that_changed_since_the_run_are_refused(call, folder):
+    before = (folder / "ratings.csv").read_text()
+    (folder / "ratings.csv").write_text(before + "u1,new,3\n")
+    try:
+        code, _, err = call("recommend", "first", "--algorithm", "ItemMean")
+    finally:
+        (folder / "ratings.csv").write_text(before)
+    assert code == 2
+    assert "not those of the run" in err
+
+
+def test_data_from_python_are_given_again(call, folder):
+    ratings = harness.load(folder / "ratings.csv")
+    config = {"algorithms": ["ItemMean"], "metrics": ["rmse"], "dataset": "bundled"}
+    run = harness.run(config, ratings=ratings, results=None)
+    assert len(harness.recommend(harness.fit_row(run, ratings=ratings), n=2)) == 120
+    with pytest.raises(harness.errors.HarnessError, match="given from Python"):
+        harness.fit_row(run)
+
+
+def test_one_of_several_tables_is_chosen(call, folder):
+    config = {
+        "dataset": "ratings.csv",
+        "candidates": ["rated", "catalogue"],
+        "algorithms": ["ItemMean", "SlopeOne"],
+        "metrics": ["ndcg@5"],
+        "statistics": None,
+    }
+    run = harness.run(config, results=None)
+    with pytest.raises(ResultsError, match=r"several tables fit; .*rated; ratings"):
+        harness.best(run)
+    found = harness.best(run, candidates="catalogue")
+    assert found.config["candidates"] == {"kind": "catalogue"}
+    assert found.evidence[-1] == "Rows were not compared."

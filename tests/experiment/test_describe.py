@@ -1,0 +1,156 @@
+"""What data and splits are like, against plain pandas, and warnings where they cannot answer."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import harness
+from harness.cli import main
+
+CONFIG = {
+    "dataset": {"synthetic": {"n_users": 60, "n_items": 80, "n_ratings": 900}},
+    "split": ["kfold", "global-time", {"kind": "leave-n-out", "n": 1}],
+    "candidates": ["rated", "catalogue"],
+    "algorithms": ["SVD"],
+    "metrics": ["ndcg@5,10"],
+}
+
+
+def gini(counts):
+    """The definition: half the relative mean absolute difference."""
+    return np.abs(np.subtract.outer(counts, counts)).mean() / (2 * counts.mean())
+
+
+def test_counts_are_those_of_pandas():
+    ratings = harness.load("bundled")
+    frame = ratings.to_frame()
+    (found,) = harness.describe(ratings)
+    of_user, of_item = (frame.groupby(key).size() for key in ("user", "item"))
+    assert (found.n_ratings, found.n_users, found.n_items) == (
+        len(frame),
+        frame["user"].nunique(),
+        frame["item"].nunique(),
+    )
+    assert found.density == pytest.approx(len(frame) / (len(of_user) * len(of_item)))
+    expected = frame["rating"].value_counts().to_dict()
+    assert {float(k): n for k, n in found.histogram.items()} == expected
+    assert list(found.per_user.values()) == pytest.approx(
+        of_user.quantile([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1]).tolist()
+    )
+    assert found.gini_users == pytest.approx(gini(of_user.to_numpy()))
+    assert found.gini_items == pytest.approx(gini(of_item.to_numpy()))
+    assert found.singles_items == (of_item == 1).sum()
+    by_user = frame.groupby("user")["rating"]
+    assert found.distinct_per_user == by_user.nunique().median()
+    assert found.constant_users == pytest.approx((by_user.nunique() == 1)[of_user > 1].mean())
+    days = pd.to_datetime(frame["timestamp"], unit="s").dt.date.astype(str)
+    assert found.span == (days.min(), days.max())
+    assert (found.mean, found.median) == (frame["rating"].mean(), frame["rating"].median())
+
+
+def test_splits_are_those_of_the_run():
+    (found,) = harness.describe(CONFIG)
+    run = harness.run(CONFIG, results=None)
+    made = {split.split: split for split in run.info.splits if split.fold == 0}
+    assert [split.name for split in found.splits] == list(made)
+    for split in found.splits:
+        assert (split.n_train, split.n_test) == (made[split.name].n_train, made[split.name].n_test)
+        assert split.notes == made[split.name].notes
+    last = found.splits[-1]
+    assert last.per_user == dict.fromkeys(last.per_user, 1.0)
+    assert (last.short, last.equal) == ({5: 1.0, 10: 1.0}, 1.0)
+    assert f"{last.name}: 100% (k = 5), 100% (k = 10) of the test users have at most k" in str(
+        found
+    )
+    assert "100% of the test users have equal test ratings" in str(found)
+
+
+def test_unknown_users_and_items_are_counted_and_warned_of(tmp_path):
+    rows = [(f"u{u}", f"i{i}", (u + i) % 5 + 1, 1000 * u + i) for u in range(20) for i in range(8)]
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
+    config = CONFIG | {"dataset": "bundled", "split": {"kind": "global-time", "quantile": 0.5}}
+    (found,) = harness.describe(config, ratings=frame)
+    (split,) = found.splits
+    assert split.unknown_users == 1.0
+    assert split.unknown_items == 0.0
+    assert any("100% of the test users have no training rating" in each for each in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "warning"),
+    [
+        ([("a", i, 4) for i in range(5)], "all ratings are 4: no order of items is better"),
+        ([("a", 1, 4), ("a", 2, 4), ("b", 1, 3), ("b", 2, 5)], "50% of the users with several"),
+        ([("a", 1, 4), ("a", 2, 5), ("b", 1, 3)], "1 user of 2 (50%) have a single rating"),
+        ([("a", 1, 4), ("b", 1, 5), ("b", 2, 3)], "1 item of 2 (50%) have a single rating"),
+    ],
+)
+def test_data_that_cannot_answer_are_warned_of(rows, warning):
+    ratings = harness.load(pd.DataFrame(rows, columns=["user", "item", "rating"]))
+    (found,) = harness.describe(ratings)
+    assert any(each.startswith(warning) for each in found.warnings), found.warnings
+    assert found.span is None
+
+
+def test_training_after_test_is_warned_of(tmp_path):
+    rows = [(u, i, (u * i) % 5 + 1, 10 * i) for u in range(4) for i in range(6)]
+    for name, keep in (("train", lambda i: i >= 3), ("test", lambda i: i < 3)):
+        part = [row for row in rows if keep(row[1])]
+        columns = ["user", "item", "rating", "timestamp"]
+        pd.DataFrame(part, columns=columns).to_csv(tmp_path / f"{name}.csv", index=False)
+    split = {"kind": "predefined", "folds": []}
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    paths = {"train": str(tmp_path / "train.csv"), "test": str(tmp_path / "test.csv")}
+    split = {"kind": "predefined", **paths}
+    (found,) = harness.describe(CONFIG | {"dataset": str(tmp_path / "all.csv"), "split": split})
+    assert found.splits[0].backwards
+    assert any("every training rating is later" in each for each in found.warnings)
+
+
+def test_many_different_ratings_get_intervals():
+    rng = np.random.default_rng(0)
+    rows = {"user": rng.permutation(400) // 20, "item": range(400), "rating": rng.random(400)}
+    (found,) = harness.describe(harness.load(pd.DataFrame(rows)))
+    assert len(found.histogram) == 10
+    assert sum(found.histogram.values()) == 400
+
+
+def command(capsys, *arguments):
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return left.value.code, captured.out, captured.err
+
+
+def test_the_command_prints_text_and_json(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.yaml").write_text(json.dumps(CONFIG | {"dataset": ["bundled", "synthetic"]}))
+    code, out, _ = command(capsys, "describe", "c.yaml")
+    assert code == 0
+    assert out.count("5-fold\n") == 2
+    assert "\nper user " in out
+    texts = [line for line in out.splitlines() if not line.startswith(("warning", "note"))]
+    assert max(map(len, texts)) <= 80
+    code, out, _ = command(capsys, "describe", "c.yaml", "--json")
+    assert [each["name"] for each in json.loads(out)] == ["ml-latest-small-2016", "synthetic"]
+    assert command(capsys, "describe", "quickstart")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("bundlde", "did you mean 'bundled'?"),
+        ("none.csv", "none.csv: no such file"),
+        ("none.yaml", "none.yaml: no such file"),
+        ("bad.csv", "bad.csv:3: "),
+    ],
+)
+def test_bad_input_is_named(capsys, tmp_path, monkeypatch, source, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.csv").write_text("user,item,rating\na,b,3\na,c,four\n")
+    code, _, err = command(capsys, "describe", source)
+    assert code == 2
+    assert message in err
