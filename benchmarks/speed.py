@@ -537,13 +537,13 @@ def measure_run(size: str) -> dict[str, float]:
         begun = time.perf_counter()
         done = harness.run(config, results=None)
         whole = time.perf_counter() - begun
-    told: dict[str, float] = {"whole run, s": whole}
+    found: dict[str, float] = {"whole run, s": whole}
     for cell in done.info.finished:
         for stage in ("fit", "score", "metric"):
-            told[f"{cell.candidates}: {stage}, s"] = getattr(cell, f"{stage}_seconds")
+            found[f"{cell.candidates}: {stage}, s"] = getattr(cell, f"{stage}_seconds")
     n_train = done.info.splits[0].n_train
     fit = min(cell.fit_seconds for cell in done.info.finished)
-    return told | {PER_RATING: 1e9 * fit / n_train / N_EPOCHS}
+    return found | {PER_RATING: 1e9 * fit / n_train / N_EPOCHS}
 
 
 SUBJECTS: dict[str, Callable[[argparse.Namespace], Figures | dict[str, Any]]] = {
