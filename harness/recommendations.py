@@ -23,7 +23,7 @@ from harness.rankings.pairs import tie_keys, top_columns
 __all__ = ["estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"]
 
 Floats = NDArray[np.float64]
-Seen = Literal["leave out", "keep"]
+Seen = Literal["leave-out", "keep"]
 NEW_USER = "new user"
 _IN_COLUMNS: WeakKeyDictionary[surprise.Trainset, ColumnTrainset] = WeakKeyDictionary()
 """Copies of the training sets of models that Surprise fitted."""
@@ -63,6 +63,7 @@ def fit(model: surprise.AlgoBase, trainset: surprise.Trainset | surprise.Dataset
     >>> float(model.predict("1", "31").est)
     2.4...
     """
+    _check_model(model)
     if isinstance(trainset, surprise.Dataset):
         trainset = trainset.build_full_trainset()
     if not isinstance(trainset, surprise.Trainset):
@@ -92,8 +93,8 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
     Raises
     ------
     AlgorithmError
-        If the model is not fitted, or knows none of the users and items: then the ids are probably
-        of another type, as 196 is where the training set has "196".
+        If the model is not fitted, or knows none of the users (or items) and their ids have another
+        type, as 196 is where the training set has "196".
 
     Examples
     --------
@@ -113,12 +114,13 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
             (trainset._raw2inner_id_items, items),
         )
     ]
-    if len(users) and all((each < 0).all() for each in inner):
-        have = trainset.to_raw_uid(0)
-        raise AlgorithmError(
-            f"pairs: the model knows none of these users and items; its ids are like {have!r} "
-            f"({type(have).__name__}), these like {users[0]!r} ({type(users[0]).__name__})"
-        )
+    names = (("users", users, trainset.to_raw_uid(0)), ("items", items, trainset.to_raw_iid(0)))
+    for (what, given, have), known_ids in zip(names, inner, strict=True):
+        if len(given) and (known_ids < 0).all() and type(given[0]) is not type(have):
+            raise AlgorithmError(
+                f"pairs: the model knows none of these {what}; its ids are like {have!r} "
+                f"({type(have).__name__}), these like {given[0]!r} ({type(given[0]).__name__})"
+            )
     if isinstance(model, surprise.NormalPredictor):  # a draw for each pair, in their order
         inner[0][:] = -1
     found = np.empty(len(users))
@@ -137,7 +139,7 @@ def recommend(
     n: int = 10,
     *,
     users: Iterable[object] | None = None,
-    seen: Seen = "leave out",
+    seen: Seen = "leave-out",
     least: float | None = None,
     clip: bool = True,
 ) -> pd.DataFrame:
@@ -154,13 +156,13 @@ def recommend(
         Items in a list; at least 1.
     users : iterable, optional
         Raw ids of the users; all of them by default.
-    seen : {"leave out", "keep"}
+    seen : {"leave-out", "keep"}
         Whether items that the user has rated are left out.
     least : float, optional
         The least estimate of an item in a list.
     clip : bool
         Whether estimates are clipped to the rating scale, as by ``predict``. Items above the top of
-        the scale are tied then.
+        the scale are tied then: give False to order them.
 
     Returns
     -------
@@ -198,7 +200,7 @@ def recommend_in_blocks(
     n: int = 10,
     *,
     users: Iterable[object] | None = None,
-    seen: Seen = "leave out",
+    seen: Seen = "leave-out",
     least: float | None = None,
     clip: bool = True,
 ) -> Iterator[pd.DataFrame]:
@@ -219,12 +221,16 @@ def recommend_in_blocks(
     >>> sum(len(block) for block in harness.recommend_in_blocks(model, n=3))
     2013
     """
-    if n < 1 or seen not in ("leave out", "keep"):
+    if n < 1 or seen not in ("leave-out", "keep"):
         raise AlgorithmError(
-            f"recommend: n {n}, seen {seen!r}; n is at least 1, seen is 'leave out' or 'keep'"
+            f"recommend: n {n}, seen {seen!r}; n is at least 1, seen is 'leave-out' or 'keep'"
         )
+    if isinstance(users, str) or (users is not None and not isinstance(users, Iterable)):
+        raise AlgorithmError(f"users: {users!r}; give a list of ids")
     model = _in_columns(model) if ratings is None else fold_in(model, ratings)
     trainset = model.trainset
+    if least is not None and clip and least > trainset.rating_scale[1]:
+        raise AlgorithmError(f"least: {least:g} is above the scale, so that no item is left")
     wanted = trainset.raw_users(trainset.user_codes) if users is None else list(users)
     inner = _inner_users(trainset, wanted)
     item_ids = np.array(trainset.raw_items(trainset.item_codes), dtype=object)
@@ -241,7 +247,7 @@ def recommend_in_blocks(
         if scale is not None:
             np.clip(estimates, *scale, out=estimates)
         allowed = np.ones(estimates.shape, dtype=bool) if least is None else estimates >= least
-        if seen == "leave out":
+        if seen == "leave-out":
             for row, user in enumerate(inner[start:stop].tolist()):
                 allowed[row, rated[offsets[user] : offsets[user + 1]]] = False
         estimates[~allowed] = -np.inf
@@ -312,8 +318,18 @@ def fold_in(
     return folded
 
 
+def _check_model(model: object) -> None:
+    if isinstance(model, type):
+        raise AlgorithmError(f"the class {model.__name__}; give an object: {model.__name__}()")
+    if not isinstance(model, surprise.AlgoBase):
+        raise AlgorithmError(
+            f"{model!r:.60} is no model; give one of Surprise's, or what harness.load_model returns"
+        )
+
+
 def _in_columns(model: surprise.AlgoBase) -> surprise.AlgoBase:
     """Return the model, or a shallow copy, with its training set in columns."""
+    _check_model(model)
     trainset = getattr(model, "trainset", None)
     if trainset is None:
         raise AlgorithmError(f"{type(model).__name__}: the model is not fitted; call harness.fit")
@@ -334,7 +350,7 @@ def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[A
         return pairs[names[0]].tolist(), pairs[names[1]].tolist()
     rows = list(pairs)
     for row in rows:
-        if isinstance(row, str) or len(row) < 2:
+        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) < 2:
             raise AlgorithmError(f"pairs: {row!r}; give (user, item) pairs")
     return [row[0] for row in rows], [row[1] for row in rows]
 
@@ -379,7 +395,10 @@ def _checked_ratings(
     inner = frame["item"].map(trainset._raw2inner_id_items)
     if inner.isna().any():
         some = ", ".join(map(repr, frame["item"][inner.isna()].tolist()[:5]))
-        raise DataError(f"ratings: items that the training set does not have ({some}); drop them")
+        raise DataError(
+            f"ratings: items that the training set does not have ({some}); drop them, and give "
+            "ratings as {item: rating} or a DataFrame"
+        )
     values = pd.to_numeric(frame["rating"], errors="coerce").astype(float)
     low, high = trainset.rating_scale
     if not values.between(low, high).all():

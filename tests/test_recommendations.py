@@ -62,7 +62,7 @@ def loop(model, users, n, *, keep=False, least=-np.inf):
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each != "NormalPredictor"])
-@pytest.mark.parametrize(("seen", "least"), [("leave out", None), ("keep", None), ("keep", 3.5)])
+@pytest.mark.parametrize(("seen", "least"), [("leave-out", None), ("keep", None), ("keep", 3.5)])
 def test_lists_are_the_best_by_predict(name, seen, least, data):
     model, users = fitted(name, data), ["u7", "u0", "u11"]
     found = harness.recommend(model, n=4, users=users, seen=seen, least=least)
@@ -207,11 +207,22 @@ CASES = [
         AlgorithmError,
         "not fitted; call harness.fit",
     ),
-    (lambda m: harness.estimate(m, [("0", "1")]), AlgorithmError, "its ids are like 'u0'"),
+    (
+        lambda m: harness.estimate(m, [("0", "1")]),
+        AlgorithmError,
+        r"none of these items; its ids are like 0 \(int\)",
+    ),
+    (lambda m: harness.estimate(m, [(7, 1)]), AlgorithmError, "none of these users; its ids"),
+    (lambda m: harness.estimate(m, (7, 1)), AlgorithmError, "7; give"),
+    (lambda m: harness.fit(surprise.SVD, m), AlgorithmError, "give an object: SVD"),
+    (lambda m: harness.recommend("model.zip"), AlgorithmError, "'model.zip' is no model"),
+    (lambda m: harness.recommend(m, users="u0"), AlgorithmError, "'u0'; give a list"),
+    (lambda m: harness.recommend(m, users=7), AlgorithmError, "7; give a list"),
+    (lambda m: harness.recommend(m, least=5.5), AlgorithmError, "5.5 is above the scale"),
     (lambda m: harness.estimate(m, ["u0"]), AlgorithmError, "'u0'; give \\(user, item\\) pairs"),
     (lambda m: harness.recommend(m, n=0), AlgorithmError, "n is at least 1"),
     (lambda m: harness.recommend(m, users=["u0", "x", "y"]), AlgorithmError, "2 of 3 .*'x', 'y'"),
-    (lambda m: harness.recommend(m, seen="drop"), AlgorithmError, "'leave out' or 'keep'"),
+    (lambda m: harness.recommend(m, seen="drop"), AlgorithmError, "'leave-out' or 'keep'"),
     (lambda m: harness.fold_in(m, {99: 4.0}), DataError, "items that .* not have \\(99\\)"),
     (lambda m: harness.fold_in(m, {1: 9.0}), DataError, "9.0; the scale .* is 1 to 5"),
     (lambda m: harness.fold_in(m, {1: float("nan")}), DataError, "nan; the scale"),

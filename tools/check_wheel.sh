@@ -35,7 +35,7 @@ PYTHON
 "$work/venv/bin/harness" list configs
 "$work/venv/bin/harness" run --quiet quickstart
 
-install pytest pytest-xdist pytest-timeout hypothesis jsonschema filelock
+install pytest pytest-xdist pytest-timeout hypothesis jsonschema filelock threadpoolctl
 cp -r "$source/tests" "$source/configs" .
 "$python" -m pytest --quiet --numprocesses auto -p no:cacheprovider \
   --import-mode=importlib --rootdir="$PWD" \

@@ -14,7 +14,7 @@ import click
 
 from harness.cli import options
 from harness.cli.screen import plain, say, show_run, show_table
-from harness.errors import ConfigError, Fault, SplitError, counted
+from harness.errors import ConfigError, Fault, HarnessError, SplitError, counted
 
 LONG = 24
 """Longer values of `harness reproduce` are shown as text."""
@@ -57,12 +57,29 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
     if not quiet and not kernels.compiled_before():
         say("first run on this machine: compiling the algorithms takes about ten seconds", err=True)
     failed = 0
-    for config in configs:
+    for config, name in zip(configs, names, strict=True):
+        before = _config_of(settings["results"] / name)
         with display(quiet) as watch:
             done = experiment.run(config, overrides=overrides, watch=watch, **settings)
         show_run(done)
+        if before is not None and before != done.info.config:
+            say(
+                f"note: {settings['results'] / name} held a run of another config, which this one "
+                "has replaced; `--set name=OTHER` keeps both",
+                err=True,
+            )
         failed += len(done.failed)
     return 1 if failed else 0
+
+
+def _config_of(folder: Path) -> dict[str, Any] | None:
+    """Return the config of the run in a folder, None where there is none that can be read."""
+    from harness.results.runs import read_run
+
+    try:
+        return read_run(folder).info.config
+    except HarnessError:
+        return None
 
 
 @click.command()

@@ -18,8 +18,10 @@ from harness.errors import DataError, HarnessError, ResultsError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.recommendations import Seen
     from harness.results.runs import Run
 
+CONFIG_ENDINGS = (".yaml", ".yml")
 FORMATS = ("csv", "parquet", "jsonl", "trec")
 
 
@@ -36,13 +38,22 @@ def _of_a_table(command: Callable[..., int]) -> Callable[..., int]:
     return options.results(command)
 
 
+_force = click.option("--force", is_flag=True, help="Replace a file that exists.")
+
+
+def _refuse_existing(path: Path | None, force: bool) -> None:
+    if path is not None and path.is_file() and not force:
+        raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
+
+
 @click.command()
 @click.argument("run", metavar="RUN")
 @_of_a_table
 @click.option(
     "-o", "--output", type=options.file, help="A file for the config; by default it is printed."
 )
-def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> int:
+@_force
+def best(run: str, results: Path, output: Path | None, force: bool, **wanted: str | None) -> int:
     """Write the best row of a run as a config that runs.
 
     The config has the row's parameters, found by its search if there was one; comments give the
@@ -50,6 +61,9 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
     """
     from harness.results.best import best as find_best
 
+    if Path(run).suffix in CONFIG_ENDINGS:
+        raise ResultsError(f"{run}: a config; give the name or the folder of its run")
+    _refuse_existing(output, force)
     (opened,) = options.opened((run,), results)
     found = find_best(opened, **wanted)
     text = found.to_yaml(output.parent if output else ".")
@@ -60,7 +74,7 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
         file.write(text.encode())
     for sentence in found.evidence:
         say(sentence)
-    say(f"written: {output}; use it with `harness run {output}` or `harness recommend {output}`")
+    say(f"written to {output}; use it with `harness run {output}` or `harness recommend {output}`")
     return 0
 
 
@@ -81,6 +95,7 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
     help="Whether items that the user has rated are left out.",
 )
 @click.option("--least", type=float, help="The least estimate of an item in a list.")
+@_force
 def recommend(
     source: str,
     results: Path,
@@ -88,8 +103,9 @@ def recommend(
     users: Path | None,
     form: str,
     output: Path | None,
-    seen: str,
+    seen: Seen,
     least: float | None,
+    force: bool,
     **wanted: str | None,
 ) -> int:
     """Fit one row on all ratings and write the best items of each user.
@@ -101,13 +117,22 @@ def recommend(
 
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
+    _refuse_existing(output, force)
     names = None if users is None else _users_in(users)
     model, n_users = _fitted(source, results, wanted)
+    if names is not None:
+        known = {str(user) for user in model.trainset._raw2inner_id_users}
+        if unknown := [user for user in names if user not in known]:
+            some = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+            raise DataError(
+                f"{users}: {len(unknown)} of {len(names)} users have no ratings ({some}); remove "
+                "them, or recommend to them in Python with harness.fold_in"
+            )
     blocks = recommend_in_blocks(
         model,
         n=top,
         users=names,
-        seen="keep" if seen == "keep" else "leave out",
+        seen=seen,
         least=least,
     )
     target: AbstractContextManager[IO[bytes]] = (
@@ -126,7 +151,8 @@ def recommend(
 @click.argument("source", metavar="CONFIG|RUN")
 @click.argument("file", type=options.file, metavar="FILE")
 @_of_a_table
-def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
+@_force
+def save(source: str, file: Path, results: Path, force: bool, **wanted: str | None) -> int:
     """Fit one row on all ratings and save the model to FILE.
 
     `harness.load_model` reads it in Python and gives a real Surprise object. The file holds arrays,
@@ -134,12 +160,14 @@ def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
     """
     from harness.algorithms.model_files import save_model
 
+    _refuse_existing(file, force)
     model, _ = _fitted(source, results, wanted)
     try:
         save_model(model, file)
     except OSError as error:
         raise ResultsError(f"{file}: cannot be written ({error.strerror})") from None
-    say(f'{file}: {file.stat().st_size:,} bytes; read it with harness.load_model("{file}")')
+    size = file.stat().st_size / 1e6
+    say(f'written to {file} ({size:.1f} MB); read it with harness.load_model("{file}")')
     return 0
 
 
@@ -148,7 +176,7 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[
     from harness.experiment.final import fit_row
 
     found: Run | str = source
-    if Path(source).suffix not in (".yaml", ".yml"):
+    if Path(source).suffix not in CONFIG_ENDINGS:
         try:
             (found,) = options.opened((source,), results)
         except ResultsError:
@@ -160,13 +188,16 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[
         raise HarnessError("--metric, --dataset, --split and --candidates choose a table of a run")
     last = ""
 
+    def note(sentence: str) -> None:
+        say(sentence, err=True)
+
     def progress(stage: str, done: int, total: int) -> None:
         nonlocal last
         if stage != last:
             last = stage
             say(stage, err=True)
 
-    model = fit_row(found, wanted.pop("algorithm"), progress=progress, **wanted)
+    model = fit_row(found, wanted.pop("algorithm"), progress=progress, say=note, **wanted)
     return model, model.trainset.n_users
 
 
@@ -185,7 +216,7 @@ def _users_in(path: Path) -> list[object]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        reason = (getattr(error, "strerror", None) or "not UTF-8 text").lower()
         raise DataError(f"{path}: cannot be read ({reason})") from None
     names = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if not names:
@@ -194,13 +225,14 @@ def _users_in(path: Path) -> list[object]:
 
 
 def _reported(blocks: Iterator[pd.DataFrame], n_users: int) -> Iterator[pd.DataFrame]:
-    """Pass blocks on; on a terminal, say how many users are done."""
-    done = 0
+    """Pass blocks on; of many users, say after each tenth how many are done."""
+    done = shown = 0
     for block in blocks:
         yield block
         done += block["user"].nunique()
-        if sys.stderr.isatty() and n_users > 10_000:
-            click.echo(f"\r{done:,} of {n_users:,} users", nl=False, err=True)
+        if n_users > 10_000 and 10 * done // n_users > shown:
+            shown = 10 * done // n_users
+            say(f"{done:,} of {n_users:,} users", err=True)
 
 
 def _write(file: IO[bytes], form: str, blocks: Iterator[pd.DataFrame]) -> int:

@@ -23,6 +23,7 @@ def fit_row(
     *,
     ratings: Any = None,
     progress: Callable[[str, int, int], object] = lambda stage, done, total: None,
+    say: Callable[[str], object] = lambda sentence: None,
     **table: str | None,
 ) -> surprise.AlgoBase:
     """Fit one row of a run or of a config on all ratings, training and test alike.
@@ -38,6 +39,8 @@ def fit_row(
         Loaded data, in place of the data set; needed where a run was given its data from Python.
     progress : callable, optional
         Called with the stage, steps done and steps in all, from time to time.
+    say : callable, optional
+        Called with each sentence of the evidence for the row of a run.
     **table : str
         ``dataset``, ``split``, ``candidates`` or ``metric``, to choose among the tables of a run.
 
@@ -74,6 +77,8 @@ def fit_row(
         found = best(source, algorithm=algorithm, **table)
         names = {each.name: each.fingerprint for each in source.info.datasets}
         config, expected, algorithm = found.config_in("."), names[found.row.dataset], None
+        for sentence in found.evidence:
+            say(sentence)
         config["baselines"] = False
         config["statistics"] = None
     plan = Plan.from_config(
@@ -90,7 +95,9 @@ def fit_row(
             if len(rows) == 1 or registry.canonical(each.name) not in ("Random", "Popularity")
         ]
         if len(wanted) != 1:
-            raise AlgorithmError(f"algorithm: the config has {', '.join(rows)}; choose one of them")
+            raise AlgorithmError(
+                f"algorithm: the config has {', '.join(rows)}; choose one (--algorithm)"
+            )
         algorithm = wanted[0]
     if algorithm not in rows:
         raise AlgorithmError(f"algorithm: no row {algorithm!r}; {suggestion(algorithm, rows)}")

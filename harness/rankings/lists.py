@@ -251,6 +251,10 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     if truth is None:
         needed = ("user", "estimate", "rating") if training is None else ROLES
         tables = [_read(path, needed, ("item",))]
+        if "rating" not in tables[0].numbers:
+            raise MetricError(
+                f"{path}: a TREC run has no ratings; give the relevant items as truth"
+            )
     else:
         tables = [_read(path, ("user", "item"), ("estimate", "rank"))]
         tables.append(_read(truth, ("user", "item"), ("rating",), form=QRELS))

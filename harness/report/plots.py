@@ -24,6 +24,7 @@ from harness.errors import ResultsError
 from harness.files import write_output
 from harness.report.styles import FAINT, INK, MUTED, plot_style
 from harness.report.summary import Summary, plain, seconds_text, sentences, shortened, summarise
+from harness.results.best import NOT_PERSONALISED
 from harness.results.runs import TIMES, Run, decimals, frame_to_csv
 from harness.sections import folded
 
@@ -47,8 +48,6 @@ SHORTEST = 1e-3
 MOST_BANDS = 6
 """Lines up to which quality over k has bands; more of them would cover each other."""
 OUTSIDE = " Arrow: a baseline outside the scale, with its value."
-NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
-"""Algorithms that a scale may leave out if they would compress the others."""
 
 Spans = Mapping[str, tuple[float, float]]
 """By algorithm, both ends of what is drawn of it."""

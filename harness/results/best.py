@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +15,14 @@ from ruamel.yaml import YAML
 from harness import metrics
 from harness.config.experiment import GIVEN
 from harness.errors import ResultsError, counted, suggestion
-from harness.results.record import CellResult, RowResult, RunInfo
+from harness.results.record import AlgorithmMean, CellResult, MetricComparison, RowResult, RunInfo
 from harness.results.runs import Run, best_of
+from harness.sections import folded
 
-__all__ = ["Best", "best"]
+__all__ = ["NOT_PERSONALISED", "Best", "best"]
+
+NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
+"""Algorithms whose estimates do not depend on the user, as `folded` writes their names."""
 
 
 class Best(NamedTuple):
@@ -145,7 +150,8 @@ def best(
     if chosen.label:
         algorithm_entry["label"] = chosen.label
     written = info.experiment.model_dump(mode="json", exclude_defaults=True)
-    config: dict[str, Any] = {"name": f"{info.name}-best"}
+    which = "best" if algorithm is None else re.sub(r"[^A-Za-z0-9._-]+", "-", algorithm)
+    config: dict[str, Any] = {"name": f"{info.name}-{which}"[:80]}
     config |= {key: written[key] for key in ("filters", "clip", "accelerate") if key in written}
     places = {
         "dataset": [each.name for each in info.datasets].index(row.dataset),
@@ -163,11 +169,28 @@ def best(
         config["dataset"] = info.config["dataset"][0]
     config |= {
         "algorithms": [algorithm_entry],
-        "metrics": list(info.config["metrics"]),
+        "metrics": list(dict.fromkeys([label, *info.metrics])),
         "seed": list(info.seeds),
     }
     folder = Path(info.config_file or ".").parent
-    return Best(row, params, config, [*_evidence(info, row, label, finished), *how], folder)
+    evidence = [*_evidence(info, row, label, finished), *how, *_cautions(row, chosen.name, config)]
+    return Best(row, params, config, evidence, folder)
+
+
+def _compared(compared: MetricComparison, own: AlgorithmMean) -> str:
+    """Return which rows are similar, and which are significantly better."""
+    higher = metrics.parse(compared.metric).higher_is_better
+    similar, better = [], []
+    for each in compared.algorithms:
+        if each.row == own.row:
+            continue
+        if set(each.letters) & set(own.letters) - {"."}:
+            similar.append(each.algorithm)
+        elif (_number(each.mean) > _number(own.mean)) == higher:
+            better.append(each.algorithm)
+    said = [f"Not significantly different: {', '.join(similar)}."] if similar else []
+    said += [f"Significantly better: {', '.join(better)}."] if better else []
+    return " ".join(said) or "Significantly better than every other row."
 
 
 def _number(value: float | None) -> float:
@@ -229,27 +252,32 @@ def _selected(
     ]
 
 
+def _cautions(row: RowResult, name: str, config: dict[str, Any]) -> list[str]:
+    """Return what the reader of recommendations should know."""
+    found = []
+    if config["candidates"]["kind"] != "catalogue":
+        found.append(
+            f"Chosen by how it orders {row.candidates} items; recommendations come from the whole "
+            "catalogue, which can have another best row: run `candidates: catalogue` too."
+        )
+    if folded(name) in NOT_PERSONALISED:
+        found.append("It is not personalised: users differ only in what they have rated.")
+    return found
+
+
 def _evidence(info: RunInfo, row: RowResult, label: str, cells: list[CellResult]) -> list[str]:
     value = row.scores[label]
     sentence = f"{row.algorithm}: {label} {_number(value):.4f}"
-    others = "Rows were not compared."
+    others = f"Rows were not compared by {label}."
     for compared in info.statistics:
         if compared.table != row.table or compared.metric != label:
             continue
-        letters = {each.algorithm: set(each.letters) - {"."} for each in compared.algorithms}
         own = next(each for each in compared.algorithms if each.row == row.row)
         if own.low is not None and own.high is not None:
             level = info.experiment.statistics
             percent = f"{100 * level.confidence:g}% " if level is not None else ""
             sentence += f" ({percent}interval over users {own.low:.4f} to {own.high:.4f})"
-        similar = [
-            name
-            for name, found in letters.items()
-            if name != row.algorithm and found & letters[row.algorithm]
-        ]
-        others = "Significantly different from every other row."
-        if similar:
-            others = f"Not significantly different: {', '.join(similar)}."
+        others = _compared(compared, own)
     seconds = sum(cell.fit_seconds + cell.score_seconds for cell in cells) / len(cells)
     return [
         f"From the run {info.name}: {', '.join(row.names)}.",

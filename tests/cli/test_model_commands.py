@@ -101,10 +101,12 @@ def test_best_writes_a_config_that_runs_to_the_same_value(call, folder, run):
     assert "harness run deep/best.yaml" in out
     code, out, err = call("run", "deep/best.yaml", "--quiet")
     assert code == 0, err
-    again = harness.read_run(folder / "runs" / "first-best")
+    again = harness.read_run(folder / "runs" / "first-ItemMean")
     values = [each.table.set_index("algorithm")["rmse"]["ItemMean"] for each in (run, again)]
     assert values[0] == values[1]
-    assert call("best", "first")[1].startswith("# From the run first: ratings, 2-fold, rated.")
+    out = call("best", "first")[1]
+    assert out.startswith("# From the run first: ratings, 2-fold, rated.")
+    assert "# Chosen by how it orders rated items; recommendations come from the whole" in out
 
 
 def test_lists_are_those_of_the_python_interface_in_every_format(call, folder, run):
@@ -118,7 +120,7 @@ def test_lists_are_those_of_the_python_interface_in_every_format(call, folder, r
     common = ("recommend", "first", "--algorithm", "ItemMean", "--top", 3)
     out = call(*common, "--format", "jsonl")[1]
     pd.testing.assert_frame_equal(pd.read_json(io.StringIO(out), lines=True), csv)
-    assert call(*common, "--format", "parquet", "-o", "lists.parquet")[0] == 0
+    assert call(*common, "--format", "parquet", "-o", "lists.parquet", "--force")[0] == 0
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "lists.parquet"), csv, check_dtype=False)
     rows = [line.split() for line in call(*common, "--format", "trec")[1].splitlines()]
     assert [(row[0], row[2], int(row[3]), float(row[4])) for row in rows] == [
@@ -195,7 +197,7 @@ BAD = [
     (("recommend", "first", "--users", "empty.txt"), "empty.txt: no users"),
     (
         ("recommend", "first", "--users", "other.txt"),
-        "1 of 2 are not in the training set ('nobody')",
+        "other.txt: 1 of 2 users have no ratings ('nobody')",
     ),
     (("recommend", "first", "--top", "0"), "--top"),
     (("save", "first", "first.yaml/model.zip"), "cannot be written"),
@@ -231,6 +233,21 @@ def test_data_from_python_are_given_again(call, folder):
         harness.fit_row(run)
 
 
+def test_evidence_says_which_rows_are_better(folder):
+    config = {
+        "dataset": str(folder / "ratings.csv"),
+        "algorithms": ["ItemMean", "Random"],
+        "metrics": ["ndcg@5"],
+        "baselines": False,
+    }
+    run = harness.run(config, results=None)
+    assert "Significantly better than every other row." in harness.best(run).evidence
+    worse = harness.best(run, algorithm="Random")
+    assert "Significantly better: ItemMean." in worse.evidence
+    assert worse.config["name"] == "run-Random"
+    assert any("not personalised" in each for each in worse.evidence)
+
+
 def test_one_of_several_tables_is_chosen(call, folder):
     config = {
         "dataset": "ratings.csv",
@@ -244,4 +261,4 @@ def test_one_of_several_tables_is_chosen(call, folder):
         harness.best(run)
     found = harness.best(run, candidates="catalogue")
     assert found.config["candidates"] == {"kind": "catalogue"}
-    assert found.evidence[-1] == "Rows were not compared."
+    assert "Rows were not compared by ndcg@5." in found.evidence
