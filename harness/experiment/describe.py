@@ -169,7 +169,7 @@ def describe(
     >>> import harness
     >>> (found,) = harness.describe("bundled")
     >>> found.n_users, found.n_items, round(found.gini_items, 2)
-    (671, 9066, 0.73)
+    (671, 9066, 0.72)
     """
     if isinstance(source, Ratings):
         return [_of_ratings(source, (), [], [])]
