@@ -553,10 +553,11 @@ def _score_alike(
     """Score metrics that differ only in their rank, all ranks in one pass."""
     first, definition, params = group[0], group[0].definition, group[0].params
     if first.needs_pairs:
-        per_user, pooled = definition.compute(
-            _there(pairs, "pairs of estimate and rating", first), params
-        )
-        yield Scores(per_user, pooled, int(np.isnan(per_user).sum()))
+        given = _there(pairs, "pairs of estimate and rating", first)
+        for metric in group:
+            ranks = [] if definition.cut == "none" else [metric.k]
+            per_user, pooled = definition.compute(given, params, *ranks)
+            yield Scores(per_user, pooled, int(np.isnan(per_user).sum()))
         return
     lists = _there(rankings, "rankings", first)
     check_relevance(first, lists.pool)

@@ -40,6 +40,7 @@ POOLING = Parameter(
     "as Surprise; or all pairs alike",
 )
 HERLOCKER = "Herlocker et al. 2004, doi:10.1145/963770.963772"
+FAQ = "Surprise's FAQ, precision_recall_at_k: Hug 2020, doi:10.21105/joss.02174"
 DRAPER = "Draper and Smith 1998, doi:10.1002/9781118625590"
 
 
@@ -112,6 +113,65 @@ def fcp(pairs: Pairs, params: Params) -> UserScores:
         out_of_order /= max(1, int((discordant > 0).sum()))
     whole = in_order + out_of_order
     return per_user, in_order / whole if whole else math.nan
+
+
+ESTIMATED = Parameter(
+    "threshold",
+    "3.5",
+    "a number",
+    "least rating of a relevant item, and least estimate of a recommended one",
+)
+PAIR_TIES = Parameter(
+    "ties",
+    "average",
+    "average, first",
+    "order of equal estimates at the cut: expected value over all orders, or input order",
+)
+_estimated = partial(
+    metric, needs="pairs", cut="required", parameters=(ESTIMATED, PAIR_TIES), source=FAQ
+)
+
+
+@_estimated("|first k with estimate >= t and rating >= t| / |first k with estimate >= t|")
+def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
+    """Share of relevant items among those of the first k that are *estimated* at the threshold.
+
+    0 where none of the first k is: Surprise's FAQ computes it so. `precision` counts all k.
+    """
+    found, recommended, _ = _estimated_counts(pairs, params, k)
+    per_user = np.divide(found, recommended, out=np.zeros_like(found), where=recommended > 0)
+    return per_user, float(per_user.mean())
+
+
+@_estimated("|first k with estimate >= t and rating >= t| / |rating >= t|")
+def estimated_recall(pairs: Pairs, params: Params, k: int) -> UserScores:
+    """Share of the relevant items that are among the first k and *estimated* at the threshold.
+
+    0 where nothing is relevant: Surprise's FAQ computes it so. `recall` counts all of the first k.
+    """
+    found, _, relevant = _estimated_counts(pairs, params, k)
+    per_user = np.divide(found, relevant, out=np.zeros_like(found), where=relevant > 0)
+    return per_user, float(per_user.mean())
+
+
+def _estimated_counts(pairs: Pairs, params: Params, k: int) -> tuple[Floats, Floats, Floats]:
+    """Count, for each user, the hits, the recommended and the relevant items."""
+    least, starts = float(params["threshold"]), pairs.offsets[:-1]
+    users = np.repeat(np.arange(pairs.n_users), np.diff(pairs.offsets))
+    order = np.lexsort((-pairs.estimates, users))
+    estimates, relevant = pairs.estimates[order], (pairs.ratings >= least)[order]
+    position = np.arange(len(order)) - starts[users]
+    weights = (position < k).astype(float)
+    if params["ties"] == "average":  # a group at the cut counts by the part that is above it
+        new = np.flatnonzero((np.diff(estimates, prepend=np.nan) != 0) | (position == 0))
+        sizes = np.diff(np.append(new, len(order)))
+        weights = np.repeat(np.add.reduceat(weights, new) / sizes, sizes) if len(new) else weights
+    weights *= estimates >= least
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(users, values, minlength=pairs.n_users)
+
+    return total(weights * relevant), total(weights), total(relevant.astype(float))
 
 
 def _means(pairs: Pairs, values: Floats) -> UserScores:

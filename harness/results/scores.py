@@ -273,7 +273,7 @@ class Sensitivity:
         for metric in {*self.definitions.values(), *self.rules.values()}:
             value = row.open.setdefault(metric, RowValue(metric))
             try:
-                scores = metrics.score([metric], record.rankings)[metric]
+                scores = metrics.score([metric], record.rankings, record.pairs)[metric]
             except MetricError as error:
                 row.notes.setdefault(metric, str(error).partition(": ")[2])
             else:
