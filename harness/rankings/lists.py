@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.datasets.layout import ENDINGS, Kind, Roles, TextFormat
+from harness.datasets.layout import ENDINGS, RATINGS, Kind, Roles, TextFormat
 from harness.errors import MetricError, suggestion
 from harness.kernels import group_rows
 from harness.metrics import Exposure, Pairs, Rankings
@@ -40,14 +40,15 @@ ROLES = ("user", "item", "estimate", "rating")
 KINDS: dict[str, Kind] = {
     "user": "id", "item": "id", "estimate": "number", "rating": "number", "rank": "number",
 }  # fmt: skip
+_OF_RATINGS = RATINGS.usual
 NAMES = {
-    "user": ("user", "userid", "uid", "qid", "queryid"),
-    "item": ("item", "itemid", "iid", "docid", "movieid"),
+    "user": (*_OF_RATINGS["user"], "qid", "queryid"),
+    "item": (*_OF_RATINGS["item"], "docid"),
     "estimate": ("estimate", "est", "prediction", "score"),
-    "rating": ("rating", "rui", "label", "relevance", "weight"),
+    "rating": (*(each for each in _OF_RATINGS["rating"] if each != "score"), "label", "relevance"),
     "rank": ("rank",),
 }
-"""Accepted names of columns; case and underscores do not matter."""
+"""Accepted names of columns, those of ratings among them; here a score is an estimate."""
 
 TREC = (".run", ".trec", ".qrels", ".qrel", ".res", ".txt")
 RUN, QRELS = "query Q0 document rank score tag", "query 0 document relevance"

@@ -213,3 +213,11 @@ def test_ids_of_files_are_text(tmp_path):
     assert alone.rankings.users.tolist() == judged.rankings.users.tolist() == sorted(names)
     assert judged.rankings.rank.tolist() == [1, 2]
     assert alone.pairs.n_users == 8
+
+
+def test_columns_have_the_names_that_ratings_may_have(tmp_path):
+    truth, lists = tmp_path / "truth.csv", tmp_path / "lists.csv"
+    truth.write_text("customer_id,product,stars\n1,a,5\n1,b,2\n")
+    lists.write_text("customer,sku,score\n1,b,0.5\n1,a,0.1\n")
+    found = rankings.read(lists, truth)
+    assert found.rankings.relevance.tolist() == [2.0, 5.0]
