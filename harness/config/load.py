@@ -141,10 +141,12 @@ def _hint(path: Path) -> str:
     """Return what to do about a config that cannot be read."""
     if path.name == RUN_FILE:
         return "check the path"
-    near = f"{path}.yaml"  # `harness report NAME` goes without
     hint = suggestion(path.stem, bundled())
-    with suppress(OSError):
-        hint = f"did you mean {near!r}?" if Path(near).is_file() else hint
+    with suppress(OSError):  # `harness report NAME` goes without the ending
+        beside = {str(each) for each in path.parent.glob("*.y*ml")}
+        near = f"{path}.yaml" if f"{path}.yaml" in beside else str(path)
+        found = suggestion(near, beside)
+        hint = found if found.startswith("did") else hint
     return hint if hint.endswith("?") else f"{hint}, or the path of a config"
 
 

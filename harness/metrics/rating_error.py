@@ -169,7 +169,7 @@ def _estimated_counts(pairs: Pairs, params: Params, k: int) -> tuple[Floats, Flo
     weights *= estimates >= least
 
     def total(values: Floats) -> Floats:
-        return np.bincount(users, values, minlength=pairs.n_users)
+        return np.bincount(users, values, minlength=pairs.n_users).astype(np.float64)
 
     return total(weights * relevant), total(weights), total(relevant.astype(float))
 
