@@ -200,6 +200,12 @@ BAD = [
         "other.txt: 1 of 2 users have no ratings ('nobody')",
     ),
     (("recommend", "first", "--top", "0"), "--top"),
+    (("recommend", "first", "--least", "9"), "9 is above the scale"),
+    (("recommend", "first.yml"), "did you mean 'first.yaml'?"),
+    (("recommend", "first", "-o", "ratings.csv"), "ratings.csv: exists; choose another name"),
+    (("best", "first", "-o", "ratings.csv"), "ratings.csv: exists; choose another name"),
+    (("best", "first.yaml"), "first.yaml: a config; give the name or the folder of its run"),
+    (("save", "first", "ratings.csv"), "ratings.csv: exists; choose another name"),
     (("save", "first", "first.yaml/model.zip"), "cannot be written"),
 ]
 
@@ -211,6 +217,29 @@ def test_bad_input_is_named(call, folder, arguments, message):
     code, _, err = call(*arguments)
     assert code == 2
     assert message in " ".join(err.split())
+
+
+def test_force_replaces_a_file(call, folder):
+    (folder / "old.yaml").write_text("old")
+    assert call("best", "first", "-o", "old.yaml", "--force")[0] == 0
+    assert "# From the run first" in (folder / "old.yaml").read_text()
+
+
+def test_a_run_that_replaces_one_of_another_config_says_so(call, folder):
+    (folder / "twice.yaml").write_text(
+        "dataset: ratings.csv\nalgorithms: [ItemMean]\nmetrics: [mae]\nstatistics: null\n"
+    )
+    assert "replaced" not in call("run", "-q", "twice.yaml")[2]
+    assert "replaced" not in call("run", "-q", "twice.yaml")[2]
+    err = call("run", "-q", "twice.yaml", "--set", "seed=3")[2]
+    assert "runs/twice held a run of another config" in err
+
+
+def test_a_trec_run_without_a_truth_has_no_ratings(call, folder):
+    (folder / "a.run").write_text("u1 Q0 i1 1 5.0 x\n")
+    code, _, err = call("evaluate", "a.run", "--metrics", "ndcg@10,rmse")
+    assert code == 2
+    assert "a TREC run has no ratings; give the relevant items" in err
 
 
 def test_data_that_changed_since_the_run_are_refused(call, folder):
