@@ -34,6 +34,8 @@ MOST_HEADER = 1 << 30
 DATE = (1980, 1, 1, 0, 0, 0)
 """Of every member: the same model has the same bytes."""
 SIDES = ("by_user", "by_item")
+UNSEEDED = (type(None), np.random.RandomState)
+"""What a model may have in place of a number for a seed."""
 OF_A_SEED = {"random_state", "generator"}
 """Attributes of a NormalPredictor that has a seed; in Surprise it takes none."""
 COMPUTED = {"computed": "from the training set"}
@@ -303,7 +305,7 @@ def _trainset(header: _Header, arrays: dict[str, Array]) -> ColumnTrainset:
         whole = len(offsets) == n_owners + 1 and offsets[0] == 0 and offsets[-1] == len(others)
         if not whole or (np.diff(offsets) < 1).any() or not np.isfinite(ratings).all():
             raise _FileError("not a saved model: its ratings are not grouped")
-        if others.min() < 0 or others.max() >= n_others or not low < high:
+        if others.min() < 0 or others.max() >= n_others or not low <= high:
             raise _FileError("not a saved model: a rating of an unknown user or item")
         owners = np.repeat(np.arange(n_owners), np.diff(offsets))
         pair = (owners, others) if name == "by_user" else (others, owners)
@@ -319,7 +321,7 @@ def _compare(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> None:
     """Refuse a model whose attributes are not those of a fit of its class, by type and shape."""
     given = entry.parameters()
     params = {name: getattr(model, name) for name in given if hasattr(model, name)}
-    params = {name: value for name, value in params.items() if value is not None}
+    params = {name: value for name, value in params.items() if not isinstance(value, UNSEEDED)}
     for _, fault in registry.check_params(entry.model_class, params):
         raise _FileError(f"not a saved model: {fault}")
     toy = registry.create(
@@ -359,6 +361,8 @@ def _compare(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> None:
             right = right and all(b in (a, sizes.get(a)) for a, b in shapes)
             if right and like.dtype.kind == "i" and like.ndim == 1:  # numbers of clusters
                 right = value.min() >= 0 and value.max() < getattr(model, f"n_{name}", 0)
+        elif name == "random_state" and isinstance(value, UNSEEDED):
+            right = True
         elif isinstance(like, list):
             right = isinstance(value, list) and len(value) == sizes.get(len(like), len(like))
             right = right and all(type(each) is type(like[0]) for each in value)

@@ -13,7 +13,7 @@ import click
 
 from harness.cli import options
 from harness.cli.screen import say
-from harness.errors import DataError, HarnessError, ResultsError
+from harness.errors import DataError, HarnessError, ResultsError, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +143,8 @@ def recommend(
         n_items = _write(file, form, _reported(blocks, n_lists))
     sys.stdout.flush()
     place = f" to {output}" if output else ""
-    say(f"{n_items:,} recommendations for {n_lists:,} users{place}", err=True)
+    lists = f"{counted(n_items, 'recommendation')} for {counted(n_lists, 'user')}"
+    say(f"{lists}{place}", err=True)
     return 0
 
 

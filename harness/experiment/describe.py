@@ -189,10 +189,10 @@ def describe(
         warnings: list[str] = []
         for number in range(len(plan.experiment.split)):
             folds = plan.splits(dataset, number, seed)
-            one = _of_split(folds[0], cuts)
-            splits.append(one)
-            warnings += _warnings_of_split(one, rated=rated)
-        found.append(_of_ratings(data, filters, splits, warnings))
+            splits.append(_of_split(folds[0], cuts))
+            warnings += _warnings_of_split(splits[-1], rated=rated)
+        one = _of_ratings(data, filters, splits, warnings)
+        found.append(dataclasses.replace(one, name=plan.names["dataset"][dataset]))
     return found
 
 
@@ -310,13 +310,13 @@ def _warnings_of_data(found: DataDescription) -> Iterator[str]:
     if found.singles_users >= WARN_SHARE * found.n_users:
         yield (
             f"{counted(found.singles_users, 'user')} of {found.n_users:,} "
-            f"({found.singles_users / found.n_users:.0%}) have a single rating: it is in training "
+            f"({found.singles_users / found.n_users:.0%}) with a single rating: it is in training "
             "or in test, never in both"
         )
     if found.singles_items >= WARN_SHARE * found.n_items:
         yield (
             f"{counted(found.singles_items, 'item')} of {found.n_items:,} "
-            f"({found.singles_items / found.n_items:.0%}) have a single rating: where it is in "
+            f"({found.singles_items / found.n_items:.0%}) with a single rating: where it is in "
             "test, no model has seen the item"
         )
 

@@ -56,6 +56,16 @@ def test_a_model_comes_back_with_the_same_estimates_to_the_last_bit(name, by, da
         assert (tmp_path / "again.zip").read_bytes() == (tmp_path / "model.zip").read_bytes()
 
 
+@pytest.mark.parametrize("seed", [None, 3, np.random.RandomState(3)], ids=["none", "int", "state"])
+def test_a_single_rating_and_any_seed_are_enough(seed, tmp_path):
+    frame = pd.DataFrame({"user": ["a"], "item": ["x"], "rating": [4.0]})
+    data = harness.load(frame).to_surprise()
+    model = harness.fit(surprise.SVD(random_state=seed), data)
+    harness.save_model(model, tmp_path / "model.zip")
+    again = harness.load_model(tmp_path / "model.zip")
+    assert again.predict("a", "x").est == model.predict("a", "x").est
+
+
 def test_another_process_reads_it(data, tmp_path):
     model = harness.fit(surprise.SVD(random_state=1), data)
     harness.save_model(model, tmp_path / "model.zip")

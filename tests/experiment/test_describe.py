@@ -84,8 +84,8 @@ def test_unknown_users_and_items_are_counted_and_warned_of(tmp_path):
     [
         ([("a", i, 4) for i in range(5)], "all ratings are 4: no order of items is better"),
         ([("a", 1, 4), ("a", 2, 4), ("b", 1, 3), ("b", 2, 5)], "50% of the users with several"),
-        ([("a", 1, 4), ("a", 2, 5), ("b", 1, 3)], "1 user of 2 (50%) have a single rating"),
-        ([("a", 1, 4), ("b", 1, 5), ("b", 2, 3)], "1 item of 2 (50%) have a single rating"),
+        ([("a", 1, 4), ("a", 2, 5), ("b", 1, 3)], "1 user of 2 (50%) with a single rating"),
+        ([("a", 1, 4), ("b", 1, 5), ("b", 2, 3)], "1 item of 2 (50%) with a single rating"),
     ],
 )
 def test_data_that_cannot_answer_are_warned_of(rows, warning):
@@ -137,6 +137,14 @@ def test_the_command_prints_text_and_json(capsys, tmp_path, monkeypatch):
     assert max(map(len, texts)) <= 80
     code, out, _ = command(capsys, "describe", "c.yaml", "--json")
     assert [each["name"] for each in json.loads(out)] == ["ml-latest-small-2016", "synthetic"]
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "r.csv").write_text("user,item,rating\na,x,1\na,y,2\na,z,3\n")
+    (tmp_path / "two.yaml").write_text(
+        json.dumps(CONFIG | {"dataset": ["a/r.csv", "b/r.csv"], "split": "holdout"})
+    )
+    found = json.loads(command(capsys, "describe", "two.yaml", "--json")[1])
+    assert [each["name"] for each in found] == ["a/r.csv", "b/r.csv"]
     assert command(capsys, "describe", "quickstart")[0] == 0
 
 
