@@ -229,13 +229,19 @@ def evaluate(
         seconds = time.perf_counter() - begun
         values = ["" if math.isnan(s.mean) else f"{s.mean:.6f}" for s in scores.values()]
         rows.append([path.name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
+        unknown = not len(evidence.rankings.relevance)
+        if unknown:
+            notes.append(
+                f"{path.name}: no listed item is among the ratings of its user; are the ids those "
+                "of the same data set, and of one type?"
+            )
         for metric, s in scores.items():
             if s.n_undefined:
                 users = counted(s.n_undefined, "user")
                 notes.append(
                     f"{path.name}: {metric} is undefined for {users}; its mean is over the others"
                 )
-            elif metric.per_user and len(s.per_user) > 1 and np.ptp(s.per_user) == 0:
+            elif not unknown and metric.per_user and len(s.per_user) > 1 and not np.ptp(s.per_user):
                 notes.append(
                     f"{path.name}: {metric} is {s.mean:g} for every user, so it cannot tell lists "
                     "apart here; a `threshold=` says which ratings are relevant"

@@ -239,7 +239,7 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     DataError
         If a file cannot be read or lacks a column; for all rows that cannot be used.
     MetricError
-        If its ending is unknown, or ranks are not 1, 2, 3, ...
+        If its ending is unknown, ranks are not 1, 2, 3, ..., or no user is in the truth.
 
     Examples
     --------
@@ -267,6 +267,12 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     by_rank = truth is not None and "rank" in tables[0].numbers
     keys = -tables[0].numbers["rank"] if by_rank else tables[0].numbers["estimate"]
     users, user_ids = _united([table.ids["user"] for table in tables])
+    if truth is not None and not np.isin(users[0], users[1]).any():
+        one, other = (str(user_ids[each[0]]) for each in users)
+        raise MetricError(
+            f"{path}: none of its users, as {one!r}, is in {truth}, whose users are as {other!r}; "
+            "give the truth of the same data set, with ids written alike"
+        )
     grades = tables[-1].numbers.get("rating", np.ones(len(users[-1])))
     pairs = None
     if truth is None:

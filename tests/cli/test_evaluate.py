@@ -79,3 +79,19 @@ def test_scores_that_cannot_be_written_and_a_metric_that_distinguishes_no_list(c
     assert code == 2
     assert "p.csv/u.csv: cannot be written (" in err
     assert err.endswith("); use --per-user FILE\n")
+
+
+@pytest.mark.parametrize(
+    ("truth", "code", "message"),
+    [
+        ("m1,7,1\n", 2, "p.csv: none of its users, as '1', is in t.csv, whose users are as 'm1'"),
+        ("1,m7,1\n2,m8,1\n", 0, "note: p.csv: no listed item is among the ratings of its user"),
+    ],
+)
+def test_lists_of_other_ids_are_not_zeros_without_a_word(call, tmp_path, truth, code, message):
+    (tmp_path / "p.csv").write_text("user,item,rank\n1,7,1\n2,8,1\n")
+    (tmp_path / "t.csv").write_text("user,item,rating\n" + truth)
+    found, out, err = call("evaluate", "p.csv", "--truth", "t.csv", "--metrics", "ndcg@5,hit@5")
+    assert found == code
+    assert message in out + err
+    assert "threshold" not in out
