@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, Union, get_args
 
 from pydantic import (
     AfterValidator,
@@ -38,6 +38,24 @@ class Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
     )
+
+
+class _OneOrMore:
+    """Lets a list of one be written without brackets."""
+
+    @staticmethod
+    def __get_pydantic_core_schema__(source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        either = get_args(source)[0] | source
+        read = BeforeValidator(_as_list, json_schema_input_type=either)
+        return handler.generate_schema(Annotated[source, Field(min_length=1), read])
+
+
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+T = TypeVar("T")
+OneOrMore = Annotated[list[T], _OneOrMore]
 
 
 class Kind(Section):

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Discriminator,
     Field,
-    GetCoreSchemaHandler,
     Tag,
     model_validator,
 )
-from pydantic_core import CoreSchema
 
 from harness import metrics
 from harness.candidates import CandidatesSection, Rated
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
-from harness.sections import MOST_SECONDS, SearchSpace, Section, State
+from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State
 from harness.splits import FilterSection, SplitSection
 from harness.splits.kinds import Holdout
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 GIVEN = "given from Python: "
 """How the record of a run names ratings that were given from Python."""
-
-
-class _OneOrMore:
-    """Lets a list of one be written without brackets."""
-
-    @staticmethod
-    def __get_pydantic_core_schema__(source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        either = get_args(source)[0] | source
-        read = BeforeValidator(_as_list, json_schema_input_type=either)
-        return handler.generate_schema(Annotated[source, Field(min_length=1), read])
-
-
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _as_named(value: object) -> object:
@@ -62,10 +46,6 @@ def _check_accuracy(label: str) -> str:
     if metric.needs_items:
         raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
     return label
-
-
-T = TypeVar("T")
-OneOrMore = Annotated[list[T], _OneOrMore]
 
 
 class AlgorithmConfig(Section):

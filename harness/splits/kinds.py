@@ -14,7 +14,17 @@ from pydantic import Field, model_validator
 
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
-from harness.sections import Folds, Moment, Share, Size, SizeOrZero, State, seconds, written
+from harness.sections import (
+    Folds,
+    Moment,
+    OneOrMore,
+    Share,
+    Size,
+    SizeOrZero,
+    State,
+    seconds,
+    written,
+)
 from harness.splits.base import (
     DrawnSplit,
     Mask,
@@ -39,6 +49,7 @@ Choice = Annotated[
     Literal["random", "latest"],
     Field(description="Which of a user's ratings are the test: drawn at random, or the latest."),
 ]
+PublishedFold = Literal["u1", "u2", "u3", "u4", "u5", "ua", "ub"]
 Policy = Literal["error", "train", "drop"]
 SeveralFolds = Annotated[Folds, Field(ge=2)]
 Counts = NDArray[np.int64] | NDArray[np.float64]
@@ -226,6 +237,53 @@ class ItemFraction(DrawnSplit):
         return (
             f"{written(self.fraction)} of each item's ratings, drawn at random{like}"
             f"{_seeded(self.random_state)}, are the {part}."
+        )
+
+
+class MovieLensFolds(DrawnSplit):
+    """The folds that come with MovieLens 100K, made from `u.data` alone."""
+
+    kind: Literal["movielens-folds"] = "movielens-folds"
+    """The published folds of MovieLens 100K, in the order of their files, row for row."""
+    folds: OneOrMore[PublishedFold] = Field(default=["u1", "u2", "u3", "u4", "u5"])
+    """`u1` to `u5`: each fifth of the rows, in the order of the data, is the test part of one;
+    `ua` and `ub`: each user's first ten rows, and the ten after them."""
+
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        ids = [*ratings.user_ids, *ratings.item_ids]
+        if odd := next((each for each in ids if not str(each).isdecimal()), None):
+            raise SplitError(
+                f"{self.describe()}: the id {str(odd)!r} is no whole number, so the rows have not "
+                "the order of the published files; use ml-100k"
+            )
+        users, items = (
+            np.array([int(str(each)) for each in side])[codes]
+            for side, codes in (
+                (ratings.user_ids, ratings.users),
+                (ratings.item_ids, ratings.items),
+            )
+        )
+        rows = np.lexsort((items, users))
+        fifth = np.arange(len(ratings)) * 5 // max(len(ratings), 1)
+        place = np.empty(len(ratings), np.int64)  # of a row among its user's, in the data
+        by_user = np.argsort(users, kind="stable")
+        first = np.searchsorted(users[by_user], users[by_user])
+        place[by_user] = np.arange(len(ratings)) - first
+        folds = []
+        for name in self.folds:
+            tested = (
+                place // 10 == "ab".index(name[1]) if name[1] in "ab" else fifth == int(name[1]) - 1
+            )
+            folds.append((rows[~tested[rows]], rows[tested[rows]]))
+        return folds, ()
+
+    def describe(self) -> str:
+        return f"MovieLens folds {', '.join(self.folds)}"
+
+    def sentence(self, part: str = "test part") -> str:
+        return (
+            f"The {part} is that of the folds that are published with MovieLens 100K as "
+            f"{', '.join(self.folds)}, made from its ratings in the order of the published files."
         )
 
 

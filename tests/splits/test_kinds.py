@@ -1,5 +1,6 @@
 """Kinds of split, against Surprise, scikit-learn and counting by hand."""
 
+import hashlib
 from collections import Counter
 
 import numpy as np
@@ -20,6 +21,7 @@ from harness.splits.kinds import (
     ItemFraction,
     KFold,
     LeaveNOut,
+    MovieLensFolds,
     OwnTraining,
     RepeatedKFold,
     UserFraction,
@@ -338,3 +340,47 @@ TOO_FEW = (
 def test_ratings_that_a_kind_cannot_divide_are_refused(section, users, times, message):
     with pytest.raises(SplitError, match=message):
         make(section, ratings_of(list(users), times), seed=0)
+
+
+def test_the_published_folds_of_movielens_are_made_from_the_rows_alone():
+    rng = np.random.default_rng(5)
+    rows = [(u, i) for u in (2, 10, 1) for i in rng.permutation(25)]
+    rows = [rows[n] for n in rng.permutation(75)]
+    ratings = Ratings.from_columns(*zip(*rows, strict=True), np.ones(75), scale=(1, 5))
+    names = ["u1", "u2", "u3", "u4", "u5", "ua", "ub"]
+    nth = [sum(user == each for each, _ in rows[:n]) for n, (user, _) in enumerate(rows)]
+    expected = [set(range(15 * k, 15 * k + 15)) for k in range(5)]
+    expected += [{n for n in range(75) if nth[n] // 10 == part} for part in (0, 1)]
+    for split, tested in zip(make(MovieLensFolds(folds=names), ratings, 0), expected, strict=True):
+        assert split.test.tolist() == sorted(tested, key=rows.__getitem__)
+        assert split.train.tolist() == sorted({*range(75)} - tested, key=rows.__getitem__)
+    words = Ratings.from_columns(["a", "b"], [1, 2], [1, 2], scale=(1, 5))
+    with pytest.raises(SplitError, match=r"the id 'a' is no whole number.*use ml-100k"):
+        make(MovieLensFolds(), words, 0)
+
+
+# u1 to u5: of the files in the archive of MovieLens 100K; ua and ub: of its rule.
+PUBLISHED = """
+u1.base 4325f44281c9f8c119a3694662d63fc2  u1.test 62d5d837e7c8e36550cc956b09c2ecc8
+u2.base 79541afecccbd5365bb2c09b123a01c7  u2.test 1951a71b7e1f4ed254508007fa2f6b70
+u3.base 55c67a63f516fa9e593d68c3be779970  u3.test cb3e4d0a9152041772285232ca002d4f
+u4.base 66f64a75eeeffd20ff09533bcd31adcf  u4.test 328acfca94e85d01b1d7e92c7d73df3b
+u5.base 0becb3392339231c08ba316944c79095  u5.test bec898f7091dba3b7bdf793d1998d2d6
+ua.base 346eb46a756be3b382bdef4f7dcf3a01  ua.test 52e5d0355092dc1596899855b220508f
+ub.base e4ce94f6e01e45f65b91a70bb9e8da2f  ub.test 5292d1e388d156aa0c19c384cdf35aca
+"""
+
+
+@pytest.mark.network
+def test_the_published_files_of_movielens_come_out_byte_for_byte(ml_100k):
+    frame, names = (
+        ml_100k.to_frame().astype({"rating": int}),
+        ["u1", "u2", "u3", "u4", "u5", "ua", "ub"],
+    )
+    found = {}
+    for name, split in zip(names, make(MovieLensFolds(folds=names), ml_100k, 0), strict=True):
+        for part, rows in (("base", split.train), ("test", split.test)):
+            data = frame.iloc[rows].to_csv(sep="\t", header=False, index=False, lineterminator="\n")
+            found[f"{name}.{part}"] = hashlib.md5(data.encode()).hexdigest()
+    words = PUBLISHED.split()
+    assert found == dict(zip(words[::2], words[1::2], strict=True))

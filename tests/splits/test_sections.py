@@ -136,7 +136,7 @@ TOGETHER = {
     ],
 }
 VALUES = [True, False, 0.3, 3, "1998-01-01", "u.base", "random", "latest", "train", "drop"]
-VALUES += ["surprise", "sklearn", "recommenders"]
+VALUES += ["surprise", "sklearn", "recommenders", "ua"]
 
 
 def options_of(section, base):
@@ -170,7 +170,7 @@ def test_every_option_of_every_kind_of_split_changes_its_sentence(section):
                 assert value in words
         assert ("drawn at random" in sentence or "divided at random" in sentence) == (
             made.model_dump().get("shuffle", True)
-            and kind not in ("own-training", "predefined", "file", "global-time")
+            and kind not in ("own-training", "predefined", "file", "global-time", "movielens-folds")
             and (kind == "user-holdout" or options.get("choose") != "latest")
         )
     assert "validation part" in section.model_validate(base).sentence("validation part")
