@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, Union, get_args
 
@@ -127,9 +128,15 @@ def seconds(moment: int | str) -> int:
     return int((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp())
 
 
-def written(size: float) -> str:
-    """Return a share as a percentage, a count as it is."""
+def written(size: float | str) -> str:
+    """Return a share as a percentage, a count or a span as it is."""
     return f"{100 * size:.10g}%" if isinstance(size, float) else str(size)
+
+
+def span_seconds(span: str) -> int:
+    """Return a span of time, as `90 days`, in seconds."""
+    number, unit = span.rstrip("s").split()
+    return int(number) * _UNITS[unit]
 
 
 def _as_text(moment: object) -> object:
@@ -141,6 +148,17 @@ def _check_moment(moment: int | str) -> int | str:
     return moment
 
 
+def _check_point(point: object) -> object:
+    point = _as_text(point)
+    if isinstance(point, str) or type(point) is int:
+        return _check_moment(point)
+    if isinstance(point, float) and 0 < point < 1:
+        return point
+    raise ValueError(
+        f"found {point!r}; write a share of the ratings, as 0.8, or a date, as 1998-01-31"
+    )
+
+
 def _check_size(size: object, smallest: int = 1) -> int | float:
     if isinstance(size, float) and 0 < size < 1:
         return size
@@ -149,6 +167,20 @@ def _check_size(size: object, smallest: int = 1) -> int | float:
     raise ValueError(
         f"found {size!r}; write a share between 0 and 1, as 0.2, or a count of at least "
         f"{smallest}, as 10"
+    )
+
+
+_UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+
+
+def _check_span(span: object) -> object:
+    if isinstance(span, float) and 0 < span < 1:
+        return span
+    if isinstance(span, str) and re.fullmatch(rf"[1-9]\d{{0,9}} ({'|'.join(_UNITS)})s?", span):
+        return span
+    raise ValueError(
+        f"found {span!r}; write a share of the ratings, as 0.2, or a number of "
+        f"{'s, '.join(_UNITS)}s, as 90 days"
     )
 
 
@@ -176,6 +208,25 @@ Moment = Annotated[
     AfterValidator(_check_moment),
 ]
 """A date or time (UTC by default), or seconds since 1970."""
+
+
+Points = Annotated[
+    Annotated[Folds, Tag("number")]
+    | Annotated[
+        list[
+            Annotated[
+                float | int | str,
+                BeforeValidator(_check_point, json_schema_input_type=Share | int | str),
+            ]
+        ],
+        Field(min_length=1),
+        Tag("points"),
+    ],
+    Discriminator(lambda points: "points" if isinstance(points, list) else "number"),
+]
+"""How many points in time, or a list of quantiles and moments."""
+Span = Annotated[float | str, BeforeValidator(_check_span, json_schema_input_type=Share | str)]
+"""A share of the ratings, or a span of time, as `90 days`."""
 
 
 class Range(Section):

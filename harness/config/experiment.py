@@ -122,8 +122,8 @@ class Tuning(Section):
     """The metric that selects the setting, on the validation part."""
     validation: SplitSection | None = None
     """How the training part is split again; a `validation` of the split itself takes precedence. By
-    default by time if the split is by time (`global-time`, `choose: latest`), else a random 20% of
-    the ratings."""
+    default by time if the split is by time (`global-time`, `rolling`, `choose: latest`), else a
+    random 20% of the ratings."""
 
     @model_validator(mode="before")
     @classmethod

@@ -18,11 +18,14 @@ from harness.sections import (
     Folds,
     Moment,
     OneOrMore,
+    Points,
     Share,
     Size,
     SizeOrZero,
+    Span,
     State,
     seconds,
+    span_seconds,
     written,
 )
 from harness.splits.base import (
@@ -549,18 +552,8 @@ class GlobalTime(DrawnSplit):
         return self
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
-        name, times = self.describe(), ratings.timestamps
-        if times is None:
-            raise SplitError(f"{name}: {ratings.name} has no timestamps; use a split without time")
-        if len(times) == 0:
-            raise SplitError(f"{name}: {ratings.name} has no ratings; use more data")
-        if self.date is not None:
-            moment = seconds(self.date)
-        else:
-            # Of n timestamps in order, counted from 0, number floor(q·n). Ratings with that very
-            # timestamp are all test: none for training is as late as one for test.
-            place = rounded(self.quantile or 0.0, len(times), up=False)
-            moment = int(np.partition(times, place)[place])
+        name, times = self.describe(), _times(self, ratings)
+        moment = _moment(times, self.quantile or 0.0 if self.date is None else self.date)
         before = times < moment
         if before.all() or not before.any():
             missing = "at or after" if before.all() else "before"
@@ -585,6 +578,115 @@ class GlobalTime(DrawnSplit):
 
     def inner(self) -> SplitSection:
         return GlobalTime(quantile=0.8)
+
+
+class Rolling(DrawnSplit):
+    """Several moments for all users, one after another (Tashman 2000)."""
+
+    kind: Literal["rolling"] = "rolling"
+    """Folds in time: each is trained on ratings before a moment, its origin, and tested on ratings
+    from it on. Each bound is a moment, and the ratings of that very second come after it."""
+    origins: Points = 5
+    """A number of moments, which cut the ratings into parts of equal size, the first of them for
+    training alone; or a rising list of moments, each a quantile or a date as in `global-time`."""
+    window: Span | None = None
+    """Training of a fold: null, all ratings before the origin; or the latest before it: a share of
+    all ratings, as 0.2, or a span of time, as `90 days`."""
+    horizon: Span | None = None
+    """Test of a fold: null, the ratings up to the next origin, those of the last up to the end; or
+    those from the origin on: a share of all ratings, or a span of time."""
+
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        times, given = _times(self, ratings), self.origins
+        if isinstance(given, int):
+            given = [part / (given + 1) for part in range(1, given + 1)]
+        ordered = np.sort(times)
+        end = int(ordered[-1]) + 1
+        origins = [_moment(ordered, at) for at in given]
+        folds = []
+        for number, (moment, following) in enumerate(pairwise([*origins, end]), 1):
+            where = f"{self.describe()}: origin {number}, {_as_date(moment)},"
+            if number < len(origins) and moment >= following:
+                after = f"origin {number + 1}, {_as_date(following)}"
+                raise SplitError(f"{where} is not before {after}; sort them, or remove one")
+            place = int(np.searchsorted(ordered, moment))
+            start, stop = int(ordered[0]), following
+            if isinstance(self.window, str):
+                start = moment - span_seconds(self.window)
+            elif self.window is not None:
+                start = int(ordered[max(place - rounded(self.window, len(times), up=False), 0)])
+            if isinstance(self.horizon, str):
+                stop = moment + span_seconds(self.horizon)
+            elif self.horizon is not None:
+                last = place + rounded(self.horizon, len(times), up=False)
+                stop = int(ordered[last]) if last < len(times) else end
+            train = np.flatnonzero((start <= times) & (times < moment))
+            test = np.flatnonzero((moment <= times) & (times < stop))
+            for part, what, key in ((train, "training", "window"), (test, "test", "horizon")):
+                if len(part) == 0:
+                    wider = f", or widen `{key}`" if getattr(self, key) else ""
+                    raise SplitError(f"{where} has no {what} rating; move or remove it{wider}")
+            folds.append((train, test))
+        named = [_as_date(moment) for moment in origins]
+        named = named if len(named) < 6 else [named[0], "…", named[-1]]
+        return folds, (f"{counted(len(folds), 'origin')}: {', '.join(named)}",)
+
+    def describe(self) -> str:
+        number = self.origins if isinstance(self.origins, int) else len(self.origins)
+        parts = [f"rolling {counted(number, 'origin')}"]
+        parts += [f"window {written(self.window)}"] if self.window else []
+        parts += [f"horizon {written(self.horizon)}"] if self.horizon else []
+        return ", ".join(parts)
+
+    def sentence(self, part: str = "test part") -> str:
+        if isinstance(self.origins, int):
+            origins = (
+                f"{counted(self.origins, 'moment')} between {self.origins + 1} parts of the "
+                "ratings of equal size"
+            )
+        else:
+            named = [
+                f"{written(at)} of the ratings" if isinstance(at, float) else str(at)
+                for at in self.origins
+            ]
+            origins = f"{counted(len(named), 'moment')} (after {', '.join(named)})"
+        train = "all ratings"
+        if self.window is not None:
+            train = f"the latest {_of_all(self.window)}"
+        test = "the ratings up to the next, or to the end,"
+        if self.horizon is not None:
+            test = f"the next {_of_all(self.horizon)}"
+        return (
+            f"At each of {origins}, {train} before it are training and {test} are the {part} "
+            "(rolling origins, Tashman 2000)."
+        )
+
+    def inner(self) -> SplitSection:
+        return GlobalTime(quantile=0.8)
+
+
+def _of_all(span: float | str) -> str:
+    return f"{span} of ratings" if isinstance(span, str) else f"{written(span)} of all ratings"
+
+
+def _times(section: SplitSection, ratings: Ratings) -> Rows:
+    """Return the timestamps of ratings to be divided in time, or raise SplitError."""
+    name, times = section.describe(), ratings.timestamps
+    if times is None:
+        raise SplitError(f"{name}: {ratings.name} has no timestamps; use a split without time")
+    if len(times) == 0:
+        raise SplitError(f"{name}: {ratings.name} has no ratings; use more data")
+    return times
+
+
+def _moment(times: Rows, at: float | str) -> int:
+    """Return a date in seconds, or the timestamp that a share of the ratings comes before."""
+    if not isinstance(at, float):
+        return seconds(at)
+    # Of n timestamps in order, counted from 0, number floor(q·n). Ratings with that very
+    # timestamp are all test: none for training is as late as one for test.
+    place = rounded(at, len(times), up=False)
+    return int(np.partition(times, place)[place])
 
 
 def _as_date(moment: int) -> str:

@@ -17,7 +17,7 @@ from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
 from harness.results.store import CellRecord, CellStore
 from harness.sections import Range
-from harness.splits.kinds import GlobalTime, Holdout, LeaveNOut, UserFraction, UserHoldout
+from harness.splits.kinds import GlobalTime, Holdout, LeaveNOut, Rolling, UserFraction, UserHoldout
 
 GRID = {"method": "grid", "trials": 4, "metric": "ndcg@5"}
 CONFIG = {
@@ -201,6 +201,7 @@ FRACTION = {"choose": "latest", "too_few": "train"}
         (LeaveNOut(), Holdout(test_size=0.2)),
         (GlobalTime(quantile=0.9), GlobalTime(quantile=0.8)),
         (GlobalTime(date="1998-01-01"), GlobalTime(quantile=0.8)),
+        (Rolling(window=0.2), GlobalTime(quantile=0.8)),
         (LeaveNOut(n=2, choose="latest"), LeaveNOut(n=2, **FRACTION)),
         (UserFraction(fraction=0.1, choose="latest"), UserFraction(fraction=0.1, **FRACTION)),
         (UserHoldout(choose="latest"), UserFraction(fraction=0.2, **FRACTION)),

@@ -43,6 +43,11 @@ def said(run, **changes):
         ("split", "{kind: leave-n-out, choose: latest}", "1 rating of each user, the latest"),
         ("split", "{kind: user-fraction, fraction: 0.3}", "30% of each user's ratings"),
         ("split", "{kind: global-time}", "the moment on that 80% of the ratings come before"),
+        (
+            "split",
+            "{kind: rolling, origins: [0.5, 1998-01-01], window: 90 days}",
+            "(after 50% of the ratings, 1998-01-01), the latest 90 days of ratings before it are",
+        ),
         ("split", "{kind: global-time, date: '1998-01-01'}", "Ratings from 1998-01-01 on"),
         ("split", "{kind: user-holdout, given: 5}", "Of 20% of the users, drawn at random, 5 of"),
         (

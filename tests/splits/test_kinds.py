@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from harness.splits.kinds import (
     MovieLensFolds,
     OwnTraining,
     RepeatedKFold,
+    Rolling,
     UserFraction,
     UserHoldout,
 )
@@ -259,6 +261,49 @@ def test_without_ties_it_is_the_last_fold_of_scikit_learns_time_series(n, n_test
         assert set(split.test) == set(test)
 
 
+@settings(max_examples=60)
+@given(st.integers(2, 6), st.integers(1, 9), st.none() | st.integers(1, 40), st.randoms())
+def test_rolling_origins_without_ties_are_the_folds_of_scikit_learns_time_series(
+    n_origins, size, window, random
+):
+    n = size * (n_origins + 1)
+    times = np.array(random.sample(range(10 * n), n))
+    share = None if window is None else min(window, n - 1) / n
+    section = Rolling(origins=n_origins, window=share)
+    folds = make(section, ratings_of(range(n), times), seed=0)
+    order = np.argsort(times)
+    expected = TimeSeriesSplit(n_splits=n_origins, max_train_size=window).split(order)
+    for fold, (train, test) in zip(folds, expected, strict=True):
+        assert set(fold.train) == set(order[train])
+        assert set(fold.test) == set(order[test])
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 12), min_size=8, max_size=40), st.integers(1, 4), st.integers(1, 5))
+def test_rolling_parts_are_those_of_a_filter_in_pandas(days, window, horizon):
+    """Spans of days, dates as origins, and many ratings at the bounds."""
+    when = pd.Series(pd.to_datetime("1998-01-01") + pd.to_timedelta([0, *days, 13], unit="D"))
+    ratings = ratings_of(range(len(when)), when.astype("datetime64[s]").astype(np.int64))
+    dates = ["1998-01-05", "1998-01-08T00:00:00+00:00"]
+    section = Rolling(origins=dates, window=f"{window} days", horizon=f"{horizon} days")
+    parts = [
+        (
+            when.between(at - pd.Timedelta(days=window), at, inclusive="left"),
+            when.between(at, at + pd.Timedelta(days=horizon), inclusive="left"),
+        )
+        for at in pd.to_datetime(["1998-01-05", "1998-01-08"])
+    ]
+    missing = [i for i, fold in enumerate(parts, 1) if not all(part.any() for part in fold)]
+    if missing:
+        with pytest.raises(SplitError, match=f"origin {missing[0]}, 1998-01-0. 00:00:00 UTC, has"):
+            make(section, ratings, seed=0)
+        return
+    folds = make(section, ratings, seed=0)
+    for fold, (train, test) in zip(folds, parts, strict=True):
+        assert fold.train.tolist() == when.index[train].tolist()
+        assert fold.test.tolist() == when.index[test].tolist()
+
+
 @pytest.mark.parametrize("like", [None, "surprise"])
 def test_users_with_too_few_ratings_are_training_or_left_out(like):
     (split,) = make(LeaveNOut(too_few="train", like=like), ratings_of(list("abacac")), seed=0)
@@ -293,6 +338,10 @@ BEFORE = "training is before 1998-01-01 00:00:00 UTC, test from then on"
             [0, 2, 4, 6, 7, 8, 9],
             "training is before 1970-01-01 00:00:40 UTC, test from then on",
         ),
+        # The three ratings of second 40 are after an origin there, and before no bound there.
+        (Rolling(origins=[60], window=0.1), "abcabcabca", TIED, [0], [6, 8, 9], None),
+        (Rolling(origins=[50], window=0.2), "abcabcabca", TIED, [2, 4, 7], [0, 6, 8, 9], None),
+        (Rolling(origins=[0.2], horizon=0.2), "abcabcabca", TIED, [1, 3], [5], None),
         (GlobalTime(date=41), "abcabcabca", TIED, [1, 2, 3, 4, 5, 7], [0, 6, 8, 9], None),
         *(  # a date is midnight in universal time
             (GlobalTime(date=date), "abca", NEW_YEAR, [0, 3], [1, 2], BEFORE)
@@ -334,6 +383,17 @@ TOO_FEW = (
         (GlobalTime(), "abc", [5, 5, 5], "no rating is before 1970-01-01 00:00:05 UTC; choose a m"),
         (GlobalTime(date=9), "abc", [5, 6, 7], r"at or after 1970-01-01 00:00:09 UTC; .* within"),
         (GlobalTime(date="1969-12-31"), "abc", [5, 6, 7], "is before 1969-12-31 00:00:00 UTC"),
+        (Rolling(), "abc", None, "rolling 5 origins: columns has no timestamps; use a split with"),
+        (Rolling(origins=1), "abc", [5, 5, 5], "origin 1, 1970-.* has no training rating; move"),
+        (Rolling(origins=2), "abc", [4, 5, 5], "1, 1970-.*:05 UTC, is not before origin 2, .* so"),
+        (Rolling(origins=[0.7, 0.1]), "abc", [4, 5, 6], "origin 1, .* is not before .* sort them"),
+        (Rolling(origins=[5, 9]), "abc", [4, 5, 6], "origin 2, .* has no test rating; move or"),
+        (
+            Rolling(origins=[6], window="1 second"),
+            "abc",
+            [4, 4, 6],
+            "rolling 1 origin, window 1 second: origin 1, .* or remove it, or widen `window`",
+        ),
         (GlobalTime(date=3), "abc", [5, 10**10, 7], "to 2286-11-20 17:46:40 UTC, where ratings"),
     ],
 )

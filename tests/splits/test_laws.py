@@ -1,6 +1,7 @@
 """What every split keeps to, whatever its kind, and what its notes say."""
 
 import hashlib
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from harness.splits.kinds import (
     KFold,
     LeaveNOut,
     RepeatedKFold,
+    Rolling,
     UserFraction,
     UserHoldout,
 )
@@ -40,6 +42,8 @@ SECTIONS = [
     UserFraction(fraction=0.5, choose="latest"),
     GlobalTime(quantile=0.7),
     GlobalTime(date="1970-01-01T00:00:04"),
+    Rolling(origins=2),
+    Rolling(origins=[0.4, "1970-01-01T00:00:06"], window="3 seconds", horizon=0.3),
     UserHoldout(users=0.5),
     UserHoldout(users=2, given=1, choose="latest"),
 ]
@@ -68,7 +72,9 @@ def folds_of(section, ratings, seed=0):
     try:
         return make(section, ratings, seed)
     except SplitError as error:
-        if isinstance(section, GlobalTime) and "no rating is" in str(error):
+        if isinstance(section, GlobalTime | Rolling) and re.search(
+            "no .*rating|not before", str(error)
+        ):
             return []
         raise
 
