@@ -169,6 +169,8 @@ class _Conversion:
     def ids(self, column: pa.ChunkedArray, role: str, kind: Kind) -> Coded:
         """Return ids as text; an id loses surrounding blanks and may hold no control characters."""
         is_coded = pa.types.is_dictionary(column.type)
+        if kind == "text" and not is_coded and not pa.types.is_nested(column.type):
+            column = column.cast(pa.string())
         typed = column.type.value_type if is_coded else column.type
         if pa.types.is_decimal(typed) or not (_is_numeric(typed) or _is_text(typed)):
             raise DataError(

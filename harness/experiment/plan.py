@@ -162,9 +162,10 @@ class Plan:
         """
         outer = self.experiment.split
         inner = [self.experiment.tuning.validation_of(section) for section in outer]
+        bare = (self.ratings(i)[0].bare() for i in range(len(self.experiment.dataset)))
         return Plan(
             self.experiment,
-            read={i: (self.ratings(i)[0], []) for i in range(len(self.experiment.dataset))},
+            read={i: (ratings, []) for i, ratings in enumerate(bare)},
             _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
             _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
         )

@@ -60,11 +60,17 @@ class Best(NamedTuple):
         """Return the config with paths relative to a folder."""
         config = dict(self.config)
         for section in ("dataset", "split"):
-            entry = config[section]
-            if isinstance(entry, dict) and "path" in entry:
-                path = os.path.relpath(self.folder / entry["path"], folder)
-                config[section] = entry | {"path": Path(path).as_posix()}
+            config[section] = self._moved(config[section], folder)
         return config
+
+    def _moved(self, entry: Any, folder: str | Path) -> Any:
+        """Return a part of the config with its paths, at any depth, relative to a folder."""
+        if not isinstance(entry, dict):
+            return entry
+        moved = {key: self._moved(value, folder) for key, value in entry.items()}
+        if "path" in moved:
+            moved["path"] = Path(os.path.relpath(self.folder / moved["path"], folder)).as_posix()
+        return moved
 
 
 def best(

@@ -1,0 +1,190 @@
+"""What is known of users and items besides ratings: files and frames become columns of text."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from pydantic import ValidationError
+
+from harness.datasets.cleaning import SHOWN, Table, convert
+from harness.datasets.layout import ENDINGS, Kind, Layout, Roles, TextFormat
+from harness.datasets.reading import parquet_columns, read_file, read_header, read_text
+from harness.datasets.section import FeatureFile, FeaturesSection, ItemsSection
+from harness.errors import DataError, counted, suggestion
+
+if TYPE_CHECKING:
+    from harness.datasets.ratings import Ratings
+
+GENRES = ("genres", "genre")
+"""Usual names of a column of genres."""
+NO_GENRE = ("unknown", "(no genres listed)")
+"""What MovieLens writes for an item without a genre."""
+
+_SECTIONS: Mapping[str, type[FeaturesSection]] = {"user": FeaturesSection, "item": ItemsSection}
+
+
+def add(ratings: Ratings, role: str, given: Any, base: Path | None = None) -> Ratings:
+    """Return ratings with the features of a path, a section of a config, or a frame."""
+    if isinstance(given, pd.DataFrame):
+        section, where = _SECTIONS[role](path="frame"), f"frame of {role}s"
+        names = _distinct([str(name) for name in given.columns], where)
+        columns = {name: given.iloc[:, place] for place, name in enumerate(names)}
+        table = convert(columns, _kinds(names, names[0]), where)
+    else:
+        if isinstance(given, Path):
+            given = str(given)
+        try:
+            section = _SECTIONS[role].model_validate(given)
+        except ValidationError as error:
+            faults = (
+                ": ".join([f"{role}s", *map(str, each["loc"]), each["msg"]])
+                for each in error.errors()
+            )
+            raise DataError("\n".join(faults)) from None
+        table = _read(section, base or Path(), role)
+    names = list(table.ids)
+    frame, notes = _aligned(ratings, role, table)
+    genres = getattr(section, "genres", None)
+    if genres is not None and genres not in names:
+        raise DataError(
+            f"{table.at(-1)}: no column {genres!r} for the genres; {suggestion(genres, names)}"
+        )
+    return _with(ratings, role, frame, genres, notes)
+
+
+def add_published(ratings: Ratings, role: str, file: FeatureFile, data: bytes) -> Ratings:
+    """Return ratings with the features of a file of their data set."""
+    stream: io.BufferedReader = io.BufferedReader(io.BytesIO(data))
+    columns = list(file.columns)
+    if not columns:
+        _, columns = read_header(stream, TextFormat(separator=file.separator), file.member)
+        stream.seek(0)
+    layout = Layout(file.separator, file.header, len(columns), _places(columns), quotes=file.quotes)
+    known = TextFormat(
+        encoding=file.encoding, roles=Roles(_kinds(columns, columns[0]), {}), layout=layout
+    )
+    frame, _ = _aligned(ratings, role, read_text(stream, known, file.member))
+    if file.first_flag:
+        flags = frame.loc[:, file.first_flag :] == "1"
+        frame = frame.drop(columns=flags.columns)
+        frame["genres"] = ["|".join(flags.columns[row]) for row in flags.to_numpy()]
+    if file.blanks and "genres" in frame:
+        frame["genres"] = frame["genres"].str.replace(" ", "|")
+    return _with(ratings, role, frame, None, [])
+
+
+def _with(
+    ratings: Ratings, role: str, frame: pd.DataFrame, genres: str | None, notes: list[str]
+) -> Ratings:
+    """Return ratings with a frame, whose genres are also called so, missing where there is none."""
+    if role == "user":
+        return replace(ratings, user_features=frame, notes=(*ratings.notes, *notes))
+    usual = {name.casefold(): name for name in reversed(frame.columns)}
+    genres = genres or next((usual[name] for name in GENRES if name in usual), None)
+    if genres is not None:
+        found = frame[genres]
+        frame["genres"] = found.mask(found.isin([*NO_GENRE, ""]))
+    return replace(ratings, item_features=frame, notes=(*ratings.notes, *notes))
+
+
+def _read(section: FeaturesSection, base: Path, role: str) -> Table:
+    """Read a file of one's own; its id column comes first."""
+    where = section.path
+    path = base / Path(where).expanduser()
+    if not path.is_file():
+        raise DataError(f"{where}: no such file in {path.parent.resolve()}; check the path")
+    kind = ENDINGS.get(path.suffix.casefold())
+    if kind == "parquet":
+        names = _distinct(parquet_columns(path), where)
+        chosen = _id_column(section, names, where)
+        known = TextFormat(columns=dict(zip(names, names, strict=True)))
+    else:
+        known = TextFormat(kind, section.separator, encoding=section.encoding, roles=Roles({}, {}))
+        with path.open("rb") as file:
+            separator, fields = read_header(file, known, where)
+        if section.columns and len(section.columns) != len(fields):
+            raise DataError(
+                f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, but columns "
+                f"names {len(section.columns)}; name each field, or the separator"
+            )
+        names = _distinct(section.columns or fields, where)
+        chosen = _id_column(section, names, where)
+        layout = Layout(separator, section.columns is None, len(names), _places(names))
+        known = TextFormat(encoding=section.encoding, layout=layout)
+    table = read_file(path, replace(known, roles=Roles(_kinds(names, chosen), {})), where)
+    order = {chosen: table.ids[chosen], **table.ids}
+    return replace(table, ids=order)
+
+
+def _id_column(section: FeaturesSection, names: list[str], where: str) -> str:
+    chosen = section.id if section.id is not None else 1
+    if isinstance(chosen, int):
+        if chosen <= len(names):
+            return names[chosen - 1]
+        raise DataError(f"{where}: id is column {chosen} of {len(names)}; use 1 to {len(names)}")
+    if chosen not in names:
+        raise DataError(f"{where}: no column {chosen!r} for the id; {suggestion(chosen, names)}")
+    return chosen
+
+
+def _distinct(names: Sequence[str], where: str) -> list[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{where}: {names.count(name)} columns are called {name!r}; rename one")
+    if len(names) < 2:
+        raise DataError(f"{where}: one column, {names[0]!r}; name the separator, as separator: ';'")
+    return list(names)
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(names)}
+
+
+def _kinds(names: Sequence[str], chosen: str) -> dict[str, Kind]:
+    return {name: "id" if name == chosen else "text" for name in names}
+
+
+def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, list[str]]:
+    """Return a row for each id of the ratings, in the order of their codes, and what was left."""
+    (codes, names), *_ = table.ids.values()
+    where = table.at(-1)
+    ids = np.append(names, "").astype(object)[codes]
+    faults = {row: flaw.describe(row) for flaw in table.flaws for row in flaw.rows.tolist()}
+    first: dict[str, int] = {}
+    for row, each in enumerate(ids.tolist()):
+        if row in faults:
+            continue
+        if not each:
+            faults[row] = f"no id; give each {role} one"
+        elif first.setdefault(each, row) != row:
+            faults[row] = (
+                f"{role} {each!r} again (first at {table.at(first[each])}); keep one of the rows"
+            )
+    if faults:
+        shown = [f"{table.at(row)}: {faults[row]}" for row in sorted(faults)[:SHOWN]]
+        more = [f"{where}: {len(faults) - SHOWN:,} faults more"] * (len(faults) > SHOWN)
+        raise DataError("\n".join(shown + more))
+    columns = {}
+    for name, each in list(table.ids.items())[1:]:
+        texts = np.array([str(text).strip() or np.nan for text in each.ids] + [np.nan], object)
+        columns[name] = texts[each.codes]
+    rated = ratings.user_ids if role == "user" else ratings.item_ids
+    found = pd.DataFrame(columns, index=pd.Index(ids, dtype=object, name=role))
+    known = found.index.isin(rated)
+    if not known.any():
+        raise DataError(
+            f"{where}: none of its ids, as {ids[0]!r}, is among the {role} ids of {ratings.name}, "
+            f"as {str(rated[0])!r}; name the column of ids, as id: {list(table.ids)[-1]}"
+        )
+    notes = list(table.notes)
+    if n_absent := len(rated) - int(known.sum()):
+        notes.append(f"{n_absent:,} of {len(rated):,} {role}s have no row in {where}")
+    if n_unknown := int((~known).sum()):
+        notes.append(f"{counted(n_unknown, 'row')} of {where} for {role}s without ratings ignored")
+    return found.reindex(pd.Index(rated, dtype=object, name=role)), notes

@@ -1,0 +1,137 @@
+"""Files and frames of users and items: what is read, what is refused, what changes nothing."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import pandas as pd
+import pytest
+
+from harness import datasets
+from harness.datasets.section import CATALOGUE, FeatureFile
+from harness.errors import DataError
+
+from .conftest import zipped
+
+RATINGS = "user,item,rating\nann,7,5\nann,30,4\nbob,007,1\n"
+ITEMS = 'movie,title,genre\n30,"Heat, The",Crime|Drama\n7,Alien,\n99,Brazil,Comedy\n'
+RAW = "1|Toy Story (1995)|01-Jan-1995||http://x|0|0|0|1|1|1|0|0|0|0|0|0|0|0|0|0|0|0|0\n"
+
+
+def known(frame: pd.DataFrame) -> dict[str, dict[str, str | None]]:
+    """Return the rows of a frame by id, None where nothing is known."""
+    return {
+        key: {name: None if isinstance(text, float) else text for name, text in row.items()}
+        for key, row in frame.to_dict("index").items()
+    }
+
+
+def test_every_item_of_the_ratings_has_a_row_and_no_other(load, tmp_path) -> None:
+    plain = load("r.csv", RATINGS)
+    (tmp_path / "items.csv").write_text(ITEMS)
+    ratings = load("r.csv", RATINGS, items="items.csv")
+    assert known(ratings.item_features) == {
+        "7": {"title": "Alien", "genre": None, "genres": None},
+        "30": {"title": "Heat, The", "genre": "Crime|Drama", "genres": "Crime|Drama"},
+        "007": {"title": None, "genre": None, "genres": None},
+    }
+    assert ratings.item_features.index.tolist() == ratings.item_ids.tolist()
+    assert ratings.fingerprint == plain.fingerprint
+    assert ratings.notes[-2:] == (
+        "1 of 3 items have no row in items.csv",
+        "1 row of items.csv for items without ratings ignored",
+    )
+    frame = pd.read_csv(io.StringIO(ITEMS), dtype={"movie": str})
+    again = datasets.load(plain, items=frame).item_features
+    pd.testing.assert_frame_equal(again, ratings.item_features)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "keys", "expected"),
+    [
+        ("a.dat", "ann::23::F\nbob::41::M\n", {"columns": ["who", "age", "sex"]}, ["23", "41"]),
+        ("b.txt", "age;who\n23;ann\n41;bob\n", {"id": "who"}, ["23", "41"]),
+        ("c.tsv", "who\tage\nbob\t41\n ann \t\n", {}, [math.nan, "41"]),
+        ("d.csv", "name,age\nann,né\nbob,x\n".encode("latin-1"), {"encoding": "latin-1"}, None),
+        ("e.csv", "age,who,sex\n23,ann,F\n41,bob,M\n", {"id": 2}, ["23", "41"]),
+    ],
+)
+def test_layouts_of_users(load, tmp_path, name, content, keys, expected) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    found = load("r.csv", RATINGS, users={"path": name, **keys}).user_features["age"]
+    assert found.index.tolist() == ["ann", "bob"]
+    pd.testing.assert_series_equal(
+        found, pd.Series(expected or ["né", "x"], found.index, name="age"), check_dtype=False
+    )
+
+
+def test_columns_of_frames_and_parquet_become_text(load, tmp_path) -> None:
+    frame = pd.DataFrame({"item": [7, 30], "year": [1979, None], "sci_fi": [True, False]})
+    frame.to_parquet(tmp_path / "items.parquet")
+    for given in (frame, tmp_path / "items.parquet"):
+        found = datasets.load(load("r.csv", RATINGS), items=given).item_features
+        assert known(found)["7"] == {"year": "1979", "sci_fi": "true"}
+        assert known(found)["30"] == {"year": None, "sci_fi": "false"}
+
+
+@pytest.mark.parametrize(
+    ("content", "keys", "message"),
+    [
+        ("i,t\n7,a\n30,b\n7,c\n", {}, r"i\.csv:4: item '7' again \(first at i\.csv:2\); keep one"),
+        ("i,t\n,a\n7,b,c\n", {}, r"i\.csv:2: no id.*\n.*i\.csv:3: 3 fields where the first"),
+        ("t,i\na,7\n", {}, "none of its ids, as 'a', is among the item ids of r, as '7'; .*id: i"),
+        ("i,t\n7,a\n", {"id": "j"}, "no column 'j' for the id"),
+        ("i,t\n7,a\n", {"id": 3}, "id is column 3 of 2; use 1 to 2"),
+        ("i,genr\n7,a\n", {"genres": "genre"}, "no column 'genre' for the genres; did you mean"),
+        ("i,i\n7,a\n", {}, "2 columns are called 'i'; rename one"),
+        ("7,a\n", {"columns": ["i", "t", "u"]}, "2 fields separated by ',', but columns names 3"),
+        ("i;t\n7;a\n", {"separator": ","}, "one column, 'i;t'; name the separator"),
+        ("i,t\n", {}, "no rows of data"),
+        (None, {}, "no such file in"),
+        ("i,t\n7,a\n", {"sep": ","}, "items: sep: Extra inputs"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(load, tmp_path, content, keys, message) -> None:
+    ratings = load("r.csv", RATINGS)
+    if content is not None:
+        (tmp_path / "i.csv").write_text(content)
+    with pytest.raises(DataError, match=message):
+        datasets.load(ratings, items={"path": "i.csv", **keys}, base=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "content", "expected"),
+    [
+        ("ml-100k", "items", RAW, {"genres": "Animation|Children's|Comedy"}),
+        ("ml-1m", "items", "1::Toy: A::Drama|War\n", {"title": "Toy: A", "genres": "Drama|War"}),
+        ("ml-1m", "users", "1::F::1::10::48067\n", {"gender": "F", "zip_code": "48067"}),
+        (
+            "ml-latest-small",
+            "items",
+            'movieId,title,genres\n1,"Toy, The",(no genres listed)\n',
+            {"title": "Toy, The", "genres": None},
+        ),
+    ],
+)  # fmt: skip
+def test_a_named_data_set_brings_its_own(
+    tmp_path, monkeypatch, name: str, role: str, content: str, expected: dict
+) -> None:
+    what = CATALOGUE[name]
+    row = what.separator.join(["1", "1", "4", "9"]) + "\n"
+    (file,) = (each for each in getattr(what, role) if not each.in_wheel)
+    archive = tmp_path / what.archive
+    archive.write_bytes(zipped({what.member: row.encode(), file.member: content.encode()}))
+    monkeypatch.setattr(type(what), "hash_of", lambda *_: None)
+    ratings = datasets.load({"name": name, "path": str(archive)})
+    found = ratings.item_features if role == "items" else ratings.user_features
+    assert known(found)["1"].items() >= expected.items()
+    monkeypatch.undo()
+
+
+def test_files_of_the_catalogue_name_their_columns() -> None:
+    for what in CATALOGUE.values():
+        for file in (*what.users, *what.items):
+            assert isinstance(file, FeatureFile)
+            assert file.header or file.columns
+            assert len(set(file.columns)) == len(file.columns)
