@@ -26,6 +26,8 @@ from harness.report import styles
 from harness.sections import Range
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
+REPRODUCED = PAGES.parents[1] / "results" / "reproduced.json"
+BADGE = PAGES.parent / "images" / "badge-reproduced.svg"
 MARKED = re.compile(r"(?<=<!-- begin: )([a-z-]+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
 DOI = re.compile(r"doi:(10\.\S+?)(?=[;,.]?(?:\s|$))")
 
@@ -146,6 +148,51 @@ def citations() -> Iterator[str]:
         yield f"- {', '.join(names)}: {_linked(citation)}"
 
 
+def reproduced() -> Iterator[str]:
+    """Yield what `harness reproduce --json` wrote into `results/reproduced.json`."""
+    record = json.loads(REPRODUCED.read_text(encoding="utf-8"))
+    agree, printed = record["digits"]
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in record["counts"].items())
+    yield f"{agree:,} of {printed:,} printed digits agree. Values: {counts}."
+    for source in record["sources"]:
+        yield from ("", f"### {source['source']}", "")
+        yield from (f"{_text(source['title'])}. Computed in {source['seconds']:.1f} s.", "")
+        findings = source["findings"]
+        yield from _table(
+            ["quantity", "published", "here", "verdict"],
+            (
+                [
+                    _text(each["quantity"]),
+                    *(_shown(each[key]) for key in ("published", "here")),
+                    each["verdict"],
+                ]
+                for each in findings
+            ),
+            right=("published", "here"),
+        )
+        notes = {
+            each["note"]: None
+            for each in findings
+            if each["verdict"] not in ("equal", "equal as printed")
+        }
+        yield from ("", *(f"- {_text(note)}" for note in notes if note))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):  # a band
+        return f"{value['low']:.4g} to {value['high']:.4g}"
+    return (
+        "" if value is None else _text(f"{value:.10g}" if isinstance(value, float) else str(value))
+    )
+
+
+def badge() -> str:
+    """Return the badge of the digits that agree, as an image."""
+    agree, printed = json.loads(REPRODUCED.read_text(encoding="utf-8"))["digits"]
+    text = BADGE.read_text(encoding="utf-8")
+    return re.sub(r"[\d,]+ of [\d,]+ digits", f"{agree:,} of {printed:,} digits", text)
+
+
 PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "metric-table": metric_table,
     "metric-details": metric_details,
@@ -155,6 +202,7 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "spaces": spaces,
     "dataset-table": dataset_table,
     "citations": citations,
+    "reproduced": reproduced,
 }
 
 
@@ -266,9 +314,10 @@ def _values(values: Any) -> str:
 def main() -> int:
     """Rewrite the pages, or say whether they are current."""
     stale = []
-    for page in [*sorted(PAGES.glob("*.md")), styles.ALGORITHMS_FILE]:
+    others = {styles.ALGORITHMS_FILE: algorithms_of_the_report, BADGE: badge}
+    for page in [*sorted(PAGES.glob("*.md")), *others]:
         before = page.read_text(encoding="utf-8") if page.exists() else ""
-        after = written(before) if page.suffix == ".md" else algorithms_of_the_report()
+        after = others[page]() if page in others else written(before)
         if before != after:
             stale.append(page.name)
             if "--check" not in sys.argv:

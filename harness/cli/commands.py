@@ -6,7 +6,6 @@ import itertools
 import math
 import re
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -290,29 +289,40 @@ def conventions(run: str, results: Path, role: str, k: int, threshold: float | N
     return 0
 
 
-@click.command()
+class _Sources(click.Command):
+    """A command whose help names the published sources."""
+
+    def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the keys of the sources below the options."""
+        from harness.reproduce import sources
+
+        formatter.write_paragraph()
+        with formatter.section("Sources"):
+            formatter.write_dl(list(sources().items()))
+
+
+@click.command(cls=_Sources)
 @click.argument("source", required=False)
 @click.option("--quiet", "-q", is_flag=True, help="Print only the table.")
 @click.option(
     "--no-runs", is_flag=True, help="Compute only numbers that need no data and no training."
 )
-def reproduce(source: str | None, quiet: bool, no_runs: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def reproduce(source: str | None, quiet: bool, no_runs: bool, as_json: bool) -> int:
     """Compute published numbers again and compare them.
 
-    SOURCE is vincent-2018, rectools-docs, singh-2025, nicolas-2022, bellei-2017, microsoft or
-    surprise; all of them without it. The exit code is 1 if a number differs that no note explains.
+    All sources without SOURCE. The exit code is 1 if a number differs.
     """
     from harness import reproduce as published
     from harness.cli.progress import display
 
     with display(quiet) as watch:
-        runs = {} if no_runs else published.trained_runs(watch)
-        findings = published.reproduce(source, runs)
+        done = published.Reproduction.of(source, {} if no_runs else published.trained_runs(watch))
+    if as_json:
+        say(done.to_json(), whole=True)
+        return 1 if done.counts["differs"] else 0
     columns = ["quantity", "published", "here", "difference", "verdict"]
-    for key, title in published.sources().items():
-        own = [finding for finding in findings if finding.source == key]
-        if not own:
-            continue
+    for key, own in done.findings.items():
         rows = [
             [
                 finding.quantity,
@@ -324,7 +334,7 @@ def reproduce(source: str | None, quiet: bool, no_runs: bool) -> int:
             for finding in own
         ]
         long = any(len(value) > LONG for row in rows for value in row[1:3])
-        say(f"\n{title} [{key}]\n")
+        say(f"\n{published.sources()[key]} [{key}], {done.seconds[key]:.1f} s\n")
         show_table(columns, rows, columns if long else ["quantity", "verdict"])
         notes: dict[str, list[str]] = {}
         for finding in own:
@@ -333,14 +343,17 @@ def reproduce(source: str | None, quiet: bool, no_runs: bool) -> int:
         for note, quantities in notes.items():
             few = ", ".join(quantities) if len(quantities) < 4 else f"{len(quantities)} values"
             say(f"note: {few}: {note}")
-    if any(isinstance(finding.here, published.Band) for finding in findings):
+    if any(isinstance(each.here, published.Band) for own in done.findings.values() for each in own):
         say(
             "\nBand: the source set no seed. Its value is compared with the 99% prediction "
             "interval of one more seed."
         )
-    counts = Counter(finding.verdict for finding in findings)
-    say("\n" + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
-    return 1 if counts["differs"] else 0
+    agree, printed = done.digits
+    say(
+        f"\n{', '.join(f'{count} {verdict}' for verdict, count in done.counts.items())}; "
+        f"{agree:,} of {printed:,} printed digits agree"
+    )
+    return 1 if done.counts["differs"] else 0
 
 
 def _shown(value: object, form: str) -> str:

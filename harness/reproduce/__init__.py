@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
+import time
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
+from itertools import takewhile
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +34,7 @@ __all__ = [
     "Finding",
     "NotRun",
     "Quantity",
+    "Reproduction",
     "compare",
     "published",
     "reproduce",
@@ -39,6 +44,7 @@ __all__ = [
 
 EXACT = 1e-12
 TIMES = ("runtime_s",)
+EQUAL = ("equal", "equal as printed", "truncated")
 
 
 class Quantity(BaseModel):
@@ -52,7 +58,8 @@ class Quantity(BaseModel):
     """The value or values as printed; None stands for NaN."""
     note: str = ""
     errata: dict[str, tuple[float, str]] = {}
-    """What the source printed wrongly, and why it is wrong; `expected` holds the right value."""
+    """What the source printed wrongly, and why it is wrong; `expected` holds the right value, nan
+    where nobody published one."""
 
     # Computed from numbers: items of one user, recommendations, or lists of items of each user.
     estimates: list[int | float] = []
@@ -75,6 +82,8 @@ class Quantity(BaseModel):
     needs: str = ""
     """A data set that is not fetched for this, and `why`."""
     why: str = ""
+    neighbours_of: str = ""
+    """The item whose nearest neighbours are expected, of the row fitted to all ratings."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +201,89 @@ def reproduce(
     return found
 
 
+@dataclass(frozen=True)
+class Reproduction:
+    """The findings and the seconds of each source, by its key."""
+
+    findings: dict[str, list[Finding]]
+    seconds: dict[str, float]
+
+    @classmethod
+    def of(
+        cls, source: str | None = None, runs: Mapping[tuple[str, str], Run] | None = None
+    ) -> Reproduction:
+        """Compute one source, or all, one after the other; see `reproduce`."""
+        findings, seconds = {}, {}
+        for key in dict.fromkeys(each.source for each in published(source)):
+            begun = time.perf_counter()
+            findings[key] = reproduce(key, runs)
+            seconds[key] = round(time.perf_counter() - begun, 1)
+        return cls(findings, seconds)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many findings have each verdict."""
+        return Counter(each.verdict for own in self.findings.values() for each in own)
+
+    @property
+    def digits(self) -> tuple[int, int]:
+        """How many digits agree, and how many were printed, of the numbers that were computed.
+
+        A seedless number within its band, a time and an erratum do not count: what was printed is
+        then no single number to agree with. Of a number that differs, the digits before the first
+        that is another one agree.
+
+        Examples
+        --------
+        >>> found = [Finding("s", "x", 0.934, 0.9344, None, "equal as printed")]
+        >>> Reproduction({"s": [*found, Finding("s", "y", 1.25, 1.31, None, "differs")]}, {}).digits
+        (4, 6)
+        """
+        agree = printed = 0
+        for finding in (each for own in self.findings.values() for each in own):
+            value, here = finding.published, finding.here
+            if not isinstance(value, (int, float)) or not isinstance(here, (int, float)):
+                continue
+            if finding.verdict not in EQUAL and finding.verdict != "differs":
+                continue
+            if math.isnan(value) or math.isnan(here):
+                continue
+            n = len(Decimal(repr(value)).normalize().as_tuple().digits)
+            printed += n
+            if finding.verdict in EQUAL:
+                agree += n
+            else:
+                unit = _unit(value)
+                both = [str(round(abs(each) / unit)) for each in (value, here)]
+                width = max(n, *map(len, both))
+                pairs = zip(*(each.zfill(width) for each in both), strict=True)
+                same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+                agree += max(0, same - width + n) if value * here > 0 else 0
+        return agree, printed
+
+    def to_json(self) -> str:
+        """Return all of it, with the versions that computed it, as JSON."""
+        from harness.results.record import versions
+
+        shown: dict[str, object] = {"versions": versions(), "digits": self.digits}
+        shown["counts"] = dict(self.counts)
+        shown["sources"] = [
+            {"source": key, "title": sources()[key], "seconds": self.seconds[key]}
+            | {"findings": [_plain(asdict(each)) for each in own]}
+            for key, own in self.findings.items()
+        ]
+        return json.dumps(shown, indent=1, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON holds: text for what is not finite, and for a band."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _compute(quantity: Quantity) -> object:
     """Return the value of a quantity in the form of its ``expected``; it may need a run."""
     if quantity.config:
@@ -251,6 +343,8 @@ def trained_runs(
                 f"{quantity.why}; download it first, for example with "
                 f"`harness run configs/{quantity.config}.yaml`"
             )
+        if quantity.neighbours_of:
+            return _neighbours(quantity, options.get("ratings"))
         found = cells(quantity.config)
         if isinstance(found, NotRun):
             return found
@@ -263,6 +357,17 @@ def trained_runs(
         return values.get("", values)
 
     return {(each.source, each.what): run for each in published() if each.config}
+
+
+def _neighbours(quantity: Quantity, ratings: Any) -> list[int] | NotRun:
+    """Return the nearest neighbours of an item, as many as are expected."""
+    try:
+        model = harness.fit_row(bundled()[quantity.config], quantity.algorithm, ratings=ratings)
+    except DataError as error:
+        return NotRun(str(error).splitlines()[0])
+    item = model.trainset.to_inner_iid(quantity.neighbours_of)
+    found = model.get_neighbors(item, k=len(quantity.expected))
+    return [int(model.trainset.to_raw_iid(each)) for each in found]
 
 
 def _value(cells: Sequence[AnyCell], column: str) -> float | Band:
@@ -317,13 +422,17 @@ def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
     what = f"{quantity.what} {name}".strip().replace("@k @", "@")
     note = quantity.note
     printed = math.nan if printed is None else printed
+    wrong, why = quantity.errata.get(name, (printed, ""))
     if isinstance(here, NotRun):
-        return Finding(quantity.source, what, printed, None, None, "not run", here.why)
+        return Finding(quantity.source, what, wrong, None, None, "not run", here.why)
     verdict = _verdict(printed, here)
-    if name in quantity.errata:
-        wrong, why = quantity.errata[name]
-        verdict = "erratum" if verdict in ("equal", "equal as printed") else "differs"
-        return Finding(quantity.source, what, wrong, here, here - wrong, verdict, why)
+    if why:
+        right = verdict.startswith("equal") or (
+            math.isnan(printed) and _verdict(wrong, here) == "differs"
+        )
+        return Finding(
+            quantity.source, what, wrong, here, here - wrong, "erratum" if right else "differs", why
+        )
     if name in TIMES:
         return Finding(quantity.source, what, printed, here, None, "another machine", note)
     if isinstance(here, Band):

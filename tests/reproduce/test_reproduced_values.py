@@ -1,5 +1,6 @@
 """Published numbers come out, wrong ones are errata, and nothing passes that was not run."""
 
+import json
 import math
 from collections import Counter
 
@@ -15,6 +16,7 @@ from harness.reproduce import Band, NotRun, Quantity, compare, published, source
 from harness.results.record import CellName, FailedCell
 
 SOURCES = ["vincent-2018", "rectools-docs", "singh-2025", "nicolas-2022", "bellei-2017"]
+NEED_RUNS = {"singh-2025", *sources()} - {*SOURCES[:2], *SOURCES[3:]}
 
 
 @pytest.fixture(autouse=True)
@@ -65,14 +67,14 @@ def test_misprinted_means_are_errata_and_undefined_scores_stay_undefined():
 def test_what_needs_a_run_is_not_run_and_never_equal():
     findings = [each for each in reproduce.reproduce() if each.here is None]
     assert {each.verdict for each in findings} == {"not run"}
-    assert {each.source for each in findings} == {"singh-2025", "microsoft", "surprise"}
+    assert {each.source for each in findings} == NEED_RUNS
 
 
 def test_a_run_is_asked_for_its_quantity_alone():
     def run(quantity):
         return {"rmse": 0.934, "mae": NotRun("no time")}
 
-    findings = reproduce.reproduce("surprise", {("surprise", "ml-100k: SVD"): run})
+    findings = reproduce.reproduce("hug-2020", {("hug-2020", "ml-100k: SVD"): run})
     assert [(each.quantity, each.verdict, each.note) for each in findings[:2]] == [
         ("ml-100k: SVD rmse", "equal", findings[0].note),
         ("ml-100k: SVD mae", "not run", "no time"),
@@ -80,6 +82,8 @@ def test_a_run_is_asked_for_its_quantity_alone():
     assert findings[2].verdict == "not run"
 
 
+VERDICTS = {"equal", "equal as printed", "truncated", "within the band", "erratum", "not run"}
+VERDICTS |= {"another machine", "refused here", "named here"}
 RIGHT = {"expected": 0.5, "errata": {"": (0.333, "their own sum is 0.5")}}
 TIMED = {"expected": {"ndcg": 0.047, "runtime_s": 3.35}}
 
@@ -126,14 +130,43 @@ def test_every_quantity_is_computed_or_has_a_config_that_ships():
         each.what for each in published() if not (each.config or each.order or each.metrics)
     ] == []
     assert {each.config for each in published()} - {""} <= bundled().keys()
-    assert {source for source, _ in trained_runs()} == {"singh-2025", "microsoft", "surprise"}
+    assert {source for source, _ in trained_runs()} == NEED_RUNS
 
 
 @pytest.mark.network
-def test_the_notebook_is_equal_as_printed(ml_100k):
-    found = reproduce.reproduce("microsoft", trained_runs(ratings=ml_100k))
-    assert len(found) == 7
-    assert {finding.verdict for finding in found} == {"equal as printed"}
+def test_every_source_comes_out_as_published(ml_100k):
+    done = reproduce.Reproduction.of(None, trained_runs(ratings=ml_100k))
+    assert set(done.counts) <= VERDICTS
+    not_run = [each for own in done.findings.values() for each in own if each.verdict == "not run"]
+    assert {each.source for each in not_run} <= {"singh-2025", "cortes-2020"}
+    assert len(not_run) <= 3
+    exact = {"graham-2019", "argyriou-2020", "gantner-2011", "hug-2020-notebook", "hug-2020"}
+    found = {each.verdict for source in exact for each in done.findings[source]}
+    assert found <= {"equal", "equal as printed"}
+    assert {each.verdict for each in done.findings["hug-2020-faq"]} == {"equal"}
+    agree, printed = done.digits
+    assert agree == printed > 700
+    parsed = json.loads(done.to_json())
+    assert [each["source"] for each in parsed["sources"]] == [*sources()]
+
+
+def test_of_a_number_that_differs_the_leading_digits_agree():
+    def found(printed, here):
+        (finding,) = compare(Quantity(source="s", what="x", expected=printed), here)
+        return reproduce.Reproduction({"s": [finding]}, {"s": 0.0}).digits
+
+    assert found(0.9344, 0.9344) == (4, 4)
+    assert found(0.9344, 0.93441) == (4, 4)
+    assert found(0.9344, 0.9352) == (2, 4)
+    assert found(0.9344, 9.3442) == (0, 4)
+    assert found(491.5768, 491.58) == (4, 7)
+    assert found(math.nan, 0.5) == (0, 0)
+
+
+def test_an_erratum_without_a_right_value_must_differ_from_what_was_printed():
+    wrong = Quantity(source="s", what="x", expected=None, errata={"": (1.06, "ids of two types")})
+    assert [each.verdict for each in compare(wrong, 0.8)] == ["erratum"]
+    assert [each.verdict for each in compare(wrong, 1.0601)] == ["differs"]
 
 
 def test_data_that_cannot_be_had_is_not_run_and_never_a_pass(monkeypatch):
@@ -141,7 +174,7 @@ def test_data_that_cannot_be_had_is_not_run_and_never_a_pass(monkeypatch):
         raise DownloadError("ml-100k: could not be fetched\n  every source failed")
 
     monkeypatch.setattr("harness.run", fail)
-    found = reproduce.reproduce("surprise", trained_runs())
+    found = reproduce.reproduce("hug-2020", trained_runs())
     assert {finding.verdict for finding in found} == {"not run"}
     assert {finding.note for finding in found} == {"ml-100k: could not be fetched"}
 
@@ -166,7 +199,7 @@ def test_a_config_is_run_once_and_a_row_averaged_over_folds_unless_it_failed(mon
         return done
 
     monkeypatch.setattr("harness.run", small)
-    found = {each.quantity: each for each in reproduce.reproduce("surprise", trained_runs())}
+    found = {each.quantity: each for each in reproduce.reproduce("hug-2020", trained_runs())}
     (done,) = runs
     expected = done.table.set_index("algorithm").loc["BaselineOnly", "rmse"]
     assert found["ml-100k: BaselineOnly rmse"].here == pytest.approx(expected, abs=1e-15)
