@@ -272,7 +272,8 @@ def fold_in(
     ----------
     model : surprise.AlgoBase
         Fitted; it is not changed. SVD, SVDpp, NMF, BaselineOnly, SlopeOne, the neighbour methods
-        with ``user_based: False``, Popularity and ItemMean can take new users.
+        with ``user_based: False``, Popularity, ItemMean, EASE, PureSVD and BinaryItemKNN can take
+        new users.
     ratings : mapping of item to rating, or DataFrame
         Of one new user, or of several: columns ``user``, ``item`` and ``rating``. Items that the
         training set does not have say nothing of a user and are an error.

@@ -88,6 +88,7 @@ def algorithm_table() -> Iterator[str]:
     """Yield an overview of the algorithms."""
     for kind, title in (
         ("surprise", "Surprise's"),
+        ("top-n", "For top-N lists"),
         ("library", "Other libraries'"),
         ("baseline", "Baselines"),
     ):

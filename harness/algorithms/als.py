@@ -19,6 +19,7 @@ from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, RawIds
 from harness.algorithms.registry import DOUBLE, Estimates, Params, Size
 from harness.algorithms.spark_session import find_java, local_session
+from harness.algorithms.top_n import Preferring
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
 from harness.sections import Range
@@ -34,7 +35,7 @@ SPARK_ITSELF = 512 << 20
 Vectors = npt.NDArray[np.floating]
 
 
-class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
+class AlternatingLeastSquares(Preferring):
     """Common base of both.
 
     Without ratings, of a user or an item, least squares give a vector of zeros. So the estimate of
@@ -45,8 +46,6 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
 
     label: ClassVar[str]
     """Its name in a config."""
-    is_preference: bool
-    """Whether estimates are preferences instead of ratings."""
 
     def __init__(self, **params: float | None) -> None:
         super().__init__()
@@ -82,14 +81,6 @@ class AlternatingLeastSquares(surprise.AlgoBase):  # type: ignore[misc]
         ):
             raise surprise.PredictionImpossible("User and/or item is unknown.")
         return float(np.einsum("f,f->", self.pu[u], self.qi[i]))
-
-    def default_prediction(self) -> float:
-        """Return 0, the product with a vector of zeros."""
-        return 0.0
-
-    def predict(self, *args: object, clip: bool = True, **named: object) -> surprise.Prediction:
-        """Return Surprise's prediction; a preference is not clipped to the scale of the ratings."""
-        return super().predict(*args, clip=clip and not self.is_preference, **named)
 
     def _observed(self, columns: ColumnTrainset) -> tuple[Codes, Codes, Floats]:
         """Return inner users, inner items and ratings that are not noise; note how many are."""
@@ -302,7 +293,6 @@ class ImplicitALS(AlternatingLeastSquares):
     """
 
     label = "implicit-als"
-    is_preference = True
 
     def __init__(
         self,

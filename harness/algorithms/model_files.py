@@ -39,7 +39,7 @@ UNSEEDED = (type(None), np.random.RandomState)
 OF_A_SEED = {"random_state", "generator"}
 """Attributes of a NormalPredictor that has a seed; in Surprise it takes none."""
 COMPUTED = {"computed": "from the training set"}
-"""Stands for a matrix that a model computes row by row, without learning anything."""
+"""Stands for a matrix that a model computes row by row, or from counts, without learning."""
 Array = NDArray[Any]
 
 
@@ -192,9 +192,9 @@ def _read(archive: zipfile.ZipFile) -> surprise.AlgoBase:
         if hashlib.sha256(data).hexdigest() != digest:
             raise _FileError(f"damaged: {name} does not match its checksum; save the model again")
         arrays[name] = np.load(io.BytesIO(data), allow_pickle=False)
-    if header.algorithm not in registry.names("surprise") + registry.names("baseline"):
+    entry = registry.algorithms().get(header.algorithm)
+    if entry is None or entry.kind == "library":
         raise _FileError(f"a model of {header.algorithm!r}, which has no name here")
-    entry = registry.entry(header.algorithm)
     trainset = _trainset(header, arrays)
     model: surprise.AlgoBase = object.__new__(entry.model_class)
     attributes = header.attributes
@@ -212,8 +212,7 @@ def _entry(kind: type) -> type[registry.Algorithm]:
     entry = registry.entry_of(kind)
     if entry is None or entry.model_class is not kind or entry.kind == "library":
         raise AlgorithmError(
-            f"{kind.__name__}: only models of Surprise's algorithms and of the baselines can be "
-            "saved"
+            f"{kind.__name__}: only models of Surprise's algorithms and of harness can be saved"
         )
     return entry
 
@@ -259,7 +258,7 @@ def _packed(value: Any, name: str, arrays: dict[str, Array], model: surprise.Alg
         return {"array": name}
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    if isinstance(value, LazyMatrix):
+    if isinstance(value, LazyMatrix) or hasattr(value, "indptr"):  # a sparse matrix
         return COMPUTED
     raise AlgorithmError(
         f"{type(model).__name__}: {name.removeprefix('model.')} is a {type(value).__name__}, which "
@@ -353,7 +352,7 @@ def _compare(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> None:
     for name, like in expected.items():
         value = found[name]
         if isinstance(value, dict) and value == COMPUTED:
-            right = name in ("sim", "dev", "freq")
+            right = name in ("sim", "dev", "freq", "weights")
         elif isinstance(like, np.ndarray):
             right = isinstance(value, np.ndarray) and value.dtype == like.dtype
             shapes = zip(like.shape, np.shape(value), strict=False)

@@ -259,6 +259,17 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         """Each user's items in the order of inner items, with their places in `by_item`."""
         return Order.of(self.by_item.offsets, self.by_item.ids, self.n_users)
 
+    @cached_property
+    def matrix(self) -> Any:
+        """The ratings as SciPy's ``csr_array``, shape (n_users, n_items)."""
+        from scipy.sparse import csr_array
+
+        offsets, items, ratings = self.by_user
+        shape = (self.n_users, self.n_items)
+        matrix = csr_array((ratings, items, offsets), shape=shape, copy=True)
+        matrix.sum_duplicates()
+        return matrix
+
     @property
     def has_repeats(self) -> bool:
         """Whether a user rated an item twice, which the harness never lets through."""
@@ -273,7 +284,7 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
                 self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, object]:
-        derived = ("item_order", "user_order")
+        derived = ("item_order", "user_order", "matrix")
         return {name: value for name, value in vars(self).items() if name not in derived}
 
 

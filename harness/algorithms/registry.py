@@ -35,7 +35,7 @@ Fault = tuple[tuple[str | int, ...], str]
 """Where in an algorithm of a config, and what was found and what to do."""
 
 DOUBLE = 8
-KINDS = ("surprise", "baseline", "library")
+KINDS = ("surprise", "top-n", "baseline", "library")
 COLUMNS_ROW = 24  # both groupings of the ratings: two ids of 4 bytes, two ratings of 8
 LISTS_ROW = 250  # a rating in the lists of tuples that a class of your own walks
 BLOCK = 64 << 20  # estimates under way
@@ -89,7 +89,7 @@ class Algorithm(ABC):
     model_class: ClassVar[type]
     name: ClassVar[str]
     """In a config; by default the name of the class."""
-    kind: ClassVar[Literal["surprise", "baseline", "library"]] = "surprise"
+    kind: ClassVar[Literal["surprise", "top-n", "baseline", "library"]] = "surprise"
     summary: ClassVar[str]
     citation: ClassVar[str] = ""
     """A key of ``sources.bib``."""
@@ -103,6 +103,8 @@ class Algorithm(ABC):
     """Hue, marker, line and whether the marker is filled; where there is none, by its label."""
     space: ClassVar[SearchSpace] = {}
     """What ``search: recommended`` stands for; wide enough for MovieLens from 100K to 25M."""
+    unknown_user: ClassVar[str] = "the mean of all ratings"
+    """What it answers for a user without training ratings."""
     truncates: ClassVar[bool] = False
     """Whether Surprise reads ratings into C integers: 4.5 stars count as 4."""
     draws_in_order: ClassVar[bool] = False
@@ -197,7 +199,8 @@ class Algorithm(ABC):
         """
         raise AlgorithmError(
             f"{cls.name}: it cannot take new users; SVD, SVDpp, NMF, BaselineOnly, SlopeOne, the "
-            "neighbour methods with `user_based: false`, Popularity and ItemMean can"
+            "neighbour methods with `user_based: false`, Popularity, ItemMean, EASE, PureSVD and "
+            "BinaryItemKNN can"
         )
 
     def estimates(self, users: Codes, items: Codes) -> Estimates:
@@ -246,7 +249,8 @@ def algorithms() -> dict[str, type[Algorithm]]:
     import_module("harness.algorithms.baselines")
     for module in pkgutil.iter_modules(compiled.__path__, f"{compiled.__name__}."):
         import_module(module.name)
-    import_module("harness.algorithms.als")
+    for other in ("als", "top_n"):
+        import_module(f"harness.algorithms.{other}")
     # By module: the order must not depend on which of them was imported first.
     found = sorted(ENTRIES.values(), key=lambda each: (KINDS.index(each.kind), each.__module__))
     return {each.name: each for each in found}

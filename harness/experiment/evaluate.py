@@ -97,7 +97,9 @@ def evaluate(
                     )
                     continue
                 pool.watch(Stage(cell.title, "metrics"))
-                scores, result = _scored(plan, plan.split(cell), name, record)
+                chosen = plan.experiment.algorithms[cell.algorithm]
+                prefers = registry.entry(chosen.name).gives_preferences(chosen.params)
+                scores, result = _scored(plan, plan.split(cell), name, record, prefers)
                 result.found = cell.key not in pool.computed
                 results[position] = result
                 for label, value in values.items():
@@ -126,14 +128,22 @@ def evaluate(
 
 
 def _scored(
-    plan: Plan, split: Split, name: CellName, record: CellRecord
+    plan: Plan, split: Split, name: CellName, record: CellRecord, prefers: bool
 ) -> tuple[dict[str, Scores], CellResult]:
-    """Return the scores of a finished cell, and what the run says of it."""
+    """Return the scores of a finished cell, and what the run says of it.
+
+    Where the model gives preferences, what needs ratings stays blank.
+    """
     wanted = plan.metrics
     compile_scoring(wanted, plan.depth)
     begun = time.perf_counter()
     exposure = _exposure(split, record) if any(each.needs_items for each in wanted) else None
     scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)
+    if prefers:
+        for metric in wanted:
+            if metric.needs_ratings:
+                blank = np.full(len(record.kept), np.nan)
+                scores[str(metric)] = Scores(blank, np.nan, 0)
     seconds = time.perf_counter() - begun
     result = CellResult(
         **name.model_dump(exclude_unset=True),
@@ -332,10 +342,11 @@ def _notes_on_algorithms(plan: Plan) -> Iterator[str]:
     if plan.is_tuned and left:
         yield f"not tuned, beside tuned algorithms: {', '.join(left)}"
     preferring = [each.title for each, entry in known if entry.gives_preferences(each.params)]
-    if preferring and any(metric.needs_pairs for metric in plan.metrics):
+    blank = [str(metric) for metric in plan.metrics if metric.needs_ratings]
+    if preferring and blank:
         yield (
-            f"{', '.join(preferring)}: estimates are preferences, not ratings, so error metrics "
-            "such as rmse mean nothing"
+            f"{', '.join(preferring)}: estimates are scores on a scale of their own, not ratings, "
+            f"so {', '.join(blank)} {'is' if len(blank) == 1 else 'are'} left blank"
         )
     yield from dict.fromkeys(entry.note for _, entry in known if entry.note)
     if any(data.source.startswith("ml-") for data in plan.loaded()):

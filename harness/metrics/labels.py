@@ -324,6 +324,11 @@ class Metric:
         return self.definition.needs == "pairs"
 
     @property
+    def needs_ratings(self) -> bool:
+        """Whether estimates must be ratings: it compares them with ratings or with a threshold."""
+        return self.needs_pairs and self.name != "fcp"  # which compares them with each other
+
+    @property
     def needs_items(self) -> bool:
         """Whether it needs the items at the top of lists and the training ratings."""
         return self.definition.needs == "items"

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment
 from harness.datasets.section import CATALOGUE
-from harness.report.styles import known_algorithms
+from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, joined, plain, templates
 from harness.results.record import RunInfo, measured, took
 from harness.sections import Range, SearchSpace, folded
@@ -130,9 +130,13 @@ def methods(info: RunInfo) -> Methods:
         cited.update({each.key: each for each in entries})
         return f" ({'; '.join(each.cite for each in entries)})" if entries else ""
 
+    def kind(row: AlgorithmConfig) -> str:
+        known = _known(row)
+        return "own" if ":" in row.name else known.kind if known else "surprise"
+
     def algorithms() -> Iterator[tuple[str, str]]:
         for row in config.algorithms:
-            known = known_algorithms().get(folded(row.name))
+            known = _known(row)
             settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
             if row.params:
                 settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
@@ -140,9 +144,8 @@ def methods(info: RunInfo) -> Methods:
                 settings.append("tuned")
             counts = "hu2008collaborative" if _of_counts(row) else ""
             shown = f" [{'; '.join(settings)}]" if settings else ""
-            group = "own" if ":" in row.name else known.kind if known else "surprise"
             sources = cite(known.citation if known else "", counts)
-            yield group, f"{plain(row.name)}{sources}{shown}"
+            yield kind(row), f"{plain(row.name)}{sources}{shown}"
 
     parsed = map(metrics.parse, info.metrics)
     families = _grouped(((metric.name, metric.chosen), metric) for metric in parsed)
@@ -152,7 +155,7 @@ def methods(info: RunInfo) -> Methods:
         "cited_in": cited_in,
         "default_resamples": statistics.DEFAULT_RESAMPLES,
         "span": _span,
-        "of_counts": any(map(_of_counts, config.algorithms)),
+        "preferences": any(_of_counts(row) or kind(row) == "top-n" for row in config.algorithms),
         "info": info,
         "config": config,
         "cite": cite,
@@ -284,8 +287,13 @@ def _space(row: AlgorithmConfig) -> SearchSpace:
     """Return the search space of an algorithm; empty where nothing is searched."""
     if isinstance(row.search, dict):
         return row.search
-    known = known_algorithms().get(folded(row.name))
+    known = _known(row)
     return known.space if known else {}
+
+
+def _known(row: AlgorithmConfig) -> KnownAlgorithm | None:
+    """Return the entry of an algorithm; None for a class of your own."""
+    return known_algorithms().get(folded(row.name))
 
 
 def _space_in_words(space: SearchSpace) -> str:

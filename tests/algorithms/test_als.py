@@ -112,7 +112,7 @@ class TestEstimates:
     def test_errors_of_preferences_are_said_to_mean_nothing(self, plays):
         config = CONFIG | {"algorithms": ["implicit-als"], "metrics": ["rmse"], "baselines": False}
         notes = harness.run(config, ratings=plays, results=None).info["notes"]
-        assert any(note.startswith("implicit-als: estimates are preferences") for note in notes)
+        assert any(note.startswith("implicit-als: estimates are scores on") for note in notes)
 
 
 class TestNoise:
