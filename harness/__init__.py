@@ -14,6 +14,7 @@ __version__ = "0.2.0"
 __all__ = [
     "Ratings",
     "Run",
+    "across",
     "best",
     "describe",
     "estimate",
@@ -41,11 +42,13 @@ if TYPE_CHECKING:
     from harness.rankings import ndcg
     from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
+    from harness.results.across import across
     from harness.results.best import best
 
 _HOMES = {
     "Ratings": "harness.datasets",
     "Run": "harness.results",
+    "across": "harness.results.across",
     "best": "harness.results.best",
     "describe": "harness.experiment.describe",
     "estimate": "harness.recommendations",

@@ -5,16 +5,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from harness.cli import options
-from harness.cli.screen import say, show_run, show_table
-from harness.errors import ResultsError, counted
+from harness.cli.screen import plain, say, show_run, show_table
+from harness.errors import HarnessError, ResultsError, counted
+
+if TYPE_CHECKING:
+    from harness.results.across import AcrossDataSets
 
 PLOTS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "spread")
 NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
 """Columns of lists that are aligned to the right."""
+ENDINGS = {
+    ".md": "markdown",
+    ".csv": "csv",
+    ".tex": "latex",
+    ".json": "json",
+    ".png": "png",
+    ".svg": "svg",
+}
+"""What a comparison over data sets is in a file with such a name."""
 
 
 @click.command()
@@ -139,24 +153,109 @@ def table(runs: tuple[str, ...], results: Path, anyway: bool, form: str) -> int:
 @options.runs
 @options.results
 @options.anyway
+@click.option("--across", is_flag=True, help="One verdict over the data sets of the runs.")
+@click.option("--metric", metavar="LABEL", help="With --across: by default ndcg@10 or the nearest.")
+@click.option("--split", metavar="NAME", help="With --across: choose the tables with this split.")
+@click.option("--candidates", metavar="NAME", help="With --across: ... with these candidates.")
 @click.option(
+    "--post-hoc",
+    type=options.Choice(("nemenyi", "holm")),
+    default="nemenyi",
+    help="With --across: how pairs are compared.",
+)
+@click.option(
+    "--rope",
+    type=float,
+    default=0.01,
+    help="With --across: differences that are as good as none, in units of the metric.",
+)
+@options.formats(
+    "text",
+    "markdown",
+    "csv",
+    "latex",
+    "json",
+    help="With --across; by default what the ending of --output says.",
+)
+@click.option(
+    "-o",
     "--output",
     type=options.file,
-    help="The page's file; by default comparison.html in the results folder.",
+    help="The page's file; by default comparison.html in the results folder. With --across: a file "
+    "for the table (.md, .csv, .tex, .json) or the diagram (.png, .svg).",
 )
-def compare(runs: tuple[str, ...], results: Path, anyway: bool, output: Path | None) -> int:
+@click.pass_context
+def compare(
+    context: click.Context,
+    /,
+    runs: tuple[str, ...],
+    results: Path,
+    anyway: bool,
+    across: bool,
+    form: str,
+    output: Path | None,
+    **settings: Any,
+) -> int:
     """Put several runs into one table and one page.
 
     RUN is a folder, or the name of a run in the results folder. Runs on other data, another split
     or other candidates are refused. The page is that of `harness report`, for all of them.
+
+    With --across, runs of different data sets become one verdict: mean ranks and wins of the rows
+    that all have, Friedman's test, Nemenyi's or Holm's for each pair, and the Bayesian signed-rank
+    test of practical equivalence. Runs that ask different questions are refused.
     """
+    opened = options.opened(runs, results)
+    given = [
+        name
+        for name in (*settings, "form")
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if across:
+        from harness.results.across import across as compare_across
+
+        found = compare_across(opened, anyway=anyway, **settings)
+        return _show_across(found, form, output)
+    if given:
+        option = given[0].replace("form", "format").replace("_", "-")
+        raise HarnessError(f"--{option}: needs --across; add it, or leave the option out")
     from harness.report import join, write_page
 
-    opened = options.opened(runs, results)
     joined = join(opened, anyway=anyway)
     show_run(joined)
     path = output or results / "comparison.html"
     say(f"\nwritten to {write_page(opened, path, joined=joined)}")
+    return 0
+
+
+def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
+    """Print a comparison over data sets, or write it to a file."""
+    from harness.report import across
+    from harness.report.plots import write_file
+
+    if output is None and form == "text":
+        say(f"\n{plain(across.headline(found))}\n")
+        ranks, probable = across.as_texts(found), across.probabilities(found)
+        *tests, bayes = across.verdict(found)
+        show_table([*ranks.columns], ranks.to_numpy().tolist(), ["algorithm"])
+        say()
+        for text in (*tests, bayes):
+            say(text)
+        say()
+        show_table([*probable.columns], probable.to_numpy().tolist(), [probable.columns[0]])
+        say("\n" * bool(found.notes) + "\n".join(f"note: {plain(note)}" for note in found.notes))
+        return 0
+    ending = "" if output is None else output.suffix.lower()
+    form = ENDINGS.get(ending, "") if form == "text" else form
+    if not form:
+        known = ", ".join(ENDINGS)
+        raise HarnessError(f"{output}: a file of an unknown kind; use one of {known}, or --format")
+    made = across.render(found, form) if form in ("png", "svg") else across.FORMATS[form](found)
+    data = made if isinstance(made, bytes) else made.encode("utf-8", "replace")
+    if output is None:
+        say(data.decode().removesuffix("\n"), whole=True)
+    else:
+        say(f"written to {write_file(output, data)}")
     return 0
 
 

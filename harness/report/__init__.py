@@ -6,8 +6,18 @@
 """
 
 from harness.report import plots
+from harness.report.across import critical_difference
 from harness.report.page import build_page, write_index, write_page
 from harness.report.tables import latex, style
 from harness.results.compare import join
 
-__all__ = ["build_page", "join", "latex", "plots", "style", "write_index", "write_page"]
+__all__ = [
+    "build_page",
+    "critical_difference",
+    "join",
+    "latex",
+    "plots",
+    "style",
+    "write_index",
+    "write_page",
+]

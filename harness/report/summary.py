@@ -241,16 +241,16 @@ def headline(summary: Summary) -> list[str]:
         if behind:
             error = ((behind.high or 0.0) - (behind.low or 0.0)) / 3.92
             values["gap"] = rounded(abs(behind.difference), decimals([error]))
-            values["p"] = _p(behind.p_adjusted, behind.p_is_bound)
+            values["p"] = p_text(behind.p_adjusted, behind.p_is_bound)
         texts.append(sentences("headline", behind=behind, **values))
     failed = summary.info.failed
     return [*texts, sentences("failures", failed=failed)] if failed else texts
 
 
-def _p(value: float, is_bound: bool) -> str:
+def p_text(value: float, is_bound: bool) -> str:
     """Write a p-value; an upper bound as one, in no more digits than resamples can give.
 
-    >>> _p(0.012, False), _p(0.0091, True), _p(1e-9, True), _p(2e-9, False)
+    >>> p_text(0.012, False), p_text(0.0091, True), p_text(1e-9, True), p_text(2e-9, False)
     ('p = 0.012', 'p ≤ 0.0091', 'p ≤ 0.0001', 'p = 2e-9')
     """
     if is_bound:

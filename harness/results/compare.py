@@ -67,7 +67,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     """
     if len(runs) == 1:
         return runs[0]
-    names = _run_names(runs)
+    names = run_names(runs)
     infos = [run.info for run in runs]
     first = infos[0]
     differences = [
@@ -135,7 +135,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     return Run(joined, users)
 
 
-def _run_names(runs: Sequence[Run]) -> list[str]:
+def run_names(runs: Sequence[Run]) -> list[str]:
     """Return what to call each run, all different; a run that is given twice is refused."""
     folders = [run.folder.resolve() if run.folder else None for run in runs]
     for i, (run, folder) in enumerate(zip(runs, folders, strict=True)):

@@ -583,7 +583,7 @@ def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, object]
             for i, end in zip(group, distinct, strict=True):
                 shown[i] = "/".join(end) or shown[i]
     for group in _equal(shown):
-        flat = {i: dict(_flattened(settings[i])) for i in group}
+        flat = {i: dict(flattened(settings[i])) for i in group}
         keys = dict.fromkeys(key for each in flat.values() for key in each if key != "path")
         differing = [key for key in keys if len({each.get(key) for each in flat.values()}) > 1]
         for i, values in flat.items():
@@ -607,10 +607,11 @@ def _equal(names: Sequence[str]) -> list[list[int]]:
     return [group for group in positions.values() if len(group) > 1]
 
 
-def _flattened(settings: Mapping[str, object], start: str = "") -> Iterator[tuple[str, str]]:
+def flattened(settings: Mapping[str, object], start: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the dotted names of nested settings, and their values as text."""
     for key, value in settings.items():
         if isinstance(value, Mapping):
-            yield from _flattened(value, f"{start}{key}.")
+            yield from flattened(value, f"{start}{key}.")
         elif value is not None:
             text = str(value).lower() if isinstance(value, bool) else str(value)
             yield f"{start}{key}", text[:LONGEST_VALUE]

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -426,24 +426,27 @@ def _with_spread(value: float, spread: float | None, places: int, widest: int) -
 
 def to_markdown(info: RunInfo) -> str:
     """Return ``table.md``: what was run, the table, and the notes under it."""
-    frame = display_table(info).frame
-    left = {"algorithm", "error", *GROUP}
-    rows = [
-        list(frame.columns),
-        ["---" if column in left else "---:" for column in frame.columns],
-        *frame.itertuples(index=False),
-    ]
     lines = [
-        f"# {_escaped(info.name)}",
+        f"# {escape_markdown(info.name)}",
         "",
-        *([_escaped(info.description), ""] if info.description else []),
-        _escaped(headline(info)),
+        *([escape_markdown(info.description), ""] if info.description else []),
+        escape_markdown(headline(info)),
         "",
-        *("| " + " | ".join(map(_escaped, row)) + " |" for row in rows),
+        *markdown_table(display_table(info).frame, {"algorithm", "error", *GROUP}),
         *([""] if info.notes else []),
-        *(f"- {_escaped(note)}" for note in info.notes),
+        *(f"- {escape_markdown(note)}" for note in info.notes),
     ]
     return "\n".join(lines) + "\n"
+
+
+def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
+    """Return the lines of a table of texts; columns of `words` are aligned to the left."""
+    rows = [
+        list(frame.columns),
+        ["---" if column in words else "---:" for column in frame.columns],
+        *frame.itertuples(index=False),
+    ]
+    return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
 
 
 def headline(info: RunInfo) -> str:
@@ -453,7 +456,7 @@ def headline(info: RunInfo) -> str:
     return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {seeds}"
 
 
-def _escaped(text: object) -> str:
+def escape_markdown(text: object) -> str:
     """Return text escaped for Markdown."""
     shown = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(str(text).split()))
     return shown.replace("&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")

@@ -9,6 +9,7 @@ from harness.statistics.comparison import (
     compare,
     letters,
 )
+from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
 from harness.statistics.resampling import (
     IntervalMethod,
     bootstrap_interval,
@@ -22,11 +23,15 @@ __all__ = [
     "DEFAULT_RESAMPLES",
     "Comparison",
     "Correction",
+    "Friedman",
     "IntervalMethod",
     "PairedTest",
+    "PostHoc",
+    "RankComparison",
     "adjust",
     "bootstrap_interval",
     "compare",
+    "compare_ranks",
     "effect_size",
     "letters",
     "paired_t",

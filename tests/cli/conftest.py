@@ -41,7 +41,7 @@ def call(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """A folder with the runs one and two, the config of one, and the cache that they filled."""
+    """A folder with the runs one, two and data, the config of one, and the cache they filled."""
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(folder / "cache"))
@@ -49,6 +49,9 @@ def made(tmp_path_factory):
         (folder / "one.json").write_text(json.dumps(CONFIG | {"name": "one"}))
         run("one.json", results=folder / "runs")
         run(CONFIG | {"name": "two", "algorithms": ["KNNBasic"]}, results=folder / "runs")
+        several = [{"synthetic": CONFIG["dataset"]["synthetic"] | {"seed": i}} for i in range(3)]
+        data = {"name": "data", "dataset": several, "algorithms": ["ItemMean"]}
+        run(CONFIG | data | {"metrics": ["ndcg@10"]}, results=folder / "runs")
     return folder
 
 

@@ -68,6 +68,9 @@ def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
         ("plot one --kind spread --table 7", "no table 7; use one of 1:"),
         ("compare one runs/one", "runs/one: given twice; name each run once"),
         ("table onne", "did you mean 'one'?"),
+        ("compare one --rope 0.1", "--rope: needs --across; add it"),
+        ("compare one --across", "one: one data set, synthetic; add runs of others"),
+        ("compare --across data -o x.doc", "x.doc: a file of an unknown kind; use one of .md"),
     ],
 )
 def test_what_is_not_there_is_one_line_and_exit_2(call, results, arguments, message):
@@ -141,6 +144,20 @@ def test_tables_in_every_format_name_every_algorithm(call, results):
         code, out, _ = call("table", "one", "--format", form)
         assert code == 0
         assert label in out
+
+
+def test_a_comparison_over_data_sets_is_printed_and_written_in_every_format(call, tmp_path):
+    code, out, err = call("compare", "--across", "data", "--rope", "0.02")
+    assert (code, err) == (0, "")
+    for text in ("mean rank", "Friedman's test", "critical difference", "(within 0.02 of ndcg@10)"):
+        assert text in out
+    for form, ending in (("csv", "csv"), ("latex", "tex"), ("markdown", "md"), ("json", "json")):
+        printed = call("compare", "--across", "data", "--format", form)[1]
+        path = tmp_path / f"ranks.{ending}"
+        assert call("compare", "--across", "data", "-o", path)[1] == f"written to {path}\n"
+        assert path.read_text(encoding="utf-8") == printed
+    assert call("compare", "--across", "data", "-o", tmp_path / "ranks.svg")[0] == 0
+    assert "<svg" in (tmp_path / "ranks.svg").read_text(encoding="utf-8")
 
 
 @pytest.fixture

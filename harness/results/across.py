@@ -1,0 +1,296 @@
+"""One verdict over several data sets: the rows that all of them have, compared by their ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness import metrics
+from harness.datasets.section import CATALOGUE
+from harness.errors import ComparisonError, ResultsError, counted, suggestion
+from harness.results.compare import run_names
+from harness.results.record import DataInfo, RowResult, distinct_names, flattened
+from harness.results.runs import Run, read_run
+from harness.results.scores import primary_metric
+from harness.sections import Section
+from harness.statistics import PostHoc, RankComparison, compare_ranks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["AcrossDataSets", "across"]
+
+OF_ONE_DATA_SET = {"random_state", "date", "path", "train", "test", "label", "validation"}
+"""Keys that may differ between data sets, or that are compared by themselves."""
+COLUMNS = {"algorithm", "mean_rank", "mean rank", "letters", "wins"}
+"""Columns of the table beside those of the data sets."""
+
+
+@dataclass(frozen=True, eq=False)
+class AcrossDataSets:
+    """A comparison of algorithms over several data sets.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A row for each algorithm, best mean rank first: ``algorithm``, ``mean_rank``, ``letters``,
+        ``wins``, and the value of the metric on each data set, under its name.
+    comparison : RankComparison
+        Ranks (in the order of `datasets` and of ``comparison.algorithms``), tests of all pairs,
+        Friedman's test and the critical difference.
+    metric : str
+    datasets : list of str
+    split, candidates : str
+        Names of the question that was asked of all data sets.
+    notes : list of str
+        What was left out, and what the comparison cannot answer.
+    """
+
+    table: pd.DataFrame
+    comparison: RankComparison
+    metric: str
+    datasets: list[str]
+    split: str
+    candidates: str
+    notes: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A table of a run: one data set, one split, one kind of candidates."""
+
+    run: Run
+    run_name: str
+    names: tuple[str, str, str]
+    data: DataInfo
+    rows: Mapping[str, RowResult]
+    failed: set[str]
+    """Names of rows with a failed cell."""
+
+    def question(self, common: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield by name what must be the same in all tables."""
+        config = self.run.info.experiment
+        asked: dict[int, Section] = {}
+        parts: tuple[Sequence[Section], ...] = (config.split, config.candidates)
+        for place, sections in enumerate(parts, 1):
+            known = list(dict.fromkeys(names[place] for names in self.run.info.tables.values()))
+            asked[place] = sections[known.index(self.names[place])]
+        yield "split", _settings(asked[1])
+        yield "candidates", _settings(asked[2])
+        yield "clip", {"clip": str(config.clip).lower()}
+        chosen = [each for each in config.algorithms if each.title in common]
+        if any(each.search for each in chosen):
+            yield "tuning", _settings(config.tuning)
+            yield "validation part", _settings(config.tuning.validation_of(config.split[0]))
+        for each in chosen:
+            yield f"settings of {each.title}", _settings(each)
+
+
+def _settings(section: Section) -> dict[str, str]:
+    """Return the keys of a section that are not defaults, without those of one data set alone."""
+    dumped = section.model_dump(mode="json", exclude_defaults=True, exclude=OF_ONE_DATA_SET)
+    kind = {"kind": section.kind} if hasattr(section, "kind") else {}
+    return dict(flattened(kind | dumped))
+
+
+def across(
+    runs: Sequence[Run | Path | str],
+    *,
+    metric: str | None = None,
+    split: str | None = None,
+    candidates: str | None = None,
+    post_hoc: PostHoc = "nemenyi",
+    rope: float = 0.01,
+    level: float = 0.05,
+    seed: int = 0,
+    anyway: bool = False,
+) -> AcrossDataSets:
+    """Compare the rows that all runs have over their data sets.
+
+    Parameters
+    ----------
+    runs : sequence of Run, Path or str
+        Runs, or their folders; each of one data set or of several.
+    metric : str, optional
+        A label that all runs have; by default ``ndcg@10`` or the nearest one.
+    split, candidates : str, optional
+        Display names that select one table of several for each data set.
+    post_hoc : {"nemenyi", "holm"}
+        How pairs are compared; see `harness.statistics.compare_ranks`.
+    rope : float
+        Region of practical equivalence, in units of the metric.
+    level : float
+        In (0, 1), of the tests.
+    seed : int
+        Seed of the Bayesian test.
+    anyway : bool
+        Compare runs that ask different questions too, with notes that say so.
+
+    Returns
+    -------
+    AcrossDataSets
+
+    Raises
+    ------
+    ComparisonError
+        If runs ask different questions (split, candidates, clipping, tuning, settings of an
+        algorithm), have a data set twice, or there are fewer than two data sets or common rows.
+    ResultsError
+        If a run cannot be read, or has no such metric, split or candidates.
+
+    Examples
+    --------
+    >>> import harness
+    >>> config = {"algorithms": ["BaselineOnly"], "metrics": ["ndcg@10"]}
+    >>> sizes = {"n_users": 50, "n_items": 40, "n_ratings": 800}
+    >>> config["dataset"] = [{"synthetic": {**sizes, "seed": seed}} for seed in range(3)]
+    >>> found = harness.across([harness.run(config, results=None)])
+    >>> found.table["algorithm"].tolist()
+    ['BaselineOnly', 'Popularity', 'Random']
+    """
+    opened = [run if isinstance(run, Run) else read_run(run) for run in runs]
+    names = run_names(opened)
+    wanted = {"split": split, "candidates": candidates}
+    tables = [
+        table
+        for run, name in zip(opened, names, strict=True)
+        for table in _tables(run, name, wanted)
+    ]
+    _check_datasets(tables)
+    label = _label(opened, names, metric)
+    common = [row for row in tables[0].rows if all(row in table.rows for table in tables)]
+    notes = []
+    every = dict.fromkeys(row for table in tables for row in table.rows)
+    if left := [row for row in every if row not in common]:
+        notes.append(f"left out, because not every data set has them: {', '.join(left)}")
+    of_data = [each.data.name + " (data)" * (each.data.name in COLUMNS) for each in tables]
+    titles = distinct_names(of_data, [{"from": each.run_name} for each in tables])
+    for row in list(common):
+        without = [
+            title
+            for title, table in zip(titles, tables, strict=True)
+            if row in table.failed or table.rows[row].scores[label] is None
+        ]
+        if without:
+            common.remove(row)
+            notes.append(f"left out: {row}: no value of {label} on {', '.join(without)}")
+    if len(common) < 2:
+        raise ComparisonError(
+            f"{', '.join(names)}: {counted(len(common), 'row')} with a value on every data set; "
+            "run the same two algorithms or more on each, under the same labels"
+        )
+    differences = list(_differences(tables, titles, common))
+    if differences and not anyway:
+        raise ComparisonError(
+            f"{'; '.join(differences)}: these are different questions; run them with the same "
+            "config but for `dataset`, or use --anyway to compare them with this warning"
+        )
+    notes += [f"not comparable: {each}" for each in differences]
+    notes += _notes_on_sources(tables, titles)
+    scores = [[table.rows[row].scores[label] for row in common] for table in tables]
+    comparison = compare_ranks(
+        scores,  # type: ignore[arg-type]  # rows without a value were left out
+        common,
+        higher_is_better=metrics.parse(label).higher_is_better,
+        post_hoc=post_hoc,
+        rope=rope,
+        level=level,
+        seed=seed,
+    )
+    notes += [comparison.note] if comparison.note else []
+    found = comparison.algorithms.copy()
+    for title, values in zip(titles, scores, strict=True):
+        found[title] = values
+    found = found.sort_values("mean_rank", kind="stable", ignore_index=True)
+    return AcrossDataSets(found, comparison, label, titles, *tables[0].names[1:], notes)
+
+
+def _tables(run: Run, name: str, wanted: Mapping[str, str | None]) -> list[_Table]:
+    """Return the tables of a run under a split and with candidates, one for each data set."""
+    info, tables = run.info, dict(run.info.tables)
+    for place, (key, value) in enumerate(wanted.items(), 1):
+        known = list(dict.fromkeys(names[place] for names in tables.values()))
+        if value is not None and value not in known:
+            raise ResultsError(f"{name}: no {key} {value!r}; {suggestion(value, known)}")
+        if value is None and len(known) > 1:
+            raise ComparisonError(
+                f"{name}: several questions of each data set, {key} {', '.join(known)}; choose one "
+                f"with --{key}"
+            )
+        tables = {k: each for k, each in tables.items() if value in (None, each[place])}
+    datasets = {data.name: data for data in info.datasets}
+    failed = {cell.row for cell in info.failed}
+    return [
+        _Table(
+            run,
+            name,
+            names,
+            datasets[names[0]],
+            {row.algorithm: row for row in info.rows if row.table == key},
+            {row.algorithm for row in info.rows if row.table == key and row.row in failed},
+        )
+        for key, names in tables.items()
+    ]
+
+
+def _check_datasets(tables: Sequence[_Table]) -> None:
+    """Refuse one data set alone, and one that is there twice."""
+    seen: dict[str, _Table] = {}
+    for table in tables:
+        first = seen.setdefault(table.data.fingerprint, table)
+        if first is not table:
+            raise ComparisonError(
+                f"{table.run_name}: {table.data.name} again, the data of {first.run_name}; seeds "
+                "and splits are not further data sets: leave one out, or put them into one run "
+                "with `seed: [0, 1]`, which averages them"
+            )
+    if len(tables) < 2:
+        raise ComparisonError(
+            f"{tables[0].run_name}: one data set, {tables[0].data.name}; add runs of others, or "
+            "compare rows on one with `harness table` or `harness compare`, without --across"
+        )
+
+
+def _label(runs: Sequence[Run], names: Sequence[str], metric: str | None) -> str:
+    """Return the metric to compare by, which all runs have."""
+    for run, name in zip(runs, names, strict=True):
+        if metric is not None and metric not in run.info.metrics:
+            hint = suggestion(metric, run.info.metrics)
+            raise ResultsError(f"{name}: no metric {metric!r}; {hint}")
+    first = runs[0].info.metrics
+    common = [label for label in first if all(label in run.info.metrics for run in runs)]
+    if not common:
+        raise ComparisonError(
+            f"{', '.join(names)}: no metric in common; run one of them again with the other's"
+        )
+    return metric or primary_metric(common)
+
+
+def _differences(
+    tables: Sequence[_Table], titles: Sequence[str], common: Sequence[str]
+) -> Iterator[str]:
+    """Say in which table which part of the question differs from that of the first."""
+    first = dict(tables[0].question(common))
+    for table, title in zip(tables[1:], titles[1:], strict=True):
+        own = dict(table.question(common))
+        for name in dict.fromkeys([*first, *own]):
+            one, other = first.get(name, {}), own.get(name, {})
+            keys = [k for k in dict.fromkeys([*one, *other]) if one.get(k) != other.get(k)]
+            if keys or (name in first) != (name in own):
+                shown = ", ".join(
+                    f"{key} {other.get(key, 'by default')} instead of {one.get(key, 'by default')}"
+                    for key in keys
+                )
+                yield f"{title}: other {name} than {titles[0]} ({shown or 'in one of them only'})"
+
+
+def _notes_on_sources(tables: Sequence[_Table], titles: Sequence[str]) -> Iterator[str]:
+    """Note data sets that are parts of one: they do not count as two."""
+    by_source: dict[str, list[str]] = {}
+    for table, title in zip(tables, titles, strict=True):
+        by_source.setdefault(table.data.source, []).append(title)
+    for source, own in by_source.items():
+        if len(own) > 1 and source in {*CATALOGUE} - {"synthetic"}:
+            yield f"{', '.join(own)}: all from {source}, so they are not independent data sets"

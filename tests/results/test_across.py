@@ -1,0 +1,139 @@
+"""Several data sets in one verdict: what is compared, refused and left out, and how it is shown."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import harness
+from harness.errors import ComparisonError, ResultsError
+from harness.report import across as shown
+
+SIZES = {"n_users": 40, "n_items": 30, "n_ratings": 600}
+CONFIG = {
+    "dataset": [{"synthetic": {**SIZES, "seed": seed}} for seed in range(3)],
+    "algorithms": ["BaselineOnly", "ItemMean"],
+    "metrics": ["ndcg@10", "rmse"],
+}
+ONE = {"dataset": {"synthetic": {**SIZES, "seed": 9}}}
+
+
+@pytest.fixture(scope="module")
+def make():
+    """Return a function that makes a run with changes of the config, each once."""
+    made = {}
+
+    def run(**changes):
+        key = repr(changes)
+        if key not in made:
+            made[key] = harness.run({"name": f"run{len(made)}", **CONFIG, **changes}, results=None)
+        return made[key]
+
+    return run
+
+
+@pytest.mark.parametrize(("metric", "sign"), [("ndcg@10", -1), ("rmse", 1)])
+def test_ranks_and_values_are_those_of_the_tables(make, metric, sign):
+    runs = [make(), make(**ONE)]
+    found = harness.across(runs, metric=metric)
+    own, other = (f"synthetic (from {run.name})" for run in runs)
+    assert found.datasets == [own, "synthetic (seed 1)", "synthetic (seed 2)", other]
+    values = np.array(
+        [
+            table.set_index("algorithm").loc[found.table["algorithm"], metric]
+            for run in runs
+            for _, table in run.table.groupby("dataset", sort=False)
+        ]
+    )
+    np.testing.assert_array_equal(found.table[found.datasets].to_numpy().T, values)
+    ranks = stats.rankdata(sign * values, axis=1)
+    np.testing.assert_allclose(found.table["mean_rank"], ranks.mean(axis=0))
+    np.testing.assert_array_equal(found.table["wins"], (ranks == 1).sum(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"split": {"kind": "kfold", "n_splits": 2}}, "other split"),
+        ({"candidates": "catalogue"}, "kind catalogue instead of rated"),
+        ({"clip": False}, "(clip false instead of true)"),
+        (
+            {"algorithms": ["BaselineOnly", {"name": "UserMean", "label": "ItemMean"}]},
+            "(name UserMean instead of ItemMean)",
+        ),
+        (
+            {"algorithms": ["ItemMean", {"name": "BaselineOnly", "search": "recommended"}]}
+            | {"tuning": {"trials": 1}},
+            "other tuning than",
+        ),
+    ],
+)
+def test_runs_that_ask_different_questions_are_refused(make, changes, message):
+    runs = [make(), make(**ONE, **changes)]
+    with pytest.raises(ComparisonError) as error:
+        harness.across(runs)
+    assert message in str(error.value)
+    assert any(message in note for note in harness.across(runs, anyway=True).notes)
+
+
+def test_what_cannot_be_answered_is_refused_or_said(make):
+    both = make(candidates=["rated", "catalogue"])
+    for runs, settings, message in (
+        ([make(**ONE)], {}, "one data set, synthetic; add runs of others"),
+        ([make(**ONE), make(**ONE, seed=1)], {}, "seeds and splits are not further data sets"),
+        ([make(), make()], {}, "given twice"),
+        ([both], {}, "choose one with --candidates"),
+        ([make()], {"metric": "ndcg@5"}, "no metric 'ndcg@5'; did you mean 'ndcg@10'?"),
+        ([make()], {"split": "5-fold"}, "no split '5-fold'; use one of holdout 20%"),
+        ([make(), make(**ONE, metrics=["mae"])], {}, "no metric in common"),
+        ([make(), make(**ONE, algorithms=["SVD"], baselines=False)], {}, "0 rows"),
+    ):
+        with pytest.raises(ResultsError) as error:
+            harness.across(runs, **settings)
+        assert message in str(error.value)
+    chosen = harness.across([both], candidates="rated")
+    assert chosen.table.equals(harness.across([make()]).table)
+    other = make(**ONE, algorithms=["ItemMean", "SVD"])
+    (left, cannot) = harness.across([make(), other]).notes, harness.across([make()]).notes
+    assert left == ["left out, because not every data set has them: BaselineOnly, SVD"]
+    assert not cannot
+    (note,) = harness.across([make(baselines=False)]).notes
+    assert "with 3 data sets and 2 algorithms no difference of mean ranks can be" in note
+
+
+def test_rows_that_failed_somewhere_are_left_out(make):
+    broken = {"algorithms": [*CONFIG["algorithms"], {"name": "SVD", "params": {"lr_all": 1e6}}]}
+    found = harness.across([make(**broken)])
+    assert "SVD" not in set(found.table["algorithm"])
+    assert found.notes[0].startswith("left out: SVD: no value of ndcg@10 on synthetic,")
+
+
+def test_every_format_has_the_same_numbers(make):
+    found = harness.across([make()])
+    held = json.loads(shown.to_json(found))
+    best = found.table.iloc[0]
+    (row,) = [row for row in held["algorithms"] if row["algorithm"] == best["algorithm"]]
+    assert row["mean_rank"] == best["mean_rank"]
+    assert row["values"] == best[found.datasets].to_dict()
+    assert held["friedman"]["p"] == found.comparison.friedman.p
+    for form, text in ((form, write(found)) for form, write in shown.FORMATS.items()):
+        assert f"{best['synthetic']:.4f}"[:5] in text, form
+    of_best = shown.probabilities(found)
+    assert set(of_best.iloc[:, 0]) == set(found.table["algorithm"]) - {best["algorithm"]}
+    sums = of_best.iloc[:, 1:].astype(float).sum(axis=1)
+    np.testing.assert_allclose(sums, 1, atol=0.002)
+
+
+@pytest.mark.parametrize("post_hoc", ["nemenyi", "holm"])
+def test_the_diagram_joins_what_is_not_significantly_different(make, post_hoc):
+    found = harness.across([make()], post_hoc=post_hoc)
+    letters = found.table["letters"].tolist()
+    for first, last in shown.groups(found):
+        assert set(letters[first]) & set(letters[last])
+    axes = shown.critical_difference(found)
+    texts = [text.get_text() for text in axes.texts]
+    for name, rank in zip(found.table["algorithm"], found.table["mean_rank"], strict=True):
+        assert f"{name} {rank:.2f}" in texts or f"{rank:.2f} {name}" in texts
+    assert any("critical difference" in text for text in texts) == (post_hoc == "nemenyi")
+    assert shown.render(found, "png").startswith(b"\x89PNG")
