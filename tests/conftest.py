@@ -29,7 +29,8 @@ def _private_home() -> Path:
         "XDG_STATE_HOME": str(home / "state"),
         "HYPOTHESIS_STORAGE_DIRECTORY": str(home / "hypothesis"),
     }
-    for name in ("MPLCONFIGDIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
+    other = ("MPLCONFIGDIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "COLUMNS")
+    for name in other:
         os.environ.pop(name, None)
     return home
 

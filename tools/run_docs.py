@@ -67,11 +67,10 @@ class _Session:
         self.folder.mkdir()
         (self.folder / "configs").symlink_to(TOP / "configs")
         self.environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith("HARNESS_")},
+            **{k: v for k, v in os.environ.items() if not k.startswith(("HARNESS_", "COLUMNS"))},
             "HARNESS_CACHE": str(folder / "cache"),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             "PYTHONDONTWRITEBYTECODE": "1",
-            "COLUMNS": "100",
         }
         self.python = ""
 

@@ -204,8 +204,11 @@ class Algorithm(ABC):
         )
 
     def estimates(self, users: Codes, items: Codes) -> Estimates:
-        """Return the unclipped estimates, and which are impossible; both broadcast."""
-        raise NotImplementedError
+        """Return the unclipped estimates, and which are impossible; both broadcast.
+
+        Without a method of its own, an algorithm is scored by Surprise's ``predict``.
+        """
+        raise NeedsSurprise
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         """Return what `estimates` does, for users and items of one shape (n,)."""

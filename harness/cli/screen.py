@@ -48,14 +48,14 @@ def plain(value: object) -> str:
 def say(text: object = "", *, colour: str = "", err: bool = False, whole: bool = False) -> None:
     """Print text with its escapes spelled out; every line of the commands comes through here.
 
-    On a terminal, long lines break between words, unless the text is `whole`: a file format, not
-    sentences. On standard error very long lines are cut.
+    Where there is a width (`_width`), long lines break between words, unless the text is `whole`: a
+    file format, not sentences. On standard error very long lines are cut.
     """
     lines = printable(str(text)).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
-    if not whole and (sys.stderr if err else sys.stdout).isatty():
-        lines = [part for line in lines for part in _wrapped(line, _width(), fold=False)]
+    if not whole and (width := _width(err=err)):
+        lines = [part for line in lines for part in _wrapped(line, width, fold=False)]
     shown = "\n".join(lines)
     _write(click.style(shown, fg=colour) if colour else shown, err=err)
 
@@ -72,7 +72,7 @@ def show_table(
     best: Collection[tuple[int, int]] = (),
     below: Collection[int] = (),
 ) -> None:
-    """Print a table: at full width, or fitted to the terminal; nothing is left out or cut.
+    """Print a table: at full width, or fitted to `_width`; nothing is left out or cut.
 
     Columns of `words` are aligned to the left; those of numbers to the right. A table that is too
     wide breaks words over several lines. One that is still too wide is shown in parts, each of
@@ -103,7 +103,7 @@ def _parts(table: Sequence[Sequence[str]], words: Collection[str]) -> Iterator[d
     """Yield the parts in which a table is shown: positions of columns, with their widths."""
     by_column = list(zip(*table, strict=True))
     full = least = [max(map(_size, cells)) for cells in by_column]
-    width = _width() if sys.stdout.isatty() else _total(full)
+    width = _width() or _total(full)
     if _total(full) > width:
         longest = [
             max(_size(w) for cell in cells for w in (*cell.split(), "")) for cells in by_column
@@ -171,8 +171,12 @@ def _size(text: str) -> int:
     return cell_len(text)
 
 
-def _width() -> int:
-    return max(20, shutil.get_terminal_size().columns)
+def _width(*, err: bool = False) -> int:
+    """Return the columns of the terminal or, if it is set, of ``COLUMNS``; 0 in a pipe or a file."""
+    columns = os.environ.get("COLUMNS", "")
+    if (sys.stderr if err else sys.stdout).isatty() or (columns.isdecimal() and int(columns)):
+        return max(20, shutil.get_terminal_size().columns)
+    return 0
 
 
 def _write(text: str, *, err: bool = False) -> None:
@@ -192,10 +196,10 @@ def show_run(run: Run) -> None:
     frame = table.frame
     say(f"\n{plain(run.name)} · {plain(headline(run.info))}\n")
     failed: list[tuple[str, str]] = []
-    if "error" in frame and sys.stdout.isatty():
+    if "error" in frame and (width := _width()):
         numbers = frame.drop(columns="error")
         widths = [max(map(_size, [column, *own])) for column, own in numbers.items()]
-        if _total([*widths, ERROR_WIDTH]) > _width():
+        if _total([*widths, ERROR_WIDTH]) > width:
             failed = list(zip(frame["algorithm"], frame["error"], strict=True))
             frame = numbers
     columns = list(frame.columns)

@@ -290,7 +290,7 @@ def work(packed: Packed, job: str, request: bytes, limit: float | None, topic: s
     from distributed import get_worker
 
     worker = get_worker()
-    # A worker computes a cell in each of its threads, so a cell has one, unless told otherwise.
+    # A worker computes a cell in each of its threads, so a cell has one thread by default.
     threads = n_threads() if "HARNESS_THREADS" in os.environ else 1
     task: Task = pickle.loads(request)._replace(threads=threads)
     worker.log_event(topic, task.cell.key)

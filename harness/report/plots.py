@@ -522,7 +522,7 @@ differences, spread = _Differences.show, _Spread.show
 
 
 def write_file(path: Path, data: bytes, hint: str = "") -> Path:
-    """Write what somebody asked for; a failure says why, and what to do."""
+    """Write a file that the user named; a failure says why, and what to do."""
     try:
         write_output(path, data)
     except OSError as error:

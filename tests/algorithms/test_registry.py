@@ -5,7 +5,7 @@ import inspect
 import pytest
 import surprise
 
-from harness.algorithms import registry
+from harness.algorithms import models, registry
 from harness.config.experiment import AlgorithmConfig
 from harness.errors import AlgorithmError
 
@@ -140,3 +140,11 @@ def test_a_class_that_cannot_estimate_is_refused_before_anything_is_fitted(monke
     assert "has no method that estimates a rating; define `estimate(self, u, i)`" in fault[1]
     monkeypatch.setattr(Own, "predict", lambda *_: None, raising=False)
     assert registry.find(OWN) is Own
+
+
+def test_an_entry_without_estimates_is_scored_by_the_predict_of_its_model(twins, monkeypatch):
+    small = twins([(0, 0, 4.0), (0, 1, 2.0), (1, 0, 5.0)])
+    ours = surprise.BaselineOnly(verbose=False)
+    models.fit(ours, small.columns())
+    monkeypatch.delattr(registry.entry("BaselineOnly"), "estimates")
+    small.check(surprise.BaselineOnly(verbose=False).fit(small.plain()), ours)

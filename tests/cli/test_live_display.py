@@ -82,7 +82,7 @@ def test_each_cell_under_way_has_a_line_with_its_stage_and_times(clock):
 
 @pytest.mark.parametrize("width", [8, 20, 40, 63, 64, 80, 120])
 def test_no_line_is_wider_than_the_terminal(clock, width):
-    wide = "推薦アルゴリズム with a very long label of somebody's own · fold 1/5"
+    wide = "推薦アルゴリズム with a very long label of a user's own · fold 1/5"
     live = live_at(
         width, clock, *EVENTS, CellStarted(wide), Stage(wide, "fitting by epoch", 19, 20)
     )

@@ -154,6 +154,16 @@ def test_no_table_is_wider_than_its_terminal_and_nothing_is_lost(draw, width):
     assert letters(lines) == least_and_most(lines, columns, rows)[1]
 
 
+@pytest.mark.parametrize(("columns", "width"), [("30", 30), ("", 64), ("wide", 64), ("0", 64)])
+def test_a_pipe_has_the_width_that_columns_names(capsys, monkeypatch, columns, width):
+    monkeypatch.setenv("COLUMNS", columns)
+    screen.show_table(["name", "what it is"], [["SVD", "word " * 11 + "end"]], ["what it is"])
+    screen.say("word " * 11 + "the end")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert (len(lines) == 3) == (width == 64)
+
+
 def test_wide_characters_take_two_columns(terminal):
     shown = terminal(30)
     screen.show_table(["name", "value"], [["映画の評価", "0.5"], ["SVD", "0.25"]], ["name"])

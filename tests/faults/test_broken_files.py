@@ -1,4 +1,4 @@
-"""A file that is cut, changed, empty or somebody else's is found, named and made again."""
+"""A file that is cut, changed, empty or of another program is found, named and made again."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A cell that somebody made up, its checksum right, is refused before anything is computed."""
+"""A forged cell with a correct checksum is refused before anything is computed."""
 
 import hashlib
 import io

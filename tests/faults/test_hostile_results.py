@@ -89,7 +89,7 @@ def info(made):
 
 @pytest.fixture
 def write(tmp_path, made):
-    """Write a record, as somebody who knows the format would, beside the other files."""
+    """Write a record, as an attacker who knows the format would, beside the other files."""
 
     def write(info, name="made", users=None):
         folder = tmp_path / "runs" / name

@@ -1,4 +1,4 @@
-"""Results are handed on: nothing in them says where somebody works."""
+"""Results are shared: nothing in them names a folder of this machine."""
 
 import errno
 import hashlib
@@ -22,7 +22,7 @@ def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small, monk
     noted = Ratings(
         *(getattr(ratings, name) for name in ("users", "items", "ratings", "timestamps")),
         *(getattr(ratings, name) for name in ("user_ids", "item_ids", "scale", "name")),
-        notes=(f"passed over {bench.cache / 'datasets' / 'x.zip'}: not as published",),
+        notes=(f"skipped {bench.cache / 'datasets' / 'x.zip'}: not as published",),
     )
     real = os.fsync
 
@@ -35,7 +35,7 @@ def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small, monk
     cell = done.failed[0]
     assert cell["error"].startswith("(cache)/cells/")
     assert done.info.datasets[0]["notes"] == [
-        "passed over (cache)/datasets/x.zip: not as published"
+        "skipped (cache)/datasets/x.zip: not as published"
     ]
     held = everything_in(bench.results / "small")
     assert b"no space left on device" in held
@@ -68,5 +68,5 @@ def test_a_folder_is_told_by_what_it_is_for(folder, name):
 
 def test_a_folder_that_begins_alike_is_another(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
-    beside = tmp_path / "cache-of-somebody"
-    assert without_folders(f"{beside}/x", tmp_path) == "./cache-of-somebody/x"
+    beside = tmp_path / "cache-of-another"
+    assert without_folders(f"{beside}/x", tmp_path) == "./cache-of-another/x"

@@ -101,7 +101,7 @@ ODD = {
             "ndcg(ties=first)@3",
             (1 + 7 / 2) / (7 + 1 / math.log2(3)),
             (1 + 1 / 2) / (1 + 1 / math.log2(3)),
-            "the third column is dropped, everything named is worth 1",
+            "the third column is dropped, everything named has gain 1",
         ),
         ({"1": 3.0, "2": 2.0, "3": 1.0}, {"3": 3, "1": 1}),
     ),
@@ -203,11 +203,11 @@ def answers(group):
     if not python.exists():
         venv.create(folder, with_pip=True)
         subprocess.run([python, "-m", "pip", "install", "-q", *GROUPS[group]], check=True)
-    asked, told = folder / "cases.json", folder / "answers.json"
-    asked.write_text(json.dumps(cases(group)), encoding="utf-8")
+    questions, answers = folder / "cases.json", folder / "answers.json"
+    questions.write_text(json.dumps(cases(group)), encoding="utf-8")
     work = Path(__file__).with_name("peer_work.py")
-    subprocess.run([python, work, group, asked, told], check=True)
-    return json.loads(told.read_text(encoding="utf-8"))
+    subprocess.run([python, work, group, questions, answers], check=True)
+    return json.loads(answers.read_text(encoding="utf-8"))
 
 
 @cache
@@ -281,12 +281,12 @@ def test_a_convention_equals_the_real_library(group, convention):
 def test_what_is_excused_is_unlike_ours_indeed(convention, role):
     (group,) = (group for group, names in CONVENTIONS.items() if convention in names)
     (how, _), (name, k, user, ours, theirs) = EXCLUDED[convention, role]
-    told = {
+    by_case = {
         found[:3]: found[3:]
         for found in compare(group, convention)
         if role in (None, found[0]) and found[3] == how
     }
-    found_how, found_ours, found_theirs = told[name, str(k), user]
+    found_how, found_ours, found_theirs = by_case[name, str(k), user]
     assert (found_how, found_theirs) == (how, theirs)
     assert found_ours == pytest.approx(ours, rel=1e-12, nan_ok=True)
 

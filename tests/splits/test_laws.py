@@ -55,7 +55,7 @@ each_section = pytest.mark.parametrize("section", SECTIONS, ids=lambda section: 
 def ratings_with_times(draw):
     """Some users with at least five ratings each, in any order, many at the same second."""
     counts = draw(st.lists(st.integers(5, 8), min_size=3, max_size=5))
-    counts[0] += 1  # somebody has enough for every section
+    counts[0] += 1  # one user has enough for every section
     users = np.repeat(np.arange(len(counts)), counts)
     items = np.concatenate([draw(st.permutations(range(9)))[:n] for n in counts])
     n = len(users)
@@ -115,7 +115,7 @@ def test_what_users_and_items_are_called_or_coded_as_decides_nothing(
         ratings,
         users=users[ratings.users],
         items=items[ratings.items],
-        user_ids=np.array([f"somebody {code}" for code in range(ratings.n_users)], object),
+        user_ids=np.array([f"person {code}" for code in range(ratings.n_users)], object),
         item_ids=np.array([f"something {code}" for code in range(ratings.n_items)], object),
     )
     here, there = (folds_of(section, each, seed) for each in (ratings, renamed))
