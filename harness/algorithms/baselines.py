@@ -71,6 +71,7 @@ class RandomEntry(Algorithm):
     model_class = Random
     kind = "baseline"
     summary = "a random number for each user and item"
+    not_ratings = "a random number"
     style = ("grey", "X", ":", False)
     takes_codes = True
     score_methods = (*Algorithm.score_methods, "hashes", "draws")
@@ -146,6 +147,7 @@ class PopularityEntry(OneSidedEntry):
 
     model_class = Popularity
     summary = "how often the item was rated in training"
+    not_ratings = "how often the item was rated, scaled to the rating scale"
     style = ("grey", "s", ":", True)
 
 

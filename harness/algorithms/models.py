@@ -471,6 +471,12 @@ def is_preference(model: surprise.AlgoBase) -> bool:
     return bool(getattr(model, "is_preference", False))
 
 
+def not_ratings(model: surprise.AlgoBase) -> str:
+    """Return what a model's estimates are if they are not estimates of ratings, else nothing."""
+    entry = registry.entry_of(type(model))
+    return "preferences" if is_preference(model) else entry.not_ratings if entry else ""
+
+
 def scoring_path(model: surprise.AlgoBase) -> Path:
     """Return which code `estimate` and `catalogue` use for a fitted model."""
     entry = registry.entry_of(type(model))

@@ -99,6 +99,8 @@ class Algorithm(ABC):
     """The extra of this package that brings it."""
     note: ClassVar[str] = ""
     """What every run with this algorithm notes."""
+    not_ratings: ClassVar[str] = ""
+    """What estimates are if they are not estimates of ratings."""
     style: ClassVar[tuple[str, str, str, bool] | None] = None
     """Hue, marker, line and whether the marker is filled; where there is none, by its label."""
     space: ClassVar[SearchSpace] = {}

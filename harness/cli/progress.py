@@ -32,6 +32,7 @@ MANY = 10_000
 """With more steps, only the percentage is shown."""
 NARROW = 64
 """Columns below which bar and clocks of cells are left out."""
+NOTHING = " found, nothing is fitted"
 MOST_LINES = 8
 """Running cells that get a line; for the others only the number is shown."""
 
@@ -56,22 +57,29 @@ class Lines:
     """Whether lines say how many cells there are and how many have ended."""
 
     def __init__(self) -> None:
-        self.n_cells: int | None = 0
-        self.n_done = self.n_failed = 0
+        self.n_all: int | None = 0
+        """Cells and trials; None where seconds end a search."""
+        self.units = "cells"
+        self.n_done = self.n_failed = self.n_found = 0
         self.note: Note | None = None
         """The last one; each round of a search may send the same note."""
 
     def __call__(self, event: Event) -> None:
         """Process an event: count cells, and show what ended."""
         match event:
-            case RunPlanned(n_cells, n_found):
-                self.n_cells, self.n_done = n_cells, n_found
-                if self.counts or n_cells == n_found:
-                    self.show(self._plan())
+            case RunPlanned(n_cells, n_found, _, n_trials):
+                searched = self.n_done > 0  # trials, which came before
+                text = _planned(event, self.n_found if searched else None)
+                self.n_all = None if n_trials is None else n_cells + n_trials
+                self.n_done = n_found + (n_trials or 0) * searched
+                self.units = "cells and trials" if n_trials != 0 else "cells"
+                if self.counts or text.endswith(NOTHING):
+                    self.show(text)
             case CellFinished(found=found, error=error):
                 self.n_done += 1
                 self.n_failed += error is not None
-                of = "" if self.n_cells is None else f"/{self.n_cells}"
+                self.n_found += found
+                of = "" if self.n_all is None else f"/{self.n_all}"
                 if not found:
                     count = f"[{self.n_done}{of}] " if self.counts else ""
                     self.show(count + _ending(event), "red" if error else "")
@@ -83,14 +91,35 @@ class Lines:
         """Show a line that stays."""
         say(text, err=True)
 
-    def _plan(self) -> str:
-        """Return how many cells there are, and how many of them were found."""
-        if self.n_cells is None:
-            return "as many trials as fit into the seconds of the search"
-        cells = counted(self.n_cells, "cell")
-        if self.n_done == self.n_cells:
-            return f"{self.n_done} of {cells} found, nothing is fitted"
-        return f"{cells}, {self.n_done} finished" if self.n_done else cells
+
+def _planned(event: RunPlanned, trials_found: int | None) -> str:
+    """Return what a run computes, and what it found: trials and cells apart.
+
+    `trials_found` is None before a search.
+
+    >>> _planned(RunPlanned(14, 0, 1, 16), None), _planned(RunPlanned(14, 5), 0)
+    ('up to 16 trials, then 14 cells', '14 cells: 5 found, 9 to compute')
+    >>> _planned(RunPlanned(14, 12, 1, 16), 14)
+    '16 trials: 14 found, 2 computed; 14 cells: 12 found, 2 to compute'
+    >>> _planned(RunPlanned(14, 14, 1, 16), 16)
+    '16 of 16 trials and 14 of 14 cells found, nothing is fitted'
+    """
+    n_cells, n_found, _, n_trials = event
+    cells = counted(n_cells, "cell")
+    if trials_found is None and n_trials != 0:
+        if n_trials is None:
+            return f"as many trials as fit into the seconds of the search, then {cells}"
+        return f"up to {counted(n_trials, 'trial')}, then {cells}"
+    kinds = [("trial", n_trials or 0, trials_found or 0, "computed")] * (n_trials != 0)
+    kinds.append(("cell", n_cells, n_found, "to compute"))
+    if all(n == found for _, n, found, _ in kinds):
+        parts = [f"{n} of {counted(n, kind)}" for kind, n, _, _ in kinds]
+        return f"{' and '.join(parts)}{NOTHING}"
+    parts = [
+        counted(n, kind) + (f": {found} found, {n - found} {left}" if found else "")
+        for kind, n, found, left in kinds
+    ]
+    return "; ".join(parts)
 
 
 class Live(Lines):
@@ -136,8 +165,8 @@ class Live(Lines):
         """Process an event: move the bars, and print what stays on the screen."""
         super().__call__(event)
         match event:
-            case RunPlanned(n_cells, n_found):
-                self.run.update(self.row, total=n_cells, completed=n_found)
+            case RunPlanned():
+                self.run.update(self.row, total=self.n_all, completed=self.n_done)
             case CellStarted(cell):
                 self.rows[cell] = self.cells.add_task(printable(cell), stage="loading")
             case Stage(cell) if cell in self.rows:
@@ -149,12 +178,10 @@ class Live(Lines):
                 if cell in self.rows:
                     self.cells.remove_task(self.rows.pop(cell))
                 self.run.advance(self.row)
-        if self.n_cells is None or self.n_done < self.n_cells:
-            done = counted(self.n_done, "cell")
-            if self.n_cells is not None:
-                done = f"{self.n_done} of {counted(self.n_cells, 'cell')}"
+        if self.n_all is None or self.n_done < self.n_all:
+            of = "" if self.n_all is None else f" of {self.n_all}"
             failed = f", {self.n_failed} failed" if self.n_failed else ""
-            self.run.update(self.row, description=done + failed)
+            self.run.update(self.row, description=f"{self.n_done}{of} {self.units}{failed}")
 
     def show(self, text: str, style: str = "") -> None:
         """Print above the bars."""

@@ -113,6 +113,7 @@ def recommend(
     Of a run, the best row with its parameters; of a config, its only algorithm; --algorithm names
     another. Every item is a candidate, less those that the user has rated.
     """
+    from harness.algorithms.models import not_ratings
     from harness.recommendations import recommend_in_blocks
 
     if form == "parquet" and output is None:
@@ -145,6 +146,8 @@ def recommend(
     place = f" to {output}" if output else ""
     lists = f"{counted(n_items, 'recommendation')} for {counted(n_lists, 'user')}"
     say(f"{lists}{place}", err=True)
+    if meaning := not_ratings(model):
+        say(f"note: {type(model).__name__}: an estimate is no rating, but {meaning}", err=True)
     return 0
 
 

@@ -172,7 +172,7 @@ def _size(text: str) -> int:
 
 
 def _width(*, err: bool = False) -> int:
-    """Return the columns of the terminal or, if it is set, of ``COLUMNS``; 0 in a pipe or a file."""
+    """Return the columns of a terminal, in a pipe those of ``COLUMNS``; 0 where it is not set."""
     columns = os.environ.get("COLUMNS", "")
     if (sys.stderr if err else sys.stdout).isatty() or (columns.isdecimal() and int(columns)):
         return max(20, shutil.get_terminal_size().columns)

@@ -225,6 +225,7 @@ def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -
             *_notes_on_data(plan),
             *(note for cell in cells for note in cell.notes),
             *_notes_on_counts(cells),
+            *_notes_on_trials(cells),
             *(cut_grids(plan.experiment) if plan.is_tuned else ()),
             *_notes_on_metrics(plan, found, compared, cells),
             *_notes_on_times(cells),
@@ -275,6 +276,21 @@ def _notes_on_counts(cells: list[CellResult]) -> Iterator[str]:
     for label, n_users in undefined.items():
         if n_users:
             yield f"{label}: up to {n_users:,} users a cell are undefined"
+
+
+def _notes_on_trials(cells: list[CellResult]) -> Iterator[str]:
+    """Note where searches tried different numbers of settings."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for cell in cells:
+        if cell.n_trials is not None:
+            numbers[cell.algorithm].append(cell.n_trials)
+    if len({*itertools.chain(*numbers.values())}) > 1:
+        ends = {name: sorted({min(each), max(each)}) for name, each in numbers.items()}
+        shown = ", ".join(f"{name} {' to '.join(map(str, each))}" for name, each in ends.items())
+        yield (
+            "settings tried in a search, beside that of the config, which is always tried and not "
+            f"counted: {shown}"
+        )
 
 
 def _notes_on_metrics(

@@ -9,12 +9,14 @@ from typing import NamedTuple
 class RunPlanned(NamedTuple):
     """The cells are known, and how many of them were found in the cache.
 
-    `n_cells` is None where seconds, not a number of trials, end a search.
+    Where parameters are searched, it comes twice: before the search with the greatest number of
+    trials, None if seconds end it, and after it with the number of trials that there were.
     """
 
-    n_cells: int | None
+    n_cells: int
     n_found: int
     n_workers: int = 1
+    n_trials: int | None = 0
 
 
 class CellStarted(NamedTuple):

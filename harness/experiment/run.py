@@ -106,8 +106,7 @@ def run(
             cells, searches, failures = tune(plan, pool)
         todo = [cell for cell in cells if cell.key not in failures]
         n_trials = sum(len(search.tried) for search in searches.values())
-        n_found = n_trials + len(todo) - len(pool.missing(todo))
-        watch(RunPlanned(len(cells) + n_trials, n_found, workers))
+        watch(RunPlanned(len(cells), len(todo) - len(pool.missing(todo)), workers, n_trials))
         for cell in cells:
             if cell.key in failures:
                 watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))

@@ -118,7 +118,7 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
     higher, label = metric.higher_is_better, str(metric)
     planned = [n_planned(plan, cell.algorithm) for cell in plan.cells]
     n_trials = None if None in planned else sum(each or 0 for each in planned)
-    pool.watch(RunPlanned(None if n_trials is None else len(planned) + n_trials, 0, pool.workers))
+    pool.watch(RunPlanned(len(planned), 0, pool.workers, n_trials))
     searches: dict[int, Search] = {}
     for position, cell in enumerate(plan.cells):
         algorithm = experiment.algorithms[cell.algorithm]

@@ -405,9 +405,11 @@ def display_table(info: RunInfo) -> DisplayTable:
             ]
         shown[label] = numbers
     if "n_trials" in rows[0]:
-        shown["trials"] = [str(row.get("n_trials") or "") for row in rows]
-        seconds = (row.get("search_seconds") for row in rows)
-        shown["search s"] = [f"{each:.1f}" if each else "" for each in seconds]
+        for title, column, form in (
+            ("trials", "n_trials", "d"),
+            ("search s", "search_seconds", ".1f"),
+        ):
+            shown[title] = [format(row[column], form) if row.get("tuned") else "" for row in rows]
     for column in TIMES:
         shown[column.replace("_seconds", " s")] = [rounded(row.get(column), 2) for row in rows]
     shown["peak MB"] = [rounded(row.get("peak_mb"), 0) for row in rows]

@@ -155,13 +155,28 @@ def test_without_a_terminal_lines_are_plain_and_quiet_shows_nothing(capsys):
         lines = capsys.readouterr().err.splitlines()
         assert bool(lines) is not quiet
     assert lines == [
-        "16 cells, 3 finished",
+        "16 cells: 3 found, 13 to compute",
         "[4/16] ✓ BaselineOnly · fold 1/5: 1.00 s",
         "[5/16] ✓ SlopeOne · fold 1/5: 3.00 s",
         "2 workers",
         "no worker is left",
         "2 workers",
         "[6/16] ✗ SVD · fold 1/5: no memory",
+    ]
+
+
+def test_trials_and_cells_are_counted_apart_on_a_second_run(capsys):
+    watch = Lines()
+    watch(RunPlanned(2, 0, 1, 5))
+    for name, found in (("a", True), ("b", True), ("c", False)):  # the search ended early
+        watch(CellFinished(name, 1.0, found=found))
+    watch(RunPlanned(2, 1, 1, 3))
+    watch(CellFinished("SVD", 1.0))
+    assert capsys.readouterr().err.splitlines() == [
+        "up to 5 trials, then 2 cells",
+        "[3/7] ✓ c: 1.00 s",
+        "3 trials: 2 found, 1 computed; 2 cells: 1 found, 1 to compute",
+        "[5/5] ✓ SVD: 1.00 s",
     ]
 
 

@@ -235,6 +235,15 @@ def test_a_run_that_replaces_one_of_another_config_says_so(call, folder):
     assert "runs/twice held a run of another config" in err
 
 
+@pytest.mark.parametrize(("name", "said"), [("Popularity", True), ("ItemMean", False)])
+def test_estimates_that_are_no_ratings_are_named(call, folder, name, said):
+    (folder / f"{name}.yaml").write_text(
+        f"dataset: ratings.csv\nalgorithms: [{name}]\nmetrics: [rmse]\nbaselines: false\n"
+    )
+    note = "note: Popularity: an estimate is no rating, but how often the item was rated, scaled"
+    assert (note in call("recommend", f"{name}.yaml")[2]) == said
+
+
 def test_a_trec_run_without_a_truth_has_no_ratings(call, folder):
     (folder / "a.run").write_text("u1 Q0 i1 1 5.0 x\n")
     code, _, err = call("evaluate", "a.run", "--metrics", "ndcg@10,rmse")

@@ -15,6 +15,7 @@ from harness.experiment.dry_run import dry_run
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
+from harness.results.runs import display_table
 from harness.results.store import CellRecord, CellStore
 from harness.sections import Range
 from harness.splits.kinds import GlobalTime, Holdout, LeaveNOut, Rolling, UserFraction, UserHoldout
@@ -114,6 +115,10 @@ def test_the_number_of_trials_is_that_of_the_settings_tried():
         2,
         0,
     ]
+    shown = display_table(done.info).frame.set_index("algorithm")["trials"]
+    assert shown[["KNNBasic", "SlopeOne", "Random"]].tolist() == ["2", "0", ""]
+    (note,) = (note for note in done.info.notes if note.startswith("settings tried"))
+    assert note.endswith("which is always tried and not counted: KNNBasic 2, SlopeOne 0")
     text = dict(methods(done.info).paragraphs)["Tuning"]
     assert "Trials of each search: 2 of KNNBasic." in text
     assert "SlopeOne has nothing to tune." in text

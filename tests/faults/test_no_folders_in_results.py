@@ -34,9 +34,7 @@ def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small, monk
     done = harness.run(small, ratings=noted)
     cell = done.failed[0]
     assert cell["error"].startswith("(cache)/cells/")
-    assert done.info.datasets[0]["notes"] == [
-        "skipped (cache)/datasets/x.zip: not as published"
-    ]
+    assert done.info.datasets[0]["notes"] == ["skipped (cache)/datasets/x.zip: not as published"]
     held = everything_in(bench.results / "small")
     assert b"no space left on device" in held
     assert str(bench.folder).encode() not in held
