@@ -17,6 +17,7 @@ from harness import metrics
 from harness.candidates import CandidatesSection, Rated
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
+from harness.groups import GroupSection
 from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State
 from harness.splits import FilterSection, SplitSection
 from harness.splits.kinds import Holdout
@@ -186,6 +187,9 @@ class Experiment(Section):
     """The rows of the table."""
     metrics: list[Annotated[str, AfterValidator(_check_labels)]] = Field(min_length=1)
     """Labels as `ndcg@10`, `ndcg(gain=linear)@5,10` or `rmse`; see `harness list metrics`."""
+    groups: list[GroupSection] = Field(default=[])
+    """For whom each algorithm works: groups of users or items, each with the metrics that are means
+    of users' scores. `{users: known}` is added where a split tests users without training."""
     seed: OneOrMore[State] = Field(default=[0])
     """The run's seed, or several; all random numbers are derived from it by name."""
     tuning: Tuning = Tuning(trials=20)
@@ -212,6 +216,14 @@ class Experiment(Section):
         named = [row.get("name") if isinstance(row, dict) else row for row in rows]
         added = [each for each in ("Random", "Popularity") if each not in named]
         return {**data, "algorithms": [*rows, *added]}
+
+    @model_validator(mode="after")
+    def _check_groups(self) -> Self:
+        titles = [each.title for each in self.groups]
+        for title in titles:
+            if titles.count(title) > 1:
+                raise ValueError(f"groups: {title!r} is there twice; remove one of them")
+        return self
 
     @model_validator(mode="after")
     def _check_titles(self) -> Self:

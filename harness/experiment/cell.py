@@ -157,6 +157,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             section,
             pairs,
             depth=plan.depth,
+            named=plan.names_items and not cell.inner,
             progress=lambda done, total: report("scoring", done, total),
             ids=(split.ratings.user_ids, split.ratings.item_ids),
         )
@@ -258,13 +259,14 @@ class Scorer:
         pairs: Pairs,
         *,
         depth: int,
+        named: bool,
         progress: Callable[[int, int], object],
         ids: tuple[ArrayLike, ArrayLike],
     ) -> Rankings:
         """Rank the candidates of every kept user.
 
         The first `depth` items of each list are kept by name, those of equal estimates in an order
-        that depends on the raw `ids` of users and items alone.
+        that depends on the raw `ids` of users and items alone. With `named`, judged items are too.
         """
         selected = self.selected
         keys = (tie_keys(ids[0])[selected.users], tie_keys(ids[1])) if depth else None
@@ -273,12 +275,12 @@ class Scorer:
         counted = selected.known if drops else np.ones_like(selected.known)
         if isinstance(section, Catalogue):
             excluded = section.training_items == "drop"
-            return self._rank_catalogue(counted, excluded, keys, depth, progress)
+            return self._rank_catalogue(counted, excluded, keys, depth, named, progress)
         kept, known = np.flatnonzero(selected.kept), selected.known
         owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
         if isinstance(section, Rated):
             listed = owners, selected.items, pairs.estimates, selected.ratings
-            return _rank_listed(kept, *listed, keys, depth=depth)
+            return _rank_listed(kept, *listed, keys, depth=depth, named=named)
         others = np.repeat(np.arange(selected.n_users), np.diff(selected.extra_offsets))
         estimates, _ = self._estimate(selected.users[others], selected.extra_items)
         ranked = _rank_listed(
@@ -289,6 +291,7 @@ class Scorer:
             np.concatenate([selected.ratings[known], np.zeros(len(others))]),
             keys,
             depth=depth,
+            named=named,
         )
         users, rows = _rows_of(selected.offsets, kept)
         users, ratings = users[counted[rows]], selected.ratings[rows[counted[rows]]]
@@ -301,6 +304,7 @@ class Scorer:
         excluded: bool,
         keys: Keys | None,
         depth: int,
+        named: bool,
         progress: Callable[[int, int], object],
     ) -> Rankings:
         """Rank every training item for every kept user, a block of users at a time."""
@@ -330,9 +334,13 @@ class Scorer:
                 depth=depth,
                 tie_keys=None if keys is None else (keys[0][kept[start:stop]], keys[1][codes[:-1]]),
             )
-            if part.top_items is not None:
-                part = replace(part, top_items=codes[part.top_items])
-            parts.append(part)
+            parts.append(
+                replace(
+                    part,
+                    top_items=None if part.top_items is None else codes[part.top_items],
+                    items=codes[part.items] if named else None,
+                )
+            )
             progress(stop, len(kept))
         return Rankings.concatenate(parts)
 
@@ -370,6 +378,7 @@ def _rank_listed(
     keys: Keys | None = None,
     *,
     depth: int,
+    named: bool = False,
 ) -> Rankings:
     """Rank candidates that are given pair by pair; owners are positions among the test users."""
     position = np.full(max(owners.max(initial=-1), kept.max(initial=-1)) + 1, -1)
@@ -378,7 +387,12 @@ def _rank_listed(
     rows = np.flatnonzero(users >= 0)
     rows = rows[np.argsort(users[rows], kind="stable")]
     users, items, estimates = users[rows], items[rows], estimates[rows]
-    ranked = rankings.from_grouped(Pairs(offsets_of(users, len(kept)), estimates, relevance[rows]))
+    pairs = Pairs(offsets_of(users, len(kept)), estimates, relevance[rows])
+    ranked = rankings.from_grouped(pairs)
+    if named:  # row numbers in place of relevances come back in rank order
+        numbered = replace(pairs, ratings=np.arange(len(rows)))
+        order = rankings.from_grouped(numbered).relevance.astype(np.int64)
+        ranked = replace(ranked, items=items[order])
     if not depth:
         return ranked
     equal = None if keys is None else order_keys(keys[0][owners[rows]], keys[1][items])

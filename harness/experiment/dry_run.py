@@ -86,6 +86,8 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     if here.read:
         with _collected(faults):
             here.check_relevance()
+        with _collected(faults):
+            here.check_groups()
         if len(here.read) == len(experiment.dataset) and not faults:
             with _collected(faults):
                 here.check_tables()

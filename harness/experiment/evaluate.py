@@ -17,6 +17,7 @@ from harness.algorithms import registry
 from harness.candidates import Sampled
 from harness.experiment.cell import compile_scoring
 from harness.experiment.events import Stage
+from harness.experiment.groups import TableGroups
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import cut_grids
@@ -28,6 +29,7 @@ from harness.results.record import (
     CellResult,
     ConventionScores,
     FailedCell,
+    GroupScores,
     MetricComparison,
     RowName,
     RowResult,
@@ -64,6 +66,8 @@ class Evaluation:
     undistinguished: dict[str, dict[str, list[str | None]]]
     """By table and label: for each fold why every order of its lists scores the same, None where
     orders differ."""
+    groups: list[GroupScores]
+    group_notes: list[str]
 
 
 def evaluate(
@@ -83,8 +87,12 @@ def evaluate(
     rows: list[RowResult] = []
     bounds: list[BoundResult] = []
     undistinguished, sensitivity = {}, Sensitivity(labels)
+    groups: list[GroupScores] = []
+    group_notes: list[str] = []
     for table, of_table in tables.items():
         limits = _Bounds(plan.metrics)
+        own = [cell for of_row in of_table.values() for cell in of_row]
+        by_group = TableGroups(plan, [cell for _, cell, _ in own])
         for of_row in of_table.values():  # so that what is kept of each user is that of one row
             values = {str(metric): RowValue(metric) for metric in plan.metrics}
             for position, cell, name in of_row:
@@ -111,9 +119,15 @@ def evaluate(
                     | {"user": ratings.user_ids[record.users].astype(str)}
                     | {label: each.per_user for label, each in scores.items()}
                 )
+                by_group.add(cell, record, frames[position])
             means = {label: each.value for label, each in values.items()}
             rows.append(RowResult(**name.only(RowName), scores=means))
         bounds += limits.results(name)
+        pool.watch(Stage(", ".join(name.names), "groups"))
+        divided = list(by_group.results([results[position] for position, _, _ in own]))
+        where = f"{', '.join(name.names)}: " if len(tables) > 1 else ""
+        group_notes += by_group.notes(where, divided)
+        groups += divided
         undistinguished[table] = limits.reasons
     empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
     users = [frames[position] for position in sorted(frames)]
@@ -124,6 +138,8 @@ def evaluate(
         pd.concat(users, ignore_index=True) if users else empty,
         *sensitivity.results(),
         undistinguished,
+        groups,
+        group_notes,
     )
 
 
@@ -226,6 +242,7 @@ def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -
             *(note for cell in cells for note in cell.notes),
             *_notes_on_counts(cells),
             *_notes_on_trials(cells),
+            *found.group_notes,
             *(cut_grids(plan.experiment) if plan.is_tuned else ()),
             *_notes_on_metrics(plan, found, compared, cells),
             *_notes_on_times(cells),

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import harness
-from harness import datasets, metrics, seeds, splits
+from harness import datasets, groups, metrics, seeds, splits
 from harness.algorithms import registry
 from harness.algorithms.models import ColumnTrainset
 from harness.algorithms.own import code_digest
@@ -96,6 +96,11 @@ class Plan:
     def depth(self) -> int:
         """How many items at the top of each list have to be known by name."""
         return max((metric.k or 0 for metric in self.metrics if metric.needs_items), default=0)
+
+    @property
+    def names_items(self) -> bool:
+        """Whether the judged items of each list have to be known by name."""
+        return any(each.side == "items" for each in self.experiment.groups)
 
     @property
     def is_tuned(self) -> bool:
@@ -231,6 +236,8 @@ class Plan:
             "accelerate": experiment.accelerate,
             "depth": self.depth,
         }
+        if self.names_items and not cell.inner:
+            decisive["items"] = True
         if cell.inner:  # of a trial, only the metric that decides is kept
             decisive["judged"] = experiment.tuning.metric
         return decisive
@@ -371,6 +378,13 @@ class Plan:
                 if one != other:
                     fault = repeated(self.document, key, one, other, how)
                     raise ConfigError(self.document.source, [fault])
+
+    def check_groups(self) -> None:
+        """Raise a DataError if a group is of a column that a data set lacks."""
+        for dataset in self.read:
+            split = self.splits(dataset, 0, self.experiment.seed[0])[:1]
+            for section in self.experiment.groups:
+                groups.divide(section, split)
 
     def check_relevance(self) -> None:
         """Raise a MetricError if a metric defines no gain for some rating of the data.

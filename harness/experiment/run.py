@@ -99,6 +99,7 @@ def run(
     watch(Stage("", "loading"))
     plan.check_tables()
     plan.check_relevance()
+    plan.check_groups()
     cells, searches, failures = list(plan.cells), dict[int, Search](), dict[str, str]()
     workers = workers or plan.experiment.execution.workers
     with Pool(plan, workers, watch, fresh=fresh) as pool:
@@ -167,6 +168,7 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
         "conventions": found.conventions,
         "ties": found.ties,
         "statistics": statistics,
+        "groups": found.groups,
         "versions": versions()
         | registry.library_versions(each.name for each in experiment.algorithms),
         "machine": Machine.here(),

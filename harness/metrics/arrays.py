@@ -43,6 +43,8 @@ class Rankings:
     top_items : ndarray of int32, shape (n_users, depth), optional
         Item codes at the top of each list, -1 where the list is shorter; for metrics of which
         items are shown.
+    items : ndarray of int32, shape (n_entries,), optional
+        Item code of each entry; for scores of groups of items.
     users : ndarray, shape (n_users,), optional
         The user of each list, for tables.
 
@@ -69,6 +71,7 @@ class Rankings:
     pool_offsets: Ints
     pool: Floats
     top_items: NDArray[np.int32] | None
+    items: Ranks | None
     users: NDArray[np.generic] | None
 
     def __init__(
@@ -83,10 +86,12 @@ class Rankings:
         pool: ArrayLike | None = None,
         top_items: ArrayLike | None = None,
         users: NDArray[np.generic] | None = None,
+        items: ArrayLike | None = None,
     ) -> None:
         pool_offsets = offsets if pool_offsets is None else pool_offsets
         _store(self, np.int64, offsets=offsets, n_ranked=n_ranked, pool_offsets=pool_offsets)
-        _store(self, np.int32, rank=rank, tie_low=tie_low, tie_high=tie_high, top_items=top_items)
+        _store(self, np.int32, rank=rank, tie_low=tie_low, tie_high=tie_high)
+        _store(self, np.int32, top_items=top_items, items=items)
         _store(self, np.float64, relevance=relevance)
         object.__setattr__(self, "users", users)
         n_entries = len(self.relevance)
@@ -94,8 +99,9 @@ class Rankings:
             ("rank", self.rank),
             ("tie_low", self.tie_low),
             ("tie_high", self.tie_high),
+            ("items", self.items),
         ):
-            if len(array) != n_entries:
+            if array is not None and len(array) != n_entries:
                 raise MetricError(
                     f"rankings: {name} has length {len(array)}, not {n_entries}; "
                     "all arrays must describe the same entries"

@@ -319,7 +319,7 @@ def rank_block(
     ranked but stays in the user's pool. The `depth` columns at the top of each list are kept in
     ``top_items``, those of equal estimate in the order of `tie_keys` (of the users and of the
     columns), or of the columns.
-    Equal estimates have the order of the columns under ``ties=first``.
+    Equal estimates have the order of the columns under ``ties=first``. ``items`` are columns.
 
     >>> lists = rank_block(np.array([[1.0, 3.0, 2.0, 3.0]]), [0, 2], [3, 0], [5.0, 4.0], depth=2)
     >>> lists.rank.tolist(), lists.tie_low.tolist(), lists.tie_high.tolist()
@@ -375,6 +375,7 @@ def rank_block(
         pool_offsets,
         pool,
         top_items=top_columns(candidates, allowed, depth, tie_keys) if depth else None,
+        items=columns[order],
     )
 
 

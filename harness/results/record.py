@@ -42,6 +42,8 @@ MOST_BYTES = 64_000_000
 NO_DIGEST = "0" * 64
 """What stands for the file's own SHA-256 while it is computed."""
 AGAIN = "run the config again"
+FEWEST_USERS = 30
+"""A group of fewer users gets no letters, and is left out of the gap between groups."""
 LONGEST_VALUE = 40
 """Characters of a setting that distinguishes two names."""
 PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")
@@ -292,6 +294,57 @@ class TieScores(TableName):
     rows: Some[TieRow]
 
 
+class GroupMean(AlgorithmMean):
+    """An algorithm's mean over the users of a group, and how far it is above that of the rest."""
+
+    rest: Number | None
+    rest_low: Number | None
+    rest_high: Number | None
+
+
+class GroupResult(Record):
+    """A group of users or items: its members in the test part, and the users with a score."""
+
+    group: Word
+    n_members: Count
+    n_users: Count
+    n_left_out: Count
+    """Users without a score, as those without a relevant item of the group."""
+    random: Number | None
+    """What a random order is expected to score."""
+    algorithms: Rows[GroupMean]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether its users are too few for letters and for the gap between groups."""
+        return self.n_users < FEWEST_USERS
+
+
+class GroupGap(RowKey):
+    """An algorithm's greatest mean of a group less its least."""
+
+    greatest: Word
+    least: Word
+    difference: Number
+    low: Number | None
+    high: Number | None
+
+
+class GroupScores(TableName):
+    """The algorithms of a table by one metric, in each group of its users or items."""
+
+    side: Literal["users", "items"]
+    by: Word
+    metric: Word
+    groups: Rows[GroupResult]
+    gaps: Rows[GroupGap]
+
+    @property
+    def title(self) -> str:
+        """What is divided by what, as ``users: age``."""
+        return f"{self.side}: {self.by}"
+
+
 class DataInfo(Record):
     """A data set of a run."""
 
@@ -382,6 +435,8 @@ class RunInfo(Record):
         differences to the ``baseline``.
     conventions, ties : list
         Scores by the definitions of other libraries, and under other rules for ties.
+    groups : list of GroupScores
+        Scores in groups of users or items, by table and metric; see `Run.groups`.
     notes : list of str
     versions, machine, commit, config_file, started, seconds
         With what, where, from what and when the run was made.
@@ -404,6 +459,7 @@ class RunInfo(Record):
     conventions: Rows[ConventionScores] = []
     ties: Rows[TieScores] = []
     statistics: Rows[MetricComparison]
+    groups: Rows[GroupScores] = []
     versions: dict[str, Text]
     machine: Machine
     commit: Text | None
@@ -467,6 +523,8 @@ class RunInfo(Record):
         listed: list[tuple[str, Sequence[RowKey]]] = [
             *((each.table, each.algorithms) for each in self.statistics),
             *((each.table, each.rows) for each in self.ties),
+            *((each.table, group.algorithms) for each in self.groups for group in each.groups),
+            *((each.table, each.gaps) for each in self.groups),
         ]
         once: list[tuple[str, Sequence[object]]] = [
             ("a metric", self.metrics),
@@ -475,7 +533,12 @@ class RunInfo(Record):
             ("a bound", [(each.table, each.bound) for each in self.bounds]),
             ("a comparison", [(each.table, each.metric) for each in self.statistics]),
             *(("a convention", [e.convention for e in shown.rows]) for shown in self.conventions),
-            *(("a row of statistics or ties", [row.row for row in rows]) for _, rows in listed),
+            (
+                "a division into groups",
+                [(each.table, each.title, each.metric) for each in self.groups],
+            ),
+            *(("a group", [g.group for g in each.groups]) for each in self.groups),
+            *(("a row of statistics, ties or groups", [row.row for row in rows]) for _, rows in listed),
         ]
         for what, keys in once:
             if len({*keys}) < len(keys):
@@ -502,16 +565,17 @@ class RunInfo(Record):
         if {cell.row for cell in self.cells} != {*names}:
             raise ValueError("its rows are not those of its cells")
         parts: list[TableName] = [*self.rows, *self.cells, *self.bounds, *self.statistics]
-        for part in [*parts, *self.conventions, *self.ties]:
+        for part in [*parts, *self.conventions, *self.ties, *self.groups]:
             if tables.get(part.table) != part.names:
                 raise ValueError(f"table {part.table} has two names, or no row")
         for table, rows in [*listed, *((cell.table, [cell]) for cell in self.cells)]:
             for row in rows:
                 if names.get(row.row) != (table, row.algorithm):
                     raise ValueError(f"row {row.row} has two names, or is not in the table")
+        for scored_by in (*self.statistics, *self.groups):
+            if scored_by.metric not in self.metrics:
+                raise ValueError(f"statistics of {scored_by.metric}, which the run does not have")
         for compared in self.statistics:
-            if compared.metric not in self.metrics:
-                raise ValueError(f"statistics of {compared.metric}, which the run does not have")
             compared_names = {each.algorithm for each in compared.algorithms}
             for pair in [*compared.pairs, *(compared.baseline or [])]:
                 if pair.first == pair.second or not {pair.first, pair.second} <= compared_names:

@@ -47,13 +47,14 @@ ARRAYS = {
     "rankings.pool_offsets": ("<i8", 1),
     "rankings.pool": ("<f8", 1),
     "rankings.top_items": ("<i4", 2),
+    "rankings.items": ("<i4", 1),
     "pairs.offsets": ("<i8", 1),
     "pairs.estimates": ("<f8", 1),
     "pairs.ratings": ("<f8", 1),
 }
 """Type and number of axes of every array of a cell; a trial has none."""
-OPTIONAL = {"rankings.top_items"}
-"""Missing where no metric asks which items were shown."""
+OPTIONAL = {"rankings.top_items", "rankings.items"}
+"""Missing where no metric asks which items were shown, and no group which were judged."""
 
 Arrays = dict[str, NDArray[Any]]
 Inputs = Mapping[str, object]
@@ -156,9 +157,9 @@ class CellRecord:
 
     def fits(self, n_users: int, n_items: int) -> bool:
         """Return whether all its users and items are among so many."""
-        top = self.rankings.top_items
-        return int(self.users.max(initial=-1)) < n_users and (
-            top is None or int(top.max(initial=-1)) < n_items
+        named = (self.rankings.top_items, self.rankings.items)
+        return int(self.users.max(initial=-1)) < n_users and all(
+            items is None or int(items.max(initial=-1)) < n_items for items in named
         )
 
     def _is_possible(self) -> bool:
@@ -180,6 +181,7 @@ class CellRecord:
             and (lists.rank <= lists.tie_high).all()
             and (lists.tie_high <= longest).all()
             and (top is None or (len(top) == lists.n_users and (top >= -1).all()))
+            and (lists.items is None or (lists.items >= 0).all())
             and all(
                 np.isfinite(values).all()
                 for values in (lists.relevance, lists.pool, pairs.estimates, pairs.ratings)

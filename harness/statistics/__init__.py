@@ -9,6 +9,7 @@ from harness.statistics.comparison import (
     compare,
     letters,
 )
+from harness.statistics.gaps import gaps
 from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
 from harness.statistics.resampling import (
     IntervalMethod,
@@ -33,6 +34,7 @@ __all__ = [
     "compare",
     "compare_ranks",
     "effect_size",
+    "gaps",
     "letters",
     "paired_t",
     "randomisation",

@@ -1,0 +1,349 @@
+"""The scores of a table by groups of its users and items, and the gaps between groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import evaluation, metrics, seeds, statistics
+from harness.errors import counted
+from harness.experiment.plan import Cell, Plan
+from harness.groups import KNOWN, UNKNOWN, Groups, GroupSection, divide
+from harness.metrics import Metric, Rankings
+from harness.metrics.arrays import Floats
+from harness.rankings.pairs import offsets_of
+from harness.results.record import (
+    AlgorithmMean,
+    AnyCell,
+    GroupGap,
+    GroupMean,
+    GroupResult,
+    GroupScores,
+    RowKey,
+    TableName,
+)
+from harness.results.scores import infer, is_mean_of_users
+from harness.results.store import CellRecord
+from harness.splits import Split
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Judged = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
+"""Columns of test ratings: the position of the user among the lists, the item, the rating."""
+Means = Mapping[tuple[str, str], AlgorithmMean]
+"""Means, intervals and letters of a group by metric and row."""
+
+
+@dataclass(eq=False)
+class _Division:
+    """Users or items in groups, with frames of the users' scores in each group and in its rest."""
+
+    section: GroupSection
+    wanted: list[Metric]
+    groups: Groups
+    inside: list[list[pd.DataFrame]] = field(init=False)
+    outside: list[list[pd.DataFrame]] = field(init=False)
+    random: list[list[pd.DataFrame]] = field(init=False)
+    """Inside each group, what a random order of the lists of a fold is expected to score."""
+
+    def __post_init__(self) -> None:
+        parts = ([[] for _ in self.groups.names] for _ in range(3))
+        self.inside, self.outside, self.random = parts
+
+    @property
+    def of_users(self) -> bool:
+        return self.section.side == "users"
+
+
+class TableGroups:
+    """Collects the scores of the cells of one table by group."""
+
+    def __init__(self, plan: Plan, cells: Sequence[Cell]) -> None:
+        self.settings, self.seed = plan.experiment.statistics, plan.experiment.seed[0]
+        self.splits = {(cell.seed, cell.fold): plan.split(cell) for cell in cells}
+        self.folds = {fold: number for number, fold in enumerate(self.splits)}
+        self.candidates = plan.experiment.candidates[cells[0].candidates]
+        made, splits = list(plan.experiment.groups), list(self.splits.values())
+        self.seen: set[tuple[int, int]] = set()
+        known = np.concatenate([_known(split) for split in splits])
+        drops = getattr(self.candidates, "unknown_users", "") == "drop"
+        self.adds_known = KNOWN not in made and not drops and 0 < known.sum() < len(known)
+        averaged = [each for each in plan.metrics if is_mean_of_users(each)]
+        ranked = [each for each in averaged if not (each.needs_pairs or each.needs_items)]
+        self.divisions = [
+            _Division(each, averaged if each.side == "users" else ranked, divide(each, splits))
+            for each in [*made, *([KNOWN] if self.adds_known else [])]
+        ]
+
+    def add(self, cell: Cell, record: CellRecord, users: pd.DataFrame) -> None:
+        """Take a finished cell, and the scores of its users in the order of its record."""
+        fold = cell.seed, cell.fold
+        codes, listed, lists = record.users[record.kept], users[record.kept], record.rankings
+        is_first, number = fold not in self.seen, self.folds[fold]
+        self.seen.add(fold)
+        for division in self.divisions:
+            wanted, masks = division.wanted, division.groups.masks[number]
+            parts = zip(masks, division.inside, division.outside, division.random, strict=True)
+            if division.of_users:
+                chance = listed.assign(**_random(wanted, lists)) if is_first else None
+                for mask, inside, outside, random in parts:
+                    inside.append(listed[mask[codes]])
+                    outside.append(listed[~mask[codes]])
+                    random += [] if chance is None else [chance[mask[codes]]]
+                continue
+            judged = self._judged(self.splits[fold], record)
+            for mask, inside, outside, random in parts:
+                for part, frames in ((mask, inside), (~mask, outside)):
+                    own = item_lists(lists, part, *judged)
+                    frames.append(listed.assign(**item_scores(wanted, own)))
+                    if is_first and frames is inside:
+                        random.append(listed.assign(**item_scores(wanted, own, at_random=True)))
+
+    def _judged(self, split: Split, record: CellRecord) -> Judged:
+        """Return the test ratings that count in the ideal of the users with a list."""
+        data, rows = split.ratings, split.test
+        position = np.full(data.n_users, -1)
+        position[record.users[record.kept]] = np.arange(record.rankings.n_users)
+        counts = position[data.users[rows]] >= 0
+        if getattr(self.candidates, "unknown_items", "") == "drop":
+            counts &= np.isin(data.items[rows], data.items[split.train])
+        rows = rows[counts]
+        return position[data.users[rows]], data.items[rows], data.ratings[rows]
+
+    def results(self, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
+        """Yield the scores in each group, by metric, with intervals, letters and gaps."""
+        for division in self.divisions:
+            if any(division.inside):  # a cell finished
+                yield from self._scores(division, cells)
+
+    def _scores(self, division: _Division, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
+        import pandas as pd
+
+        labels = [str(each) for each in division.wanted]
+        rows = {cell.row: cell.algorithm for cell in cells}
+        inside, outside, random = (
+            [pd.concat(frames) for frames in parts]
+            for parts in (division.inside, division.outside, division.random)
+        )
+        compared = [self._compared(frame, labels, cells) for frame in inside]
+        users = pd.unique(pd.concat([inside[0]["user"], outside[0]["user"]]))
+        for label in labels:
+            # Of shape (groups, users, rows).
+            one, other = (
+                np.array([_wide(frame, label, users, rows) for frame in frames])
+                for frames in (inside, outside)
+            )
+            state = seeds.derive(self.seed, "groups", cells[0].table, division.section.title, label)
+            rest = self._gaps(division, np.hstack(one), np.hstack(other), state)
+            groups = []
+            for number, name in enumerate(division.groups.names):
+                n_users = int((~np.isnan(one[number])).any(axis=1).sum())
+                group = GroupResult(
+                    group=name,
+                    n_members=self._n_members(division, number, inside[number]),
+                    n_users=n_users,
+                    n_left_out=inside[number]["user"].nunique() - n_users,
+                    random=_or_none(random[number].groupby("user")[label].mean().mean()),
+                    algorithms=[],
+                )
+                for j, (row, algorithm) in enumerate(rows.items()):
+                    mean = compared[number].get((label, row))
+                    mean = mean or self._alone(one[number, :, j], row, algorithm, state)
+                    gap = rest[:, number * len(rows) + j]
+                    if group.is_small:
+                        mean = mean.model_copy(update={"letters": ""})
+                    group.algorithms.append(
+                        GroupMean(
+                            **mean.model_dump(),
+                            **dict(zip(("rest", "rest_low", "rest_high"), map(_or_none, gap), strict=True)),
+                        )
+                    )
+                groups.append(group)
+            yield GroupScores(
+                **cells[0].only(TableName),
+                side="users" if division.of_users else "items",
+                by=division.section.by,
+                metric=label,
+                groups=groups,
+                gaps=self._extremes(division, groups, one, state),
+            )
+
+    def _compared(
+        self, frame: pd.DataFrame, labels: Sequence[str], cells: Sequence[AnyCell]
+    ) -> Means:
+        """Compare the algorithms in a group."""
+        if self.settings is None:
+            return {}
+        found, _ = infer(frame, labels, cells, self.settings, self.seed)
+        return {(each.metric, mean.row): mean for each in found for mean in each.algorithms}
+
+    def _alone(self, scores: Floats, row: str, algorithm: str, state: int) -> AlgorithmMean:
+        """Describe a row that is not compared with others."""
+        known, ends = scores[~np.isnan(scores)], (np.nan, np.nan)
+        if self.settings is not None:
+            low, high = statistics.bootstrap_interval(
+                known[:, None],
+                confidence=self.settings.confidence,
+                n_resamples=self.settings.resamples or statistics.DEFAULT_RESAMPLES,
+                method=self.settings.interval,
+                seed=state,
+            )
+            ends = (low[0], high[0])
+        return AlgorithmMean(
+            row=row,
+            algorithm=algorithm,
+            mean=float(known.mean()) if len(known) else None,
+            low=_or_none(ends[0]),
+            high=_or_none(ends[1]),
+            letters="",
+            n_users=len(known),
+        )
+
+    def _gaps(self, division: _Division, one: Floats, other: Floats, state: int) -> Floats:
+        """Return differences of columns and both ends of their intervals; NaN without statistics."""
+        if self.settings is None:
+            return np.full((3, one.shape[1]), np.nan)
+        found = statistics.gaps(
+            one,
+            other,
+            paired=not division.of_users,
+            confidence=self.settings.confidence,
+            n_resamples=self.settings.resamples or statistics.DEFAULT_RESAMPLES,
+            method=self.settings.interval,
+            seed=state,
+        )
+        return np.array(found)
+
+    def _extremes(
+        self, division: _Division, groups: Sequence[GroupResult], one: Floats, state: int
+    ) -> list[GroupGap]:
+        """Return each row's greatest group less its least, among those that are not small."""
+        ends = []
+        for j, row in enumerate(groups[0].algorithms if groups else ()):
+            means = {
+                i: value
+                for i, group in enumerate(groups)
+                if not group.is_small and (value := group.algorithms[j].mean) is not None
+            }
+            if len(means) > 1:
+                most, least = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+                ends.append((j, row, most, least))
+        columns = ([one[each[i], :, each[0]] for each in ends] for i in (2, 3))
+        high, low = (np.array(each).reshape(len(ends), one.shape[1]).T for each in columns)
+        found = self._gaps(division, high, low, state)
+        return [
+            GroupGap(
+                **row.only(RowKey),
+                greatest=groups[most].group,
+                least=groups[least].group,
+                difference=gap[0],
+                low=_or_none(gap[1]),
+                high=_or_none(gap[2]),
+            )
+            for (_, row, most, least), gap in zip(ends, found.T.tolist(), strict=True)
+            if not np.isnan(gap[0])
+        ]
+
+    def _n_members(self, division: _Division, number: int, frame: pd.DataFrame) -> int:
+        """Return the users in a group, or its items with a test rating."""
+        if division.of_users:
+            return int(frame["user"].nunique())
+        tested = [
+            np.bincount(split.ratings.items[split.test], minlength=split.ratings.n_items) > 0
+            for split in self.splits.values()
+        ]
+        masks = (each[number] for each in division.groups.masks)
+        return int(np.any([a & b for a, b in zip(masks, tested, strict=True)], axis=0).sum())
+
+    def notes(self, where: str, found: Sequence[GroupScores]) -> Iterator[str]:
+        """Yield notes on groups that were added, and on users and items without a value."""
+        for each in {each.title: each for each in found}.values():
+            sizes = {group.group: group.n_members for group in each.groups}
+            n_unknown = sizes.get(UNKNOWN, 0)
+            if each.title == KNOWN.title:
+                if self.adds_known:
+                    yield (
+                        f"{where}{n_unknown:,} of {counted(sum(sizes.values()), 'test user')} "
+                        "unknown to the model: values of both kinds apart are in the groups "
+                        f"{each.title}"
+                    )
+            elif n_unknown and each.by != "popularity":
+                yield f"{where}groups {each.title}: {n_unknown:,} without a value are {UNKNOWN!r}"
+
+
+def _known(split: Split) -> NDArray[np.bool_]:
+    """Return for each test user whether there is a training rating."""
+    users = split.ratings.users
+    return np.isin(np.unique(users[split.test]), users[split.train])
+
+
+def _wide(frame: pd.DataFrame, label: str, users: Sequence[str], rows: Mapping[str, str]) -> Floats:
+    """Return scores with a row for each user, whose folds and seeds are averaged first."""
+    scores = frame.pivot_table(index="user", columns="row", values=label, aggfunc="mean")
+    return scores.reindex(index=users, columns=[*rows]).to_numpy(np.float64)
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def item_lists(
+    lists: Rankings,
+    mask: NDArray[np.bool_],
+    owners: NDArray[np.int64],
+    items: NDArray[np.int32],
+    ratings: Floats,
+) -> Rankings:
+    """Return lists with the judgments of a group of items alone.
+
+    Ranks stay those of the whole lists, and the ideal is that of the group's test ratings, given by
+    the position of the user among the lists, item and rating.
+    """
+    kept, judged = mask[lists.items], mask[items]
+    users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))[kept]
+    owners, grades = owners[judged], ratings[judged]
+    return replace(
+        lists,
+        offsets=offsets_of(users, lists.n_users),
+        relevance=lists.relevance[kept],
+        rank=lists.rank[kept],
+        tie_low=lists.tie_low[kept],
+        tie_high=lists.tie_high[kept],
+        pool_offsets=offsets_of(owners, lists.n_users),
+        pool=grades[np.lexsort((-grades, owners))],
+        top_items=None,
+        items=None,
+    )
+
+
+def item_scores(
+    wanted: Sequence[Metric], lists: Rankings, *, at_random: bool = False
+) -> dict[str, Floats]:
+    """Score the lists of a group of items, or what a random order of them is expected to score.
+
+    A user without a relevant item in the group has no score, whatever a label says of such users.
+    """
+    scores = {}
+    for metric in wanted:
+        rule = metric.having(undefined=None) if "undefined" in metric.params else metric
+        if at_random:
+            per_user = _random([rule], lists)[str(rule)]
+        else:
+            per_user = metrics.score([rule], lists)[rule].per_user
+        scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, per_user, np.nan)
+    return scores
+
+
+def _random(wanted: Sequence[Metric], lists: Rankings) -> dict[str, Floats]:
+    """Return the expected score of a random order of each list; NaN where that is not known."""
+    found = evaluation.bound_scores(wanted, lists)
+    none = np.full(lists.n_users, np.nan)
+    return {
+        label: found[label]["random"].per_user if label in found else none
+        for label in map(str, wanted)
+    }

@@ -1,0 +1,199 @@
+"""Groups of users or items: how a config names them, and who belongs to which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from harness.errors import DataError, counted, suggestion
+from harness.metrics import number
+from harness.sections import Section
+from harness.splits import Split
+from harness.splits.base import natural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["GroupSection", "Groups", "divide"]
+
+QUANTILES = 4
+MOST_VALUES = 10
+"""A column of numbers with more values is divided into quantiles."""
+MOST_GROUPS = 40
+UNKNOWN = "unknown"
+"""The group without a value, or without a training rating."""
+
+Masks = NDArray[np.bool_]
+"""Of shape (n_groups, n_codes)."""
+
+
+class GroupSection(Section):
+    """A way to divide users or items into groups, each of which gets the metrics of the run."""
+
+    users: str | None = Field(default=None, min_length=1)
+    """`training_ratings`: quantiles of their number; `known`: with and without a training rating;
+    or a column of the data set's file of users."""
+    items: str | None = Field(default=None, min_length=1)
+    """`popularity`: head, middle and tail, the fewest items with a third of the training ratings
+    each; or a column of the data set's file of items. A field as `Action|Comedy` puts an item into
+    both groups."""
+    quantiles: int | None = Field(default=None, ge=2, le=20)
+    """How many groups `training_ratings` or a column of numbers gives, of about equal numbers of
+    users or items; by default 4, and for a column of up to ten values a group for each value."""
+
+    @model_validator(mode="after")
+    def _has_one_side(self) -> Self:
+        if (self.users is None) == (self.items is None):
+            raise ValueError("give either `users` or `items`, as {users: training_ratings}")
+        if self.quantiles and self.title in ("users: known", "items: popularity"):
+            raise ValueError(f"quantiles: {self.by} has groups of its own; leave it out")
+        return self
+
+    @property
+    def side(self) -> str:
+        """Whether `users` or `items` are divided."""
+        return "items" if self.users is None else "users"
+
+    @property
+    def by(self) -> str:
+        """What they are divided by."""
+        return self.users or self.items or ""
+
+    @property
+    def title(self) -> str:
+        """Name in tables."""
+        return f"{self.side}: {self.by}"
+
+
+KNOWN = GroupSection(users="known")
+"""What is added where a split has users with and without a training rating."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Who belongs to which group, in each of several splits of the same ratings."""
+
+    names: list[str]
+    masks: list[Masks]
+    """One for each split; a user or item may belong to several groups."""
+
+
+def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
+    """Divide users or items into groups, the same ones in all the folds and seeds of a table.
+
+    Raises
+    ------
+    DataError
+        If the data set has no such column, or the column has too many values.
+
+    Examples
+    --------
+    >>> from harness.datasets import load
+    >>> from harness.splits import make
+    >>> from harness.splits.kinds import Holdout
+    >>> found = divide(GroupSection(items="popularity"), make(Holdout(), load("bundled"), seed=0))
+    >>> dict(zip(found.names, found.masks[0].sum(axis=1).tolist()))
+    {'head': 248, 'middle': 904, 'tail': 6703, 'unknown': 1211}
+    """
+    users = section.side == "users"
+    counts = np.array([_counts(split, users) for split in splits])
+    if section.title == KNOWN.title:
+        return Groups(["known", UNKNOWN], [np.array([each > 0, each == 0]) for each in counts])
+    if section.title == "items: popularity":
+        return Groups(["head", "middle", "tail", UNKNOWN], [_thirds(each) for each in counts])
+    if section.title == "users: training_ratings":
+        tested = np.array([np.bincount(s.ratings.users[s.test], minlength=len(c)) > 0
+                           for s, c in zip(splits, counts, strict=True)])  # fmt: skip
+        n_tested = tested.sum(axis=0)
+        means = np.rint((counts * tested).sum(axis=0) / np.maximum(n_tested, 1))
+        names, masks = _quantiles(means, (n_tested > 0) & (means > 0), section.quantiles)
+        without = (n_tested > 0) & (means == 0)
+        if without.any():
+            names, masks = ["0", *names], np.vstack([without, masks])
+    else:
+        names, masks = _by_column(section, splits[0])
+    return Groups(names, [masks] * len(splits))
+
+
+def _counts(split: Split, of_users: bool) -> NDArray[np.int64]:
+    """Return the number of training ratings of each user or item."""
+    data = split.ratings
+    codes, n = (data.users, data.n_users) if of_users else (data.items, data.n_items)
+    return np.bincount(codes[split.train], minlength=n)
+
+
+def _thirds(counts: NDArray[np.int64]) -> Masks:
+    """Divide items, the most rated first, where the sum of their ratings reaches a third."""
+    order = np.argsort(-counts, kind="stable")
+    before = np.empty_like(counts)
+    before[order] = np.cumsum(counts[order]) - counts[order]
+    third = np.minimum(3 * before // max(counts.sum(), 1), 2)
+    return np.array([*((third == each) & (counts > 0) for each in range(3)), counts == 0])
+
+
+def _quantiles(
+    values: NDArray[np.float64], counted_in: NDArray[np.bool_], n: int | None
+) -> tuple[list[str], Masks]:
+    """Divide values into `n` groups of about equal size; equal values stay together."""
+    n = n or QUANTILES
+    own = values[counted_in]
+    if not len(own):
+        return [], np.zeros((0, len(values)), dtype=bool)
+    tops = np.unique(np.quantile(own, np.arange(1, n + 1) / n, method="inverted_cdf"))
+    group = np.where(counted_in, np.searchsorted(tops, values), -1)
+    names = []
+    for i, top in enumerate(tops):
+        low = values[group == i].min()
+        names.append(number(top) if low == top else f"{number(low)} to {number(top)}")
+    return names, np.array([group == i for i in range(len(tops))])
+
+
+def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
+    """Divide users or items by a column of their file."""
+    import pandas as pd
+
+    data, own = split.ratings, ("training_ratings", "known")
+    features = data.user_features if section.side == "users" else data.item_features
+    if section.side == "items":
+        own = ("popularity",)
+    columns = [] if features is None else [str(each) for each in features.columns]
+    if features is None or section.by not in columns:
+        known = suggestion(section.by, [*own, *columns])
+        lacks = f"has no column {section.by!r} of {section.side}"
+        if features is None:
+            lacks += f", as it has no file of {section.side}"
+            known += f"; or give `{section.side}: {{path: FILE}}` in the dataset"
+        raise DataError(f"groups: {section.title}: {data.name} {lacks}; {known}")
+    column: pd.Series[str] = features[section.by].str.strip().replace("", np.nan)
+    known_values, missing = column.dropna(), column.isna().to_numpy()
+    numbers = pd.to_numeric(known_values, errors="coerce")
+    many = section.quantiles or known_values.nunique() > MOST_VALUES
+    if len(numbers) and np.isfinite(numbers).all() and many:
+        values = np.zeros(len(column))
+        values[~missing] = numbers
+        names, masks = _quantiles(values, ~missing, section.quantiles)
+    else:
+        if section.quantiles:
+            words = known_values[~np.isfinite(numbers)]
+            found = f"{words.iloc[0]!r} is no number" if len(words) else "the column is empty"
+            raise DataError(f"groups: {section.title}: {found}; leave `quantiles` out")
+        flags = column.str.get_dummies("|")
+        flags.columns = flags.columns.str.strip()
+        flags = flags.T.groupby(level=0).max().T
+        names = sorted(flags.columns, key=natural)
+        if len(names) > MOST_GROUPS:
+            raise DataError(
+                f"groups: {section.title}: {counted(len(names), 'value')}, as {names[0]!r}; "
+                f"use a column of numbers, or of at most {MOST_GROUPS} values"
+            )
+        masks = flags[names].to_numpy().T > 0
+        if UNKNOWN in names:  # a genre of MovieLens
+            missing |= masks[names.index(UNKNOWN)]
+            masks = np.delete(masks, names.index(UNKNOWN), axis=0)
+            names.remove(UNKNOWN)
+    return ([*names, UNKNOWN], np.vstack([masks, missing])) if missing.any() else (names, masks)
