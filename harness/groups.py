@@ -157,10 +157,10 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
     """Divide users or items by a column of their file."""
     import pandas as pd
 
-    data, own = split.ratings, ("training_ratings", "known")
-    features = data.user_features if section.side == "users" else data.item_features
-    if section.side == "items":
-        own = ("popularity",)
+    data = split.ratings
+    features, own = data.item_features, ["popularity"]
+    if section.side == "users":
+        features, own = data.user_features, ["training_ratings", "known"]
     columns = [] if features is None else [str(each) for each in features.columns]
     if features is None or section.by not in columns:
         known = suggestion(section.by, [*own, *columns])
@@ -169,7 +169,8 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
             lacks += f", as it has no file of {section.side}"
             known += f"; or give `{section.side}: {{path: FILE}}` in the dataset"
         raise DataError(f"groups: {section.title}: {data.name} {lacks}; {known}")
-    column: pd.Series[str] = features[section.by].str.strip().replace("", np.nan)
+    column: pd.Series[str] = features[section.by].str.strip()
+    column = column.where(column != "")
     known_values, missing = column.dropna(), column.isna().to_numpy()
     numbers = pd.to_numeric(known_values, errors="coerce")
     many = section.quantiles or known_values.nunique() > MOST_VALUES
@@ -193,7 +194,7 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
             )
         masks = flags[names].to_numpy().T > 0
         if UNKNOWN in names:  # a genre of MovieLens
-            missing |= masks[names.index(UNKNOWN)]
+            missing = missing | masks[names.index(UNKNOWN)]
             masks = np.delete(masks, names.index(UNKNOWN), axis=0)
             names.remove(UNKNOWN)
     return ([*names, UNKNOWN], np.vstack([masks, missing])) if missing.any() else (names, masks)

@@ -390,7 +390,7 @@ def _rank_listed(
     pairs = Pairs(offsets_of(users, len(kept)), estimates, relevance[rows])
     ranked = rankings.from_grouped(pairs)
     if named:  # row numbers in place of relevances come back in rank order
-        numbered = replace(pairs, ratings=np.arange(len(rows)))
+        numbered = Pairs(pairs.offsets, estimates, np.arange(len(rows)))
         order = rankings.from_grouped(numbered).relevance.astype(np.int64)
         ranked = replace(ranked, items=items[order])
     if not depth:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Judged = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Columns of test ratings: the position of the user among the lists, the item, the rating."""
+REST = ("rest", "rest_low", "rest_high")
 Means = Mapping[tuple[str, str], AlgorithmMean]
 """Means, intervals and letters of a group by metric and row."""
 
@@ -52,8 +53,8 @@ class _Division:
     """Inside each group, what a random order of the lists of a fold is expected to score."""
 
     def __post_init__(self) -> None:
-        parts = ([[] for _ in self.groups.names] for _ in range(3))
-        self.inside, self.outside, self.random = parts
+        for name in ("inside", "outside", "random"):
+            setattr(self, name, [[] for _ in self.groups.names])
 
     @property
     def of_users(self) -> bool:
@@ -73,6 +74,7 @@ class TableGroups:
         known = np.concatenate([_known(split) for split in splits])
         drops = getattr(self.candidates, "unknown_users", "") == "drop"
         self.adds_known = KNOWN not in made and not drops and 0 < known.sum() < len(known)
+        self.metrics = plan.metrics
         averaged = [each for each in plan.metrics if is_mean_of_users(each)]
         ranked = [each for each in averaged if not (each.needs_pairs or each.needs_items)]
         self.divisions = [
@@ -131,15 +133,15 @@ class TableGroups:
             for parts in (division.inside, division.outside, division.random)
         )
         compared = [self._compared(frame, labels, cells) for frame in inside]
-        users = pd.unique(pd.concat([inside[0]["user"], outside[0]["user"]]))
+        users = pd.concat([inside[0]["user"], outside[0]["user"]]).unique()
         for label in labels:
             # Of shape (groups, users, rows).
             one, other = (
-                np.array([_wide(frame, label, users, rows) for frame in frames])
+                np.stack([_wide(frame, label, users, rows) for frame in frames])
                 for frames in (inside, outside)
             )
             state = seeds.derive(self.seed, "groups", cells[0].table, division.section.title, label)
-            rest = self._gaps(division, np.hstack(one), np.hstack(other), state)
+            rest = self._gaps(division, np.hstack([*one]), np.hstack([*other]), state)
             groups = []
             for number, name in enumerate(division.groups.names):
                 n_users = int((~np.isnan(one[number])).any(axis=1).sum())
@@ -155,14 +157,9 @@ class TableGroups:
                     mean = compared[number].get((label, row))
                     mean = mean or self._alone(one[number, :, j], row, algorithm, state)
                     gap = rest[:, number * len(rows) + j]
-                    if group.is_small:
-                        mean = mean.model_copy(update={"letters": ""})
-                    group.algorithms.append(
-                        GroupMean(
-                            **mean.model_dump(),
-                            **dict(zip(("rest", "rest_low", "rest_high"), map(_or_none, gap), strict=True)),
-                        )
-                    )
+                    described = mean.model_dump() | dict(zip(REST, map(_or_none, gap), strict=True))
+                    described["letters"] = "" if group.is_small else mean.letters
+                    group.algorithms.append(GroupMean.model_validate(described))
                 groups.append(group)
             yield GroupScores(
                 **cells[0].only(TableName),
@@ -205,7 +202,7 @@ class TableGroups:
         )
 
     def _gaps(self, division: _Division, one: Floats, other: Floats, state: int) -> Floats:
-        """Return differences of columns and both ends of their intervals; NaN without statistics."""
+        """Return differences of columns and the ends of their intervals; NaN without statistics."""
         if self.settings is None:
             return np.full((3, one.shape[1]), np.nan)
         found = statistics.gaps(
@@ -233,9 +230,13 @@ class TableGroups:
             if len(means) > 1:
                 most, least = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
                 ends.append((j, row, most, least))
-        columns = ([one[each[i], :, each[0]] for each in ends] for i in (2, 3))
-        high, low = (np.array(each).reshape(len(ends), one.shape[1]).T for each in columns)
-        found = self._gaps(division, high, low, state)
+        rows = [j for j, *_ in ends]
+        found = self._gaps(
+            division,
+            one[[most for *_, most, _ in ends], :, rows].T,
+            one[[least for *_, least in ends], :, rows].T,
+            state,
+        )
         return [
             GroupGap(
                 **row.only(RowKey),
@@ -261,7 +262,14 @@ class TableGroups:
         return int(np.any([a & b for a, b in zip(masks, tested, strict=True)], axis=0).sum())
 
     def notes(self, where: str, found: Sequence[GroupScores]) -> Iterator[str]:
-        """Yield notes on groups that were added, and on users and items without a value."""
+        """Yield notes on groups that were added, on metrics left out, and on missing values."""
+        for division in self.divisions[: len(self.divisions) - self.adds_known]:
+            if lacking := [str(each) for each in self.metrics if each not in division.wanted]:
+                means = "means of users' scores" + (" of ranks" * (not division.of_users))
+                yield (
+                    f"{where}groups {division.section.title}: no values of {', '.join(lacking)}: "
+                    f"groups of {division.section.side} have {means} alone"
+                )
         for each in {each.title: each for each in found}.values():
             sizes = {group.group: group.n_members for group in each.groups}
             n_unknown = sizes.get(UNKNOWN, 0)
@@ -282,7 +290,9 @@ def _known(split: Split) -> NDArray[np.bool_]:
     return np.isin(np.unique(users[split.test]), users[split.train])
 
 
-def _wide(frame: pd.DataFrame, label: str, users: Sequence[str], rows: Mapping[str, str]) -> Floats:
+def _wide(
+    frame: pd.DataFrame, label: str, users: NDArray[np.object_], rows: Mapping[str, str]
+) -> Floats:
     """Return scores with a row for each user, whose folds and seeds are averaged first."""
     scores = frame.pivot_table(index="user", columns="row", values=label, aggfunc="mean")
     return scores.reindex(index=users, columns=[*rows]).to_numpy(np.float64)

@@ -538,7 +538,7 @@ class RunInfo(Record):
                 [(each.table, each.title, each.metric) for each in self.groups],
             ),
             *(("a group", [g.group for g in each.groups]) for each in self.groups),
-            *(("a row of statistics, ties or groups", [row.row for row in rows]) for _, rows in listed),
+            *(("a row of a part", [row.row for row in rows]) for _, rows in listed),
         ]
         for what, keys in once:
             if len({*keys}) < len(keys):
@@ -572,9 +572,9 @@ class RunInfo(Record):
             for row in rows:
                 if names.get(row.row) != (table, row.algorithm):
                     raise ValueError(f"row {row.row} has two names, or is not in the table")
-        for scored_by in (*self.statistics, *self.groups):
-            if scored_by.metric not in self.metrics:
-                raise ValueError(f"statistics of {scored_by.metric}, which the run does not have")
+        for label in [each.metric for parts in (self.statistics, self.groups) for each in parts]:
+            if label not in self.metrics:
+                raise ValueError(f"statistics of {label}, which the run does not have")
         for compared in self.statistics:
             compared_names = {each.algorithm for each in compared.algorithms}
             for pair in [*compared.pairs, *(compared.baseline or [])]:

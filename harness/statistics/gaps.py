@@ -1,4 +1,4 @@
-"""Differences of means between groups of users, or between groups of the items of the same users."""
+"""Differences of means between groups of users, or of items of the same users."""
 
 from __future__ import annotations
 
