@@ -52,6 +52,8 @@ class Document:
     lines: dict[KeyPath, int] = field(default_factory=dict)
     """From 1; empty when the data did not come from a file."""
     folder: Path | None = None
+    recorded: str = ""
+    """Of a run's record, the file that the config came from."""
 
     def line(self, path: KeyPath) -> int:
         """Return the line of a key, or of the nearest key around it; 0 when there is none."""
@@ -68,20 +70,24 @@ def _refusal(source: str, message: str, line: int = 0, path: KeyPath = ()) -> Co
 
 
 def load(
-    config: str | Path | Mapping[str, object] | Experiment, *, overrides: Iterable[str] = ()
+    config: str | Path | Mapping[str, object] | Experiment,
+    *,
+    overrides: Iterable[str] = (),
+    folder: Path | None = None,
 ) -> tuple[Experiment, Document]:
     """Read and validate a config, and return where it came from too; raise all its faults at once.
 
     It is a YAML file, the name of a config that comes with the package, a run's folder or
-    ``run.json``, or Python data. An override is ``key.path=value``, with the value as in YAML:
-    ``split.test_size=0.1``, ``algorithms[0].params.k=20``.
+    ``run.json``, or Python data, whose paths are relative to `folder`. An override is
+    ``key.path=value``, with the value as in YAML: ``split.test_size=0.1``,
+    ``algorithms[0].params.k=20``.
     """
     name = "run"
     try:
         if isinstance(config, Experiment):
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
-            document = Document("config", copy.deepcopy(dict(config)))
+            document = Document("config", copy.deepcopy(dict(config)), folder=folder)
         else:
             document = read(Path(config))
             name = re.sub(r"[^\w.-]", "-", Path(config).stem)[:80]
@@ -126,7 +132,7 @@ def read(path: Path) -> Document:
         reason = (error.strerror or "cannot be read").lower()
         raise _refusal(source, f"{reason}; {_hint(path)}") from None
     if recorded:
-        return _recorded(raw, source)
+        return _recorded(raw, path)
     if len(raw) > MAX_BYTES:
         raise _refusal(source, f"larger than {MAX_BYTES:,} bytes; a config is short")
     try:
@@ -150,8 +156,9 @@ def _hint(path: Path) -> str:
     return hint if hint.endswith("?") else f"{hint}, or the path of a config"
 
 
-def _recorded(raw: bytes, source: str) -> Document:
+def _recorded(raw: bytes, path: Path) -> Document:
     """Return the config of a run from its ``run.json``."""
+    source = str(path)
     try:
         info = json.loads(raw)
         data, given = info["config"], info.get("config_file") or ""
@@ -160,7 +167,24 @@ def _recorded(raw: bytes, source: str) -> Document:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise _refusal(source, "not the record of a run; give a config") from None
     data = {RENAMED.get(key, key): value for key, value in data.items()}
-    return Document(source, data, folder=Path(given).parent)
+    folder = folder_of(data, given, path.parent)
+    return Document(source, data, folder=folder, recorded=str(folder / Path(given).name))
+
+
+def folder_of(config: Mapping[str, object], config_file: str, run: Path | None) -> Path:
+    """Return what the paths in the config of a run are relative to.
+
+    It is the folder of `config_file`, the path that the config had when it was run: as seen from
+    the working folder or, where a file that the config names is not there, from the folder above
+    that of the runs.
+    """
+    sections = [config.get("dataset"), config.get("split")]
+    entries = [each for part in sections for each in (part if isinstance(part, list) else [part])]
+    paths = [str(each["path"]) for each in entries if isinstance(each, dict) and each.get("path")]
+    below = Path(config_file).parent
+    places = [below] if run is None else [below, run.parent.parent / below]
+    found = (p for p in places if all((p / Path(each).expanduser()).exists() for each in paths))
+    return next(found, below)
 
 
 def parse(text: str, source: str = "config", folder: Path | None = None) -> Document:

@@ -71,12 +71,20 @@ def fit_row(
     >>> round(float(model.predict("1", "31").est), 3)
     3.179
     """
-    expected = None
+    expected = folder = None
     config: Any = source
     if isinstance(source, Run):
         found = best(source, algorithm=algorithm, **table)
         names = {each.name: each.fingerprint for each in source.info.datasets}
-        config, expected, algorithm = found.config_in("."), names[found.row.dataset], None
+        config, expected, algorithm = dict(found.config), names[found.row.dataset], None
+        folder, data = found.folder, config["dataset"]
+        data_path = Path(data.get("path", "")) if isinstance(data, dict) else Path()
+        if ratings is None and not (folder / data_path.expanduser()).exists():
+            raise DataError(
+                f"{source.name}: its data, {data_path}, are not found from here; change to the "
+                f"folder in which `harness run {source.info.config_file}` was called, or write a "
+                "config with `harness best` and correct its path"
+            )
         for sentence in found.evidence:
             say(sentence)
         config["baselines"] = False
@@ -85,6 +93,7 @@ def fit_row(
         config,
         ratings=None if ratings is None else datasets.load(ratings),
         progress=lambda done, total: progress("loading", done, total),
+        folder=folder,
     )
     experiment = plan.experiment
     rows = {each.title: each for each in experiment.algorithms}

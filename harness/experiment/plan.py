@@ -80,11 +80,12 @@ class Plan:
         overrides: Iterable[str] = (),
         ratings: Ratings | None = None,
         progress: Callable[[int, int], object] | None = None,
+        folder: Path | None = None,
     ) -> Plan:
         """Read and check a config, or raise a ConfigError; no data are loaded yet."""
         if ratings is not None:
             overrides = [*overrides, "dataset=bundled"]
-        experiment, document = load(config, overrides=overrides)
+        experiment, document = load(config, overrides=overrides, folder=folder)
         return cls(experiment, document, ratings, progress)
 
     @cached_property

@@ -149,7 +149,7 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
             written["validation"] = experiment.tuning.validation_of(section).model_dump(mode="json")
     if plan.given is not None:
         config["dataset"] = [GIVEN + plan.given.name]
-    source = Path(plan.document.source)
+    source = Path(plan.document.recorded or plan.document.source)
     return {
         "schema_version": SCHEMA_VERSION,
         "name": experiment.name,

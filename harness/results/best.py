@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 
 from harness import metrics
 from harness.config.experiment import GIVEN
+from harness.config.load import folder_of
 from harness.errors import ResultsError, counted, suggestion
 from harness.results.record import AlgorithmMean, CellResult, MetricComparison, RowResult, RunInfo
 from harness.results.runs import Run, best_of
@@ -178,7 +179,7 @@ def best(
         "metrics": list(dict.fromkeys([label, *info.metrics])),
         "seed": list(info.seeds),
     }
-    folder = Path(info.config_file or ".").parent
+    folder = folder_of(config, info.config_file or "", run.folder)
     evidence = [*_evidence(info, row, label, finished), *how, *_cautions(row, chosen.name, config)]
     return Best(row, params, config, evidence, folder)
 

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -260,6 +261,34 @@ def test_data_that_changed_since_the_run_are_refused(call, folder):
         (folder / "ratings.csv").write_text(before)
     assert code == 2
     assert "not those of the run" in err
+
+
+def test_a_run_is_used_from_another_folder(call, tmp_path, folder, monkeypatch):
+    here, there = tmp_path / "here", tmp_path / "there"
+    for each in (here / "data", here / "configs", there):
+        each.mkdir(parents=True)
+    shutil.copy(folder / "ratings.csv", here / "data" / "r.csv")
+    (here / "configs" / "elsewhere_own.py").write_text(
+        BROKEN.replace("raise", "return super().fit(trainset) #")
+    )
+    (here / "configs" / "mine.yaml").write_text(
+        "dataset: ../data/r.csv\nalgorithms: ['elsewhere_own:Broken']\nmetrics: [rmse]\n"
+        "baselines: false\n"
+    )
+    monkeypatch.chdir(here)
+    assert call("run", "-q", "configs/mine.yaml")[0] == 0
+    at_home = call("recommend", "mine")[1]
+    monkeypatch.chdir(there)
+    assert call("recommend", "../here/runs/mine")[1] == at_home
+    assert call("best", "../here/runs/mine", "-o", "best.yaml")[0] == 0
+    assert call("recommend", "best.yaml")[1] == at_home
+    for run in ("../here/runs/mine", "runs/mine", "runs/mine"):  # a run repeats itself
+        assert call("run", "-q", run)[0] == 0
+        assert call("recommend", run)[1] == at_home
+    shutil.move(here / "runs" / "mine", tmp_path / "moved")
+    status, _, err = call("recommend", str(tmp_path / "moved"))
+    assert status == 2
+    assert "mine: its data, ../data/r.csv, are not found from here; change to the folder" in err
 
 
 def test_data_from_python_are_given_again(call, folder):
