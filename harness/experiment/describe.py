@@ -275,13 +275,8 @@ def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
 
 def _of_split(fold: Split, cuts: list[int]) -> SplitDescription:
     data, train, test, times = fold.ratings, fold.train, fold.test, fold.ratings.timestamps
-    known_users, known_items = (
-        np.bincount(codes[train], minlength=n) > 0
-        for codes, n in ((data.users, data.n_users), (data.items, data.n_items))
-    )
-    of_user = np.bincount(data.users[test], minlength=data.n_users)
-    tested = of_user > 0
-    counts = of_user[tested]
+    counts = np.unique(data.users[test], return_counts=True)[1]
+    unknown_users, unknown_items = fold.unknown
     least, most, _ = _by_user(data.users[test], data.ratings[test])
     return SplitDescription(
         name=fold.name,
@@ -289,8 +284,8 @@ def _of_split(fold: Split, cuts: list[int]) -> SplitDescription:
         n_train=len(train),
         n_test=len(test),
         n_users=len(counts),
-        unknown_users=float((~known_users[tested]).mean()),
-        unknown_items=float((~known_items[data.items[test]]).mean()),
+        unknown_users=unknown_users,
+        unknown_items=unknown_items,
         per_user=_quantiles(counts),
         short={k: float((counts <= k).mean()) for k in cuts},
         equal=float((least == most).mean()),

@@ -362,6 +362,7 @@ class Plan:
                 n_train=len(made.train),
                 n_test=len(made.test),
                 notes=list(made.notes),
+                unknown=list(made.unknown),
             )
             for (dataset, split, seed), folds in self._splits.items()
             for made in folds

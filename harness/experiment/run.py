@@ -15,7 +15,7 @@ from harness.experiment.evaluate import Evaluation, evaluate, notes
 from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch
 from harness.experiment.plan import Plan
 from harness.experiment.pool import Pool
-from harness.experiment.tuning import Search, describe, tune
+from harness.experiment.tuning import Search, describe, space_of, tune
 from harness.results.record import (
     SCHEMA_VERSION,
     FailedCell,
@@ -23,6 +23,7 @@ from harness.results.record import (
     MetricComparison,
     RunInfo,
     commit,
+    packages,
     versions,
     without_folders,
 )
@@ -169,6 +170,8 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
         "ties": found.ties,
         "statistics": statistics,
         "groups": found.groups,
+        "spaces": {each.title: space_of(each) for each in experiment.algorithms if each.search},
+        "packages": packages(),
         "versions": versions()
         | registry.library_versions(each.name for each in experiment.algorithms),
         "machine": Machine.here(),

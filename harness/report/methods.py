@@ -140,7 +140,7 @@ def methods(info: RunInfo) -> Methods:
             settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
             if row.params:
                 settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
-            if row.search and _space(row):
+            if row.search and _space(row, info):
                 settings.append("tuned")
             counts = "hu2008collaborative" if _of_counts(row) else ""
             shown = f" [{'; '.join(settings)}]" if settings else ""
@@ -150,11 +150,17 @@ def methods(info: RunInfo) -> Methods:
     parsed = map(metrics.parse, info.metrics)
     families = _grouped(((metric.name, metric.chosen), metric) for metric in parsed)
     libraries = (each.package for each in known_algorithms().values())
+    n_test = sum(cell.n_test for cell in info.finished)
+    compared = [len(each.pairs) for each in info.statistics]
     values = {
+        "impossible": sum(cell.n_impossible for cell in info.finished) / max(n_test, 1),
+        "unknown": [*zip(*(each.unknown for each in info.splits if each.unknown), strict=True)],
+        "n_compared": _span(compared) if compared else "",
         "catalogue": CATALOGUE,
         "cited_in": cited_in,
         "default_resamples": statistics.DEFAULT_RESAMPLES,
         "span": _span,
+        "share": _share,
         "preferences": any(_of_counts(row) or kind(row) == "top-n" for row in config.algorithms),
         "info": info,
         "config": config,
@@ -175,7 +181,9 @@ def methods(info: RunInfo) -> Methods:
 def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:
     """Return who was tuned in which space, how often, and how each split was validated."""
     spaces = _grouped(
-        (_space_in_words(_space(row)), plain(row.title)) for row in config.algorithms if row.search
+        (_space_in_words(_space(row, info)), plain(row.title))
+        for row in config.algorithms
+        if row.search
     )
     trials = _grouped((plain(c.algorithm), c.n_trials) for c in info.cells if c.n_trials)
     trials_of = _grouped((_span(numbers), name) for name, numbers in trials.items())
@@ -283,10 +291,13 @@ def _of_counts(row: AlgorithmConfig) -> bool:
     return folded(row.name) == "implicitals" or bool(row.params.get("implicit"))
 
 
-def _space(row: AlgorithmConfig) -> SearchSpace:
-    """Return the search space of an algorithm; empty where nothing is searched."""
-    if isinstance(row.search, dict):
-        return row.search
+def _space(row: AlgorithmConfig, info: RunInfo) -> SearchSpace:
+    """Return the search space of an algorithm; empty where nothing is searched.
+
+    Older records do not have the recommended ones: those of today stand in.
+    """
+    if row.title in info.spaces or isinstance(row.search, dict):
+        return info.spaces.get(row.title, row.search)  # type: ignore[arg-type, return-value]
     known = _known(row)
     return known.space if known else {}
 
@@ -312,6 +323,11 @@ def _space_in_words(space: SearchSpace) -> str:
 def _span(sizes: Iterable[int]) -> str:
     low, *_, high = sorted([*sizes] * 2)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _share(shares: Iterable[float]) -> str:
+    low, *_, high = (f"{100 * each:.1f}%" for each in sorted([*shares] * 2))
+    return low if low == high else f"{low} to {high}"
 
 
 def _value(value: object) -> str:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
-from importlib.metadata import version
+from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -35,7 +35,7 @@ from harness import metrics
 from harness.config.experiment import GIVEN, NAME, Experiment
 from harness.datasets import cache_folder
 from harness.errors import MetricError, ResultsError, counted
-from harness.sections import dotted
+from harness.sections import SearchSpace, dotted
 
 SCHEMA_VERSION = 2
 MOST_BYTES = 64_000_000
@@ -370,6 +370,8 @@ class SplitInfo(Record):
     n_train: Count
     n_test: Count
     notes: Rows[Text]
+    unknown: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
+    """Share of test users, and of test ratings by their item, without a training rating."""
 
 
 class Machine(Record):
@@ -438,8 +440,12 @@ class RunInfo(Record):
     groups : list of GroupScores
         Scores in groups of users or items, by table and metric; see `Run.groups`.
     notes : list of str
+    spaces : dict
+        By label, the space that an algorithm was searched in, recommended ones written out.
     versions, machine, commit, config_file, started, seconds
         With what, where, from what and when the run was made.
+    packages : dict of str to str
+        By package, the SHA-256 of the paths and hashes of its installed files.
     files : dict of str to str
         SHA-256 of the other files of the run.
     """
@@ -460,7 +466,9 @@ class RunInfo(Record):
     ties: Rows[TieScores] = []
     statistics: Rows[MetricComparison]
     groups: Rows[GroupScores] = []
+    spaces: dict[Word, SearchSpace] = {}
     versions: dict[str, Text]
+    packages: dict[Word, Digest] = {}
     machine: Machine
     commit: Text | None
     config_file: Text | None
@@ -707,6 +715,29 @@ def versions() -> dict[str, str]:
     """Return the versions of Python, this package and what it computes with."""
     found = {package: version(package) for package in PACKAGES}
     return {"python": platform.python_version(), "harness": harness.__version__} | found
+
+
+def packages() -> dict[str, str]:
+    """Return a hash of the files of this package and of what it computes with, as installed.
+
+    Equal wheels have equal hashes wherever they are installed; what a machine compiled itself has
+    its own. A package whose installer kept no list of files is missing.
+    """
+    top = Path(harness.__file__).parent
+    sources = sorted(path.relative_to(top).as_posix() for path in top.rglob("*.py"))
+    lists = {"harness": [f"{each} {_sha256((top / each).read_bytes())}" for each in sources]}
+    for package in PACKAGES:
+        files = distribution(package).files or []
+        lists[package] = sorted(
+            f"{file.as_posix()} {file.hash.value}"
+            for file in files
+            if file.hash and ".." not in file.parts and ".dist-info" not in file.parts[0]
+        )
+    return {name: _sha256("\n".join(own).encode()) for name, own in lists.items() if own}
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def commit() -> str | None:

@@ -63,6 +63,19 @@ class Split:
     fingerprint: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def unknown(self) -> tuple[float, float]:
+        """Share of the test users, and of the test ratings' items, without a training rating."""
+        users, items = (
+            np.bincount(codes[self.train], minlength=n) == 0
+            for codes, n in (
+                (self.ratings.users, self.ratings.n_users),
+                (self.ratings.items, self.ratings.n_items),
+            )
+        )
+        tested = np.unique(self.ratings.users[self.test])
+        return float(users[tested].mean()), float(items[self.ratings.items[self.test]].mean())
+
 
 class SplitSection(Kind):
     """A way to divide ratings into a training and a test part."""

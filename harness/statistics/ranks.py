@@ -134,7 +134,7 @@ def compare_ranks(
     >>> found = compare_ranks(scores, ["A", "B"])
     >>> found.algorithms[["mean_rank", "letters", "wins"]].to_numpy().tolist()
     [[1.0, 'a', 6.0], [2.0, 'b', 0.0]]
-    >>> round(found.friedman.p, 5)  # that six data sets agree by chance: 1 / 32
+    >>> round(float(found.friedman.p), 5)  # that six data sets agree by chance: 1 / 32
     0.03125
     """
     import pandas as pd

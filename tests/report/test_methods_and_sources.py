@@ -1,15 +1,21 @@
 """The methods paragraph says what the config says, and every source it cites is listed."""
 
+import csv
+import hashlib
 import re
+from importlib import metadata
 
 import pytest
 
+import harness
+from harness.algorithms import registry
 from harness.candidates import Catalogue, Rated, Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import parse
 from harness.datasets.section import CATALOGUE
 from harness.metrics.labels import DEFINITIONS
 from harness.report.methods import ASSETS, all_sources, cited_in, methods
+from harness.results.record import RunInfo
 from harness.results.runs import Run
 
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
@@ -134,6 +140,38 @@ def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run)
     by_default = said(run, algorithms=algorithms, split="global-time")["Tuning"]
     assert "80% of the ratings come before are the validation part" in by_default
     assert "SlopeOne (Lemire and Maclachlan 2005)." in text["Algorithms"]
+
+
+def test_a_run_stores_what_its_methods_say_of_spaces_unknown_ones_and_packages():
+    ratings = harness.load({"synthetic": {"n_users": 30, "n_items": 40, "n_ratings": 200}})
+    config = {
+        "dataset": "bundled",
+        "split": {"kind": "holdout", "shuffle": False},
+        "algorithms": [{"name": "BaselineOnly", "search": "recommended"}, "SlopeOne"],
+        "tuning": {"trials": 1},
+        "metrics": ["ndcg@10", "rmse"],
+    }
+    info = RunInfo.checked(harness.run(config, ratings=ratings, results=None).info.model_dump())
+    assert info.spaces == {"BaselineOnly": registry.entry("BaselineOnly").space}
+    (first, second) = (ratings.users.tolist(), ratings.items.tolist())
+    known, asked = (range(160), range(160, 200))
+    users, items = {first[i] for i in known}, {second[i] for i in known}
+    tested = {first[i] for i in asked}
+    unknown = len(tested - users) / len(tested), sum(second[i] not in items for i in asked) / 40
+    assert info.splits[0].unknown == pytest.approx(unknown)
+    text = dict(methods(info).paragraphs)
+    assert f"Of the test users, {100 * unknown[0]:.1f}% have no training rating" in text["Split"]
+    assert f"ratings, {100 * unknown[1]:.1f}% are of an item without one" in text["Split"]
+    impossible = sum(each.n_impossible for each in info.finished) / (4 * 40)
+    assert f"{100 * impossible:.1f}% were impossible and became" in text["Candidates"]
+    assert "For each metric and table, 6 pairs were compared." in text["Inference"]
+    listed = (metadata.distribution("numba").read_text("RECORD") or "").splitlines()
+    rows = [row for row in csv.reader(listed) if row[1] and ".dist-info/" not in row[0]]
+    lines = sorted(
+        f"{path} {digest.partition('=')[2]}" for path, digest, _ in rows if path[0] != "."
+    )
+    assert info.packages["numba"] == hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    assert info.packages["harness"] != info.packages["numba"]
 
 
 def test_the_test_its_correction_and_bounds_of_p_values_are_named(plain_run):
