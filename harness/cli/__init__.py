@@ -70,7 +70,7 @@ def _harness() -> None:
 
 for _command in (
     *(commands.describe, new.new, commands.run, commands.check, commands.split, schema.schema),
-    *(views.report, views.plot, views.table, views.compare),
+    *(views.report, views.plot, views.table, views.compare, views.methods),
     *(row_commands.best, row_commands.recommend, row_commands.save),
     *(commands.evaluate, commands.conventions, commands.reproduce, views.list_, views.cache),
 ):

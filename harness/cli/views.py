@@ -259,6 +259,29 @@ def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
     return 0
 
 
+@click.command()
+@click.argument("run", metavar="RUN")
+@options.results
+@click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")
+@click.option("-o", "--output", type=options.file, help="A file; by default it is printed.")
+def methods(run: str, results: Path, checklist: bool, output: Path | None) -> int:
+    """Print the methods of a run for a paper, or a checklist for its reviewers, as Markdown.
+
+    The methods come with references and BibTeX. In the checklist, what the run does not answer is
+    not ticked.
+    """
+    from harness.report import methods as accounts
+    from harness.report.plots import write_file
+
+    (opened,) = options.opened((run,), results)
+    text = (accounts.checklist if checklist else accounts.to_markdown)(opened.info)
+    if output is None:
+        say(text.removesuffix("\n"), whole=True)
+    else:
+        say(f"written to {write_file(output, text.encode('utf-8', 'replace'))}")
+    return 0
+
+
 @click.command("list")
 @click.argument(
     "what", type=options.Choice(["algorithms", "datasets", "metrics", "runs", "configs"])

@@ -21,7 +21,9 @@ from harness.config.experiment import AlgorithmConfig, Experiment
 from harness.datasets.section import CATALOGUE
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, joined, plain, templates
+from harness.results.best import NOT_PERSONALISED
 from harness.results.record import RunInfo, measured, took
+from harness.results.runs import escape_markdown
 from harness.sections import Range, SearchSpace, folded
 
 Key = TypeVar("Key")
@@ -176,6 +178,44 @@ def methods(info: RunInfo) -> Methods:
     paragraphs = vars(template.make_module(values | _searches(info, config)))["paragraphs"]
     texts = [(heading, " ".join(text.split())) for heading, text in paragraphs.items()]
     return Methods([each for each in texts if each[1]], [*cited.values()])
+
+
+def to_markdown(info: RunInfo) -> str:
+    """Return the methods of a run as Markdown, with the references and their BibTeX."""
+    account = methods(info)
+    parts = [f"# Methods of {escape_markdown(info.name)}"]
+    for heading, text in account.paragraphs:
+        parts += [f"## {heading}", escape_markdown(text)]
+    parts += ["## References", "\n".join(f"- {each.reference}" for each in account.sources)]
+    return "\n\n".join([*parts, f"```bibtex\n{account.bibtex}```"]) + "\n"
+
+
+def checklist(info: RunInfo) -> str:
+    """Return what reviewers ask, with the answers of a run, as Markdown."""
+    rows = {plain(row.title): row for row in info.experiment.algorithms}
+    known = {name: known_algorithms().get(folded(row.name)) for name, row in rows.items()}
+    tunable = [name for name, each in known.items() if rows[name].search or (each and each.space)]
+    left = [name for name in tunable if not rows[name].search]
+    data = [(each, CATALOGUE.get(each.source)) for each in info.datasets]
+    packages = {name: (version, info.packages.get(name)) for name, version in info.versions.items()}
+    template = templates().get_template("checklist.md")
+    text = template.render(
+        info=info,
+        md=escape_markdown,
+        said=dict(methods(info).paragraphs),
+        command=command(info),
+        fingerprints=[f"{each.name}: sha256 {each.fingerprint}" for each, _ in data],
+        sources=[f"{entry.title}, licence: {entry.licence}" for _, entry in data if entry],
+        split_notes=dict.fromkeys(note for each in info.splits for note in each.notes),
+        simple=[name for name, row in rows.items() if folded(row.name) in NOT_PERSONALISED],
+        alike=f"no: {joined(left)} as the config has them" if left else tunable and "yes",
+        repeated=len({(cell.seed, cell.fold) for cell in info.cells}),
+        packages=[
+            f"{name} {version}{f' (sha256 {found[:16]}…)' if found else ''}"
+            for name, (version, found) in packages.items()
+        ],
+    )
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
 
 
 def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:

@@ -148,7 +148,7 @@ def across(
     >>> config["dataset"] = [{"synthetic": {**sizes, "seed": seed}} for seed in range(3)]
     >>> found = harness.across([harness.run(config, results=None)])
     >>> found.table["algorithm"].tolist()
-    ['BaselineOnly', 'Popularity', 'Random']
+    ['BaselineOnly', 'Random', 'Popularity']
     """
     opened = [run if isinstance(run, Run) else read_run(run) for run in runs]
     names = run_names(opened)

@@ -160,6 +160,15 @@ def test_a_comparison_over_data_sets_is_printed_and_written_in_every_format(call
     assert "<svg" in (tmp_path / "ranks.svg").read_text(encoding="utf-8")
 
 
+def test_methods_and_checklist_are_printed_or_written(call, tmp_path):
+    for options in ((), ("--checklist",)):
+        code, printed, err = call("methods", "one", *options)
+        assert (code, err, printed[:2]) == (0, "", "# ")
+        path = tmp_path / "text.md"
+        assert call("methods", "one", *options, "-o", path)[1] == f"written to {path}\n"
+        assert path.read_text(encoding="utf-8") == printed
+
+
 @pytest.fixture
 def copied(results, tmp_path, monkeypatch):
     """Return a function that copies run one to a folder of its own, if need be with changes."""
@@ -222,6 +231,8 @@ def foreign(copied):
         ("table", "foreign", "--format", "latex"),
         ("conventions", "foreign"),
         ("compare", "foreign"),
+        ("methods", "foreign"),
+        ("methods", "foreign", "--checklist"),
         ("list", "runs"),
         ("plot", "foreign", "--kind", "spread"),
         ("plot", "foreign", "--metric", "x\x1b[2J"),

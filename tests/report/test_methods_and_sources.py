@@ -14,7 +14,7 @@ from harness.config.experiment import Experiment
 from harness.config.load import parse
 from harness.datasets.section import CATALOGUE
 from harness.metrics.labels import DEFINITIONS
-from harness.report.methods import ASSETS, all_sources, cited_in, methods
+from harness.report.methods import ASSETS, all_sources, checklist, cited_in, methods, to_markdown
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 
@@ -172,6 +172,37 @@ def test_a_run_stores_what_its_methods_say_of_spaces_unknown_ones_and_packages()
     )
     assert info.packages["numba"] == hashlib.sha256("\n".join(lines).encode()).hexdigest()
     assert info.packages["harness"] != info.packages["numba"]
+
+
+def answers(info):
+    """Return what a checklist answers, by the end of the question; None for no answer."""
+    found = {}
+    for ticked, question, answer in re.findall(
+        r"^- \[(.)\] \*\*(.*)\*\*\n  (.+)$", checklist(info), re.MULTILINE
+    ):
+        assert (ticked == " ") == (answer == "not in this run")
+        found[" ".join(question.split()[-3:])] = None if ticked == " " else answer
+    return found
+
+
+def test_a_checklist_is_answered_by_the_run_or_not_at_all(plain_run, nasty):
+    found = answers(plain_run.info)
+    assert len(found) == checklist(plain_run.info).count("**") // 2 > 20
+    unanswered = {"one data set?", "seed or fold?", "on which part?", "Which code?"}
+    unanswered |= {"of single users?", "are not personalised?"}  # all rows are SVD, so called
+    assert {question for question, answer in found.items() if answer is None} == unanswered
+    assert "ab" * 32 in found["Which version exactly?"]
+    assert (
+        found["tune, baselines too?"] == "no: SVD, BaselineOnly and Random as the config has them"
+    )
+    assert found["every cell finish?"] == "yes, all 3"
+    other = answers(nasty.info)
+    assert other["every cell finish?"] == "no: 4 of 24 failed"
+    assert "2 folds and seeds in all" in other["seed or fold?"]
+    text = to_markdown(nasty.info)
+    for heading, _ in methods(nasty.info).paragraphs:
+        assert f"\n## {heading}\n" in text
+    assert methods(nasty.info).bibtex in text
 
 
 def test_the_test_its_correction_and_bounds_of_p_values_are_named(plain_run):
