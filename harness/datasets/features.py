@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from harness.datasets.cleaning import SHOWN, Table, convert
@@ -25,6 +26,9 @@ GENRES = ("genres", "genre")
 """Usual names of a column of genres."""
 NO_GENRE = ("unknown", "(no genres listed)")
 """What MovieLens writes for an item without a genre."""
+
+MOST_GENRES = 1_000
+"""A column with more different ones holds something else."""
 
 _SECTIONS: Mapping[str, type[FeaturesSection]] = {"user": FeaturesSection, "item": ItemsSection}
 
@@ -77,6 +81,31 @@ def add_published(ratings: Ratings, role: str, file: FeatureFile, data: bytes) -
     if file.blanks and "genres" in frame:
         frame["genres"] = frame["genres"].str.replace(" ", "|")
     return _with(ratings, role, frame, None, [])
+
+
+def genres(ratings: Ratings) -> NDArray[np.bool_]:
+    """Return which genres each item has, of shape (n_items, n_genres), or raise a DataError."""
+    frame = ratings.item_features
+    if frame is None:
+        raise DataError(
+            f"{ratings.name}: no genres of items; give a file that has them, as `items: {{path: "
+            "items.csv, genres: COLUMN}` under `dataset`, or load(ratings, items=frame)"
+        )
+    if "genres" not in frame or not frame["genres"].notna().any():
+        listed = ", ".join(map(str, frame.columns))
+        raise DataError(
+            f"{ratings.name}: no genres among what is known of items ({listed}); name the column, "
+            "as items: {path: items.csv, genres: COLUMN}"
+        )
+    texts = frame["genres"].astype(str).where(frame["genres"].notna(), "")
+    flags = texts.str.replace(r"\s*\|\s*", "|", regex=True).str.get_dummies("|")
+    flags = flags.drop(columns="", errors="ignore")
+    if flags.shape[1] > MOST_GENRES:
+        raise DataError(
+            f"{ratings.name}: {flags.shape[1]:,} different genres, as {flags.columns[0]!r}; "
+            f"separate those of an item by '|', and use at most {MOST_GENRES:,}"
+        )
+    return flags.to_numpy(dtype=bool)
 
 
 def _with(

@@ -163,6 +163,13 @@ class Ratings:
             timestamps=None if self.timestamps is None else self.timestamps[rows],
         )
 
+    @cached_property
+    def genres(self) -> NDArray[np.bool_]:
+        """Which genres each item has, of shape (n_items, n_genres); a DataError without any."""
+        from harness.datasets import features
+
+        return features.genres(self)
+
     def bare(self) -> Ratings:
         """Return the ratings without features of users and items."""
         if self.user_features is None and self.item_features is None:

@@ -420,7 +420,7 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
         block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])
         rankings.rank_block(*block, depth=depth, tie_keys=keys)
     if wanted:
-        exposure = Exposure(np.zeros(1, np.int32), items[:1], kept, n_items=3)
+        exposure = Exposure(kept, items[:1], kept, n_items=3, ratings=ratings[:1], genres=np.eye(3))
         pairs = Pairs([0, 3], estimates, ratings)
         evaluation.evaluate(wanted, listed, pairs, np.array([True]), exposure)
 

@@ -85,7 +85,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     divided = [_divide(here, number, faults) for number in range(len(experiment.split))]
     if here.read:
         with _collected(faults):
-            here.check_relevance()
+            here.check_metrics()
         with _collected(faults):
             here.check_groups()
         if len(here.read) == len(experiment.dataset) and not faults:

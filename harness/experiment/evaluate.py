@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import evaluation, metrics
 from harness.algorithms import registry
@@ -153,7 +154,9 @@ def _scored(
     wanted = plan.metrics
     compile_scoring(wanted, plan.depth)
     begun = time.perf_counter()
-    exposure = _exposure(split, record) if any(each.needs_items for each in wanted) else None
+    exposure = None
+    if any(each.needs_items for each in wanted):
+        exposure = _exposure(split, record, split.ratings.genres if plan.of_genres else None)
     scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)
     if prefers:
         for metric in wanted:
@@ -179,7 +182,7 @@ def _scored(
     return scores, result
 
 
-def _exposure(split: Split, record: CellRecord) -> Exposure:
+def _exposure(split: Split, record: CellRecord, genres: NDArray[np.bool_] | None) -> Exposure:
     """Return what training showed of the items that stand in a cell's lists."""
     ratings = split.ratings
     listed = record.users[record.kept]
@@ -194,6 +197,8 @@ def _exposure(split: Split, record: CellRecord) -> Exposure:
         np.where(trained[listed], listed, -1),
         n_items=ratings.n_items,
         judged=(position[ratings.users[judged]], ratings.items[judged], ratings.ratings[judged]),
+        ratings=ratings.ratings[split.train],
+        genres=genres,
     )
 
 
@@ -256,6 +261,16 @@ def _notes_on_data(plan: Plan) -> Iterator[str]:
     n_datasets, seeds = len(plan.experiment.dataset), plan.experiment.seed
     for data in plan.loaded():
         yield from (f"{data.name}: {note}" for note in (*data.notes, *data.filters))
+    if plan.of_genres:
+        for data, (ratings, _) in zip(
+            plan.loaded(), (plan.read[number] for number in sorted(plan.read)), strict=True
+        ):
+            rated = np.unique(ratings.items)
+            if n_without := len(rated) - int(ratings.genres[rated].any(axis=1).sum()):
+                yield (
+                    f"{data.name}: {n_without:,} of {len(rated):,} items have no genre; "
+                    f"{', '.join(plan.of_genres)} leave them out"
+                )
     for _, group in itertools.groupby(plan.made(), attrgetter("dataset", "split", "seed")):
         first, *others = group
         if first.seed == seeds[0]:

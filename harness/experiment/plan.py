@@ -20,7 +20,7 @@ from harness.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
-from harness.errors import ConfigError, MetricError
+from harness.errors import ConfigError, DataError, MetricError
 from harness.metrics import Metric
 from harness.results.record import CellName, DataInfo, SplitInfo, TableName, distinct_names
 from harness.results.store import key_of, short_key
@@ -102,6 +102,11 @@ class Plan:
     def names_items(self) -> bool:
         """Whether the judged items of each list have to be known by name."""
         return any(each.side == "items" for each in self.experiment.groups)
+
+    @property
+    def of_genres(self) -> list[str]:
+        """The metrics that need the genres of items."""
+        return [str(metric) for metric in self.metrics if metric.needs_genres]
 
     @property
     def is_tuned(self) -> bool:
@@ -333,6 +338,12 @@ class Plan:
             params=cell.params,
         )
 
+    def _genres_key(self, ratings: Ratings) -> str:
+        """Return the identity of the items' genres if a metric needs them, else nothing."""
+        if not self.of_genres or ratings.item_features is None:
+            return ""
+        return short_key({"genres": ratings.item_features["genres"].to_dict()})
+
     def loaded(self) -> list[DataInfo]:
         """Return what a record says of the data sets that were loaded."""
         return [
@@ -346,6 +357,7 @@ class Plan:
                 scale=list(ratings.scale),
                 filters=reports,
                 notes=list(ratings.notes),
+                genres=self._genres_key(ratings),
             )
             for number, (ratings, reports) in sorted(self.read.items())
         ]
@@ -388,8 +400,8 @@ class Plan:
             for section in self.experiment.groups:
                 groups.divide(section, split)
 
-    def check_relevance(self) -> None:
-        """Raise a MetricError if a metric defines no gain for some rating of the data.
+    def check_metrics(self) -> None:
+        """Raise an error if a metric lacks genres, or has no gain for some rating of the data.
 
         All ratings are checked, so that the result, and the offset that the message suggests, do
         not depend on the split.
@@ -401,6 +413,11 @@ class Plan:
             wanted.append(metrics.parse(self.experiment.tuning.metric))
         for dataset in range(len(self.experiment.dataset)):
             ratings, _ = self.ratings(dataset)
+            if self.of_genres:
+                try:
+                    _ = ratings.genres
+                except DataError as error:
+                    raise MetricError(f"{self.of_genres[0]}: {error}") from None
             (low, high), relevance = ratings.scale, np.sort(pd.unique(ratings.ratings))
             if relevance[0] < 0:  # suggest an offset that suits the whole scale
                 relevance = np.append(relevance, min(relevance[0], low))

@@ -99,7 +99,7 @@ def run(
         check_replaceable(Path(results) / plan.experiment.name)
     watch(Stage("", "loading"))
     plan.check_tables()
-    plan.check_relevance()
+    plan.check_metrics()
     plan.check_groups()
     cells, searches, failures = list(plan.cells), dict[int, Search](), dict[str, str]()
     workers = workers or plan.experiment.execution.workers

@@ -233,6 +233,10 @@ class Exposure:
     judged : (list positions, items, relevances), optional
         Columns of the known relevances of items that can be in the lists. Left out, the ranks of
         the judged items say which of the items shown they are.
+    ratings : array_like of float, shape (n_ratings,), optional
+        The training ratings themselves, for similarities of what was given.
+    genres : array_like of bool, shape (n_items, n_genres), optional
+        Which genres each item has; an item may have none.
 
     Raises
     ------
@@ -251,6 +255,8 @@ class Exposure:
     list_users: Ranks
     popularity: Ints
     judged: tuple[Ints, Ints, Floats] | None
+    ratings: Floats | None
+    genres: NDArray[np.bool_] | None
 
     def __init__(
         self,
@@ -259,8 +265,12 @@ class Exposure:
         list_users: ArrayLike,
         n_items: int | None = None,
         judged: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        ratings: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
     ) -> None:
         _store(self, np.int32, users=users, items=items, list_users=list_users)
+        _store(self, np.float64, ratings=ratings)
+        _store(self, np.bool_, genres=genres)
         if len(self.users) != len(self.items) or not len(self.items):
             raise MetricError(
                 f"exposure: {len(self.users)} users and {len(self.items)} items; "
@@ -272,6 +282,10 @@ class Exposure:
                 f"exposure: item codes from {self.items.min()} to {self.items.max()}; "
                 f"use codes from 0 to {n_items - 1}"
             )
+        for name, n in (("ratings", len(self.users)), ("genres", n_items)):
+            array = getattr(self, name)
+            if array is not None and len(array) != n:
+                raise MetricError(f"exposure: {name} have {len(array)} rows; give {n}")
         _store(self, np.int64, popularity=np.bincount(self.items, minlength=n_items))
         kinds = (np.int64, np.int64, np.float64)
         known = None if judged is None else tuple(map(np.asarray, judged, kinds))

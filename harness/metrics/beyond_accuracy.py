@@ -19,14 +19,30 @@ and two users have rated item 0, one of them item 1 too:
 (2.0, 1.5)
 >>> novelty(lists, 1, exposure=two).mean, novelty(lists, 2, exposure=two).mean
 (0.0, 0.5)
+>>> popularity_rank(lists, 1, exposure=two).mean, popularity_rank(lists, 2, exposure=two).mean
+(1.0, 1.5)
+>>> aplt(lists, 2, exposure=two, head=0.5).mean   # item 0 is the head
+0.5
+>>> poplift(lists, 2, exposure=two).mean   # the lists have 1.5 ratings an item, the profile 2
+-0.25
 >>> round(diversity(lists, 2, exposure=two).mean, 4)   # 1 - 1 / sqrt(2)
 0.2929
+
+Now item 0 is a comedy, item 1 a comedy and a crime film; the user has rated item 0 alone:
+
+>>> films = Exposure([0, 1, 1], [0, 0, 1], [0], genres=[[1, 0], [1, 1]])
+>>> round(genre_diversity(lists, 2, exposure=films).mean, 4)   # 1 - 1 / sqrt(1 * 2)
+0.2929
+>>> round(calibration(lists, 2, exposure=films).mean, 4)   # log(1 / (0.99 * 0.75 + 0.01 * 1))
+0.2844
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +53,9 @@ from harness.metrics.arrays import Exposure, Floats, Ints, Rankings, Ranks
 from harness.metrics.labels import THRESHOLD, Parameter, Params, metric
 from harness.metrics.ties import least_relevant
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 OF = Parameter(
     "of",
     "users",
@@ -44,7 +63,25 @@ OF = Parameter(
     "what an item's ratings are a share of: the training users, or the training ratings",
 )
 
+HEAD = Parameter(
+    "head",
+    "0.2",
+    "ratings, a number above 0 and below 1",
+    "the short head: this share of the items with training ratings, the most rated, rounded up; "
+    "`ratings` for the fewest items that hold 80% of the training ratings",
+)
+SIMILARITY = Parameter(
+    "similarity",
+    "raters",
+    "raters, cosine",
+    "how alike two items are: the share of their raters who rated both, or the cosine of the "
+    "ratings of those who rated both, 0 where nobody did",
+)
+KEPT = 0.01
+"""Part of the profile that is mixed into the list's distribution of genres."""
+
 _of_items = partial(metric, needs="items", cut="required")
+_of_genres = partial(metric, needs="genres", cut="required")
 _of_all_lists = partial(_of_items, pooled=True, per_user=False)
 
 
@@ -108,6 +145,7 @@ def entropy(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
     "Yin et al. 2012, doi:10.14778/2311906.2311916",
     range=(0.0, math.inf),
     higher_is_better=False,
+    synonyms=("arp",),
 )
 def popularity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Average recommended popularity: mean number of training ratings of the first k."""
@@ -134,21 +172,135 @@ def novelty(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
 
 
 @_of_items(
-    "1 - mean over pairs of n_ij / sqrt(n_i n_j)",
+    "mean over i <= k of the place of i in the order of falling n_i",
+    "places in the long tail as in Celma and Herrera 2008, doi:10.1145/1454008.1454038; their mean "
+    "is the novelty of Kane, Building Recommender Systems with Machine Learning and AI (Sundog "
+    "Education)",
+    range=(1.0, math.inf),
+)
+def popularity_rank(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
+    """Mean popularity rank of the first k: 1 is the item with the most training ratings.
+
+    Items with equally many have the order of their codes, in a run that of first appearance in the
+    data; items without a training rating come last.
+    """
+    top = _top(lists, ks, exposure)
+    rank = np.empty(len(exposure.popularity))
+    rank[_by_popularity(exposure)] = np.arange(1, len(rank) + 1)
+    return _means(np.where(top >= 0, rank[top], 0.0), top, ks)
+
+
+@_of_items(
+    "|first k outside the short head| / |first k|",
+    "average percentage of long tail items of Abdollahpouri, Burke and Mobasher 2019, "
+    "arXiv:1901.07555, whose short head is the top 20% of items; head=ratings as in Elliot, "
+    "Anelli et al. 2021, doi:10.1145/3404835.3463245",
+    parameters=(HEAD,),
+)
+def aplt(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
+    """Share of the first k that is in the long tail: all items but the most rated.
+
+    Ties at the end of the head are resolved as by `popularity_rank`; an item without a training
+    rating is in the tail.
+    """
+    top, order = _top(lists, ks, exposure), _by_popularity(exposure)
+    counts, share = exposure.popularity[order], params["head"].as_number
+    if share is None:
+        n_head = int((5 * (np.cumsum(counts) - counts) < 4 * counts.sum()).sum())
+    else:  # without the rounding of the product
+        n_head = math.ceil(share * exposure.n_catalogue - 1e-9)
+    tail = np.ones(len(order), dtype=bool)
+    tail[order[:n_head]] = False
+    return _means(np.where(top >= 0, tail[top], 0.0), top, ks)
+
+
+@_of_all_lists(
+    "(GAP of lists - GAP of profiles) / GAP of profiles, GAP the mean over users of the mean n_i",
+    "Abdollahpouri, Mansoury, Burke and Mobasher 2020, doi:10.1145/3383313.3418487",
+    range=(-1.0, math.inf),
+    higher_is_better=False,
+)
+def poplift(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
+    """Popularity lift: how much more popular the first k are than what the same users rated.
+
+    As in the paper a value of a whole group of users, here all with a list and training ratings; a
+    user has none. 0 if lists are as popular as profiles, below 0 if less.
+    """
+    top = _top(lists, ks, exposure)
+    shown = _means(np.where(top >= 0, exposure.popularity[top], 0.0), top, ks)
+    rated = _profile_sums(np.stack([exposure.popularity, exposure.popularity >= 0], 1), exposure)
+    profile = rated[:, :1] / np.where(rated[:, 1:] > 0, rated[:, 1:], np.nan)
+    both = ~np.isnan(shown + profile)
+    ratios = np.where(both, shown, 0.0).sum(axis=0), np.where(both, profile, 0.0).sum(axis=0)
+    return np.asarray(ratios[0] / np.where(both.any(axis=0), ratios[1], np.nan) - 1.0)
+
+
+@_of_genres(
+    "sum over genres of p ln(p / (0.99 q + 0.01 p)), p and q the mean over the profile and over "
+    "the first k of 1 / |genres of i| for each genre of i",
+    "Steck 2018, doi:10.1145/3240323.3240372, with alpha = 0.01 and equal weights",
+    range=(0.0, -math.log(KEPT)),
+    higher_is_better=False,
+)
+def calibration(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
+    """Miscalibration: Kullback-Leibler divergence, in nats, of the genres of the first k from those
+    of the user's training ratings.
+
+    All training ratings weigh the same, and so do all ranks. Items without a genre are left out;
+    nan if nothing is left of the list or of the profile.
+    """
+    from scipy.special import rel_entr
+
+    top, genres = _top(lists, ks, exposure), _genres(exposure)
+    shares = genres / np.maximum(genres.sum(axis=1, keepdims=True), 1)
+    profile = _as_shares(_profile_sums(shares, exposure))
+    mixed = ((1 - KEPT) * _as_shares(shown) + KEPT * profile for shown in _running(shares, top, ks))
+    divergences = [rel_entr(profile, each).sum(axis=1) for each in mixed]
+    return np.asarray(np.maximum(np.stack(divergences, 1), 0.0))
+
+
+@_of_genres(
+    "1 - mean over pairs of |common genres| / sqrt(|genres of i| |genres of j|)",
+    "intra-list distance of Ziegler et al. 2005, doi:10.1145/1060745.1060754, as a mean over "
+    "pairs as in Vargas and Castells 2011, doi:10.1145/2043932.2043955",
+)
+def genre_diversity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
+    """Intra-list diversity: mean cosine distance of the genres of pairs of the first k.
+
+    Items without a genre are left out; nan for fewer than two others.
+    """
+    top, genres = _top(lists, ks, exposure), _genres(exposure)
+    sizes = genres.sum(axis=1, keepdims=True)
+    vectors = np.hstack([genres / np.sqrt(np.maximum(sizes, 1)), sizes > 0])
+    values = []
+    for total in _running(vectors, top, ks):
+        n = np.where(total[:, -1] > 1, total[:, -1], np.nan)
+        values.append(1.0 - (np.square(total[:, :-1]).sum(axis=1) - n) / (n * (n - 1)))
+    return np.asarray(np.clip(np.stack(values, 1), 0.0, 1.0))
+
+
+@_of_items(
+    "1 - mean over pairs of n_ij / sqrt(n_i n_j); with similarity=cosine of sum r_ui r_uj / "
+    "sqrt(sum r_ui**2 sum r_uj**2), sums over the users u who rated both",
     "Ziegler et al. 2005, doi:10.1145/1060745.1060754; cosine of co-ratings from Zhang et al. "
-    "2012, doi:10.1145/2124295.2124300",
+    "2012, doi:10.1145/2124295.2124300; similarity=cosine as Surprise's item-based cosine, Hug "
+    "2020, doi:10.21105/joss.02174",
+    parameters=(SIMILARITY,),
     synonyms=("ild",),
 )
 def diversity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Intra-list diversity: mean dissimilarity of pairs of the first k, by the training users who
     rated both.
 
-    nan for fewer than two items.
+    nan for fewer than two items. Negative ratings can give a cosine below 0, and a diversity
+    above 1.
     """
-    top = _top(lists, ks, exposure)
+    top, cosine = _top(lists, ks, exposure), params["similarity"] == "cosine"
+    if cosine and exposure.ratings is None:
+        raise MetricError("similarity=cosine needs training ratings; leave it out, or give them")
     sizes = _sums(top >= 0, ks)
     n_pairs = np.where(sizes > 1, sizes * (sizes - 1) / 2, np.nan)
-    return 1.0 - _sums(_cosine_sums(top, exposure)[0], ks) / n_pairs
+    return 1.0 - _sums(_cosine_sums(top, exposure, of_ratings=cosine)[0], ks) / n_pairs
 
 
 @_of_items(
@@ -211,6 +363,40 @@ def _times_shown(lists: Rankings, ks: Ints, exposure: Exposure) -> list[Ints]:
     return [each[exposure.popularity > 0] for each in counts]
 
 
+def _by_popularity(exposure: Exposure) -> Ints:
+    """Return the items from the most rated, equally rated ones by first appearance in the data."""
+    return np.argsort(-exposure.popularity, kind="stable")
+
+
+def _genres(exposure: Exposure) -> Floats:
+    """Return 1 for each genre of each item."""
+    return np.asarray(exposure.genres, dtype=np.float64)
+
+
+def _profile_sums(values: NDArray[np.generic], exposure: Exposure) -> Floats:
+    """Sum rows of values over the training items of each list's user, 0 for an unknown user."""
+    sums = _by_user(exposure) @ values
+    padded = np.vstack([sums, np.zeros_like(sums[:1])])
+    return np.asarray(padded[exposure.list_users], dtype=np.float64)
+
+
+def _running(values: Floats, top: Ranks, ks: Ints) -> Iterator[Floats]:
+    """Yield for each k, rising, the sum of the values of the first k items of each list."""
+    padded = np.vstack([values, np.zeros_like(values[:1])])  # the last row is that of no item
+    total, done = np.zeros((len(top), values.shape[1])), 0
+    for k in ks:
+        for rank in range(done, min(int(k), top.shape[1])):
+            total = total + padded[top[:, rank]]
+        done = int(k)
+        yield total
+
+
+def _as_shares(counts: Floats) -> Floats:
+    """Divide each row by its sum; nan where that is 0."""
+    sums = counts.sum(axis=1, keepdims=True)
+    return counts / np.where(sums > 0, sums, np.nan)
+
+
 def _sums(values: Floats | NDArray[np.bool_], ks: Ints) -> Floats:
     """Sum values by rank over the first k."""
     return np.cumsum(values, axis=1, dtype=np.float64)[:, np.minimum(ks, values.shape[1]) - 1]
@@ -239,23 +425,37 @@ def _is_relevant(
     return relevant
 
 
-def _cosine_sums(top: Ranks, exposure: Exposure) -> tuple[Floats, Floats, Ints]:
-    """Sum ``cos(i, j) = n_ij / sqrt(n_i n_j)`` of the item i at each rank of each list.
-
-    Returns the sums over the items j at the ranks above and over those that the user rated in
-    training, both of shape (n_users, depth), and how many the user rated.
-    """
+def _by_user(exposure: Exposure, *, of_ratings: bool = False) -> csr_array:
+    """Return the training ratings, or 1 for each, as a matrix of users and items."""
     from scipy.sparse import coo_array
 
     n_users = 1 + max(int(exposure.users.max()), int(exposure.list_users.max(initial=0)))
-    given = np.ones(len(exposure.users), dtype=np.int32)
-    by_user = coo_array(
-        (given, (exposure.users, exposure.items)), shape=(n_users, len(exposure.popularity))
-    ).tocsr()
+    given = exposure.ratings if of_ratings else np.ones(len(exposure.users))
+    shape = (n_users, len(exposure.popularity))
+    by_user = coo_array((given, (exposure.users, exposure.items)), shape=shape).tocsr()
     by_user.sum_duplicates()
+    return by_user
+
+
+def _cosine_sums(
+    top: Ranks, exposure: Exposure, *, of_ratings: bool = False
+) -> tuple[Floats, Floats, Ints]:
+    """Sum ``cos(i, j) = n_ij / sqrt(n_i n_j)`` of the item i at each rank of each list.
+
+    Or sum the cosines of what the users who rated both gave. Returns the sums over the items j at
+    the ranks above and over those that the user rated in training, both of shape (n_users, depth),
+    and how many the user rated.
+    """
+    by_user = _by_user(exposure, of_ratings=of_ratings)
     by_item = by_user.tocsc()
     scale = 1.0 / np.sqrt(np.maximum(np.diff(by_item.indptr), 1))
-    ratings = (by_user.indptr, by_user.indices, by_item.indptr, by_item.indices, scale)
+    if of_ratings:
+        scale = np.ones_like(scale)
+    ratings = (
+        *(by_user.indptr, by_user.indices, by_user.data),
+        *(by_item.indptr, by_item.indices, by_item.data),
+        scale,
+    )
     # The places where each item is shown, item after item.
     flat = np.ascontiguousarray(top).ravel()
     places = np.argsort(flat, kind="stable")[(flat < 0).sum() :]
@@ -263,30 +463,44 @@ def _cosine_sums(top: Ranks, exposure: Exposure) -> tuple[Floats, Floats, Ints]:
     edges = np.concatenate(([0], np.cumsum(counts)))
     within, to_history = np.zeros(top.shape), np.zeros(top.shape)
     of_lists = (shown, edges, places, top, exposure.list_users)
-    each_block(lambda a, b: _sum_cosines(ratings, of_lists, a, b, within, to_history), len(shown))
+    out = (of_ratings, within, to_history)
+    each_block(lambda a, b: _sum_cosines(ratings, of_lists, a, b, *out), len(shown))
     lengths = np.append(np.diff(by_user.indptr), 0).astype(np.int64)  # the last for -1
     return within, to_history, lengths[exposure.list_users]
 
 
 @kernel
 def _sum_cosines(
-    ratings: tuple[Ranks, Ranks, Ranks, Ranks, Floats],
+    ratings: tuple[Ranks, Ranks, Floats, Ranks, Ranks, Floats, Floats],
     lists: tuple[Ranks, Ints, Ints, Ranks, Ranks],
     start: int,
     stop: int,
+    of_ratings: bool,
     within: Floats,
     to_history: Floats,
 ) -> None:
-    """Count the ratings of all raters of an item once, and sum cosines wherever it is shown."""
-    user_offsets, items, item_offsets, users, scale = ratings
+    """Sum products over all raters of an item once, and sum cosines wherever it is shown.
+
+    Of ones, a sum of products is the number of users who rated both.
+    """
+    user_offsets, items, values, item_offsets, users, item_values, scale = ratings
     shown, edges, places, top, list_users = lists
-    together = np.zeros(len(scale), dtype=np.int32)
+    together, squares, other_squares = np.zeros((3, len(scale)))
     for index in range(start, stop):
         item = shown[index]
-        together[:] = 0
+        together[:] = 0.0
         for i in range(item_offsets[item], item_offsets[item + 1]):
             for j in range(user_offsets[users[i]], user_offsets[users[i] + 1]):
-                together[items[j]] += 1
+                together[items[j]] += item_values[i] * values[j]
+        if of_ratings:
+            squares[:] = other_squares[:] = 0.0
+            for i in range(item_offsets[item], item_offsets[item + 1]):
+                for j in range(user_offsets[users[i]], user_offsets[users[i] + 1]):
+                    squares[items[j]] += item_values[i] ** 2
+                    other_squares[items[j]] += values[j] ** 2
+            for other in range(len(scale)):
+                norms = np.sqrt(squares[other] * other_squares[other])
+                together[other] = together[other] / norms if norms > 0.0 else 0.0
         for place in places[edges[index] : edges[index + 1]]:
             user, rank = place // top.shape[1], place % top.shape[1]
             total = 0.0

@@ -199,8 +199,8 @@ class Definition:
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     # Ranked lists, pairs of estimate and rating, or the items at the top of each list together with
-    # the training ratings.
-    needs: Literal["rankings", "pairs", "items"] = "rankings"
+    # the training ratings, and for some with the items' genres.
+    needs: Literal["rankings", "pairs", "items", "genres"] = "rankings"
     cut: Literal["optional", "required", "none"] = "optional"  # ``@k``; without, the whole list
     pooled: bool = False  # the table value is over all users at once, not the mean of their scores
     per_user: bool = True
@@ -252,7 +252,7 @@ def metric(formula: str, source: str, **more: Any) -> Callable[[Callable[..., An
 
 def describe() -> list[Definition]:
     """Return every metric, ranking metrics first."""
-    order = ("rankings", "pairs", "items")
+    order = ("rankings", "pairs", "items", "genres")
     return sorted(DEFINITIONS.values(), key=lambda each: order.index(each.needs))
 
 
@@ -331,7 +331,12 @@ class Metric:
     @property
     def needs_items(self) -> bool:
         """Whether it needs the items at the top of lists and the training ratings."""
-        return self.definition.needs == "items"
+        return self.definition.needs == "items" or self.needs_genres
+
+    @property
+    def needs_genres(self) -> bool:
+        """Whether it needs the genres of items too."""
+        return self.definition.needs == "genres"
 
     @property
     def neutral(self) -> float:
@@ -572,6 +577,8 @@ def _score_alike(
     cuts, columns = np.unique(cuts, return_inverse=True)
     if first.needs_items:
         exposure = _there(exposure, "exposure", first)
+        if first.needs_genres:
+            _there(exposure.genres, "genres of items", first)
         try:
             values = definition.compute(lists, cuts, params, exposure)
         except MetricError as error:

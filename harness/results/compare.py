@@ -150,6 +150,9 @@ def _differences(one: RunInfo, other: RunInfo) -> list[str]:
     found = []
     if {each.fingerprint for each in one.datasets} != {each.fingerprint for each in other.datasets}:
         found.append("other data")
+    genres = [{each.genres for each in info.datasets} - {""} for info in (one, other)]
+    if all(genres) and genres[0] != genres[1]:
+        found.append("other genres of the items")
     if {each.fingerprint for each in one.splits} != {each.fingerprint for each in other.splits}:
         found.append("another split")
     if one.experiment.clip != other.experiment.clip:

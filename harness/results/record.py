@@ -357,6 +357,8 @@ class DataInfo(Record):
     scale: Annotated[list[Number], Field(min_length=2, max_length=2)]
     filters: Rows[Text]
     notes: Rows[Text]
+    genres: Text = ""
+    """Identity of the genres of the items, where a metric of the run needs them."""
 
 
 class SplitInfo(Record):

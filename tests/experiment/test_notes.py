@@ -1,14 +1,16 @@
 """What a run notes, before and after, about data, metrics and comparisons that say nothing."""
 
+import pandas as pd
 import pytest
 from surprise import AlgoBase
 
-from harness import Ratings
-from harness.errors import MetricError
+from harness import Ratings, load
+from harness.errors import ComparisonError, MetricError
 from harness.experiment.dry_run import dry_run, notes_before_fit
 from harness.experiment.plan import Plan
 from harness.experiment.run import run
 from harness.report.methods import methods
+from harness.results.compare import join
 
 RATINGS = [1, 2, 3, 4, 5, 4, 3, 2, 5, 4]
 DATA = {"synthetic": {"n_users": 40, "n_items": 60, "n_ratings": 1200}}
@@ -47,12 +49,12 @@ def test_the_metric_that_decides_a_search_is_checked_too():
     rows = [{"name": "SVD", "search": {"n_factors": [2, 3]}}]
     config = {"metrics": ["rmse"], "algorithms": rows, "tuning": {"metric": "ndcg@10"}}
     with pytest.raises(MetricError, match="ndcg"):
-        prepared(data([-1, 2] * 5, (-1, 2)), **config).check_relevance()
+        prepared(data([-1, 2] * 5, (-1, 2)), **config).check_metrics()
 
 
 @pytest.mark.parametrize("metric", ["precision@3", "ndcg(negative=zero)@10", "ndcg(gain=binary)@2"])
 def test_a_metric_that_defines_negative_relevances_is_not_refused(metric):
-    prepared(data([-1, 2] * 5, (-1, 2)), metrics=[metric]).check_relevance()
+    prepared(data([-1, 2] * 5, (-1, 2)), metrics=[metric]).check_metrics()
 
 
 SAMPLED = {"kind": "sampled", "n": 5}
@@ -112,6 +114,40 @@ def test_an_algorithm_that_no_memory_of_this_machine_could_hold_is_a_fault():
     (fault,) = dry_run({"dataset": "bundled", "algorithms": [huge], "metrics": ["rmse"]}).faults
     assert fault.startswith("SVD: ")
     assert "GB needed, and this machine has" in fault
+
+
+OF_GENRES = {"algorithms": ["BaselineOnly"], "metrics": ["calibration@2", "genre_diversity@2"]}
+
+
+def test_metrics_of_genres_say_what_they_lack_and_what_they_leave_out():
+    plain = data()
+    items = pd.DataFrame({"item": [str(item) for item in range(10)]})
+    items["genre"] = ["Crime | Drama", "Drama", None, "unknown", *["Comedy"] * 6]
+    known = load(plain, items=items)
+    done = run(OF_GENRES, ratings=known, results=None)
+    assert (
+        "columns: 2 of 10 items have no genre; calibration@2, genre_diversity@2 leave them out"
+    ) in done.info.notes
+    (frame,) = [each for each in done.info.datasets if each.fingerprint == plain.fingerprint]
+    assert frame.genres
+    other = run(OF_GENRES, ratings=load(plain, items=items.assign(genre="Comedy")), results=None)
+    with pytest.raises(ComparisonError, match="other genres of the items"):
+        join([done, other])
+    for ratings, message in [
+        (
+            plain,
+            "calibration@2: columns: no genres of items; give a file that has them, as `items:",
+        ),
+        (
+            load(plain, items=items.rename(columns={"genre": "kind"})),
+            "of items .kind.; name the col",
+        ),
+        (load(plain, items=items.assign(genre="")), "no genres among what is known of items"),
+    ]:
+        with pytest.raises(MetricError, match=message):
+            run(OF_GENRES, ratings=ratings, results=None)
+    config = {**OF_GENRES, "dataset": "bundled"}
+    assert dry_run(config).faults[0].startswith("calibration@2: ml-latest-small-2016: no genres")
 
 
 NO_MEAN = "ndcg(ideal=retrieved, ties=first)@3"

@@ -2,13 +2,16 @@
 
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from fractions import Fraction
 
 import numpy as np
 import pytest
+import surprise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import harness
 from harness import metrics
 from harness.errors import MetricError
 from harness.metrics import Exposure, Rankings
@@ -29,10 +32,15 @@ def cases(draw):
     )
     relevant = draw(st.lists(st.integers(0, N_ITEMS - 1), max_size=4, unique=True))
     users = draw(st.lists(st.integers(-1, 5), min_size=len(lists), max_size=len(lists)))
-    return seen, lists, set(relevant), users
+    genres = draw(st.lists(st.sets(st.sampled_from("abc")), min_size=N_ITEMS, max_size=N_ITEMS))
+    return seen, lists, set(relevant), users, genres
 
 
-def arrays_of(seen, lists, relevant, users):
+def rating(user, item):
+    return 0.5 + (3 * user + 5 * item) % 10 / 2
+
+
+def arrays_of(seen, lists, relevant, users, genres):
     entries = [[rank for rank, item in enumerate(each, 1) if item in relevant] for each in lists]
     ranks = [rank for each in entries for rank in each]
     top = np.full((len(lists), 5), -1)
@@ -47,7 +55,13 @@ def arrays_of(seen, lists, relevant, users):
         [len(each) for each in lists],
         top_items=top,
     )
-    return rankings, Exposure(*zip(*seen, strict=True), users, n_items=N_ITEMS)
+    return rankings, Exposure(
+        *zip(*seen, strict=True),
+        users,
+        n_items=N_ITEMS,
+        ratings=[rating(*pair) for pair in seen],
+        genres=[[each in own for each in "abc"] for own in genres],
+    )
 
 
 def mean(values):
@@ -62,7 +76,40 @@ def cosine(seen, i, j):
     return len(raters[0] & raters[1]) / math.sqrt(len(raters[0]) * len(raters[1]))
 
 
-def oracle(name, seen, lists, relevant, users, k):
+def shares_of(items, genres):
+    """Return p(g) of Steck 2018: each item shares 1 among its genres; None without any."""
+    counts = Counter()
+    for item in items:
+        for genre in genres[item]:
+            counts[genre] += 1 / len(genres[item])
+    total = sum(counts.values())
+    return {genre: counts[genre] / total for genre in "abc"} if total else None
+
+
+def divergence(profile, shown):
+    if profile is None or shown is None:
+        return math.nan
+    mixed = {genre: 0.99 * shown[genre] + 0.01 * profile[genre] for genre in "abc"}
+    return sum(p * math.log(p / mixed[genre]) for genre, p in profile.items() if p)
+
+
+def head_of(name, seen):
+    """Return the short head: by a share of the items, or as Elliot finds that of 80% of ratings."""
+    popularity = Counter(item for _, item in seen)
+    falling = sorted(popularity, key=lambda item: (-popularity[item], item))
+    if "ratings" not in name:
+        share = Fraction(name.partition("=")[2].strip(")") or "0.2")
+        return falling[: math.ceil(share * len(falling))]
+    head, limit = [], len(seen) * Fraction(8, 10)
+    for item in falling:
+        head.append(item)
+        limit -= popularity[item]
+        if limit <= 0:
+            break
+    return head
+
+
+def oracle(name, seen, lists, relevant, users, genres, k):
     """Return the values per list, or one value for what has none per list."""
     cut = [each[:k] for each in lists]
     catalogue = {item for _, item in seen}
@@ -83,10 +130,43 @@ def oracle(name, seen, lists, relevant, users, k):
     if name.startswith("novelty"):
         n = len(seen) if "ratings" in name else n_users
         return [mean(-math.log2(max(popularity[item], 1) / n) for item in each) for each in cut]
+    if name == "popularity_rank":
+        falling = sorted(range(N_ITEMS), key=lambda item: (-popularity[item], item))
+        return [mean(1 + falling.index(item) for item in each) for each in cut]
+    if name.startswith("aplt"):
+        head = head_of(name, seen)
+        return [mean(item not in head for item in each) for each in cut]
+    if name == "genre_diversity":
+        known = [[genres[item] for item in each if genres[item]] for each in cut]
+        return [
+            mean(
+                1 - len(a & b) / math.sqrt(len(a) * len(b))
+                for a, b in itertools.combinations(each, 2)
+            )
+            for each in known
+        ]
+    if "cosine" in name:
+        rows = defaultdict(list)
+        for user, item in seen:
+            rows[user].append((item, rating(user, item)))
+        alike = surprise.similarities.cosine(N_ITEMS, rows, 1)
+        pairs = [itertools.combinations(each, 2) for each in cut]
+        return [1 - mean(alike[i, j] for i, j in each) for each in pairs]
     if name == "diversity":
         pairs = [itertools.combinations(each, 2) for each in cut]
         return [1 - mean(cosine(seen, i, j) for i, j in each) for each in pairs]
     histories = [[item for owner, item in seen if owner == user] for user in users]
+    if name == "poplift":
+        both = [each for each in zip(cut, histories, strict=True) if all(each)]
+        gaps = [
+            mean(mean(popularity[item] for item in each[part]) for each in both) for part in (0, 1)
+        ]
+        return gaps[0] / gaps[1] - 1
+    if name == "calibration":
+        return [
+            divergence(shares_of(history, genres), shares_of(each, genres))
+            for each, history in zip(cut, histories, strict=True)
+        ]
     return [
         mean(
             (1 - mean(cosine(seen, item, old) for old in history)) if item in relevant else 0.0
@@ -98,8 +178,12 @@ def oracle(name, seen, lists, relevant, users, k):
     ]
 
 
-SHOWN = ["item_coverage", "gini", "entropy"]
-OF_USERS = ["popularity", "novelty", "novelty(of=ratings)", "diversity", "serendipity"]
+SHOWN = ["item_coverage", "gini", "entropy", "poplift"]
+OF_USERS = [
+    *("popularity", "popularity_rank", "novelty", "novelty(of=ratings)", "aplt", "aplt(head=0.7)"),
+    *("aplt(head=ratings)", "diversity", "diversity(similarity=cosine)", "serendipity"),
+    *("calibration", "genre_diversity"),
+]
 
 
 @pytest.mark.parametrize("name", SHOWN + OF_USERS)
@@ -146,6 +230,13 @@ NINE = Exposure([0], [0], [0], n_items=9)
             "1 lists, but the exposure names 2 users",
         ),
         (BARE, NINE, "gini@3", "only the first 0 items are known by name"),
+        (
+            NAMED,
+            NINE,
+            "calibration@3",
+            "calibration@3: it needs genres of items, but there are none",
+        ),
+        (NAMED, NINE, "diversity(similarity=cosine)@3", "cosine needs training ratings; leave it"),
     ],
 )
 def test_what_is_missing_is_named(lists, exposure, label, message):
@@ -159,6 +250,8 @@ def test_what_is_missing_is_named(lists, exposure, label, message):
         (([0, 1], [0], [0]), "2 users and 1 items; give one of each"),
         (([], [], [0]), "0 users and 0 items"),
         (([0], [5], [0], 3), "item codes from 5 to 5; use codes from 0 to 2"),
+        (([0], [0], [0], 1, None, [1, 2]), "ratings have 2 rows; give 1"),
+        (([0], [0], [0], 3, None, [1], [[1], [0]]), "genres have 2 rows; give 3"),
     ],
 )
 def test_training_ratings_have_to_be_codes(arguments, message):
@@ -174,3 +267,70 @@ def test_what_is_known_of_the_items_shown_decides_their_relevance_among_ties():
         exposure = Exposure([0, 1], [0, 0], [0], 8, judged=([0, 0], items, [1, 5]))
         scores = metrics.score([metric], lists, exposure=exposure)[metric]
         assert scores.per_user.tolist() == [expected]
+
+
+FILMS = Exposure(
+    [0, 0, 1, 1, 2, 2, 2, 3],
+    [0, 1, 0, 2, 0, 1, 3, 4],
+    [0],
+    genres=[[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]],
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "label", "expected"),
+    [
+        ([0], "aplt@1", 0.0),  # the head alone: one of five items
+        ([1, 2, 3], "aplt@3", 1.0),
+        ([0, 1], "aplt(head=ratings)@2", 0.0),
+        ([4, 3], "aplt(head=ratings)@2", 0.5),  # 3, 2, 1, 1 of 8 ratings make 80%
+        ([0, 1], "poplift@2", 0.0),  # the profile itself
+        ([0], "poplift@1", 0.2),  # 3 / 2.5 - 1
+        ([0, 1], "calibration@2", 0.0),
+        ([2, 3], "calibration@2", -math.log(0.01)),  # nothing of the profile: the greatest value
+        ([4, 0], "calibration@2", 0.0),  # an item without a genre is left out
+        ([4], "calibration@1", math.nan),
+        ([0, 1], "genre_diversity@2", 0.0),
+        ([0, 2, 3], "genre_diversity@3", 1.0),
+        ([0, 4], "genre_diversity@2", math.nan),
+        ([0], "popularity_rank@1", 1.0),
+        ([2, 3, 4], "popularity_rank@3", 4.0),  # equally rated: by code
+    ],
+)  # fmt: skip
+def test_extremes_of_lists_have_the_values_that_they_must(shown, label, expected):
+    lists = Rankings([0, 0], [], [], [], [], [len(shown)], top_items=[shown])
+    metric = metrics.parse(label)
+    found = metrics.score([metric], lists, exposure=FILMS)[metric].mean
+    assert found == pytest.approx(expected, abs=1e-15, nan_ok=True)
+    low, high = metric.range
+    assert math.isnan(found) or low <= found <= high * (1 + 1e-15)
+
+
+@pytest.mark.long
+def test_values_that_a_course_has_published():
+    """Kane, Building Recommender Systems (Sundog Education): the SVD of its README."""
+    columns = ["user", "item", "rating"]
+    frame, reader = harness.load("bundled").to_frame(), surprise.Reader(rating_scale=(1, 5))
+    train = surprise.Dataset.load_from_df(frame[columns], reader).build_full_trainset()
+    model = harness.fit(surprise.SVD(random_state=10), train)
+    top = np.full((train.n_users, 10), -1)
+    for user in train.all_users():
+        estimates = train.global_mean + model.bu[user] + model.bi + model.qi @ model.pu[user]
+        estimates = np.clip(estimates, 1, 5)
+        estimates[[item for item, _ in train.ur[user]]] = 0
+        best = np.argsort(-estimates, kind="stable")[:10]
+        top[user, : (estimates[best] >= 4).sum()] = best[estimates[best] >= 4]
+    sizes = (top >= 0).sum(axis=1)
+    lists = Rankings(np.zeros(len(top) + 1), [], [], [], [], sizes, top_items=top)
+    users, items, ratings = map(list, zip(*train.all_ratings(), strict=True))
+    exposure = Exposure(users, items, np.arange(len(top)), ratings=ratings)
+
+    def pooled(label, weights):
+        metric = metrics.parse(label)
+        values = metrics.score([metric], lists, exposure=exposure)[metric].per_user
+        return np.nansum(values * weights) / weights.sum()
+
+    pairs = sizes * (sizes - 1) / 2
+    assert round(float((sizes > 0).mean()), 4) == 0.9553
+    assert round(pooled("diversity(similarity=cosine)@10", pairs), 4) == 0.0445
+    assert round(pooled("popularity_rank@10", sizes), 4) == 491.5768

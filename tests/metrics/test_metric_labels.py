@@ -82,7 +82,7 @@ def test_other_spellings_become_the_canonical_one(written, canonical):
         ("ndgc@10", r"ndgc@10: unknown metric 'ndgc'; did you mean 'ndcg'\?"),
         ("map@10", r"map@10: unknown metric 'map'; did you mean 'ap'\?"),
         ("MRR@10", r"unknown metric 'MRR'; did you mean 'rr'\?"),
-        ("zzz", r"zzz: unknown metric 'zzz'; use one of ap, auc, "),
+        ("zzz", r"zzz: unknown metric 'zzz'; use one of ap, aplt, auc, "),
         ("ndcg(gian=linear)", r"ndcg has no parameter 'gian'; did you mean 'gain'\?"),
         ("ndcg(gain=lineer)", r"gain cannot be lineer; did you mean 'linear'\?"),
         ("ndcg(gain=2)", r"gain cannot be 2; use exp2, linear, binary or with \(number\), table"),
