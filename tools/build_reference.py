@@ -104,6 +104,15 @@ def algorithm_table() -> Iterator[str]:
         yield ""
 
 
+def unknown_users() -> Iterator[str]:
+    """Yield what each algorithm answers for a user without training ratings."""
+    answers: dict[str, list[str]] = {}
+    for each in registry.algorithms().values():
+        answers.setdefault(each.unknown_user, []).append(f"`{each.name}`")
+    rows = ([", ".join(names), answer] for answer, names in answers.items())
+    yield from _table(["algorithm", "estimate for a user without training ratings"], rows)
+
+
 def spaces() -> Iterator[str]:
     """Yield what `search: recommended` stands for."""
     yield from _table(
@@ -201,6 +210,7 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "commands": commands,
     "algorithm-table": algorithm_table,
     "spaces": spaces,
+    "unknown-users": unknown_users,
     "dataset-table": dataset_table,
     "citations": citations,
     "reproduced": reproduced,

@@ -123,6 +123,7 @@ class LeastSquares(FactorModel):
     """Products of factors for whole blocks; the library fits them."""
 
     kind = "library"
+    unknown_user = "0 for every item"
     integers = ()  # the library says what it cannot take
     space = {
         "n_factors": Range(low=8, high=128, log=True),

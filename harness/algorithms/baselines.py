@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from harness.algorithms import surprise
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, own_generator
-from harness.algorithms.registry import Algorithm, Estimates, FitOptions
+from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
 from harness.sections import Range
 
 Hashes = npt.NDArray[np.uint64]
@@ -72,6 +72,7 @@ class RandomEntry(Algorithm):
     kind = "baseline"
     summary = "a random number for each user and item"
     not_ratings = "a random number"
+    unknown_user = "a random number, as for every user"
     style = ("grey", "X", ":", False)
     takes_codes = True
     score_methods = (*Algorithm.score_methods, "hashes", "draws")
@@ -148,6 +149,7 @@ class PopularityEntry(OneSidedEntry):
     model_class = Popularity
     summary = "how often the item was rated in training"
     not_ratings = "how often the item was rated, scaled to the rating scale"
+    unknown_user = "its estimate for every user"
     style = ("grey", "s", ":", True)
 
 
@@ -174,6 +176,7 @@ class ItemMeanEntry(OneSidedEntry):
 
     model_class = ItemMean
     summary = "the item's mean rating in training"
+    unknown_user = "its estimate for every user"
     style = ("grey", "o", "-.", True)
     space = {"damping": Range(low=0.5, high=100.0, log=True)}
 
@@ -193,6 +196,7 @@ class UserMeanEntry(OneSidedEntry):
 
     model_class = UserMean
     summary = "the user's mean rating in training, the mean of all ratings for an unknown user"
+    unknown_user = MEAN
     style = ("grey", "^", "-.", True)
 
 
@@ -201,6 +205,7 @@ class NormalPredictor(Algorithm):
 
     model_class = surprise.NormalPredictor
     summary = "draws from a normal distribution fitted to the training ratings"
+    unknown_user = "a random number, as for every user"
     style = ("grey", "h", ":", False)
     draws_in_order = True
 

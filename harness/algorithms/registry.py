@@ -34,6 +34,8 @@ Estimates = tuple["Floats", "Bools | bool"]
 Fault = tuple[tuple[str | int, ...], str]
 """Where in an algorithm of a config, and what was found and what to do."""
 
+MEAN = "the mean of all ratings"
+MEAN_AND_BIAS = f"{MEAN} plus the item's bias"
 DOUBLE = 8
 KINDS = ("surprise", "top-n", "baseline", "library")
 COLUMNS_ROW = 24  # both groupings of the ratings: two ids of 4 bytes, two ratings of 8
@@ -105,8 +107,8 @@ class Algorithm(ABC):
     """Hue, marker, line and whether the marker is filled; where there is none, by its label."""
     space: ClassVar[SearchSpace] = {}
     """What ``search: recommended`` stands for; wide enough for MovieLens from 100K to 25M."""
-    unknown_user: ClassVar[str] = "the mean of all ratings"
-    """What it answers for a user without training ratings."""
+    unknown_user: ClassVar[str] = "what its own code says"
+    """Its estimate for a user without training ratings; of a known item, where that matters."""
     truncates: ClassVar[bool] = False
     """Whether Surprise reads ratings into C integers: 4.5 stars count as 4."""
     draws_in_order: ClassVar[bool] = False

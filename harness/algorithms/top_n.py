@@ -129,18 +129,31 @@ class EASE(TopN):
         self.reg, self.binary = reg, binary
 
     def learn(self, matrix: Sparse) -> None:
-        """Invert the Gram matrix."""
+        """Compute P, up to a factor that cancels out; all in place, as it may be large."""
+        by_item = matrix.T.tocsr()
+        if matrix.shape[0] < matrix.shape[1]:
+            # With fewer users than items, reg P = I - Xᵀ (X Xᵀ + reg I)⁻¹ X (Woodbury).
+            half = by_item @ self._inverse(matrix @ by_item)
+            weights: Floats = by_item @ np.ascontiguousarray(half.T)
+            np.fill_diagonal(weights, weights.diagonal() - 1.0)
+        else:
+            weights = self._inverse(by_item @ matrix)
+        weights /= -weights.diagonal()
+        np.fill_diagonal(weights, 0.0)
+        self.weights = weights
+
+    def _inverse(self, gram: Sparse) -> Floats:
+        """Return ``(gram + reg I)⁻¹`` by Cholesky's decomposition."""
         from scipy.linalg import lapack
 
-        gram = (matrix.T @ matrix).toarray()
-        np.fill_diagonal(gram, gram.diagonal() + self.reg)
-        triangle, wrong = lapack.dpotrf(gram.T, overwrite_a=True)
-        if wrong:
+        dense = gram.toarray()
+        np.fill_diagonal(dense, dense.diagonal() + self.reg)
+        triangle, wrong = lapack.dpotrf(dense.T, overwrite_a=True)
+        if wrong or not self.reg:
             raise AlgorithmError(f"EASE: no inverse exists with reg {self.reg:g}; raise reg")
         triangle = np.triu(lapack.dpotri(triangle, overwrite_c=True)[0])
-        self.weights: Floats = (triangle + np.triu(triangle, 1).T).T  # row by row in memory
-        self.weights /= -self.weights.diagonal()
-        np.fill_diagonal(self.weights, 0.0)
+        inverse: Floats = (triangle + np.triu(triangle, 1).T).T  # row by row in memory
+        return inverse
 
 
 class EASEEntry(TopNEntry):
@@ -154,7 +167,8 @@ class EASEEntry(TopNEntry):
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
-        return 4 * DOUBLE * size.n_items**2 + 2 * SPARSE * size.n_ratings
+        inverted = min(size.n_users, size.n_items)
+        return DOUBLE * size.n_items * (size.n_items + 3 * inverted) + 4 * SPARSE * size.n_ratings
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:

@@ -198,6 +198,9 @@ class Experiment(Section):
     """Whether `Random` and `Popularity` are added if they are not among the algorithms."""
     statistics: Inference | None = Inference()
     """Intervals and tests over users; null for none."""
+    fallback: Literal["default", "mean", "item-mean", "popularity"] = "default"
+    """Estimates for users without training ratings: each algorithm's own, or for all algorithms the
+    mean of all ratings, or those of `ItemMean` or `Popularity`."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True

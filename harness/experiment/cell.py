@@ -52,6 +52,9 @@ SHARE_OF_MEMORY = 0.9
 LONGEST_REASON = 500
 LONGEST_TRACEBACK = 20_000
 
+FALLBACKS = {"mean": "UserMean", "item-mean": "ItemMean", "popularity": "Popularity"}
+"""Whose estimates stand for those of a user without training ratings, by the config's word."""
+
 Keys = tuple[TieKeys, TieKeys]
 """Of the test users, by position, and of the items, by code."""
 
@@ -151,7 +154,11 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         )
         fitted = time.perf_counter()
         report("scoring", 0, 0)
-        scorer = Scorer(model, selected, clip=experiment.clip, accelerate=experiment.accelerate)
+        instead = None
+        if experiment.fallback != "default":
+            instead = registry.create(FALLBACKS[experiment.fallback], {}, cell.seed)
+            models.fit(instead, trainset)
+        scorer = Scorer(model, selected, experiment.clip, experiment.accelerate, instead)
         pairs, n_impossible = scorer.pairs()
         lists = scorer.rank(
             section,
@@ -180,6 +187,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         scoring_path=models.scoring_path(model) if experiment.accelerate else "surprise",
         n_impossible=n_impossible,
         n_test=len(selected.items),
+        n_unknown_users=int((trainset.inner_users[selected.users] < 0).sum()),
         notes=[f"{chosen.title}: {note}" for note in notes],
     )
     record = CellRecord(facts, selected.users, selected.kept, lists, pairs, inputs)
@@ -241,6 +249,8 @@ class Scorer:
     selected: Candidates
     clip: bool
     accelerate: bool
+    fallback: surprise.AlgoBase | None = None
+    """Fitted to the same training part; it answers for users whom that does not know."""
 
     def pairs(self) -> tuple[Pairs, int]:
         """Estimate every test rating, in the order of the test set; count the impossible ones."""
@@ -320,6 +330,11 @@ class Scorer:
         )
         parts = []
         for start, stop, estimates in blocks:
+            unknown = np.flatnonzero(inner[start:stop] < 0)
+            if self.fallback and len(unknown):
+                users = selected.users[kept[start:stop][unknown]]
+                for first, last, others in models.catalogue(self.fallback, users):
+                    estimates[unknown[first:last]] = others
             self._check_and_clip(estimates)
             users, rows = _rows_of(selected.offsets, kept[start:stop])
             users, rows = users[counted[rows]], rows[counted[rows]]
@@ -350,6 +365,11 @@ class Scorer:
         estimates, impossible = models.estimate(
             self.model, users, items, clip=False, accelerate=self.accelerate
         )
+        unknown = self.model.trainset.inner_users[users] < 0
+        if self.fallback and unknown.any():
+            others = models.estimate(self.fallback, users[unknown], items[unknown])
+            estimates[unknown], impossible = others[0], impossible.copy()
+            impossible[unknown] = others[1]
         self._check_and_clip(estimates)
         return estimates, impossible
 

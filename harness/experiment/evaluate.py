@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from harness import evaluation, metrics
 from harness.algorithms import registry
 from harness.candidates import Sampled
-from harness.experiment.cell import compile_scoring
+from harness.experiment.cell import FALLBACKS, compile_scoring
 from harness.experiment.events import Stage
 from harness.experiment.groups import TableGroups
 from harness.experiment.plan import Cell, Plan
@@ -245,6 +245,7 @@ def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -
         [
             *_notes_on_data(plan),
             *(note for cell in cells for note in cell.notes),
+            *_notes_on_unknown_users(plan, cells),
             *_notes_on_counts(cells),
             *_notes_on_trials(cells),
             *found.group_notes,
@@ -285,6 +286,27 @@ def _notes_on_data(plan: Plan) -> Iterator[str]:
                 "order algorithms differently than the whole catalogue "
                 "(doi:10.1145/3394486.3403226)"
             )
+
+
+def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[str]:
+    """Note how users without training ratings are answered, equal answers together."""
+    if not any(cell.n_unknown_users for cell in cells):
+        return
+    experiment, answers = plan.experiment, defaultdict(list)
+    for each in experiment.algorithms:
+        answers[registry.entry(each.name).unknown_user].append(each.title)
+    if experiment.fallback == "default":
+        told = "; ".join(
+            f"{', '.join(names)}: {answer}"
+            for answer, names in answers.items()
+            if "every user" not in answer
+        )
+        yield f"estimates for users without training ratings: {told} (`fallback` exchanges them)"
+    else:
+        yield (
+            "estimates for users without training ratings are those of "
+            f"{FALLBACKS[experiment.fallback]}, whatever the algorithm"
+        )
 
 
 def _notes_on_counts(cells: list[CellResult]) -> Iterator[str]:

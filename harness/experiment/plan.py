@@ -244,6 +244,8 @@ class Plan:
         }
         if self.names_items and not cell.inner:
             decisive["items"] = True
+        if experiment.fallback != "default":
+            decisive["fallback"] = experiment.fallback
         if cell.inner:  # of a trial, only the metric that decides is kept
             decisive["judged"] = experiment.tuning.metric
         return decisive
@@ -324,6 +326,8 @@ class Plan:
             "tuning": tuning,
             "clip": experiment.clip,
         }
+        if experiment.fallback != "default":
+            row["fallback"] = experiment.fallback
         return CellName(
             **table.only(TableName),
             row=short_key(row),

@@ -169,6 +169,11 @@ def methods(info: RunInfo) -> Methods:
         "cite": cite,
         "families": families.values(),
         "algorithm_groups": lambda: _grouped(algorithms()),
+        "unknown_users": _grouped(
+            (known.unknown_user, plain(row.title))
+            for row in config.algorithms
+            if (known := _known(row)) and any(cell.n_unknown_users for cell in info.finished)
+        ),
         "packages": [
             f"{name} {info.versions[name]}" for name in libraries if name in info.versions
         ],

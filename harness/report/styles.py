@@ -66,6 +66,7 @@ class KnownAlgorithm(BaseModel):
     kind: str
     citation: str
     package: str
+    unknown_user: str
     style: tuple[str, str, str, bool] | None
     space: SearchSpace
 

@@ -51,6 +51,7 @@ def cosines(x, k, shrinkage):
     [
         (EASE(reg=2.0), lambda x, b: ease(b, 2.0)),
         (EASE(reg=2.0, binary=False), lambda x, b: ease(x, 2.0)),
+        (EASE(reg=0.1), lambda x, b: ease(b, 0.1)),
         (PureSVD(n_factors=3), lambda x, b: pure_svd(x, 3)),
         (PureSVD(n_factors=3, binary=True), lambda x, b: pure_svd(b, 3)),
         (PureSVD(n_factors=9), lambda x, b: x),
@@ -61,8 +62,9 @@ def cosines(x, k, shrinkage):
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, surprise.AlgoBase) else "",
 )
-def test_scores_are_those_of_the_dense_formula(twins, model, scores):
-    both = twins(ROWS, scale=SCALE)
+@pytest.mark.parametrize("rows", [ROWS, [(i, u, r) for u, i, r in ROWS]], ids=["tall", "wide"])
+def test_scores_are_those_of_the_dense_formula(twins, model, scores, rows):
+    model, both = copy.deepcopy(model), twins(rows, scale=SCALE)
     trainset, theirs = both.columns(), copy.deepcopy(model)
     assert models.fit(model, trainset) == "accelerated"
     dense = np.zeros((trainset.n_users, trainset.n_items))
@@ -145,7 +147,7 @@ def test_a_matrix_without_an_inverse_is_refused(twins):
 def test_memory_grows_with_the_matrix_that_each_holds():
     sizes = {"EASE": (100, 70_000), "BinaryItemKNN": (100, 70_000), "BinaryUserKNN": (70_000, 100)}
     found = {name: registry.memory(name, {}, *size, 10**6) for name, size in sizes.items()}
-    assert found["EASE"] > 100e9
+    assert found["EASE"] > 30e9
     assert max(found["BinaryItemKNN"], found["BinaryUserKNN"]) < 2e9
 
 

@@ -8,7 +8,14 @@ import numpy as np
 
 from harness.algorithms import registry, surprise
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists
-from harness.algorithms.registry import Algorithm, Estimates, FitOptions, Params, Progress
+from harness.algorithms.registry import (
+    MEAN_AND_BIAS,
+    Algorithm,
+    Estimates,
+    FitOptions,
+    Params,
+    Progress,
+)
 from harness.kernels import kernel
 from harness.sections import Range, SearchSpace
 
@@ -24,6 +31,7 @@ class BaselineOnly(Algorithm):
 
     model_class = surprise.BaselineOnly
     summary = "global mean plus a bias for the user and one for the item"
+    unknown_user = MEAN_AND_BIAS
     citation = "koren2010factor"
     style = ("sky", "p", "-", True)
     space = SPACE

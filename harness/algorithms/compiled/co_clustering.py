@@ -7,7 +7,7 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.algorithms.registry import Algorithm, Estimates, FitOptions
+from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
 from harness.kernels import kernel
 from harness.sections import Range
 
@@ -17,6 +17,7 @@ class CoClustering(Algorithm):
 
     model_class = surprise.CoClustering
     summary = "means of user clusters, item clusters and co-clusters"
+    unknown_user = MEAN
     citation = "george2005scalable"
     style = ("green", "D", "--", False)
     space = {

@@ -16,6 +16,8 @@ from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.algorithms.registry import (
     DOUBLE,
+    MEAN,
+    MEAN_AND_BIAS,
     Algorithm,
     Estimates,
     FitOptions,
@@ -52,6 +54,7 @@ class KNNBasic(Algorithm):
 
     model_class = surprise.KNNBasic
     summary = "mean of the neighbours' ratings, weighted by similarity"
+    unknown_user = MEAN
     style = ("orange", "^", "-", True)
     space = SPACE
     fit_methods = ("fit", "compute_similarities", "compute_baselines", "switch")
@@ -248,6 +251,7 @@ class KNNBaseline(KNNBasic):
 
     model_class = surprise.KNNBaseline
     summary = "KNNBasic on ratings less a baseline estimate"
+    unknown_user = MEAN_AND_BIAS
     citation = "koren2010factor"
     style = ("red", ">", "-", True)
     space = SPACE | baseline_only.SPACE

@@ -8,7 +8,7 @@ from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.models import ColumnTrainset, Floats, Lists
-from harness.algorithms.registry import DOUBLE, FitOptions, Params, Progress, Size
+from harness.algorithms.registry import DOUBLE, MEAN, FitOptions, Params, Progress, Size
 from harness.kernels import kernel
 from harness.sections import Range
 
@@ -22,6 +22,7 @@ class NMF(FactorModel):
 
     model_class = surprise.NMF
     summary = "non-negative matrix factorisation"
+    unknown_user = f"{MEAN}, with `biased` plus the item's bias"
     citation = "luo2014efficient"
     style = ("green", "s", "-", True)
     space = FACTORS | {

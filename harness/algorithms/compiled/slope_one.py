@@ -9,7 +9,15 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, in_blocks, rows_of
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, FitOptions, Params, Size
+from harness.algorithms.registry import (
+    DOUBLE,
+    MEAN,
+    Algorithm,
+    Estimates,
+    FitOptions,
+    Params,
+    Size,
+)
 from harness.kernels import kernel
 
 DENSE = 4096
@@ -24,6 +32,7 @@ class SlopeOne(Algorithm):
 
     model_class = surprise.SlopeOne
     summary = "mean deviation between pairs of items"
+    unknown_user = MEAN
     citation = "lemire2005slope"
     style = ("pink", "D", "-", True)
     truncates = True

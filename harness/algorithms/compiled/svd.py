@@ -11,6 +11,7 @@ from harness.algorithms import surprise
 from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists
 from harness.algorithms.registry import (
     DOUBLE,
+    MEAN_AND_BIAS,
     Algorithm,
     Estimates,
     FitOptions,
@@ -83,6 +84,7 @@ class SVD(FactorModel):
 
     model_class = surprise.SVD
     summary = "biased matrix factorisation by stochastic gradient descent"
+    unknown_user = f"{MEAN_AND_BIAS}, without `biased` the mean alone"
     citation = "koren2009matrix"
     style = ("blue", "o", "-", True)
     space = FACTORS | {
@@ -147,6 +149,7 @@ class SVDpp(SVD):
 
     model_class = surprise.SVDpp
     summary = "SVD that also learns from which items a user rated (SVD++)"
+    unknown_user = MEAN_AND_BIAS
     citation = "koren2008factorization"
     style = ("blue", "s", "--", False)
     learnt = (*SVD.learnt, "yj")
