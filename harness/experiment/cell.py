@@ -332,8 +332,8 @@ class Scorer:
         for start, stop, estimates in blocks:
             unknown = np.flatnonzero(inner[start:stop] < 0)
             if self.fallback and len(unknown):
-                users = selected.users[kept[start:stop][unknown]]
-                for first, last, others in models.catalogue(self.fallback, users):
+                strangers = selected.users[kept[start:stop][unknown]]
+                for first, last, others in models.catalogue(self.fallback, strangers):
                     estimates[unknown[first:last]] = others
             self._check_and_clip(estimates)
             users, rows = _rows_of(selected.offsets, kept[start:stop])
