@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, Union, get_args
@@ -251,6 +252,19 @@ class Range(Section):
         if self.log and self.low <= 0:
             raise ValueError(f"low is {self.low}; a logarithmic range starts above 0")
         return self
+
+    def end(self, value: float) -> str:
+        """Return ``low`` or ``high`` where a value is in the outer tenth there or beyond, else ''.
+
+        Examples
+        --------
+        >>> Range(low=1.0, high=100.0, log=True).end(70.0), Range(low=1, high=100).end(70)
+        ('high', '')
+        """
+        scale = math.log if self.log else float
+        low, high = scale(self.low), scale(self.high)
+        share = (scale(max(value, self.low)) - low) / (high - low)
+        return "low" if share <= 0.1 else "high" if share >= 0.9 else ""
 
     @property
     def whole(self) -> bool:

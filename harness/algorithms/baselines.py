@@ -178,7 +178,7 @@ class ItemMeanEntry(OneSidedEntry):
     summary = "the item's mean rating in training"
     unknown_user = "its estimate for every user"
     style = ("grey", "o", "-.", True)
-    space = {"damping": Range(low=0.5, high=100.0, log=True)}
+    space = {"damping": Range(low=0.1, high=100_000.0, log=True)}
 
 
 class UserMean(OneSided):

@@ -42,7 +42,17 @@ COLUMNS_ROW = 24  # both groupings of the ratings: two ids of 4 bytes, two ratin
 LISTS_ROW = 250  # a rating in the lists of tuples that a class of your own walks
 BLOCK = 64 << 20  # estimates under way
 
-_FROM_ZERO = ("alpha", "init_high", "init_low", "init_std_dev", "reg", "reg_all", "reg_i", "reg_u")
+_FROM_ZERO = (
+    "alpha",
+    "damping",
+    "init_high",
+    "init_low",
+    "init_std_dev",
+    "reg",
+    "reg_all",
+    "reg_i",
+    "reg_u",
+)
 _COUNTS = ("k", "k_core", "min_k", "min_support", "n_cltr_i", "n_cltr_u", "n_factors")
 LEAST: Mapping[str, float] = {
     **dict.fromkeys((*_FROM_ZERO, "shrinkage"), 0.0),

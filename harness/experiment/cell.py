@@ -187,7 +187,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         scoring_path=models.scoring_path(model) if experiment.accelerate else "surprise",
         n_impossible=n_impossible,
         n_test=len(selected.items),
-        n_unknown_users=int((trainset.inner_users[selected.users] < 0).sum()),
+        n_unknown_users=int((trainset.inner_users[selected.users[selected.kept]] < 0).sum()),
         notes=[f"{chosen.title}: {note}" for note in notes],
     )
     record = CellRecord(facts, selected.users, selected.kept, lists, pairs, inputs)

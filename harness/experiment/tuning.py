@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -173,8 +174,15 @@ def describe(
     import pandas as pd
 
     rows = []
+    of_row: dict[int, list[Search]] = defaultdict(list)
+    for search in searches.values():
+        of_row[search.cell.algorithm].append(search)
+    ends = {number: _near_ends(each) for number, each in of_row.items()}
     for position, search in searches.items():
         cell = cells[position]
+        if isinstance(cell, CellResult) and (near := ends[search.cell.algorithm]):
+            note = f"{cell.algorithm}: the best settings lie in the outer tenth of a range: {near}"
+            cell.notes = [*cell.notes, f"{note}; a wider range may hold better ones"]
         cell.n_trials = len({repr(trial.params) for trial in search.tried[1:]})
         cell.search_seconds = search.seconds
         if search.failure and isinstance(cell, CellResult):
@@ -191,6 +199,30 @@ def describe(
             for number, trial in enumerate(search.tried)
         ]
     return pd.DataFrame(rows)
+
+
+def _near_ends(searches: Iterable[Search]) -> str:
+    """Return which parameters were best near an end of their range, for most searches of a row.
+
+    An end beyond which there is no legal value, as one neighbour, is none.
+    """
+    ends: dict[str, list[str]] = defaultdict(list)
+    for search in searches:
+        best = search.best(metrics.parse(search.budget.metric).higher_is_better)
+        for name, values in search.space.items():
+            value: Any = best.params if best else None
+            for key in name.split("."):
+                value = value.get(key) if isinstance(value, dict) else None
+            if isinstance(values, Range) and value is not None:
+                least = 1 if values.whole else registry.LEAST.get(key, -math.inf)
+                end = values.end(value)
+                ends[name].append("" if end == "low" and values.low <= least else end)
+    return ", ".join(
+        f"{name} at the {end} end ({each.count(end)} of {len(each)} searches)"
+        for name, each in ends.items()
+        for end in ("low", "high")
+        if each.count(end) > len(each) / 2
+    )
 
 
 def n_planned(plan: Plan, algorithm: int) -> int | None:

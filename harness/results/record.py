@@ -179,7 +179,7 @@ class CellFacts(Record):
     n_impossible: Count
     n_test: Count
     n_unknown_users: Count = 0
-    """Test users without a training rating."""
+    """Users with a list but without a training rating."""
     notes: list[str]
     judged: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
     """By label, what a trial scored; None where no user has a score."""

@@ -20,9 +20,9 @@ from harness.kernels import kernel
 from harness.sections import Range, SearchSpace
 
 SPACE: SearchSpace = {
-    "bsl_options.reg_u": Range(low=0.1, high=50.0, log=True),
-    "bsl_options.reg_i": Range(low=0.1, high=50.0, log=True),
-    "bsl_options.n_epochs": Range(low=5, high=30),
+    "bsl_options.reg_u": Range(low=0.1, high=10_000.0, log=True),
+    "bsl_options.reg_i": Range(low=0.1, high=10_000.0, log=True),
+    "bsl_options.n_epochs": Range(low=1, high=50, log=True),
 }
 
 

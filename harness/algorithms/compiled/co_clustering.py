@@ -23,7 +23,7 @@ class CoClustering(Algorithm):
     space = {
         "n_cltr_u": Range(low=1, high=20, log=True),
         "n_cltr_i": Range(low=1, high=20, log=True),
-        "n_epochs": Range(low=5, high=60, log=True),
+        "n_epochs": Range(low=1, high=100, log=True),
     }
     truncates = True
     integers = ("n_cltr_u", "n_cltr_i", "n_epochs")

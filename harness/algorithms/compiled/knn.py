@@ -36,10 +36,10 @@ SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
 HALF = np.uint64(32)
 SPACE: SearchSpace = {
     "k": Range(low=5, high=200, log=True),
-    "min_k": Range(low=1, high=10),
+    "min_k": Range(low=1, high=100, log=True),
     "sim_options.name": ["msd", "cosine", "pearson", "pearson_baseline"],
     "sim_options.user_based": [True, False],
-    "sim_options.min_support": Range(low=1, high=10),
+    "sim_options.min_support": Range(low=1, high=100, log=True),
     "sim_options.shrinkage": Range(low=1.0, high=500.0, log=True),
 }
 

@@ -26,7 +26,7 @@ PAIRS_AT_ONCE = 1 << 15
 ORDERING_ROW = 28  # of the items of each user, while it is searched for repeated ones
 FACTORS: SearchSpace = {
     "n_factors": Range(low=5, high=150, log=True),
-    "n_epochs": Range(low=5, high=60, log=True),
+    "n_epochs": Range(low=1, high=100, log=True),
 }
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -88,8 +88,8 @@ class SVD(FactorModel):
     citation = "koren2009matrix"
     style = ("blue", "o", "-", True)
     space = FACTORS | {
-        "lr_all": Range(low=0.001, high=0.03, log=True),
-        "reg_all": Range(low=0.005, high=0.3, log=True),
+        "lr_all": Range(low=0.00001, high=0.1, log=True),
+        "reg_all": Range(low=0.001, high=1.0, log=True),
     }
     fit_methods = ("fit", "sgd")
     learnt: ClassVar[tuple[str, ...]] = ("bu", "bi", "pu", "qi")
