@@ -7,13 +7,16 @@ import math
 import re
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli import options
-from harness.cli.screen import plain, say, show_run, show_table
+from harness.cli.screen import plain, print_run, say, show_run, show_table
 from harness.errors import ConfigError, Fault, HarnessError, SplitError, counted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONG = 24
 """Longer values of `harness reproduce` are shown as text."""
@@ -148,15 +151,27 @@ def describe(source: str, as_json: bool) -> int:
     show_default=True,
     help="Output folder; one file for each data set, split and seed.",
 )
-def split(config: str, overrides: tuple[str, ...], output: Path) -> int:
+@click.option(
+    "--export",
+    type=options.folder,
+    help="Write the ratings of every fold as CSV to this new folder, for another program.",
+)
+def split(config: str, overrides: tuple[str, ...], output: Path, export: Path | None) -> int:
     """Save the splits that a run would use.
 
-    `split: {kind: file, path: FILE}` reads one back and refuses other data.
+    `split: {kind: file, path: FILE}` reads one back and refuses other data. With --export, a
+    folder for each fold holds its training and test ratings, and split.json names them;
+    `harness evaluate FILE --against RUN` takes back what another program made of them.
     """
     from harness import splits
+    from harness.experiment import exchange
     from harness.experiment.plan import Plan
 
     plan = Plan.from_config(config, overrides=overrides)
+    if export is not None:
+        for line in exchange.export(plan, export):
+            say(line)
+        return 0
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -191,7 +206,6 @@ def split(config: str, overrides: tuple[str, ...], output: Path) -> int:
 @click.option(
     "--metrics",
     "labels",
-    required=True,
     metavar="LABELS",
     help="Metrics to compute, for example 'ndcg@5,10,rmse'.",
 )
@@ -200,12 +214,25 @@ def split(config: str, overrides: tuple[str, ...], output: Path) -> int:
 )
 @click.option("--training", type=options.file, help="Training pairs, for metrics beyond accuracy.")
 @click.option("--per-user", type=options.file, help="Write each user's scores to this CSV file.")
+@click.option(
+    "--against",
+    metavar="RUN",
+    help="Score as this run did, and show the row in its table: a FILE for each fold that "
+    "`harness split --export` wrote, with the estimates or the lists of another program.",
+)
+@click.option("--name", help="With --against: name of the row; by default that of the file.")
+@options.formats(*options.TABLES, help="With --against: how the table is printed.")
+@options.results
 def evaluate(
     files: tuple[Path, ...],
-    labels: str,
+    labels: str | None,
     truth: Path | None,
     training: Path | None,
     per_user: Path | None,
+    against: str | None,
+    name: str | None,
+    form: str,
+    results: Path,
 ) -> int:
     """Score predictions or recommendations of any program.
 
@@ -217,8 +244,22 @@ def evaluate(
     import pandas as pd
 
     from harness import metrics, rankings
-    from harness.results.runs import frame_to_csv
 
+    if against is not None:
+        from harness.experiment import exchange
+        from harness.results.compare import join
+
+        decided = {"--metrics": labels, "--truth": truth, "--training": training}
+        if wrong := [option for option, value in decided.items() if value is not None]:
+            raise click.UsageError(f"{', '.join(wrong)}: the run {against} decides it; remove it")
+        opened = options.opened((against,), results)
+        row = exchange.against(opened[0], files, name or files[0].stem)
+        print_run(join([*opened, row]), form)
+        if per_user is not None:
+            _write_users(per_user, row.users)
+        return 0
+    if labels is None or name is not None or form != "text":
+        raise click.UsageError("give --metrics LABELS; or --against RUN, with --name and --format")
     wanted = metrics.parse_many(labels)
     rows, frames, notes = [], [], []
     for path in files:
@@ -253,11 +294,16 @@ def evaluate(
     for note in notes:
         say(f"note: {note}")
     if per_user is not None:
-        from harness.report.plots import write_file
-
-        data = frame_to_csv(pd.concat(frames)).encode("utf-8", "replace")
-        write_file(per_user, data, "; use --per-user FILE")
+        _write_users(per_user, pd.concat(frames))
     return 0
+
+
+def _write_users(path: Path, users: pd.DataFrame) -> None:
+    from harness.report.plots import write_file
+    from harness.results.runs import frame_to_csv
+
+    data = frame_to_csv(users).encode("utf-8", "replace")
+    write_file(path, data, "; use --per-user FILE")
 
 
 @click.command()

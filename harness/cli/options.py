@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 else:
     _Choice = click.Choice
 
+TABLES = ("text", "markdown", "csv", "latex")
+"""Forms of a run's table."""
 file = click.Path(path_type=Path, dir_okay=False)
 folder = click.Path(path_type=Path, file_okay=False)
 

@@ -215,3 +215,15 @@ def show_run(run: Run) -> None:
         say(f"note: {plain(note)}")
     if run.folder is not None:
         say(f"\nwritten to {plain(run.folder)}")
+
+
+def print_run(run: Run, form: str) -> None:
+    """Print a run's table in one of the forms of `options.TABLES`."""
+    from harness.report import latex
+    from harness.results.runs import to_csv, to_markdown
+
+    if form == "text":
+        show_run(run)
+        return
+    text = latex(run) if form == "latex" else (to_csv if form == "csv" else to_markdown)(run.info)
+    say(text.removesuffix("\n"), whole=True)

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from harness.cli import options
-from harness.cli.screen import plain, say, show_run, show_table
+from harness.cli.screen import plain, print_run, say, show_run, show_table
 from harness.errors import HarnessError, ResultsError, counted
 
 if TYPE_CHECKING:
@@ -130,22 +130,12 @@ def plot(
 @options.runs
 @options.results
 @options.anyway
-@options.formats("text", "markdown", "csv", "latex")
+@options.formats(*options.TABLES)
 def table(runs: tuple[str, ...], results: Path, anyway: bool, form: str) -> int:
     """Print the table of a run, or of several runs together."""
-    from harness.report import join, latex
-    from harness.results.runs import to_csv, to_markdown
+    from harness.report import join
 
-    run = join(options.opened(runs, results), anyway=anyway)
-    if form == "text":
-        show_run(run)
-    else:
-        text = (
-            latex(run)
-            if form == "latex"
-            else {"csv": to_csv, "markdown": to_markdown}[form](run.info)
-        )
-        say(text.removesuffix("\n"), whole=True)
+    print_run(join(options.opened(runs, results), anyway=anyway), form)
     return 0
 
 

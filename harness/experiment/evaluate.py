@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from harness import evaluation, metrics
 from harness.algorithms import registry
 from harness.candidates import Sampled
+from harness.datasets import Ratings
 from harness.experiment.cell import FALLBACKS, compile_scoring
 from harness.experiment.events import Stage
 from harness.experiment.groups import TableGroups
@@ -108,18 +109,14 @@ def evaluate(
                 pool.watch(Stage(cell.title, "metrics"))
                 chosen = plan.experiment.algorithms[cell.algorithm]
                 prefers = registry.entry(chosen.name).gives_preferences(chosen.params)
-                scores, result = _scored(plan, plan.split(cell), name, record, prefers)
+                scores, result = scored(plan, plan.split(cell), name, record, prefers)
                 result.found = cell.key not in pool.computed
                 results[position] = result
                 for label, value in values.items():
                     value.add(record.users, scores[label])
                 sensitivity.add(name, record)
                 limits.add(name, record)
-                frames[position] = pd.DataFrame(
-                    {key: name[key] for key in (*ROW, "seed", "fold")}
-                    | {"user": ratings.user_ids[record.users].astype(str)}
-                    | {label: each.per_user for label, each in scores.items()}
-                )
+                frames[position] = users_of(name, ratings, record, scores)
                 by_group.add(cell, record, frames[position])
             means = {label: each.value for label, each in values.items()}
             rows.append(RowResult(**name.only(RowName), scores=means))
@@ -144,7 +141,20 @@ def evaluate(
     )
 
 
-def _scored(
+def users_of(
+    name: CellName, ratings: Ratings, record: CellRecord, scores: Mapping[str, Scores]
+) -> pd.DataFrame:
+    """Return the scores of each user of a cell."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {key: name[key] for key in (*ROW, "seed", "fold")}
+        | {"user": ratings.user_ids[record.users].astype(str)}
+        | {label: each.per_user for label, each in scores.items()}
+    )
+
+
+def scored(
     plan: Plan, split: Split, name: CellName, record: CellRecord, prefers: bool
 ) -> tuple[dict[str, Scores], CellResult]:
     """Return the scores of a finished cell, and what the run says of it.

@@ -139,13 +139,15 @@ class Plan:
     def split(self, cell: Cell) -> Split:
         """Return what a cell is fitted and scored on; for a trial, parts of the training part."""
         outer = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
-        if not cell.inner:
-            return outer
-        position = (cell.split, cell.seed, outer.fingerprint)
+        return self.inner(cell.split, cell.seed, outer) if cell.inner else outer
+
+    def inner(self, split: int, seed: int, outer: Split) -> Split:
+        """Return the parts of a fold's training part on which settings are fitted and compared."""
+        position = (split, seed, outer.fingerprint)
         if position not in self._inner:
-            section = self.experiment.tuning.validation_of(self.experiment.split[cell.split])
+            section = self.experiment.tuning.validation_of(self.experiment.split[split])
             folder = self.document.folder
-            self._inner[position] = splits.validation(outer, section, cell.seed, folder)
+            self._inner[position] = splits.validation(outer, section, seed, folder)
         return self._inner[position]
 
     def trainset(self, split: Split, *, shared: bool = True) -> ColumnTrainset:

@@ -251,19 +251,19 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     """
     if truth is None:
         needed = ("user", "estimate", "rating") if training is None else ROLES
-        tables = [_read(path, needed, ("item",))]
+        tables = [read_table(path, needed, ("item",))]
         if "rating" not in tables[0].numbers:
             raise MetricError(
                 f"{path}: a TREC run has no ratings; give the relevant items as truth"
             )
     else:
-        tables = [_read(path, ("user", "item"), ("estimate", "rank"))]
-        tables.append(_read(truth, ("user", "item"), ("rating",), form=QRELS))
+        tables = [read_table(path, ("user", "item"), ("estimate", "rank"))]
+        tables.append(read_table(truth, ("user", "item"), ("rating",), form=QRELS))
         if not tables[0].numbers:
             raise MetricError(
                 f"{path}: no column of rank or estimate; add one that orders each list"
             )
-    seen = None if training is None else _read(training, ("user", "item"))
+    seen = None if training is None else read_table(training, ("user", "item"))
     by_rank = truth is not None and "rank" in tables[0].numbers
     keys = -tables[0].numbers["rank"] if by_rank else tables[0].numbers["estimate"]
     users, user_ids = _united([table.ids["user"] for table in tables])
@@ -404,7 +404,7 @@ def _column(frame: Frame, name: str) -> Ids:
     return np.asarray(frame[name])
 
 
-def _read(
+def read_table(
     path: Path, required: tuple[str, ...], optional: tuple[str, ...] = (), *, form: str = RUN
 ) -> Table:
     """Read a table with a header, or a TREC file by its ending; refuse all faults at once."""

@@ -157,7 +157,8 @@ def _differences(one: RunInfo, other: RunInfo) -> list[str]:
         found.append("another split")
     if one.experiment.clip != other.experiment.clip:
         found.append("estimates clipped in one of them only")
-    if not found and {*one.tables} != {*other.tables}:
+    first, second = {*one.tables}, {*other.tables}
+    if not found and not (first <= second or second <= first):
         found.append("other candidates, or a split that is described in another way")
     return found
 

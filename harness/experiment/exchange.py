@@ -1,0 +1,309 @@
+"""Folds for another program, and what it made of them as a row of the run's table."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from harness.candidates import Candidates, CandidatesSection, Catalogue
+from harness.config.experiment import GIVEN
+from harness.errors import ResultsError, SplitError, counted
+from harness.experiment.cell import Scorer
+from harness.experiment.evaluate import scored, users_of
+from harness.experiment.plan import Plan
+from harness.files import write_whole
+from harness.metrics import Pairs, Rankings
+from harness.rankings.lists import Rows, match, read_table
+from harness.results.record import AnyCell, CellFacts, CellName, CellResult, RowName, RowResult
+from harness.results.runs import Run
+from harness.results.scores import RowValue
+from harness.results.store import CellRecord, key_of, short_key
+from harness.splits import Split
+
+INDEX = "split.json"
+Place = tuple[int, int, int, Split]
+"""Positions of a data set and a split in a config, the seed, and a fold."""
+
+
+def _folds(plan: Plan) -> Iterator[Place]:
+    """Yield every fold of a run, in the order of the index and of the files that come back."""
+    given = plan.experiment
+    positions = range(len(given.dataset)), range(len(given.split)), given.seed
+    for dataset, split, seed in itertools.product(*positions):
+        for fold in plan.splits(dataset, split, seed):
+            yield dataset, split, seed, fold
+
+
+def export(plan: Plan, folder: Path) -> Iterator[str]:
+    """Write the ratings of every fold as CSV, and an index; yield a line for each fold.
+
+    A fold has ``train`` and ``test`` and, if the config tunes or has a validation part,
+    ``tuning-train`` and ``validation``, the parts of the training ratings on which settings are
+    fitted and compared. Rows are in the order in which the run's own models see them.
+    """
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise SplitError(f"{folder}: not empty; choose a new folder")
+        index: list[dict[str, object]] = []
+        places = list(_folds(plan))
+        for info, (_, split, seed, fold) in zip(plan.made(), places, strict=True):
+            where = folder / f"fold-{len(index) + 1}" if len(places) > 1 else folder
+            where.mkdir(parents=True, exist_ok=True)
+            parts = {"train": fold.train, "test": fold.test}
+            if plan.is_tuned or plan.experiment.split[split].validation is not None:
+                inner = plan.inner(split, seed, fold)
+                parts |= {"tuning-train": inner.train, "validation": inner.test}
+            for name, rows in parts.items():
+                frame = fold.ratings.take(rows).to_frame()
+                frame.to_csv(where / f"{name}.csv", index=False, lineterminator="\n")
+            start = f"{where.name}/" if len(places) > 1 else ""
+            files = {name: f"{start}{name}.csv" for name in parts}
+            index.append({**info.model_dump(), "scale": fold.ratings.scale, "files": files})
+            counts = ", ".join(f"{name} {len(rows):,}" for name, rows in parts.items())
+            yield f"{where}: {info.split}, seed {seed}, fold {fold.fold + 1}: {counts}"
+        text = json.dumps(index, indent=1, ensure_ascii=False) + "\n"
+        write_whole(folder / INDEX, text.encode())
+        yield f"{folder / INDEX}: fingerprints and files of {counted(len(index), 'fold')}"
+    except OSError as error:
+        reason = error.strerror or error
+        raise SplitError(f"{folder}: cannot be written ({reason}); choose another folder") from None
+
+
+def against(run: Run, files: Sequence[Path], label: str) -> Run:
+    """Return what another program made of a run's folds, as a run with a row in each table.
+
+    `files` are one for each fold, in the order of the index that `export` writes, with a user, an
+    item and an estimate or a rank in each row. The folds are made again from the run's config and
+    must have the fingerprints that it recorded. Estimates are taken as they are, never clipped.
+    Raises ResultsError where a file does not fit its fold.
+    """
+    info = run.info
+    if run.folder is None or str(info.config["dataset"][0]).startswith(GIVEN):
+        raise ResultsError(
+            f"{run.name}: its ratings came from Python, so its test ratings cannot be read again; "
+            "run it from a config"
+        )
+    if (facts := next(iter(info.finished), None)) is None:
+        raise ResultsError(f"{run.name}: no finished cell to compare with; run it again")
+    plan = Plan.from_config(run.folder)
+    places, recorded = list(_folds(plan)), {each.fingerprint for each in info.splits}
+    if changed := [fold for *_, fold in places if fold.fingerprint not in recorded]:
+        raise ResultsError(
+            f"{run.name}: {changed[0].name} of {changed[0].ratings.name} is not the split that it "
+            "recorded; use the data of the run, or run it again"
+        )
+    if len(files) != len(places):
+        raise ResultsError(
+            f"{counted(len(files), 'file')} for {counted(len(places), 'fold')} of {run.name}; "
+            f"give one for each fold, in the order of {INDEX}"
+        )
+    notes: Counter[str] = Counter()
+    given = [_File(path, place[-1], notes) for path, place in zip(files, places, strict=True)]
+    refused: list[str] = []
+    cells: list[CellResult] = []
+    rows: list[RowResult] = []
+    frames: list[pd.DataFrame] = []
+    for number, section in enumerate(plan.experiment.candidates):
+        for (dataset, split), group in itertools.groupby(
+            zip(given, places, strict=True), lambda each: each[1][:2]
+        ):
+            table = plan.tables[dataset, split, number].table
+            alike = {(c.seed, c.fold): c for c in info.cells if c.table == table}
+            values = {str(metric): RowValue(metric) for metric in plan.metrics}
+            try:
+                made = [
+                    file.cell(plan, section, alike[seed, fold.fold], label, facts, values)
+                    for file, (*_, seed, fold) in group
+                ]
+            except _MissingError as error:
+                refused.append(str(error))
+                continue
+            cells += [cell for cell, _ in made]
+            frames += [frame for _, frame in made]
+            means = {name: each.value for name, each in values.items()}
+            rows.append(RowResult(**cells[-1].only(RowName), scores=means))
+    if not rows:
+        raise ResultsError(refused[0])
+    told = [*(f"{label}: {n:,} {what}" for what, n in notes.items()), *refused]
+    update = {"name": label, "cells": cells, "rows": rows, "notes": told, "statistics": []}
+    update |= {"bounds": [], "conventions": [], "ties": [], "groups": []}
+    return Run(info.model_copy(update=update), pd.concat(frames, ignore_index=True))
+
+
+class _MissingError(ResultsError):
+    """A file lacks rows that some candidates need."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _FromFile(Scorer):
+    """Values of pairs that a file holds, in place of a model's estimates; never clipped."""
+
+    file: _File
+
+    def _estimate(
+        self, users: NDArray[np.int32], items: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        rows, split = self.file.rows, self.file.split
+        n_items = split.ratings.n_items
+        known = pd.Index(rows.users * n_items + rows.items)
+        found = known.get_indexer(users.astype(np.int64) * n_items + items)
+        if (missing := np.flatnonzero(found < 0)).size:
+            user = str(split.ratings.user_ids[users[missing[0]]])
+            item = str(split.ratings.item_ids[items[missing[0]]])
+            raise _MissingError(
+                f"{self.file.path}: no row for {len(missing):,} of the {len(found):,} candidates "
+                f"of {split.name}, fold {split.fold + 1} (the first: user {user!r}, item {item!r})"
+                "; give one for each rating of its test file"
+            )
+        return rows.values[found], np.zeros(len(found), dtype=bool)
+
+
+class _File:
+    """What another program made of one fold."""
+
+    def __init__(self, path: Path, split: Split, notes: Counter[str]) -> None:
+        self.path, self.split, self.notes = path, split, notes
+        table = read_table(path, ("user", "item"), ("estimate", "rank"))
+        if not table.numbers:
+            raise ResultsError(f"{path}: no column of estimate or rank; add one")
+        self.by_rank = "estimate" not in table.numbers
+        values = -table.numbers["rank"] if self.by_rank else table.numbers["estimate"]
+        ratings, codes = split.ratings, []
+        for role, ids in (("user", ratings.user_ids), ("item", ratings.item_ids)):
+            of_rows = table.ids[role].ids[table.ids[role].codes]
+            codes.append(pd.Index(ids).get_indexer(pd.Index(of_rows)).astype(np.int64))
+            if (unknown := np.flatnonzero(codes[-1] < 0)).size:
+                raise ResultsError(
+                    f"{path}: {len(unknown):,} of {counted(len(of_rows), 'row')} with a {role} "
+                    f"that {ratings.name} does not have, as {str(of_rows[unknown[0]])!r}; write "
+                    "ids as the exported files do"
+                )
+        self.rows = Rows(codes[0], codes[1], values)
+        if not self.by_rank:
+            low, high = ratings.scale
+            outside = np.count_nonzero((values < low) | (values > high))
+            self._note(outside, f"estimates outside the scale {low:g} to {high:g}, not clipped")
+
+    def _note(self, number: int | np.integer[Any], what: str) -> None:
+        if number:
+            self.notes[what] += int(number)
+
+    def cell(
+        self,
+        plan: Plan,
+        section: CandidatesSection,
+        like: AnyCell,
+        label: str,
+        facts: CellFacts,
+        values: dict[str, RowValue],
+    ) -> tuple[CellResult, pd.DataFrame]:
+        """Score the file beside the cell `like`; return a cell and the scores of its users."""
+        selected, ratings = section.select(self.split, like.seed), self.split.ratings
+        no_model: Any = None
+        scorer = _FromFile(no_model, selected, clip=False, accelerate=False, file=self)
+        pairs = Pairs(np.zeros(selected.n_users + 1, np.int64), [], [])
+        try:
+            estimated, _ = scorer.pairs()
+        except _MissingError:
+            if not isinstance(section, Catalogue):
+                raise
+        else:
+            pairs = pairs if self.by_rank else estimated
+        if isinstance(section, Catalogue):
+            lists = self._catalogue(plan, section, selected)
+        else:
+            ids = ratings.user_ids, ratings.item_ids
+            lists = scorer.rank(
+                section,
+                estimated,
+                depth=plan.depth,
+                named=False,
+                progress=lambda done, total: None,
+                ids=ids,
+            )
+            n_ranked = len(selected.items) + len(selected.extra_items)
+            what = f"rows are of no candidate under {section.describe()} and do not count"
+            self._note(len(self.rows.users) - n_ranked, what)
+        no_errors = not len(pairs.ratings)
+        if no_errors and (errors := [m for m in plan.metrics if m.needs_pairs]):
+            names = ", ".join(map(str, errors))
+            self._note(1, f"file without estimates of all test ratings: no {names}")
+        known = {"notes": [], "n_impossible": 0, "n_test": len(selected.items), "judged": {}}
+        of_program = CellFacts(**facts.only(CellFacts) | known)
+        record = CellRecord(of_program, selected.users, selected.kept, lists, pairs)
+        digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
+        new: dict[str, Any] = {"params": {}, "n_trials": None, "search_seconds": None}
+        new |= {"row": short_key({"table": like.table, "program": label}), "algorithm": label}
+        name = CellName(**like.only(CellName) | new | {"key": key_of({"file": digest})})
+        scores, result = scored(plan, self.split, name, record, no_errors)
+        # Nobody has measured the other program here; the table leaves these cells empty.
+        result.fit_seconds = result.score_seconds = result.peak_mb = math.nan
+        for key, value in values.items():
+            value.add(record.users, scores[key])
+        return result, users_of(name, ratings, record, scores)
+
+    def _catalogue(self, plan: Plan, section: Catalogue, selected: Candidates) -> Rankings:
+        """Return the file's lists of the kept users, over the items of the training part."""
+        split, ratings, rows = self.split, self.split.ratings, self.rows
+        kept = selected.users[selected.kept].astype(np.int64)
+        position = np.full(ratings.n_users, -1)
+        position[kept] = np.arange(len(kept))
+        inner = plan.trainset(split).inner_items
+        pairs = rows.users * ratings.n_items + rows.items
+        trained = ratings.users[split.train].astype(np.int64) * ratings.n_items
+        seen = np.isin(pairs, trained + ratings.items[split.train])
+        if section.training_items == "drop" and (n_seen := int(seen.sum())):
+            raise ResultsError(
+                f"{self.path}: {n_seen:,} of {counted(len(seen), 'row')} with an item that the "
+                f"user rated in the training part of {split.name}, fold {split.fold + 1}, which "
+                "this run leaves out of lists; leave them out, and give a file for each fold in "
+                f"the order of {INDEX}"
+            )
+        known, tested = inner[rows.items] >= 0, position[rows.users] >= 0
+        if self.by_rank and not known.all():
+            raise ResultsError(
+                f"{self.path}: {(~known).sum():,} of {counted(len(known), 'row')} with an item "
+                f"without a training rating in {split.name}, fold {split.fold + 1}; rank only "
+                "items of its training file"
+            )
+        self._note(
+            np.count_nonzero(tested & ~known), "rows with an item that training lacks, not ranked"
+        )
+        self._note(np.count_nonzero(~tested), "rows of users who are not tested")
+        ranked = np.flatnonzero(known & tested)
+        ranked = ranked[np.argsort(inner[rows.items[ranked]], kind="stable")]  # as the run's models
+        users, items = position[rows.users[ranked]], rows.items[ranked]
+        without = len(kept) - len(np.unique(users))
+        self._note(without, f"of {len(kept):,} tested users without a list")
+        owners = np.repeat(selected.users, np.diff(selected.offsets)).astype(np.int64)
+        if np.isin(pairs[ranked], owners * ratings.n_items + selected.items).all():
+            raise _MissingError(
+                f"{self.path}: not shown under {section.describe()}, because all of its rows are "
+                "test ratings; give lists or estimates of the other items too"
+            )
+        owners = position[owners]
+        judged = (owners >= 0) & (selected.known | (section.unknown_items == "count"))
+        truth = Rows(
+            owners[judged], selected.items[judged].astype(np.int64), selected.ratings[judged]
+        )
+        lists = match(
+            Rows(users, items, rows.values[ranked]),
+            truth,
+            ratings.user_ids[kept],
+            ratings.item_ids,
+            by_rank=self.by_rank,
+            by_name=True,
+        )
+        top = None if lists.top_items is None else lists.top_items[:, : plan.depth]
+        return replace(lists, top_items=top if plan.depth else None)

@@ -1,0 +1,134 @@
+"""Folds for another program and back: ``split --export`` and ``evaluate --against``."""
+
+import json
+import re
+from io import StringIO
+
+import pandas as pd
+import pytest
+import surprise
+from surprise import Dataset, Reader
+
+import harness
+
+CONFIG = """\
+dataset: {synthetic: {n_users: 40, n_items: 60, n_ratings: 700}}
+split: {kind: kfold, n_splits: 2}
+candidates: [rated, {kind: catalogue, unknown_items: drop}]
+algorithms: [{name: SVD, params: {random_state: 3, n_epochs: 5}}, ItemMean]
+metrics: ["ndcg(ties=first)@5", hit@3, novelty@5, user_coverage@5, rmse]
+statistics: {resamples: 200}
+"""
+FILES = ("1.csv", "2.csv")
+
+
+@pytest.fixture
+def exported(call, tmp_path):
+    (tmp_path / "own.yaml").write_text(CONFIG)
+    assert call("run", "own.yaml", "-q")[0] == 0
+    code, out, _ = call("split", "own.yaml", "--export", "folds")
+    assert code == 0
+    assert out.splitlines()[-1] == "folds/split.json: fingerprints and files of 2 folds"
+    return tmp_path
+
+
+def estimates_outside(folder, everything=True):
+    """Write what plain Surprise, which reads the exported files alone, says of each fold."""
+    index = json.loads((folder / "folds/split.json").read_text())
+    for number, fold in enumerate(index, 1):
+        paths = {name: folder / "folds" / path for name, path in fold["files"].items()}
+        reader = Reader(line_format="user item rating", sep=",", skip_lines=1,
+                        rating_scale=fold["scale"])  # fmt: skip
+        trainset = Dataset.load_from_file(paths["train"], reader).build_full_trainset()
+        model = surprise.SVD(random_state=3, n_epochs=5).fit(trainset)
+        test = pd.read_csv(paths["test"], dtype=str)[["user", "item"]]
+        pairs = dict.fromkeys(test.itertuples(index=False, name=None))
+        if everything:
+            seen = {(trainset.to_raw_uid(u), trainset.to_raw_iid(i))
+                    for u, i, _ in trainset.all_ratings()}  # fmt: skip
+            items = [trainset.to_raw_iid(i) for i in trainset.all_items()]
+            users = dict.fromkeys(test["user"])
+            pairs |= dict.fromkeys((u, i) for u in users for i in items if (u, i) not in seen)
+        rows = [(*pair, float(model.predict(*pair).est)) for pair in pairs]
+        frame = pd.DataFrame(rows, columns=["user", "item", "estimate"])
+        frame.to_csv(folder / f"{number}.csv", index=False)
+
+
+def test_a_model_trained_outside_has_the_row_of_the_run_to_the_last_digit(call, exported):
+    estimates_outside(exported)
+    code, out, err = call("evaluate", *FILES, "--against", "own", "--name", "outside",
+                          "--format", "csv", "--per-user", "users.csv")  # fmt: skip
+    assert code == 0, err
+    rows = pd.read_csv(StringIO(out)).set_index(["candidates", "algorithm"])
+    for candidates in ("rated", "catalogue, known items"):
+        own, outside = (rows.loc[candidates, name] for name in ("SVD", "outside"))
+        scores = [each for each in rows if "@" in each or each.startswith("rmse")]
+        pd.testing.assert_series_equal(own[scores], outside[scores], check_names=False)
+        assert own["ndcg(ties=first)@5_letters"] in outside["ndcg(ties=first)@5_letters"]
+        assert pd.isna(outside["fit_seconds"])
+    run = harness.read_run("runs/own").users.query("algorithm == 'SVD'")
+    users = pd.read_csv("users.csv", dtype={"user": str})
+    place = ["candidates", "fold", "user"]
+    own, outside = (each.set_index(place).filter(like="@").sort_index() for each in (run, users))
+    pd.testing.assert_frame_equal(own, outside, check_exact=True)
+
+
+def test_estimates_of_the_test_ratings_alone_are_no_lists_of_the_catalogue(call, exported):
+    estimates_outside(exported, everything=False)
+    code, out, _ = call("evaluate", *FILES, "--against", "own")
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()].count(["1", "rated"]) == 1
+    assert "1.csv: not shown under catalogue, known items, because all of its rows are test" in out
+
+
+def test_lists_by_rank_are_scored_like_their_estimates_and_have_no_errors(call, exported):
+    estimates_outside(exported)
+    index = json.loads((exported / "folds/split.json").read_text())
+    for name, fold in zip(FILES, index, strict=True):
+        lists = pd.read_csv(name, dtype={"user": str, "item": str})
+        known = pd.read_csv(exported / "folds" / fold["files"]["train"], dtype=str)["item"]
+        lists = lists[lists["item"].isin(known)].sort_values("estimate", ascending=False)
+        lists["rank"] = lists.groupby("user").cumcount() + 1
+        lists[lists["rank"] <= 5].drop(columns="estimate").to_csv(name, index=False)
+    code, out, _ = call("evaluate", *FILES, "--against", "own", "--name", "top five",
+                        "--format", "csv")  # fmt: skip
+    assert code == 0
+    rows = pd.read_csv(StringIO(out)).set_index(["candidates", "algorithm"])
+    own, lists = (rows.loc["catalogue, known items", name] for name in ("SVD", "top five"))
+    assert lists["hit@3"] == own["hit@3"]
+    assert pd.isna(lists["rmse"])
+    assert ("rated", "top five") not in rows.index
+
+
+@pytest.mark.parametrize(
+    ("files", "change", "message"),
+    [
+        (FILES[:1], None, "1 file for 2 folds of own; give one for each fold"),
+        (FILES[::-1], None, "2.csv: 350 of .* rows with an item that the user rated in the train"),
+        (FILES, "user,item,estimate\nnobody,1,3\n", "1.csv: 1 of 1 row with a user that .* does"),
+        (FILES, "user,item\n1,1\n", "1.csv: no column of estimate or rank; add one"),
+        ((*FILES, "--metrics", "rmse"), None, "--metrics: the run own decides it; remove it"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(call, exported, files, change, message):
+    estimates_outside(exported)
+    if change is not None:
+        (exported / "1.csv").write_text(change)
+    code, out, err = call("evaluate", *files, "--against", "own")
+    assert (code, out) == (2, "")
+    assert re.search(message, err), err
+
+
+def test_a_validation_part_is_exported_and_a_folder_with_files_is_not_touched(call, exported):
+    tuned = "split={kind: holdout, validation: {kind: holdout, test_size: 0.5}}"
+    code, _, _ = call("split", "own.yaml", "--export", "one", "--set", tuned)
+    (fold,) = json.loads((exported / "one/split.json").read_text())
+    parts = {name: pd.read_csv(exported / "one" / path) for name, path in fold["files"].items()}
+    assert {name: len(part) for name, part in parts.items()} == {
+        "train": 560, "test": 140, "tuning-train": 280, "validation": 280,
+    }  # fmt: skip
+    inner = pd.concat([parts["tuning-train"], parts["validation"]]).sort_values(["user", "item"])
+    outer = parts["train"].sort_values(["user", "item"])
+    assert inner.to_numpy().tolist() == outer.to_numpy().tolist()
+    code, out, err = call("split", "own.yaml", "--export", "one")
+    assert (code, out, err) == (2, "", "one: not empty; choose a new folder\n")
