@@ -170,10 +170,10 @@ class Live(Lines):
             case CellStarted(cell):
                 self.rows[cell] = self.cells.add_task(printable(cell), stage="loading")
             case Stage(cell) if cell in self.rows:
-                self.cells.update(self.rows[cell], stage=_in_words(event))
+                self.cells.update(self.rows[cell], stage=in_words(event))
             case Stage(cell):
                 of = f" of {printable(cell)}" if cell else ""
-                self.run.update(self.row, description=_in_words(event) + of)
+                self.run.update(self.row, description=in_words(event) + of)
             case CellFinished(cell):
                 if cell in self.rows:
                     self.cells.remove_task(self.rows.pop(cell))
@@ -221,12 +221,12 @@ def _ending(event: CellFinished) -> str:
     return f"✓ {event.cell}: {event.seconds:.2f} s"
 
 
-def _in_words(event: Stage) -> str:
+def in_words(event: Stage) -> str:
     """Return a stage and its steps in words.
 
-    >>> _in_words(Stage("SVD", "fitting by epoch", 7, 20)), _in_words(Stage("", "loading"))
+    >>> in_words(Stage("SVD", "fitting by epoch", 7, 20)), in_words(Stage("", "loading"))
     ('fitting, epoch 7 of 20', 'loading')
-    >>> _in_words(Stage("SVD", "fitting", 300, 900))
+    >>> in_words(Stage("SVD", "fitting", 300, 900))
     'fitting, 33%'
     """
     stage = event.stage.removesuffix(" by epoch")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from harness.results.runs import Run
 
 CONFIG_ENDINGS = (".yaml", ".yml")
+SAY_SECONDS = 5.0
+"""Seconds between two lines that say how far a stage is."""
 FORMATS = ("csv", "parquet", "jsonl", "trec")
 
 
@@ -190,18 +193,11 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[
                 raise
     if isinstance(found, str) and any(v for k, v in wanted.items() if k != "algorithm"):
         raise HarnessError("--metric, --dataset, --split and --candidates choose a table of a run")
-    last = ""
 
     def note(sentence: str) -> None:
         say(sentence, err=True)
 
-    def progress(stage: str, done: int, total: int) -> None:
-        nonlocal last
-        if stage != last:
-            last = stage
-            say(stage, err=True)
-
-    model = fit_row(found, wanted.pop("algorithm"), progress=progress, say=note, **wanted)
+    model = fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
     return model, model.trainset.n_users
 
 
@@ -228,15 +224,30 @@ def _users_in(path: Path) -> list[object]:
     return list(names)
 
 
+def _stages() -> Callable[[str, int, int], None]:
+    """Return what says a stage when it begins and, every few seconds, how far it is."""
+    from harness.cli.progress import in_words
+    from harness.experiment.events import Stage
+
+    last, said = "", 0.0
+
+    def progress(stage: str, done: int, total: int) -> None:
+        nonlocal last, said
+        now = time.monotonic()
+        if stage != last or (total and now - said >= SAY_SECONDS):
+            say(in_words(Stage("", stage, done, total)) if stage == last else stage, err=True)
+            last, said = stage, now
+
+    return progress
+
+
 def _reported(blocks: Iterator[pd.DataFrame], n_users: int) -> Iterator[pd.DataFrame]:
-    """Pass blocks on; of many users, say after each tenth how many are done."""
-    done = shown = 0
+    """Pass blocks on, and say how many of the users are done."""
+    done, progress = 0, _stages()
     for block in blocks:
         yield block
         done += block["user"].nunique()
-        if n_users > 10_000 and 10 * done // n_users > shown:
-            shown = 10 * done // n_users
-            say(f"{done:,} of {n_users:,} users", err=True)
+        progress("recommending", done, n_users)
 
 
 def _write(file: IO[bytes], form: str, blocks: Iterator[pd.DataFrame]) -> int:

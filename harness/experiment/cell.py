@@ -130,7 +130,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     selected = section.select(split, cell.seed)
     # Code from elsewhere may change what it is given, which must not reach another cell.
     trainset = plan.trainset(split, shared=":" not in chosen.name)
-    _refuse_what_cannot_fit(chosen.name, cell.params, trainset)
+    refuse_what_cannot_fit(chosen.name, cell.params, trainset)
     model = registry.create(chosen.name, cell.params, cell.seed)
     if registry.entry(chosen.name).draws_in_order and chosen.params.get("random_state") is not None:
         folds = plan.splits(cell.dataset, cell.split, cell.seed)[: cell.fold]
@@ -230,7 +230,8 @@ def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> 
         )
 
 
-def _refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: ColumnTrainset) -> None:
+def refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: ColumnTrainset) -> None:
+    """Raise a CapacityError where the memory that is free does not suffice."""
     needed = registry.memory(name, params, trainset.n_users, trainset.n_items, trainset.n_ratings)
     free = available_bytes()
     if needed > SHARE_OF_MEMORY * free:

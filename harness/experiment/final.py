@@ -10,6 +10,7 @@ from harness import datasets, seeds
 from harness.algorithms import models, registry, surprise
 from harness.config.experiment import Experiment
 from harness.errors import AlgorithmError, DataError, suggestion
+from harness.experiment.cell import refuse_what_cannot_fit
 from harness.experiment.plan import Plan
 from harness.results.best import best
 from harness.results.runs import Run
@@ -53,6 +54,8 @@ def fit_row(
     ------
     AlgorithmError
         If several rows could be meant, or none of this name is there.
+    CapacityError
+        If the algorithm needs more memory than is free.
     DataError
         If the data are not those that the run was made with.
     ResultsError
@@ -131,6 +134,7 @@ def fit_row(
         scale=data.scale,
     )
     seed = seeds.derive(experiment.seed[0], "all ratings", chosen.title)
+    refuse_what_cannot_fit(chosen.name, chosen.params, trainset)
     model = registry.create(chosen.name, chosen.params, seed)
     progress("fitting", 0, 0)
     with seeds.global_generators(seed):
