@@ -2,8 +2,9 @@
 
     python benchmarks/speed.py SUBJECT [--copy ml-100k] [--output figures.json] [--repeats N]
 
-Subjects: script, cross_validation, fits, catalogue, peers, metrics, growth, large. Each compares
-the numbers of both sides before it prints their times; exit code 1 if a ratio is below its bar.
+Subjects: script, cross_validation, fits, catalogue, peers, metrics, growth, large, lists. Each
+compares the numbers of both sides before it prints their times; exit code 1 if a ratio is below its
+bar.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import contextlib
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -546,9 +548,63 @@ def measure_run(size: str) -> dict[str, float]:
     return found | {PER_RATING: 1e9 * fit / n_train / N_EPOCHS}
 
 
+LISTS = SIZES | {"10M": {"n_users": 69_878, "n_items": 10_677, "n_ratings": 10_000_054}}
+LISTED = (
+    *(("1M", name) for name in ("SVD", "BaselineOnly", "KNNBaseline")),
+    *((size, name) for size in ("10M", "25M") for name in ("SVD", "BaselineOnly")),
+)
+"""Neighbours alone take long for more: ten minutes for 10M on two idle cores."""
+ITEM_NEIGHBOURS = {"sim_options": {"name": "pearson_baseline", "user_based": False}}
+
+
+def lists(given: argparse.Namespace) -> dict[str, Any]:
+    """Ten items for each user, at the shapes of MovieLens 1M, 10M and 25M, made up.
+
+    Each row is a new process that reads, fits and writes a CSV file as ``harness recommend`` does.
+    Lists come in blocks of users: they must add less than half a gigabyte to the peak.
+    """
+    rows = []
+    for size, name in LISTED:
+        found = in_a_process("measure_lists", [size, name])
+        rows.append({"data": size, "algorithm": name} | found)
+        print(size, name, *(f"{key}: {value:.2f}" for key, value in found.items()), flush=True)
+    return {"rows": rows, "missed": any(row["lists, GB"] > 0.5 for row in rows)}
+
+
+def measure_lists(what: tuple[str, str]) -> dict[str, float]:
+    """Return the seconds of each stage, and what the lists add to the peak of memory."""
+    size, name = what
+    params = ITEM_NEIGHBOURS if name.startswith("KNN") else {}
+    config: dict[str, Any] = {
+        "dataset": {"synthetic": LISTS[size]},
+        "algorithms": [{"name": name, "params": params}],
+        "metrics": ["ndcg@10"],
+        "baselines": False,
+    }
+    models.warm_up(name, params)
+    moments = {}
+
+    def note(stage: str, done: int, total: int) -> None:
+        moments.setdefault(stage, time.perf_counter())
+
+    model = harness.fit_row(config, progress=note)
+    fitted, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with tempfile.TemporaryFile("w") as file:
+        for block in harness.recommend_in_blocks(model, n=10):
+            block.to_csv(file, index=False, header=False)
+    added = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return {
+        "load, s": moments["fitting"] - moments["loading"],
+        "fit, s": fitted - moments["fitting"],
+        "lists, s": time.perf_counter() - fitted,
+        "processor, s": time.process_time(),
+        "lists, GB": added * 1024 / 1e9,
+    }
+
+
 SUBJECTS: dict[str, Callable[[argparse.Namespace], Figures | dict[str, Any]]] = {
     each.__name__.rstrip("_"): each
-    for each in (script, cross_validation, fits, catalogue, peers, metrics_, growth, large)
+    for each in (script, cross_validation, fits, catalogue, peers, metrics_, growth, large, lists)
 }
 
 

@@ -69,6 +69,8 @@ def speed(name: str) -> str:
             [key, *(each[key] for each in sizes.values())] for key in next(iter(sizes.values()))
         )
         return markdown(["", *sizes], rows)
+    if name == "lists":
+        return markdown([*found["rows"][0]], ([*row.values()] for row in found["rows"]))
     rows = (
         [
             *(row["work"], row["theirs"], row["ours"], f"{row['ratio']:.1f}"),
