@@ -1,7 +1,14 @@
-"""How often tests reject and intervals hold on synthetic scores, and how long that takes.
+"""How often tests reject and intervals hold on synthetic and real scores, and how long that takes.
 
 Run it with ``python benchmarks/statistics_study.py``; it takes some minutes and prints a Markdown
-table. The tests of the package check the same at a smaller size.
+table. The tests of the package check the same at a smaller size. With ``--seeds`` it studies the
+tests over seeds on real ratings, in five minutes, and writes ``figures/seeds.json``:
+
+- an algorithm against itself under other seeds of the model, on the same random splits or on one;
+- real differences between algorithms, less their mean over all users, splits and seeds: how often
+  a test finds what is not there, and so how often its interval misses the mean.
+
+Users and seeds are drawn from those of a run that crosses many seeds.
 
 The synthetic scores look like NDCG: a user's taste makes all algorithms good or bad together, many
 scores are 0, none is above 1.
@@ -10,11 +17,15 @@ scores are 0, none is above 1.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
+import harness
 from harness.statistics import (
     adjust,
     bootstrap_interval,
@@ -23,7 +34,10 @@ from harness.statistics import (
     randomisation,
     wilcoxon,
 )
+from harness.statistics.variance import corrected, over_users, two_way
 
+SEEDED = ["SVD", "SVDpp", "NMF", "CoClustering"]
+HOLDOUT = 0.25
 TESTS = {
     "randomisation": lambda differences, seed: randomisation(differences, 9_999, seed),
     "t-test": lambda differences, seed: paired_t(differences),
@@ -120,6 +134,94 @@ def time_comparison(n_users: int, n_algorithms: int) -> tuple[str, str, str]:
     return what, "seconds", f"{elapsed:.1f} s"
 
 
+def scores_by_seed(dataset: str, split: int, model: int) -> dict[str, np.ndarray]:
+    """Return NDCG@10 of each algorithm, shape (n_users, split, model), for users tested in all."""
+    config = {
+        "dataset": dataset,
+        "split": {"kind": "holdout", "test_size": HOLDOUT},
+        "seeds": {"split": split, "model": model},
+        "algorithms": [*SEEDED, "KNNBaseline", "BaselineOnly"],
+        "metrics": ["ndcg@10"],
+        "baselines": False,
+        "statistics": None,
+    }
+    run = harness.run(config, results=None)
+    table = run.users.pivot_table(index="user", columns=["algorithm", "seed"], values="ndcg@10")
+    table = table.dropna()
+    return {
+        name: table[name][run.info.seeds].to_numpy().reshape(len(table), split, model)
+        for name in run.info.algorithms
+    }
+
+
+def rejects(values: np.ndarray) -> dict[str, bool]:
+    """Return what each test says of differences, shape (n_users, n_seeds)."""
+    means, by_seed = values.mean(axis=1)[:, None], values.T[:, :, None]
+    mean = means.mean(axis=0)
+    errors = {
+        "users, one seed": over_users(values[:, :1]),
+        "users, mean of seeds": over_users(means),
+        "two-way": two_way(means, by_seed),
+        "nadeau-bengio": corrected(by_seed, HOLDOUT / (1 - HOLDOUT)),
+    }
+    of = {name: values[:, :1].mean(axis=0) if "one" in name else mean for name in errors}
+    return {name: bool(each.p_values(of[name])[0] <= 0.05) for name, each in errors.items()}
+
+
+def draw_self(scores: dict[str, np.ndarray], rng: np.random.Generator, n: int, n_seeds: int):
+    """Return an algorithm less itself under other model seeds, on a split of its own each."""
+    table = scores[SEEDED[rng.integers(len(SEEDED))]]
+    _, n_splits, n_models = table.shape
+    users = rng.integers(len(table), size=n)
+    splits = rng.choice(n_splits, n_seeds, replace=False)
+    one, other = np.array([rng.choice(n_models, 2, replace=False) for _ in splits]).T
+    return table[users[:, None], splits, one] - table[users[:, None], splits, other]
+
+
+def draw_self_fixed(scores: dict[str, np.ndarray], rng: np.random.Generator, n: int, n_seeds: int):
+    """Return an algorithm less itself under other model seeds, all on one split."""
+    table = scores[SEEDED[rng.integers(len(SEEDED))]][:, 0]
+    seeds = rng.choice(table.shape[1], 2 * n_seeds, replace=False)
+    users = rng.integers(len(table), size=(n, 1))
+    return table[users, seeds[:n_seeds]] - table[users, seeds[n_seeds:]]
+
+
+def draw_centred(scores: dict[str, np.ndarray], rng: np.random.Generator, n: int, n_seeds: int):
+    """Return a real difference less its mean over everything."""
+    pairs = [*combinations(scores, 2)]
+    one, other = (scores[name] for name in pairs[rng.integers(len(pairs))])
+    n_all, n_splits, n_models = one.shape
+    users = rng.integers(n_all, size=(n, 1))
+    splits = rng.integers(n_splits, size=n_seeds)
+    first, second = rng.integers(n_models, size=(2, n_seeds))
+    truth = one.mean() - other.mean()
+    return one[users, splits, first] - other[users, splits, second] - truth
+
+
+def study_seeds(dataset: str, n_draws: int) -> dict[str, object]:
+    """Return how often each test rejects, by design, users and seeds."""
+    begun = time.perf_counter()
+    crossed, fixed = scores_by_seed(dataset, 16, 4), scores_by_seed(dataset, 1, 24)
+    designs = {
+        "against itself, splits and models": (draw_self, crossed),
+        "against itself, models on one split": (draw_self_fixed, fixed),
+        "centred differences": (draw_centred, crossed),
+    }
+    rng, rows = np.random.default_rng(6), []
+    print("| what | users | seeds | " + " | ".join(rejects(np.eye(3))) + " |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for what, (draw, scores) in designs.items():
+        for n_users in (25, 100, 900):
+            for n_seeds in (2, 3, 5, 10):
+                found = [rejects(draw(scores, rng, n_users, n_seeds)) for _ in range(n_draws)]
+                shares = {test: float(np.mean([each[test] for each in found])) for test in found[0]}
+                rows.append({"what": what, "users": n_users, "seeds": n_seeds} | shares)
+                shown = " | ".join(spread(share, n_draws) for share in shares.values())
+                print(f"| {what} | {n_users} | {n_seeds} | {shown} |", flush=True)
+    seconds = round(time.perf_counter() - begun)
+    return {"dataset": dataset, "draws": n_draws, "seconds": seconds, "level": 0.05, "rows": rows}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -128,7 +230,15 @@ def main() -> None:
         "--draws", type=int, default=1_000, help="synthetic experiments of each kind"
     )
     parser.add_argument("--users", type=int, default=200, help="users of each experiment")
+    parser.add_argument("--seeds", action="store_true", help="the study of seeds, on real ratings")
+    parser.add_argument("--dataset", default="bundled", help="of the study of seeds")
     given = parser.parse_args()
+    if given.seeds:
+        path = Path(__file__).parent / "figures" / "seeds.json"
+        kept = json.loads(path.read_text()) if path.exists() else {}
+        kept[given.dataset] = study_seeds(given.dataset, 2 * given.draws)
+        path.write_text(json.dumps(kept, indent=1) + "\n")
+        return
     print("| what | expected | found |\n|---|---|---|")
     print("| {} | {} | {} |".format(*time_comparison(6_000, 11)))
     print("| {} | {} | {} |".format(*time_comparison(100_000, 11)), flush=True)

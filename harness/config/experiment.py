@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -13,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from harness import metrics
+from harness import metrics, seeds
 from harness.candidates import CandidatesSection, Rated
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
@@ -21,10 +23,14 @@ from harness.groups import GroupSection
 from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State
 from harness.splits import FilterSection, SplitSection
 from harness.splits.kinds import Holdout
+from harness.statistics.comparison import SEED_TESTS, PairedTest
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 GIVEN = "given from Python: "
 """How the record of a run names ratings that were given from Python."""
+Claim = Literal["algorithms", "models"]
+MOST_SEEDS = 10_000
+"""Combinations of seeds."""
 
 
 def _as_named(value: object) -> object:
@@ -83,16 +89,69 @@ AlgorithmSection = Annotated[
 """An algorithm's name, or a mapping with parameters."""
 
 
+class Draw(NamedTuple):
+    """The seeds that the random numbers of a cell derive from; that of the model names the cell."""
+
+    split: int
+    """Of the split, and of a sample of candidates."""
+    search: int
+    """Of the validation part, and of the settings that a search tries."""
+    model: int
+
+
+class Seeds(Section):
+    """How many seeds of each kind a run crosses, derived by name from its one `seed`.
+
+    Each split is searched under every search seed, and each search fitted under every model seed.
+    The first seed of each kind is the run's.
+    """
+
+    split: int = Field(default=1, ge=1, le=1000)
+    """Seeds of the split, and of a sample of candidates."""
+    search: int = Field(default=1, ge=1, le=1000)
+    """Seeds of the search for parameters: its validation part and settings, for each split."""
+    model: int = Field(default=1, ge=1, le=1000)
+    """Seeds of the fit, for each split and search."""
+
+    @model_validator(mode="after")
+    def _are_few(self) -> Self:
+        n = self.split * self.search * self.model
+        if n > MOST_SEEDS:
+            raise ValueError(f"{n:,} combinations; ask for {MOST_SEEDS:,} or fewer")
+        return self
+
+    def draws(self, seed: int) -> Iterator[Draw]:
+        """Yield the seeds of each combination; the model's is different in each."""
+
+        def spread(start: int, kind: str, n: int) -> Iterator[int]:
+            yield start
+            yield from (seeds.derive(start, "seeds", kind, i) for i in range(1, n))
+
+        for split in spread(seed, "split", self.split):
+            for search in spread(split, "search", self.search):
+                for model in spread(search, "model", self.model):
+                    yield Draw(split, search, model)
+
+
 class Inference(Section):
-    """Intervals and tests over users, for every metric that is a mean of users' scores.
+    """Intervals and tests, for every metric that is a mean of users' scores.
 
     A user's scores in several folds or seeds are averaged first: they are not independent.
     """
 
+    claim: Claim | None = None
+    """What tests are about: `algorithms`, over users and seeds, or these fitted `models`, over
+    users alone. By default as `test` says, else algorithms where the run has at least two seeds."""
+
     baseline: str | None = None
     """Label of the algorithm that the others are compared with, in addition to all pairs."""
-    test: Literal["randomisation", "t", "wilcoxon"] = "randomisation"
-    """Paired test: sign-flip randomisation, Student's t or Wilcoxon's signed ranks."""
+    test: PairedTest | None = None
+    """About models: sign-flip `randomisation` (the default), Student's `t` or Wilcoxon's signed
+    ranks. About algorithms: `two-way`, random effects of users and seeds (the default), or the
+    corrected t-test of Nadeau and Bengio over folds and seeds."""
+    margin: float | None = Field(default=None, gt=0, lt=1e100)
+    """Test too whether two algorithms are equivalent: differ by less than this, in the unit of the
+    metric; it applies to every metric."""
     correction: Literal["holm", "benjamini-hochberg", "none"] = "holm"
     """For the number of comparisons."""
     interval: Literal["bca", "percentile"] = "bca"
@@ -102,6 +161,22 @@ class Inference(Section):
     comparisons needs where none of these is as extreme as the scores."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
     """Of the intervals; a difference is significant at one minus this."""
+
+    @model_validator(mode="after")
+    def _test_fits_claim(self) -> Self:
+        if self.claim and self.test and self.claim != self.about(1)[0]:
+            tests = "two-way or nadeau-bengio" if self.claim == "algorithms" else "randomisation"
+            raise ValueError(
+                f"`test: {self.test}` is not about {self.claim}; use {tests}, or leave `test` out"
+            )
+        return self
+
+    def about(self, n_seeds: int) -> tuple[Claim, PairedTest]:
+        """Return the claim and the test of a run with so many seeds."""
+        if self.test is not None:
+            return "algorithms" if self.test in SEED_TESTS else "models", self.test
+        claim = self.claim or ("algorithms" if n_seeds > 1 else "models")
+        return claim, "two-way" if claim == "algorithms" else "randomisation"
 
 
 class Tuning(Section):
@@ -191,7 +266,10 @@ class Experiment(Section):
     """For whom each algorithm works: groups of users or items, each with the metrics that are means
     of users' scores. `{users: known}` is added where a split tests users without training."""
     seed: OneOrMore[State] = Field(default=[0])
-    """The run's seed, or several; all random numbers are derived from it by name."""
+    """The run's seed, or several; all random numbers are derived from it by name. Several change
+    split, search and model together."""
+    seeds: Seeds = Seeds()
+    """How many seeds of each kind to cross, beside one `seed`."""
     tuning: Tuning = Tuning(trials=20)
     """How algorithms with a `search` are tuned: the same budget for each."""
     baselines: bool = True
@@ -207,6 +285,18 @@ class Experiment(Section):
     """Whether compiled fitting and scoring replace Surprise's where the results are the same."""
     execution: Execution = Execution()
     """How the run is executed: workers and time limits."""
+
+    @cached_property
+    def draws(self) -> dict[int, Draw]:
+        """The seeds of the run's cells, by the seed that names the cell, that of the run first."""
+        if not self.crosses_seeds:
+            return {seed: Draw(seed, seed, seed) for seed in self.seed}
+        return {draw.model: draw for draw in self.seeds.draws(self.seed[0])}
+
+    @property
+    def crosses_seeds(self) -> bool:
+        """Whether seeds of the split, the search and the model are crossed."""
+        return self.seeds != Seeds()
 
     @model_validator(mode="before")
     @classmethod
@@ -230,6 +320,22 @@ class Experiment(Section):
 
     @model_validator(mode="after")
     def _check_titles(self) -> Self:
+        if self.crosses_seeds and len(self.seed) > 1:
+            raise ValueError(
+                f"`seeds` with {len(self.seed)} values of `seed`; all are derived from one: give "
+                "one `seed`, or leave `seeds` out"
+            )
+        if self.seeds.search > 1 and all(each.search is None for each in self.algorithms):
+            raise ValueError(
+                f"seeds.search is {self.seeds.search}, and no algorithm has a `search`; give one "
+                "algorithm a `search`, or leave `seeds.search` out"
+            )
+        one = len(self.draws) < 2 and self.statistics
+        if one and one.about(1)[1] == "two-way":
+            raise ValueError(
+                "statistics: one seed can carry no claim about algorithms; cross several, as "
+                "`seeds: {split: 5}`, or use `claim: models`"
+            )
         baseline = self.statistics.baseline if self.statistics else None
         titles = [algorithm.title for algorithm in self.algorithms]
         if baseline is not None and baseline not in titles:

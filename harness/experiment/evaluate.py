@@ -269,7 +269,7 @@ def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -
 
 
 def _notes_on_data(plan: Plan) -> Iterator[str]:
-    n_datasets, seeds = len(plan.experiment.dataset), plan.experiment.seed
+    n_datasets, seeds = len(plan.experiment.dataset), list(plan.experiment.draws)
     for data in plan.loaded():
         yield from (f"{data.name}: {note}" for note in (*data.notes, *data.filters))
     if plan.of_genres:
@@ -374,6 +374,7 @@ def _notes_on_metrics(
             yield f"{where}{label} cannot distinguish algorithms: {reasons[0]}"
         elif all(len(each) > 1 and _equal(each) for each in folds.values()):
             yield f"{where}{label}: all algorithms of this run score the same"
+    yield from (entry.about for entry in compared)
     undecided: dict[str, dict[str, None]] = defaultdict(dict)
     for entry in compared:
         undecided[entry.note][entry.metric] = None

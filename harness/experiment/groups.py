@@ -66,6 +66,7 @@ class TableGroups:
 
     def __init__(self, plan: Plan, cells: Sequence[Cell]) -> None:
         self.settings, self.seed = plan.experiment.statistics, plan.experiment.seed[0]
+        self.design = plan.experiment.draws, plan.made()
         self.splits = {(cell.seed, cell.fold): plan.split(cell) for cell in cells}
         self.folds = {fold: number for number, fold in enumerate(self.splits)}
         self.candidates = plan.experiment.candidates[cells[0].candidates]
@@ -176,7 +177,7 @@ class TableGroups:
         """Compare the algorithms in a group."""
         if self.settings is None:
             return {}
-        found, _ = infer(frame, labels, cells, self.settings, self.seed)
+        found, _ = infer(frame, labels, cells, self.settings, self.seed, *self.design)
         return {(each.metric, mean.row): mean for each in found for mean in each.algorithms}
 
     def _alone(self, scores: Floats, row: str, algorithm: str, state: int) -> AlgorithmMean:

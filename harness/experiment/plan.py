@@ -128,7 +128,8 @@ class Plan:
         return self.read[dataset]
 
     def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
-        """Return the folds of the config's split number `split` under one seed."""
+        """Return the folds of the config's split number `split` for the cells of one seed."""
+        seed = self.experiment.draws[seed].split
         position = (dataset, split, seed)
         if position not in self._splits:
             ratings, _ = self.ratings(dataset)
@@ -143,6 +144,7 @@ class Plan:
 
     def inner(self, split: int, seed: int, outer: Split) -> Split:
         """Return the parts of a fold's training part on which settings are fitted and compared."""
+        seed = self.experiment.draws[seed].search
         position = (split, seed, outer.fingerprint)
         if position not in self._inner:
             section = self.experiment.tuning.validation_of(self.experiment.split[split])
@@ -192,7 +194,7 @@ class Plan:
         """
         experiment, made = self.experiment, []
         for dataset, split, seed in itertools.product(
-            range(len(experiment.dataset)), range(len(experiment.split)), experiment.seed
+            range(len(experiment.dataset)), range(len(experiment.split)), experiment.draws
         ):
             for fold, candidates, (number, algorithm) in itertools.product(
                 self.splits(dataset, split, seed),
@@ -210,7 +212,7 @@ class Plan:
                     (self.names["dataset"][dataset], len(experiment.dataset) > 1),
                     (self.names["split"][split], len(experiment.split) > 1),
                     (f"fold {fold.fold + 1}/{fold.n_folds}", fold.n_folds > 1),
-                    (f"seed {seed}", len(experiment.seed) > 1),
+                    (f"seed {seed}", len(experiment.draws) > 1),
                     (self.names["candidates"][candidates], len(experiment.candidates) > 1),
                 )
                 title = " · ".join(text for text, distinguishes in parts if distinguishes)
@@ -235,7 +237,9 @@ class Plan:
             "data": self.ratings(cell.dataset)[0].fingerprint,
             "split": self.split(cell).fingerprint,
             "candidates": section.model_dump(),
-            "sample": (cell.seed, cell.fold) if isinstance(section, Sampled) else None,
+            "sample": (experiment.draws[cell.seed].split, cell.fold)
+            if isinstance(section, Sampled)
+            else None,
             "algorithm": _identity(chosen.name),
             "params": cell.params,
             "global_seed": self.global_seed(cell),

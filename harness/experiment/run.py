@@ -142,7 +142,13 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
     not_compared: list[str] = []
     if experiment.statistics is not None:
         statistics, not_compared = infer(
-            found.users, labels, found.cells, experiment.statistics, experiment.seed[0]
+            found.users,
+            labels,
+            found.cells,
+            experiment.statistics,
+            experiment.seed[0],
+            experiment.draws,
+            plan.made(),
         )
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation part that tuning used, written out in each split
@@ -156,7 +162,7 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
         "name": experiment.name,
         "description": experiment.description,
         "metrics": labels,
-        "seeds": experiment.seed,
+        "seeds": list(experiment.draws),
         "config": config,
         "config_file": plan.document.folder
         and (source.name if source.is_absolute() else source.as_posix()),

@@ -125,7 +125,8 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
         algorithm = experiment.algorithms[cell.algorithm]
         if algorithm.search is not None:
             space, names = space_of(algorithm), (registry.canonical(algorithm.name), cell.fold)
-            settings = settings_of(experiment.tuning, space, cell.seed, *names)
+            seed = experiment.draws[cell.seed].search
+            settings = settings_of(experiment.tuning, space, seed, *names)
             searches[position] = Search(cell, space, experiment.tuning, settings)
     while trials := [
         (search, setting, plan.keyed(_trial(search.cell, setting, number)))

@@ -8,12 +8,13 @@
 from harness.report import plots
 from harness.report.across import critical_difference
 from harness.report.page import build_page, write_index, write_page
-from harness.report.tables import latex, style
+from harness.report.tables import evidence, latex, style
 from harness.results.compare import join
 
 __all__ = [
     "build_page",
     "critical_difference",
+    "evidence",
     "join",
     "latex",
     "plots",

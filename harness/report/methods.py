@@ -17,7 +17,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from harness import metrics, statistics
-from harness.config.experiment import AlgorithmConfig, Experiment
+from harness.config.experiment import AlgorithmConfig, Experiment, Inference
 from harness.datasets.section import CATALOGUE
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, joined, plain, templates
@@ -161,6 +161,7 @@ def methods(info: RunInfo) -> Methods:
         "catalogue": CATALOGUE,
         "cited_in": cited_in,
         "default_resamples": statistics.DEFAULT_RESAMPLES,
+        "chosen_test": _test(info, config),
         "span": _span,
         "share": _share,
         "preferences": any(_of_counts(row) or kind(row) == "top-n" for row in config.algorithms),
@@ -221,6 +222,14 @@ def checklist(info: RunInfo) -> str:
         ],
     )
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+
+
+def _test(info: RunInfo, config: Experiment) -> str:
+    """Return the test that was made: over users where a table had too few folds and seeds."""
+    _, test = (config.statistics or Inference()).about(len(info.seeds))
+    if test in statistics.SEED_TESTS and all(each.claim == "models" for each in info.statistics):
+        return "randomisation"
+    return test
 
 
 def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:

@@ -18,7 +18,7 @@ from harness.report.methods import command, describe_cells, describe_run, method
 from harness.report.plots import KINDS, Plot, write_file
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, headline, plain, summarise, templates
-from harness.report.tables import latex, sensitivity_tables
+from harness.report.tables import evidence, latex, sensitivity_tables
 from harness.results.compare import join
 from harness.results.record import took
 from harness.results.runs import Run, find_runs, read_run, row_name, to_csv, to_markdown
@@ -189,7 +189,7 @@ def _template(name: str) -> Template:
     made.filters |= {"linked": linked, "symbol": symbol}
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
-    called += (sensitivity_tables, to_csv, to_markdown, to_yaml)
+    called += (evidence, sensitivity_tables, to_csv, to_markdown, to_yaml)
     values = {"style": _style_sheet(), "svg": _svg}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})
 

@@ -8,6 +8,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness import metrics, statistics
 from harness.config.experiment import Inference
 from harness.errors import ResultsError, counted, suggestion
@@ -133,8 +135,17 @@ class ResultTable:
         if corrected_alone:
             correction = self._settings.correction
             adjusted = statistics.adjust([pair.p for pair in pairs], correction)
+            n_counted = 1 if correction == "none" else len(pairs)
             for pair, p in zip(pairs, adjusted, strict=True):
                 pair.p_adjusted, pair.significant = float(p), bool(p <= self.level + 1e-12)
+                if pair.standard_error is not None and pair.degrees is not None:
+                    error = np.array([pair.standard_error]), np.array([pair.degrees])
+                    found = statistics.StandardError(*error).detectable(self.level / n_counted)
+                    pair.detectable = float(found[0])
+            known = [pair.p_equivalent for pair in pairs if pair.p_equivalent is not None]
+            if len(known) == len(pairs):
+                for pair, p in zip(pairs, statistics.adjust(known, correction), strict=True):
+                    pair.equivalent = bool(p <= self.level + 1e-12)
         return pairs
 
     @property
@@ -148,7 +159,8 @@ class ResultTable:
 def _turned(pair: PairDifference) -> PairDifference:
     """Return a pair with the other algorithm as the subtrahend."""
     low, high = (None if end is None else -end for end in (pair.high, pair.low))
-    names = {"first": pair.second, "second": pair.first}
+    size = None if pair.effect_size is None else -pair.effect_size
+    names = {"first": pair.second, "second": pair.first, "effect_size": size}
     return pair.model_copy(
         update=names | {"difference": -pair.difference, "low": low, "high": high}
     )

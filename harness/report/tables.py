@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from harness import metrics
-from harness.report.summary import ResultTable, Summary, plain, sentences, summarise
+from harness.report.summary import ResultTable, Summary, p_text, plain, sentences, summarise
 from harness.results.record import ConventionRow, measured
 from harness.results.runs import Run, as_text, rounded, row_name
 
@@ -46,8 +46,6 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
 
 
 def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
-    import pandas as pd
-
     columns = {"algorithm": [escape_latex(row_name(row)) for row in table.records.values()]}
     for label in summary.info.metrics:
         if table.rows[label].notna().any():
@@ -57,21 +55,15 @@ def _latex_table(summary: Summary, table: ResultTable, number: int) -> str:
     caption = "{}, {}, candidates: {}; ".format(*table.names)
     caption += "folds and seeds averaged" if summary.several else "one split"
     if table.comparisons:
+        about = {"models": "these fitted models", "algorithms": "the algorithms, over seeds"}
+        claims = dict.fromkeys(about[each.claim] for each in table.comparisons.values())
+        caption += f"; tests of {' and '.join(claims)}"
         caption += "; algorithms that share a letter are not significantly different"
     conditions = measured(summary.info.cells)
     mixed = f" Seconds were measured {'; '.join(conditions)}." if len(conditions) > 1 else ""
-    text: str = (
-        pd.DataFrame(columns)
-        .style.hide(axis="index")
-        .to_latex(
-            caption=escape_latex(f"{caption}.{mixed}"),
-            label=f"tab:{_identifier(summary.run.name)}-{number}",
-            column_format="l" + "r" * (len(columns) - 1),
-            position_float="centering",
-            hrules=True,
-        )
-    )
-    return text
+    rows = list(zip(*columns.values(), strict=True))
+    label = f"tab:{_identifier(summary.run.name)}-{number}"
+    return _to_latex(list(columns), rows, 1, f"{caption}.{mixed}", label)
 
 
 def _latex_number(table: ResultTable, label: str, name: str) -> str:
@@ -124,8 +116,8 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
 
 
 @dataclass(frozen=True)
-class SensitivityTable:
-    """A table of the page beside the results: what other definitions do to the same lists."""
+class SideTable:
+    """A table of the page beside the results."""
 
     title: str
     caption: str
@@ -147,15 +139,92 @@ class SensitivityTable:
         csv.writer(text, lineterminator="\n").writerows(rows)
         return text.getvalue()
 
+    @property
+    def latex(self) -> str:
+        """The table for a paper; it needs the package ``booktabs``."""
+        columns = [escape_latex(name) for name in self.columns]
+        rows = [[escape_latex(value) for value in row] for row in self.rows]
+        label = f"tab:{_identifier(self.title)}"
+        return _to_latex(columns, rows, self.n_words, f"{self.title}. {self.caption}", label)
 
-def sensitivity_tables(summary: Summary) -> list[SensitivityTable]:
+
+def _to_latex(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], n_words: int, caption: str, label: str
+) -> str:
+    """Return a table of LaTeX from escaped cells, the first columns to the left."""
+    import pandas as pd
+
+    text: str = (
+        pd.DataFrame(rows, columns=pd.Index(columns))
+        .style.hide(axis="index")
+        .to_latex(
+            caption=escape_latex(caption),
+            label=label,
+            column_format="l" * n_words + "r" * (len(columns) - n_words),
+            position_float="centering",
+            hrules=True,
+        )
+    )
+    return text
+
+
+def evidence(run: Run | Summary, *, metric: str | None = None) -> list[SideTable]:
+    """Return, for each results table, how sure and how large its differences are.
+
+    By one metric, the primary one by default, and less the baseline of the summary: the value and
+    its share of the room between a random and the best order, the difference with its interval,
+    Cohen's d_z, the adjusted p-value, the difference that the run could detect, whether the two are
+    equivalent within the margin of the config, and standard deviations over users and seeds.
+    """
+    summary = summarise(run)
+    label = summary.metric(metric)
+    return [_evidence(summary, table, label) for table in summary.tables]
+
+
+def _evidence(summary: Summary, table: ResultTable, label: str) -> SideTable:
+    compared = table.comparisons.get(label)
+    title = _titled(f"Differences in {label} to {plain(summary.baseline)}", summary, table)
+    if compared is None:
+        return SideTable(title, f"No comparison of {label} in this table.", table.number)
+    room = summary.run.room.set_index("row")[label]
+    pairs = table.differences(label, summary.baseline, corrected_alone=True)
+    of_pairs = {pair.first: pair for pair in pairs}
+    of_rows = {each.algorithm: each for each in compared.algorithms}
+    levels = list(next(iter(of_rows.values())).components)
+    text, places = partial(table.text, label), table.decimals[label] + 1
+    rows = []
+    for name in table.ranked(label):
+        pair, own = of_pairs.get(name), of_rows.get(name)
+        share = room[table.records[name]["row"]]
+        cells = [name, text(table.records[name][label])]
+        cells.append(rounded(share, 3))
+        if pair is None:
+            cells += [""] * (6 + (compared.margin is not None))
+        else:
+            cells += [rounded(each, places) for each in (pair.difference, pair.low, pair.high)]
+            p = p_text(pair.p_adjusted, pair.p_is_bound).removeprefix("p ").removeprefix("= ")
+            cells += [rounded(pair.effect_size, 2), p]
+            cells.append(rounded(pair.detectable, places))
+            if compared.margin is not None:
+                cells.append("yes" if pair.equivalent else "no")
+        variances = own.components if own else {}
+        cells += [rounded(variances[level] ** 0.5, places) if own else "" for level in levels]
+        rows.append(cells)
+    columns = ["algorithm", label, "of room", "difference", "low", "high", "d_z", "p", "detectable"]
+    columns += [] if compared.margin is None else [f"within ±{compared.margin:g}"]
+    columns += [f"sd {level}" for level in levels]
+    caption = sentences("evidence", compared=compared, levels=levels)
+    return SideTable(title, caption, table.number, columns, rows)
+
+
+def sensitivity_tables(summary: Summary) -> list[SideTable]:
     """Return, for each results table, that of ties and that of conventions."""
     return [
         make(summary, table) for table in summary.tables for make in (_tie_table, _convention_table)
     ]
 
 
-def _tie_table(summary: Summary, table: ResultTable) -> SensitivityTable:
+def _tie_table(summary: Summary, table: ResultTable) -> SideTable:
     """Return the users with ties at the cut, and the values under each rule for ties."""
     title = _titled("Ties at the cut", summary, table)
     shares: dict[str, dict[str, float]] = {}
@@ -171,7 +240,7 @@ def _tie_table(summary: Summary, table: ResultTable) -> SensitivityTable:
     names = [name for name in table.ranked(summary.primary) if name in shares]
     if not names or not (labels or rules):
         caption = f"No metric with a cut-off rank. {sentences('absent')}"
-        return SensitivityTable(title, caption, table.number)
+        return SideTable(title, caption, table.number)
     rows = [
         (
             name,
@@ -186,19 +255,17 @@ def _tie_table(summary: Summary, table: ResultTable) -> SensitivityTable:
     largest, name = max(gaps, key=lambda each: each[0], default=(None, ""))
     gap = table.text(summary.primary, largest)
     caption = sentences("ties", metric=metric, name=name, gap=gap)
-    return SensitivityTable(title, caption, table.number, ("algorithm", *tied, *values), rows)
+    return SideTable(title, caption, table.number, ("algorithm", *tied, *values), rows)
 
 
-def _convention_table(summary: Summary, table: ResultTable) -> SensitivityTable:
+def _convention_table(summary: Summary, table: ResultTable) -> SideTable:
     """Return the scores of the same lists by the definition of each library.
 
     Libraries with the same definition share a row.
     """
     entry = next((each for each in summary.info.conventions if each.table == table.key), None)
     if entry is None:
-        return SensitivityTable(
-            _titled("Conventions", summary, table), sentences("absent"), table.number
-        )
+        return SideTable(_titled("Conventions", summary, table), sentences("absent"), table.number)
     title = _titled(f"{entry.metric}@{entry.k} by library and document", summary, table)
     by_label: dict[str, list[ConventionRow]] = {}
     for each in entry.rows:
@@ -219,7 +286,7 @@ def _convention_table(summary: Summary, table: ResultTable) -> SensitivityTable:
         rows.append((libraries, definition, *shown))
     columns = ("library or document", "definition", *keys)
     caption = _convention_caption(summary, table, list(keys), values_of)
-    return SensitivityTable(title, caption, table.number, columns, rows, best, n_words=2)
+    return SideTable(title, caption, table.number, columns, rows, best, n_words=2)
 
 
 def _convention_caption(

@@ -177,8 +177,9 @@ def best(
     config |= {
         "algorithms": [algorithm_entry],
         "metrics": list(dict.fromkeys([label, *info.metrics])),
-        "seed": list(info.seeds),
+        "seed": list(info.experiment.seed),
     }
+    config |= {"seeds": written["seeds"]} if "seeds" in written else {}
     folder = folder_of(config, info.config_file or "", run.folder)
     evidence = [*_evidence(info, row, label, finished), *how, *_cautions(row, chosen.name, config)]
     return Best(row, params, config, evidence, folder)

@@ -104,9 +104,12 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     seeds = sorted({seed for info in infos for seed in info.seeds})
     statistics: list[MetricComparison] = []
     if settings is not None:
-        statistics, not_compared = infer(users, labels, cells, settings, seeds[0])
-        notes += not_compared
-    notes += [note for info in infos for note in info.notes]
+        draws = {key: draw for info in infos for key, draw in info.experiment.draws.items()}
+        splits = [each for info in infos for each in info.splits]
+        statistics, said = infer(users, labels, cells, settings, seeds[0], draws, splits)
+        notes += [*said, *(each.about for each in statistics)]
+    claims = {each.about for info in infos for each in info.statistics}
+    notes += [note for info in infos for note in info.notes if note not in claims]
     tables = {row.result.table: row.result.only(TableName) for row in rows}
     bounds = _first(((each.table, each.bound), each) for info in infos for each in info.bounds)
     conventions, ties = _sensitivity(infos, rows, tables)

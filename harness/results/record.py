@@ -32,7 +32,7 @@ from pydantic_core import from_json
 
 import harness
 from harness import metrics
-from harness.config.experiment import GIVEN, NAME, Experiment
+from harness.config.experiment import GIVEN, NAME, Claim, Experiment
 from harness.datasets import cache_folder
 from harness.errors import MetricError, ResultsError, counted
 from harness.sections import SearchSpace, dotted
@@ -235,6 +235,8 @@ class AlgorithmMean(RowKey):
     high: Number | None
     letters: Annotated[str, Field(pattern="^[a-z.]{0,10000}$")]
     n_users: Count
+    components: dict[str, Amount] = {}
+    """Variances: of users, of the seeds of each level, and the rest; none for a single seed."""
 
 
 class PairDifference(Record):
@@ -252,6 +254,14 @@ class PairDifference(Record):
     significant: bool
     n_users: Count
     n_left_out: Count
+    standard_error: Amount | None = None
+    degrees: Amount | None = None
+    """Of freedom."""
+    detectable: Amount | None = None
+    """The difference that such a test finds with a power of 80%."""
+    p_equivalent: Share | None = None
+    equivalent: bool | None = None
+    """Whether the difference is significantly within the margin; None without one."""
 
 
 class MetricComparison(TableName):
@@ -260,6 +270,10 @@ class MetricComparison(TableName):
     metric: Word
     method: Text
     note: Text
+    claim: Claim = "models"
+    about: Text = ""
+    """The claim as a sentence."""
+    margin: Amount | None = None
     algorithms: Some[AlgorithmMean]
     pairs: Rows[PairDifference]
     baseline: list[PairDifference] | None
@@ -512,6 +526,14 @@ class RunInfo(Record):
     def tables(self) -> dict[str, tuple[str, str, str]]:
         """Display names of each table, by its identity."""
         return {row.table: row.names for row in self.rows}
+
+    @property
+    def seeds_text(self) -> str:
+        """The seeds, or, where they are crossed, the run's and how many of each kind there are."""
+        several = [f"{n} {kind}" for kind, n in self.config["seeds"].items() if n > 1]
+        if several:
+            return f"{self.config['seed'][0]}, crossed: {' × '.join(several)}"
+        return ", ".join(map(str, self.seeds))
 
     @property
     def algorithms(self) -> list[str]:

@@ -41,6 +41,9 @@ TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
 BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
 """What the bounds of a table are called."""
 
+NO_ROOM = 1e-12
+"""Best and random order that differ by no more are the same."""
+
 DEFAULT_DECIMALS = 4
 """If the uncertainty of a number is unknown."""
 MOST_DECIMALS = 7
@@ -136,6 +139,40 @@ class Run:
         they have; ``table``.
         """
         return _bounds_table(self.info)
+
+    @cached_property
+    def room(self) -> pd.DataFrame:
+        """The table's values as shares of the room between a random (0) and the best order (1).
+
+        Columns are ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its
+        label, NaN where it has no bounds; ``table`` and ``row``.
+        """
+        shares = self.table[["algorithm", *GROUP, *self.info.metrics, "table", "row"]].copy()
+        tables, bounds = list(self.info.tables), self.bounds.set_index(["bound", "table"])
+        for label in self.info.metrics:
+            low, high = (
+                shares["table"].map({each: bounds[label].get((name, each)) for each in tables})
+                for name in (BOUNDS["random"], BOUNDS["best"])
+            )
+            room = (high - low).astype(float)
+            shares[label] = (shares[label] - low) / room.where(room.abs() > NO_ROOM)
+        return shares
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """Every difference of two algorithms by every metric that was compared.
+
+        Columns are ``metric``; ``dataset``, ``split``, ``candidates``; ``claim``, whether the test
+        is about algorithms or these fitted models; and what `statistics.Comparison` has of pairs;
+        ``equivalent`` is None without a margin.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            {"metric": each.metric} | {key: each[key] for key in (*GROUP, "claim")} | dict(pair)
+            for each in self.info.statistics
+            for pair in each.pairs
+        )
 
     @cached_property
     def users(self) -> pd.DataFrame:
@@ -454,8 +491,7 @@ def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
 def headline(info: RunInfo) -> str:
     """Return one line: data, split, candidates, seeds."""
     parts = [" and ".join(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
-    seeds = ", ".join(str(seed) for seed in info.seeds)
-    return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {seeds}"
+    return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {info.seeds_text}"
 
 
 def escape_markdown(text: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,20 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
-from harness.config.experiment import Inference
+from harness.config.experiment import Draw, Inference
 from harness.errors import MetricError, ResultsError
 from harness.metrics import Metric, Scores, conventions
+from harness.results.design import Design
 from harness.results.record import (
     AnyCell,
     ConventionRow,
     ConventionScores,
     MetricComparison,
     RowName,
+    SplitInfo,
     TableName,
     TieRow,
     TieScores,
 )
 from harness.results.store import CellRecord, CellStore
+from harness.statistics import SEED_TESTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,12 +107,16 @@ def infer(
     cells: Sequence[AnyCell],
     settings: Inference,
     seed: int,
+    draws: Mapping[int, Draw] | None = None,
+    splits: Iterable[SplitInfo] = (),
 ) -> tuple[list[MetricComparison], list[str]]:
     """Compare the algorithms of each table by every metric that is a mean over users.
 
-    `users` is as a run has it; `cells` give tables and rows their order. A row with a failed cell
-    is not compared: its users are not those of the others. Notes say what is not compared, and why.
+    `users` is as a run has it; `cells` give tables and rows their order; `draws` say which seeds
+    are nested in which. A row with a failed cell is not compared: its users are not those of the
+    others. Notes say what is not compared, and why.
     """
+    ratios = {each.fingerprint: each.n_test / max(1, each.n_train) for each in splits}
     tables: dict[str, dict[str, list[AnyCell]]] = {}
     for cell in cells:
         tables.setdefault(cell.table, {}).setdefault(cell.row, []).append(cell)
@@ -148,24 +155,46 @@ def infer(
                     "with every other algorithm"
                 )
             titles = [names[row] for row in kept]
+            design = Design.of([cell for row in kept for cell in rows[row]], draws or {})
+            claim, test = settings.about(len(design.units))
+            by_seed = None
+            if test in SEED_TESTS:
+                by_seed = design.by_part(users_of[table], label, scores[kept], test)
+                if len(by_seed) < 2:
+                    claim, test, by_seed = "models", "randomisation", None
+                    notes.append(
+                        f"{where}{label}: its rows have no two folds or seeds in common, so that "
+                        "tests are of the fitted models"
+                    )
+            ratio = [ratios[each] for each in design.fingerprints if each in ratios]
             compared = statistics.compare(
                 scores[kept].to_numpy(),
                 titles,
                 baseline=settings.baseline if settings.baseline in titles else None,
-                test=settings.test,
+                test=test,
                 correction=settings.correction,
                 interval=settings.interval,
                 n_resamples=settings.resamples,
                 confidence=settings.confidence,
                 seed=seeds.derive(seed, "statistics", table, label),
                 higher_is_better=metric.higher_is_better,
+                by_seed=by_seed,
+                ratio=float(np.mean(ratio)) if ratio else None,
+                margin=settings.margin,
             )
+            about = design.about(claim, test)
+            of_rows = _rows(compared.algorithms.assign(row=kept))
+            for own_row, row in zip(of_rows, kept, strict=True):
+                own_row["components"] = design.components(users_of[table], label, row)
             baseline = compared.baseline
             described = {
                 "metric": label,
-                "method": compared.describe(),
+                "method": f"{compared.describe()} {about}.",
                 "note": compared.note,
-                "algorithms": _rows(compared.algorithms.assign(row=kept)),
+                "claim": claim,
+                "about": about,
+                "margin": settings.margin,
+                "algorithms": of_rows,
                 "pairs": _rows(compared.pairs),
                 "baseline": None if baseline is None else _rows(baseline),
             }

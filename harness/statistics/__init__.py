@@ -2,12 +2,14 @@
 
 from harness.statistics.comparison import (
     DEFAULT_RESAMPLES,
+    SEED_TESTS,
     Comparison,
     Correction,
     PairedTest,
     adjust,
     compare,
     letters,
+    with_power,
 )
 from harness.statistics.gaps import gaps
 from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
@@ -19,9 +21,11 @@ from harness.statistics.resampling import (
     randomisation,
     wilcoxon,
 )
+from harness.statistics.variance import StandardError, components
 
 __all__ = [
     "DEFAULT_RESAMPLES",
+    "SEED_TESTS",
     "Comparison",
     "Correction",
     "Friedman",
@@ -29,14 +33,17 @@ __all__ = [
     "PairedTest",
     "PostHoc",
     "RankComparison",
+    "StandardError",
     "adjust",
     "bootstrap_interval",
     "compare",
     "compare_ranks",
+    "components",
     "effect_size",
     "gaps",
     "letters",
     "paired_t",
     "randomisation",
     "wilcoxon",
+    "with_power",
 ]

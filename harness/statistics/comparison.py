@@ -22,15 +22,25 @@ from harness.statistics.resampling import (
     randomise,
     wilcoxon,
 )
+from harness.statistics.variance import (
+    FEWEST_SEEDS,
+    FEWEST_USERS,
+    StandardError,
+    corrected,
+    over_users,
+    two_way,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Comparison", "Correction", "PairedTest", "adjust", "compare", "letters"]
 
-PairedTest = Literal["randomisation", "t", "wilcoxon"]
+PairedTest = Literal["randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"]
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 
+SEED_TESTS: tuple[PairedTest, ...] = ("two-way", "nadeau-bengio")
+"""Tests over seeds, for claims about algorithms; the others are over users alone."""
 DEFAULT_RESAMPLES = 10_000
 MARGIN = 20
 """The smallest p-value that can be found, corrected, is at most the level divided by this."""
@@ -51,13 +61,18 @@ class Comparison:
         less second, ``low`` and ``high`` of its interval (of this pair alone, not corrected),
         ``effect_size`` (Cohen's d_z), ``p``, ``p_is_bound``, whether p is an upper bound because no
         resample was as extreme, ``p_adjusted`` among all pairs, ``significant``, ``n_users`` with a
-        score from both and ``n_left_out`` without.
+        score from both and ``n_left_out`` without; ``standard_error`` and ``degrees`` of freedom of
+        the difference, and ``detectable``, the difference that is found with a power of 80%, at the
+        level that the smallest p-value is compared with. With a margin also ``p_equivalent``, not
+        corrected, and ``equivalent``: whether the difference is significantly within the margin.
     baseline : DataFrame or None
         The same for each algorithm less the baseline, ``p_adjusted`` among these alone.
     test, correction, interval, n_resamples, confidence, seed
         The settings.
     note : str
-        Why no difference could have been significant; empty where one could.
+        Why no difference could have been significant, or the level may not hold; else empty.
+    margin : float or None
+        Of the test of equivalence.
     """
 
     algorithms: pd.DataFrame
@@ -70,6 +85,7 @@ class Comparison:
     confidence: float
     seed: int
     note: str = ""
+    margin: float | None = None
 
     def describe(self) -> str:
         """Return how the comparison was made, as a sentence for a caption."""
@@ -79,18 +95,29 @@ class Comparison:
             "randomisation": f"randomisation test ({n_resamples:,} sign flips{closer})",
             "t": "paired t-test",
             "wilcoxon": "Wilcoxon's signed-rank test",
+            "two-way": "t-test with random effects of users and seeds",
+            "nadeau-bengio": "t-test of Nadeau and Bengio",
         }[self.test]
+        over = {"two-way": "", "nadeau-bengio": " over folds and seeds"}.get(
+            self.test, " over users"
+        )
         correction = {
             "holm": "Holm's correction",
             "benjamini-hochberg": "Benjamini and Hochberg's correction",
             "none": "no correction for the number of comparisons",
         }[self.correction]
         interval = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap"}[self.interval]
+        interval += f" over users ({n_resamples:,} resamples)"
+        if self.test in SEED_TESTS:
+            interval = "the same standard errors"
+        margin = ""
+        if self.margin is not None:
+            margin = f" Equivalent: significantly within ±{self.margin:g} (TOST, same correction)."
         return (
-            f"Two-sided {test} over users with {correction}, level {1 - self.confidence:.3g}; "
-            f"{100 * self.confidence:.4g}% intervals by {interval} over users "
-            f"({n_resamples:,} resamples). Algorithms that share a letter are not significantly "
-            f"different.{f' {self.note[0].upper()}{self.note[1:]}.' if self.note else ''}"
+            f"Two-sided {test}{over} with {correction}, level {1 - self.confidence:.3g}; "
+            f"{100 * self.confidence:.4g}% intervals by {interval}. Algorithms that share a letter "
+            f"are not significantly different.{margin}"
+            f"{f' {self.note[0].upper()}{self.note[1:]}.' if self.note else ''}"
         )
 
 
@@ -106,6 +133,9 @@ def compare(
     confidence: float = 0.95,
     seed: int = 0,
     higher_is_better: bool = True,
+    by_seed: Floats | None = None,
+    ratio: float | None = None,
+    margin: float | None = None,
 ) -> Comparison:
     """Compare algorithms by the scores of the same users.
 
@@ -119,9 +149,11 @@ def compare(
         Labels, all different.
     baseline : str, optional
         The algorithm to compare the others with.
-    test : {"randomisation", "t", "wilcoxon"}
+    test : {"randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"}
         Randomisation and t-test keep their level with few and with many users; Wilcoxon's test
-        does not with thousands of them [2]_.
+        does not with thousands of them [2]_. These three are over users, about fitted models. The
+        others are about algorithms: random effects of users and seeds (`variance.two_way`), and
+        Nadeau and Bengio's test over folds and seeds (`variance.corrected`), both with t intervals.
     correction : {"holm", "benjamini-hochberg", "none"}
         For the number of comparisons.
     interval : {"bca", "percentile"}
@@ -137,6 +169,13 @@ def compare(
         Seed of the resamples.
     higher_is_better : bool
         Whether the highest mean gets the first letter.
+    by_seed : array_like of float, shape (n_seeds, n_users, n_algorithms), optional
+        For the tests about algorithms: the scores under each seed, or in each fold and seed; those
+        of a user may be NaN where `scores` has their mean.
+    ratio : float, optional
+        Of test to training ratings in a fold, for Nadeau and Bengio's test.
+    margin : float, optional
+        Above 0, in the unit of the scores: test too whether two algorithms differ by less.
 
     Raises
     ------
@@ -165,7 +204,9 @@ def compare(
     import pandas as pd
 
     table = np.asarray(scores, np.float64)
+    seeds = None if by_seed is None else np.asarray(by_seed, np.float64)
     _check(table, names, baseline, n_resamples, confidence)
+    _check_design(table, test, seeds, ratio, margin)
     n = len(names)
     firsts, seconds = np.triu_indices(n, 1)
     differences = table[:, firsts] - table[:, seconds]
@@ -186,15 +227,28 @@ def compare(
             smallest = 1 / (n_drawn + 1)
         p_values, is_bound = randomise(shared, n_drawn, seed, None if n_resamples else smallest)
         note = _undecidable(differences, n_resamples, correction, level)
-    else:
+    elif test in ("t", "wilcoxon"):
         p_values = paired_t(differences) if test == "t" else wilcoxon(differences)
-    low, high = pair_intervals(shared, n, confidence, n_drawn, interval, seed)
+    means = np.nanmean(table, axis=0)
+    of_pairs = np.nanmean(differences, axis=0)
+    if seeds is None or test not in SEED_TESTS:
+        errors = over_users(differences)
+        low, high = pair_intervals(shared, n, confidence, n_drawn, interval, seed)
+    else:
+        values, both = np.column_stack([table, differences]), seeds[:, :, firsts]
+        both = np.concatenate([seeds, both - seeds[:, :, seconds]], axis=2)
+        found = two_way(values, both) if test == "two-way" else corrected(both, ratio or 0.0)
+        low, high = found.interval(np.concatenate([means, of_pairs]), confidence)
+        errors = StandardError(found.error[n:], found.degrees[n:])
+        p_values = errors.p_values(of_pairs)
+        if test == "two-way":
+            note = _too_few(len(seeds), int(n_common.min()))
     adjusted = adjust(p_values, correction)
     pairs = pd.DataFrame(
         {
             "first": [names[position] for position in firsts.tolist()],
             "second": [names[position] for position in seconds.tolist()],
-            "difference": np.nanmean(differences, axis=0),
+            "difference": of_pairs,
             "low": low[n:],
             "high": high[n:],
             "effect_size": effect_size(differences),
@@ -204,11 +258,13 @@ def compare(
             "significant": adjusted <= level,
             "n_users": n_common,
             "n_left_out": len(table) - n_common,
+            "standard_error": errors.error,
+            "degrees": errors.degrees,
         }
     )
+    pairs = with_power(pairs, correction, level, margin)
     different = np.zeros((n, n), bool)
     different[firsts, seconds] = different[seconds, firsts] = adjusted <= level
-    means = np.nanmean(table, axis=0)
     order = np.argsort(-means if higher_is_better else means, kind="stable")
     marks = dict(zip(order.tolist(), letters(different[np.ix_(order, order)]), strict=True))
     algorithms = pd.DataFrame(
@@ -221,9 +277,32 @@ def compare(
             "letters": [marks[position] for position in range(n)],
         }
     )
-    against = None if baseline is None else _against(pairs, baseline, correction, level)
-    settings = (test, correction, interval, n_resamples, confidence, seed, note)
+    against = None if baseline is None else _against(pairs, baseline, correction, level, margin)
+    settings = (test, correction, interval, n_resamples, confidence, seed, note, margin)
     return Comparison(algorithms, pairs, against, *settings)
+
+
+def with_power(
+    pairs: pd.DataFrame, correction: Correction, level: float, margin: float | None
+) -> pd.DataFrame:
+    """Add to a family of pairs what it can detect and, with a margin, which are equivalent."""
+    errors = StandardError(pairs["standard_error"].to_numpy(), pairs["degrees"].to_numpy())
+    n_counted = 1 if correction == "none" else len(pairs)
+    pairs = pairs.assign(detectable=errors.detectable(level / n_counted))
+    if margin is None:
+        return pairs
+    p_values = errors.equivalence(pairs["difference"].to_numpy(), margin)
+    return pairs.assign(p_equivalent=p_values, equivalent=adjust(p_values, correction) <= level)
+
+
+def _too_few(n_seeds: int, n_users: int) -> str:
+    """Return a warning where the test of users and seeds may not keep its level."""
+    if n_seeds >= FEWEST_SEEDS and n_users >= FEWEST_USERS:
+        return ""
+    return (
+        f"may find too many differences: {n_seeds} seeds and {n_users:,} users, and the test keeps "
+        f"its level from {FEWEST_SEEDS} seeds and {FEWEST_USERS} users on"
+    )
 
 
 def _undecidable(
@@ -251,7 +330,7 @@ def _undecidable(
 
 
 def _against(
-    pairs: pd.DataFrame, baseline: str, correction: Correction, level: float
+    pairs: pd.DataFrame, baseline: str, correction: Correction, level: float, margin: float | None
 ) -> pd.DataFrame:
     """Return the pairs with the baseline, turned so that it is second, corrected again."""
     rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
@@ -262,7 +341,7 @@ def _against(
         rows.loc[turned, column] *= -1
     rows["p_adjusted"] = adjust(rows["p"], correction)
     rows["significant"] = rows["p_adjusted"] <= level
-    return rows.reset_index(drop=True)
+    return with_power(rows.reset_index(drop=True), correction, level, margin)
 
 
 def _check(
@@ -293,6 +372,27 @@ def _check(
         fault = f"confidence {confidence}; use one such as 0.95"
     elif n_resamples is not None and n_resamples < 1:
         fault = f"{n_resamples} resamples; use 10,000"
+    if fault:
+        raise ComparisonError(f"comparison: {fault}")
+
+
+def _check_design(
+    table: Floats,
+    test: PairedTest,
+    by_seed: Floats | None,
+    ratio: float | None,
+    margin: float | None,
+) -> None:
+    fault, what = None, "folds or seeds" if test == "nadeau-bengio" else "seeds"
+    if test in SEED_TESTS and (by_seed is None or len(by_seed) < 2):
+        fault = f"{test} with scores of fewer than two {what}; give those of each as by_seed"
+    elif by_seed is not None and by_seed.shape[1:] != table.shape:
+        fault = f"by_seed of shape {by_seed.shape} for scores of shape {table.shape}; give a table "
+        fault += "of the same users and algorithms for each seed"
+    elif test == "nadeau-bengio" and not (ratio and 0 < ratio < np.inf):
+        fault = f"ratio {ratio}; give test ratings for each training rating, as 0.25"
+    elif margin is not None and not 0 < margin < np.inf:
+        fault = f"margin {margin}; use a difference above 0, as 0.01"
     if fault:
         raise ComparisonError(f"comparison: {fault}")
 

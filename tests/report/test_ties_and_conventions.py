@@ -45,7 +45,7 @@ def test_every_results_table_has_both_and_their_data(nasty, nasty_page):
     section = section_of(nasty_page)
     assert "one &lt;b&gt;&amp;, two" in section
     assert "(&lt;i&gt;refused&lt;/i&gt;)" in section
-    assert section.count("<table") == 4
+    assert section.count("<table") == 6
     assert 'href="#more-tables"' in nasty_page
 
 

@@ -201,12 +201,15 @@ def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
 def scored_by(**columns):
     """Return users and cells of algorithms with these scores of users 0, 1, 2, ..."""
     table = {"dataset": "d", "split": "s", "candidates": "c", "table": "0" * 16}
+    table |= {"seed": 0, "fold": 0}
     cells = [table | {"row": name * 16, "algorithm": name} for name in columns]
     frames = [
         pd.DataFrame({**cell, "user": [str(user) for user in range(len(scores))], "ndcg@5": scores})
         for cell, scores in zip(cells, columns.values(), strict=True)
     ]
-    return pd.concat(frames), [CellResult.model_construct(**cell) for cell in cells]
+    return pd.concat(frames), [
+        CellResult.model_construct(**cell, split_fingerprint="f") for cell in cells
+    ]
 
 
 NAN = math.nan

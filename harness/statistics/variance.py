@@ -1,0 +1,221 @@
+"""Standard errors of means over users and seeds, variance components, power and equivalence.
+
+A difference of two algorithms varies over users and over seeds. Tests here divide it by a standard
+error that counts what the claim calls random, with the degrees of freedom of that standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.statistics.resampling import Floats
+
+__all__ = ["StandardError", "components", "corrected", "over_users", "two_way"]
+
+POWER = 0.8
+FEWEST_SEEDS = 5
+"""Below these sizes the two-way test can exceed its level; see benchmarks/statistics_study.py."""
+FEWEST_USERS = 25
+
+
+class StandardError(NamedTuple):
+    """Of the mean of each column, with its degrees of freedom; NaN where it is unknown."""
+
+    error: Floats
+    degrees: Floats
+
+    def p_values(self, means: Floats) -> Floats:
+        """Return two-sided p-values of the t-test of means against 0; 1 for a mean of 0."""
+        from scipy import stats
+
+        p_values = 2.0 * stats.t.sf(self._ratio(np.abs(means)), self.degrees)
+        return np.asarray(np.where(means == 0, 1.0, np.nan_to_num(p_values, nan=1.0)))
+
+    def interval(self, means: Floats, confidence: float) -> tuple[Floats, Floats]:
+        """Return the ends of the t intervals of means."""
+        from scipy import stats
+
+        half = stats.t.ppf((1 + confidence) / 2, self.degrees) * self.error
+        return means - half, means + half
+
+    def detectable(self, level: float, power: float = POWER) -> Floats:
+        r"""Return the difference that a two-sided test finds with this power.
+
+        :math:`(t_{1-\alpha/2,\nu} + t_{1-\beta,\nu}) \cdot SE`, with the quantiles of Student's
+        distribution (Bloom 1995, doi:10.1177/0193841X9501900504); it is about other data of this
+        design, not about the difference that was found.
+        """
+        from scipy import stats
+
+        quantiles = stats.t.ppf(1 - level / 2, self.degrees) + stats.t.ppf(power, self.degrees)
+        return np.asarray(quantiles * self.error)
+
+    def equivalence(self, means: Floats, margin: float) -> Floats:
+        """Return p-values of the hypothesis that a mean is at least `margin` away from 0.
+
+        The larger of two one-sided t-tests (TOST), against each end of the margin (Schuirmann 1987,
+        doi:10.1007/BF01068419).
+        """
+        from scipy import stats
+
+        p_values = stats.t.sf(self._ratio(margin - np.abs(means)), self.degrees)
+        return np.asarray(np.nan_to_num(p_values, nan=1.0))
+
+    def _ratio(self, values: Floats) -> Floats:
+        """Return values in standard errors; one of 0 makes any value infinitely many."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(values / self.error)
+
+
+def over_users(values: Floats) -> StandardError:
+    """Return the standard error with users as random: sd / sqrt(n), n - 1 degrees of freedom."""
+    n = np.count_nonzero(~np.isnan(values), axis=0).astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviations = values - np.nansum(values, axis=0) / n
+        error = np.sqrt(np.nansum(deviations**2, axis=0) / (n - 1) / n)
+    error[n < 2] = np.nan
+    return StandardError(error, np.where(n > 1, n - 1, np.nan))
+
+
+def two_way(values: Floats, by_seed: Floats) -> StandardError:
+    r"""Return the standard error of means over users and seeds, both random.
+
+    With mean squares of users, seeds and their interaction of a two-way analysis of variance, the
+    variance of the mean of n users and S seeds is
+    :math:`(MS_u + MS_s - MS_{us}) / (n S)`, and no less than from users or from seeds alone. The
+    degrees of freedom are Satterthwaite's (1946, doi:10.2307/3002019).
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_users, m)
+        The score of each user, averaged over seeds; NaN where there is none.
+    by_seed : ndarray of float64, shape (n_seeds, n_users, m)
+        The score under each seed. If fewer than half of the users have one under every seed, as
+        where each seed tests other users, the means of the seeds are the observations.
+
+    Examples
+    --------
+    >>> ratings = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8.0]])
+    >>> found = two_way(ratings.mean(axis=1)[:, None], ratings.T[:, :, None])
+    >>> found.error.round(2).tolist(), found.degrees.round(1).tolist()
+    ([1.53], [4.3])
+    """
+    n_seeds = len(by_seed)
+    users = over_users(values)
+    found = []
+    for column in range(values.shape[1]):
+        table = by_seed[:, :, column]
+        complete = table[:, ~np.isnan(table).any(axis=0)]
+        n = complete.shape[1]
+        of_users, df_users = users.error[column] ** 2, users.degrees[column]
+        if n < 2 or n < np.count_nonzero(~np.isnan(values[:, column])) / 2:
+            found.append(over_users(_means(table.T)[:, None]))
+            continue
+        by_user, means = complete.mean(axis=0), complete.mean(axis=1)
+        of_seeds = means.var(ddof=1) / n_seeds
+        rest = complete - by_user - means[:, None] + means.mean()
+        df_rest = (n - 1) * (n_seeds - 1)
+        of_both = (rest**2).sum() / df_rest / (n * n_seeds)
+        variance = max(of_users, of_seeds, of_users + of_seeds - of_both)
+        squares = of_users**2 / df_users + of_seeds**2 / (n_seeds - 1) + of_both**2 / df_rest
+        degrees = variance**2 / squares if squares > 0 else df_users
+        found.append(StandardError(np.array([variance**0.5]), np.array([degrees])))
+    return StandardError(
+        np.concatenate([each.error for each in found]),
+        np.concatenate([each.degrees for each in found]),
+    )
+
+
+def corrected(by_part: Floats, ratio: float) -> StandardError:
+    r"""Return Nadeau and Bengio's standard error of means over parts that share training ratings.
+
+    :math:`\sqrt{(1/J + n_{test} / n_{train}) s^2}` with the variance :math:`s^2` of the means of J
+    folds and seeds, J - 1 degrees of freedom (2003, doi:10.1023/A:1024068626366).
+
+    Parameters
+    ----------
+    by_part : ndarray of float64, shape (n_parts, n_users, m)
+        The score of each user in each part; NaN where there is none.
+    ratio : float
+        Test ratings for each training rating.
+    """
+    means = np.stack([_means(part) for part in by_part])
+    n = len(means)
+    error = np.sqrt((1 / n + ratio) * means.var(axis=0, ddof=1))
+    return StandardError(error, np.full(len(error), n - 1.0))
+
+
+def _means(values: Floats) -> Floats:
+    """Return the mean of what is known in each column; NaN for none."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(values, axis=0) / np.count_nonzero(~np.isnan(values), axis=0))
+
+
+def components(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
+    """Return the variance components of the scores of one algorithm.
+
+    Users are crossed with seeds; the seeds of each level are nested in those of the level before.
+    Mean squares are set equal to their expected values (method of moments); an estimate below 0 is
+    given as 0.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_users, n_first, n_second, ...)
+        For each user, the score under each seed of each level; users with a NaN are left out.
+    levels : sequence of str
+        The name of each level; levels of one seed are left out.
+
+    Returns
+    -------
+    dict of str to float
+        Variances, in the squared unit of the scores: ``users``, each level, and ``rest``, that of
+        users under other seeds. Empty for fewer than two users, or where no level has two seeds.
+
+    Examples
+    --------
+    >>> first, second = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8]], [[7, 1, 2, 6], [10, 5, 6, 9]]
+    >>> targets = np.array([*first, *second, [6, 2, 4, 7]], float)  # Shrout and Fleiss 1979
+    >>> found = components(targets, ["judges"])
+    >>> {name: round(value, 2) for name, value in found.items()}
+    {'users': 2.56, 'judges': 5.24, 'rest': 1.02}
+    """
+    return {name: max(0.0, value) for name, value in _moments(scores, levels).items()}
+
+
+def _moments(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
+    """Return the components as the method of moments gives them, also below 0."""
+    sizes = scores.shape[1:]
+    kept = [(name, n) for name, n in zip(levels, sizes, strict=True) if n > 1]
+    table = scores.reshape(len(scores), *(n for _, n in kept))
+    table = table[~np.isnan(table).reshape(len(table), -1).any(axis=1)]
+    n_users = len(table)
+    if n_users < 2 or not kept:
+        return {}
+    # By level, how many leaves a node has, the seeds' main effect and the rest, both per leaf.
+    main, rest, leaves = [], [], []
+    above = table.mean(axis=tuple(range(1, table.ndim)), keepdims=True)
+    total = above.var(ddof=1)
+    n_parents = 1
+    for depth in range(1, table.ndim):
+        node = table.mean(axis=tuple(range(depth + 1, table.ndim)), keepdims=True)
+        per_node = int(np.prod(table.shape[depth + 1 :], dtype=int))
+        free = n_parents * (table.shape[depth] - 1)
+        deviations = node - above
+        of_all = deviations.mean(axis=0, keepdims=True)
+        mean_square = n_users * per_node * (of_all**2).sum() / free
+        of_users = per_node * ((deviations - of_all) ** 2).sum() / free / (n_users - 1)
+        main.append((mean_square - of_users) / n_users)
+        rest.append(of_users)
+        leaves.append(per_node)
+        above, n_parents = node, n_parents * table.shape[depth]
+    n_leaves = n_parents
+    below = [*main[1:], 0.0]
+    found = {"users": total - rest[0] / n_leaves}
+    for (name, _), own, lower, n in zip(kept, main, below, leaves, strict=True):
+        found[name] = (own - lower) / n
+    lower_rest = [*rest[1:], 0.0]
+    found["rest"] = sum((a - b) / n for a, b, n in zip(rest, lower_rest, leaves, strict=True))
+    return {name: float(value) for name, value in found.items()}
