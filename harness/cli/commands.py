@@ -180,9 +180,8 @@ def split(config: str, overrides: tuple[str, ...], output: Path, export: Path | 
     datasets, kinds = (
         range(len(part)) for part in (plan.experiment.dataset, plan.experiment.split)
     )
-    seeds = dict.fromkeys(draw.split for draw in plan.experiment.draws.values())
     written: set[Path] = set()
-    for dataset, kind, seed in itertools.product(datasets, kinds, seeds):
+    for dataset, kind, seed in itertools.product(datasets, kinds, plan.experiment.split_seeds):
         folds = plan.splits(dataset, kind, seed)
         words = f"{folds[0].ratings.name} {folds[0].name} seed {seed}"
         # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.

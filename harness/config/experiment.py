@@ -294,6 +294,11 @@ class Experiment(Section):
         return {draw.model: draw for draw in self.seeds.draws(self.seed[0])}
 
     @property
+    def split_seeds(self) -> list[int]:
+        """The seeds of the run's splits."""
+        return list(dict.fromkeys(draw.split for draw in self.draws.values()))
+
+    @property
     def crosses_seeds(self) -> bool:
         """Whether seeds of the split, the search and the model are crossed."""
         return self.seeds != Seeds()

@@ -39,7 +39,7 @@ Place = tuple[int, int, int, Split]
 def _folds(plan: Plan) -> Iterator[Place]:
     """Yield every fold of a run, in the order of the index and of the files that come back."""
     given = plan.experiment
-    positions = range(len(given.dataset)), range(len(given.split)), given.seed
+    positions = range(len(given.dataset)), range(len(given.split)), given.split_seeds
     for dataset, split, seed in itertools.product(*positions):
         for fold in plan.splits(dataset, split, seed):
             yield dataset, split, seed, fold
