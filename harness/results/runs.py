@@ -189,6 +189,43 @@ class Run:
             return self._trials
         return self._read(TRIALS_FILE, CELL | TRIAL)
 
+    def budget(self) -> pd.DataFrame:
+        """Return how the best validation score of each tuned row grows with the number of trials.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``dataset``, ``split``, ``candidates``, ``algorithm``, ``table`` and ``row``;
+            ``trials``, from 0, the setting of the config alone; ``value``, the best value of
+            ``tuning.metric`` among the first so many trials of a search, averaged over folds and
+            seeds. A search that ended earlier keeps its best; one without a score so far is left
+            out of the mean, NaN where all are.
+
+        Raises
+        ------
+        ResultsError
+            If nothing was tuned.
+
+        Examples
+        --------
+        >>> import harness
+        >>> run = harness.run({
+        ...     "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
+        ...     "algorithms": [{"name": "ItemMean", "search": {"damping": [1.0, 10.0]}}],
+        ...     "metrics": ["rmse"], "tuning": {"metric": "rmse"}}, results=None)
+        >>> run.budget()["trials"].tolist()
+        [0, 1, 2]
+        """
+        if self.trials is None or self.trials.empty:
+            raise ResultsError(f"{self.name}: nothing was tuned; give a row of the config a search")
+        higher = metrics.parse(self.info.experiment.tuning.metric).higher_is_better
+        own = {"index": list(CELL), "columns": "trial", "values": "value"}
+        searches = self.trials.pivot(**own).ffill(axis=1)  # noqa: PD010 - it would drop NaN
+        best = searches.cummax(axis=1) if higher else searches.cummin(axis=1)
+        means = best.groupby(list(ROW), sort=False).mean().reset_index()
+        long = means.melt(list(ROW), var_name="trials", value_name="value", ignore_index=False)
+        return long.sort_index(kind="stable").reset_index(drop=True)
+
     def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
         if self.folder is None or name not in self.info.files:
             raise ResultsError(f"{self.name}: has no {name}; {AGAIN}")

@@ -12,6 +12,7 @@ import harness
 from harness import evaluation, metrics
 from harness.cli.progress import Lines
 from harness.config.experiment import Tuning
+from harness.errors import ResultsError
 from harness.experiment.dry_run import dry_run
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import settings_of
@@ -314,3 +315,32 @@ def test_a_best_setting_in_the_outer_tenth_of_a_range_is_noted(search, params, t
     start = "mean: the best settings lie in the outer tenth of a range: damping at the"
     expected = f"{start} {told} end (2 of 2 searches); a wider range may hold better ones"
     assert [note for note in done.info.notes if "outer" in note] == ([expected] if told else [])
+
+
+@pytest.mark.parametrize("metric", ["rmse", "ndcg@5"])
+def test_a_budget_curve_is_the_best_of_the_first_trials(tmp_path, metric):
+    better = {"rmse": min, "ndcg@5": max}[metric]
+    rows = [
+        refusing({"k": [3, 4, 6, 7]}),  # whose first and second trials may fail
+        {"name": "SVD", "search": {"n_factors": {"low": 2, "high": 40}, "n_epochs": [1, 9]}},
+    ]
+    config = CONFIG | {
+        "name": "curve",
+        "algorithms": rows,
+        "split": {"kind": "kfold", "n_splits": 2},
+    }
+    tuning = {"trials": 6, "metric": metric}
+    harness.run(config | {"tuning": tuning}, results=tmp_path)
+    done = harness.read_run(tmp_path / "curve")
+    curve = done.budget()
+    assert len(curve) == 2 * 7
+    for _, point in curve.iterrows():
+        own = done.trials[done.trials["row"] == point["row"]]
+        found = [
+            better(tried)
+            for _, of_fold in own.groupby("fold")
+            if (tried := of_fold[of_fold["trial"] <= point["trials"]]["value"].dropna().tolist())
+        ]
+        assert point["value"] == pytest.approx(np.mean(found) if found else np.nan, nan_ok=True)
+    with pytest.raises(ResultsError, match="nothing was tuned; give a row of the config a search"):
+        run(algorithms=["KNNBasic"]).budget()
