@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from harness.datasets.cleaning import SHOWN, Table, convert
-from harness.datasets.layout import ENDINGS, Kind, Layout, Roles, TextFormat
+from harness.datasets.layout import ENDINGS, Kind, Layout, Roles, TextFormat, find_columns
 from harness.datasets.reading import parquet_columns, read_file, read_header, read_text
 from harness.datasets.section import FeatureFile, FeaturesSection, ItemsSection
-from harness.errors import DataError, counted, suggestion
+from harness.errors import DataError, counted
 
 if TYPE_CHECKING:
     from harness.datasets.ratings import Ratings
@@ -51,14 +51,16 @@ def add(ratings: Ratings, role: str, given: Any, base: Path | None = None) -> Ra
                 for each in error.errors()
             )
             raise DataError("\n".join(faults)) from None
-        table = _read(section, base or Path(), role)
-    names = list(table.ids)
+        table = _read(section, base or Path())
+        first = next(iter(table.ids))
+        if section.columns is None and first in _ids(ratings, role):
+            raise DataError(
+                f"{table.at(-1)}: the first line is no header, as {first!r} is the id of a rated "
+                f"{role}; name the columns, as columns: [id, title, year]"
+            )
     frame, notes = _aligned(ratings, role, table)
-    genres = getattr(section, "genres", None)
-    if genres is not None and genres not in names:
-        raise DataError(
-            f"{table.at(-1)}: no column {genres!r} for the genres; {suggestion(genres, names)}"
-        )
+    if (genres := getattr(section, "genres", None)) is not None:
+        genres = _column(list(frame.columns), "genres", genres, table.at(-1))
     return _with(ratings, role, frame, genres, notes)
 
 
@@ -122,7 +124,11 @@ def _with(
     return replace(ratings, item_features=frame, notes=(*ratings.notes, *notes))
 
 
-def _read(section: FeaturesSection, base: Path, role: str) -> Table:
+def _ids(ratings: Ratings, role: str) -> NDArray[np.object_]:
+    return ratings.user_ids if role == "user" else ratings.item_ids
+
+
+def _read(section: FeaturesSection, base: Path) -> Table:
     """Read a file of one's own; its id column comes first."""
     where = section.path
     path = base / Path(where).expanduser()
@@ -131,7 +137,6 @@ def _read(section: FeaturesSection, base: Path, role: str) -> Table:
     kind = ENDINGS.get(path.suffix.casefold())
     if kind == "parquet":
         names = _distinct(parquet_columns(path), where)
-        chosen = _id_column(section, names, where)
         known = TextFormat(columns=dict(zip(names, names, strict=True)))
     else:
         known = TextFormat(kind, section.separator, encoding=section.encoding, roles=Roles({}, {}))
@@ -143,29 +148,24 @@ def _read(section: FeaturesSection, base: Path, role: str) -> Table:
                 f"names {len(section.columns)}; name each field, or the separator"
             )
         names = _distinct(section.columns or fields, where)
-        chosen = _id_column(section, names, where)
         layout = Layout(separator, section.columns is None, len(names), _places(names))
         known = TextFormat(encoding=section.encoding, layout=layout)
+    chosen = _column(names, "id", section.id or 1, where)
     table = read_file(path, replace(known, roles=Roles(_kinds(names, chosen), {})), where)
-    order = {chosen: table.ids[chosen], **table.ids}
-    return replace(table, ids=order)
+    return replace(table, ids={chosen: table.ids[chosen], **table.ids})
 
 
-def _id_column(section: FeaturesSection, names: list[str], where: str) -> str:
-    chosen = section.id if section.id is not None else 1
-    if isinstance(chosen, int):
-        if chosen <= len(names):
-            return names[chosen - 1]
-        raise DataError(f"{where}: id is column {chosen} of {len(names)}; use 1 to {len(names)}")
-    if chosen not in names:
-        raise DataError(f"{where}: no column {chosen!r} for the id; {suggestion(chosen, names)}")
-    return chosen
+def _column(names: list[str], role: str, column: str | int, where: str) -> str:
+    return names[find_columns(names, {role: column}, where, Roles({role: "text"}, {}))[role]]
 
 
 def _distinct(names: Sequence[str], where: str) -> list[str]:
     for name in names:
         if names.count(name) > 1:
-            raise DataError(f"{where}: {names.count(name)} columns are called {name!r}; rename one")
+            raise DataError(
+                f"{where}: {names.count(name)} columns are called {name!r}; rename one, or if this "
+                "is no header, name them all, as columns: [id, title, year]"
+            )
     if len(names) < 2:
         raise DataError(f"{where}: one column, {names[0]!r}; name the separator, as separator: ';'")
     return list(names)
@@ -203,7 +203,7 @@ def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, l
     for name, each in list(table.ids.items())[1:]:
         texts = np.array([str(text).strip() or np.nan for text in each.ids] + [np.nan], object)
         columns[name] = texts[each.codes]
-    rated = ratings.user_ids if role == "user" else ratings.item_ids
+    rated = _ids(ratings, role)
     found = pd.DataFrame(columns, index=pd.Index(ids, dtype=object, name=role))
     known = found.index.isin(rated)
     if not known.any():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -269,6 +269,15 @@ class FeaturesSection(Section):
     @classmethod
     def _read_string(cls, value: object) -> object:
         return {"path": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _fits_the_file(self) -> Self:
+        parquet = self.path.casefold().endswith((".parquet", ".pq"))
+        if parquet and (self.columns or self.separator or self.encoding):
+            raise ValueError(
+                "a Parquet file needs no columns, separator or encoding; leave them out"
+            )
+        return self
 
 
 class ItemsSection(FeaturesSection):

@@ -272,16 +272,13 @@ def _notes_on_data(plan: Plan) -> Iterator[str]:
     n_datasets, seeds = len(plan.experiment.dataset), list(plan.experiment.draws)
     for data in plan.loaded():
         yield from (f"{data.name}: {note}" for note in (*data.notes, *data.filters))
-    if plan.of_genres:
-        for data, (ratings, _) in zip(
-            plan.loaded(), (plan.read[number] for number in sorted(plan.read)), strict=True
-        ):
-            rated = np.unique(ratings.items)
-            if n_without := len(rated) - int(ratings.genres[rated].any(axis=1).sum()):
-                yield (
-                    f"{data.name}: {n_without:,} of {len(rated):,} items have no genre; "
-                    f"{', '.join(plan.of_genres)} leave them out"
-                )
+    for number, (ratings, _) in sorted(plan.read.items()) if plan.of_genres else ():
+        rated = np.unique(ratings.items)
+        if n_without := len(rated) - int(ratings.genres[rated].any(axis=1).sum()):
+            yield (
+                f"{plan.names['dataset'][number]}: {n_without:,} of {len(rated):,} items have no "
+                f"genre and are left out of {', '.join(plan.of_genres)}"
+            )
     for _, group in itertools.groupby(plan.made(), attrgetter("dataset", "split", "seed")):
         first, *others = group
         if first.seed == seeds[0]:

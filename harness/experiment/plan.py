@@ -350,9 +350,10 @@ class Plan:
 
     def _genres_key(self, ratings: Ratings) -> str:
         """Return the identity of the items' genres if a metric needs them, else nothing."""
-        if not self.of_genres or ratings.item_features is None:
+        known = ratings.item_features
+        if not self.of_genres or known is None or "genres" not in known:
             return ""
-        return short_key({"genres": ratings.item_features["genres"].to_dict()})
+        return short_key({"genres": known["genres"].to_dict()})
 
     def loaded(self) -> list[DataInfo]:
         """Return what a record says of the data sets that were loaded."""

@@ -479,37 +479,39 @@ def _sum_cosines(
     within: Floats,
     to_history: Floats,
 ) -> None:
-    """Sum products over all raters of an item once, and sum cosines wherever it is shown.
-
-    Of ones, a sum of products is the number of users who rated both.
-    """
+    """Go over all raters of an item once, and sum its cosines wherever it is shown."""
     user_offsets, items, values, item_offsets, users, item_values, scale = ratings
     shown, edges, places, top, list_users = lists
-    together, squares, other_squares = np.zeros((3, len(scale)))
+    together = np.zeros(len(scale), dtype=np.int32)
+    alike, squares, other_squares = np.zeros((3, len(scale)))
     for index in range(start, stop):
         item = shown[index]
-        together[:] = 0.0
-        for i in range(item_offsets[item], item_offsets[item + 1]):
-            for j in range(user_offsets[users[i]], user_offsets[users[i] + 1]):
-                together[items[j]] += item_values[i] * values[j]
+        raters = range(item_offsets[item], item_offsets[item + 1])
         if of_ratings:
-            squares[:] = other_squares[:] = 0.0
-            for i in range(item_offsets[item], item_offsets[item + 1]):
+            alike[:] = squares[:] = other_squares[:] = 0.0
+            for i in raters:
                 for j in range(user_offsets[users[i]], user_offsets[users[i] + 1]):
+                    alike[items[j]] += item_values[i] * values[j]
                     squares[items[j]] += item_values[i] ** 2
                     other_squares[items[j]] += values[j] ** 2
             for other in range(len(scale)):
                 norms = np.sqrt(squares[other] * other_squares[other])
-                together[other] = together[other] / norms if norms > 0.0 else 0.0
+                alike[other] = alike[other] / norms if norms > 0.0 else 0.0
+        else:
+            together[:] = 0
+            for i in raters:
+                for j in range(user_offsets[users[i]], user_offsets[users[i] + 1]):
+                    together[items[j]] += 1
+            alike[:] = together
         for place in places[edges[index] : edges[index + 1]]:
             user, rank = place // top.shape[1], place % top.shape[1]
             total = 0.0
             for above in range(rank):
                 other = top[user, above]
-                total += together[other] * scale[other]
+                total += alike[other] * scale[other]
             within[user, rank] = total * scale[item]
             if list_users[user] >= 0:
                 total = 0.0
                 for j in range(user_offsets[list_users[user]], user_offsets[list_users[user] + 1]):
-                    total += together[items[j]] * scale[items[j]]
+                    total += alike[items[j]] * scale[items[j]]
                 to_history[user, rank] = total * scale[item]

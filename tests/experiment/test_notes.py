@@ -126,7 +126,7 @@ def test_metrics_of_genres_say_what_they_lack_and_what_they_leave_out():
     known = load(plain, items=items)
     done = run(OF_GENRES, ratings=known, results=None)
     assert (
-        "columns: 2 of 10 items have no genre; calibration@2, genre_diversity@2 leave them out"
+        "columns: 2 of 10 items have no genre and are left out of calibration@2, genre_diversity@2"
     ) in done.info.notes
     (frame,) = [each for each in done.info.datasets if each.fingerprint == plain.fingerprint]
     assert frame.genres
