@@ -96,7 +96,8 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
         )
     if (facts := next(iter(info.finished), None)) is None:
         raise ResultsError(f"{run.name}: no finished cell to compare with; run it again")
-    plan = Plan.from_config(run.folder)
+    # Data, split, candidates and metrics alone are needed: code that the config names is not run.
+    plan = Plan.from_config(run.folder, overrides=["algorithms=[ItemMean]"])
     places, recorded = list(_folds(plan)), {each.fingerprint for each in info.splits}
     if changed := [fold for *_, fold in places if fold.fingerprint not in recorded]:
         raise ResultsError(
@@ -135,7 +136,7 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
             rows.append(RowResult(**cells[-1].only(RowName), scores=means))
     if not rows:
         raise ResultsError(refused[0])
-    told = [*(f"{label}: {n:,} {what}" for what, n in notes.items()), *refused]
+    told = [*(f"{label}: {what}: {n:,}" for what, n in notes.items()), *refused]
     update = {"name": label, "cells": cells, "rows": rows, "notes": told, "statistics": []}
     update |= {"bounds": [], "conventions": [], "ties": [], "groups": []}
     return Run(info.model_copy(update=update), pd.concat(frames, ignore_index=True))
@@ -233,12 +234,12 @@ class _File:
                 ids=ids,
             )
             n_ranked = len(selected.items) + len(selected.extra_items)
-            what = f"rows are of no candidate under {section.describe()} and do not count"
+            what = f"rows of no candidate under {section.describe()}, which do not count"
             self._note(len(self.rows.users) - n_ranked, what)
         no_errors = not len(pairs.ratings)
         if no_errors and (errors := [m for m in plan.metrics if m.needs_pairs]):
             names = ", ".join(map(str, errors))
-            self._note(1, f"file without estimates of all test ratings: no {names}")
+            self._note(1, f"files without estimates of all test ratings, so no {names}")
         known = {"notes": [], "n_impossible": 0, "n_test": len(selected.items), "judged": {}}
         of_program = CellFacts(**facts.only(CellFacts) | known)
         record = CellRecord(of_program, selected.users, selected.kept, lists, pairs)
@@ -285,7 +286,7 @@ class _File:
         ranked = ranked[np.argsort(inner[rows.items[ranked]], kind="stable")]  # as the run's models
         users, items = position[rows.users[ranked]], rows.items[ranked]
         without = len(kept) - len(np.unique(users))
-        self._note(without, f"of {len(kept):,} tested users without a list")
+        self._note(without, "tested users without a list")
         owners = np.repeat(selected.users, np.diff(selected.offsets)).astype(np.int64)
         if np.isin(pairs[ranked], owners * ratings.n_items + selected.items).all():
             raise _MissingError(

@@ -629,7 +629,7 @@ class Rolling(DrawnSplit):
             folds.append((train, test))
         named = [_as_date(moment) for moment in origins]
         named = named if len(named) < 6 else [named[0], "…", named[-1]]
-        return folds, (f"{counted(len(folds), 'origin')}: {', '.join(named)}",)
+        return folds, (f"origins: {', '.join(named)}",)
 
     def describe(self) -> str:
         number = self.origins if isinstance(self.origins, int) else len(self.origins)

@@ -81,6 +81,19 @@ def test_estimates_of_the_test_ratings_alone_are_no_lists_of_the_catalogue(call,
     assert "1.csv: not shown under catalogue, known items, because all of its rows are test" in out
 
 
+def test_code_that_the_config_of_a_run_names_is_not_run(call, exported):
+    estimates_outside(exported)
+    (exported / "theirs.py").write_text("open('ran', 'w')\n")
+    record = exported / "runs/own/run.json"
+    info = json.loads(record.read_text())
+    del info["sha256"]
+    info["config"]["algorithms"][0]["name"] = "theirs:Model"
+    record.write_text(json.dumps(info))
+    code, _, err = call("evaluate", *FILES, "--against", "own")
+    assert code == 0, err
+    assert not (exported / "ran").exists()
+
+
 def test_lists_by_rank_are_scored_like_their_estimates_and_have_no_errors(call, exported):
     estimates_outside(exported)
     index = json.loads((exported / "folds/split.json").read_text())
