@@ -61,17 +61,16 @@ def as_texts(found: AcrossDataSets) -> pd.DataFrame:
 
 def probabilities(found: AcrossDataSets) -> pd.DataFrame:
     """Return, for the row of the best mean rank and each other, what the Bayesian test says."""
-    pairs, best = found.comparison.pairs, found.table["algorithm"][0]
+    best, *others = found.table["algorithm"]
+    pairs = found.comparison.pairs
     columns = {"p_first_better": "better", "p_equivalent": "equivalent", "p_second_better": "worse"}
-    own = pairs[pairs["first"] == best]
-    turned = pairs[pairs["second"] == best].rename(  # of two rows with the same mean rank
-        columns={"first": "second", "second": "first"}
-        | {"p_first_better": "p_second_better", "p_second_better": "p_first_better"}
+    shown: pd.DataFrame = (
+        pairs[pairs["first"] == best]  # the first of rows with equal mean ranks is first here too
+        .set_index("second")
+        .loc[others, list(columns)]
+        .rename(columns=columns)
+        .map("{:.3f}".format)
     )
-    import pandas as pd
-
-    both = pd.concat([own, turned]).set_index("second").loc[found.table["algorithm"][1:]]
-    shown: pd.DataFrame = both[list(columns)].rename(columns=columns).map("{:.3f}".format)
     return shown.rename_axis(f"{best} than").reset_index()
 
 
@@ -111,17 +110,18 @@ def to_latex(found: AcrossDataSets) -> str:
 def to_json(found: AcrossDataSets) -> str:
     """Return all that the comparison holds as JSON."""
     compared = found.comparison
-    algorithms = compared.algorithms.to_dict(orient="records")
-    for i, row in enumerate(algorithms):
-        row["ranks"] = dict(zip(found.datasets, compared.ranks[:, i].tolist(), strict=True))
-        own = found.table[found.table["algorithm"] == row["algorithm"]].iloc[0]
-        row["values"] = {title: float(own[title]) for title in found.datasets}
-    friedman = {k: v if math.isfinite(v) else None for k, v in compared.friedman._asdict().items()}
     names = ("metric", "datasets", "split", "candidates", "notes")
     described = {name: getattr(found, name) for name in names}
     settings = ("post_hoc", "rope", "level", "seed", "critical_difference")
-    described |= {name: getattr(compared, name) for name in settings} | {"friedman": friedman}
-    described |= {"algorithms": algorithms, "pairs": compared.pairs.to_dict(orient="records")}
+    described |= {name: getattr(compared, name) for name in settings}
+    tests = compared.friedman._asdict().items()
+    described["friedman"] = {name: each if math.isfinite(each) else None for name, each in tests}
+    described["algorithms"] = found.table.to_dict(orient="records")
+    by_name = zip(compared.algorithms["algorithm"], compared.ranks.T.tolist(), strict=True)
+    described["ranks"] = {
+        name: dict(zip(found.datasets, ranks, strict=True)) for name, ranks in by_name
+    }
+    described["pairs"] = compared.pairs.to_dict(orient="records")
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
 
 
