@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -25,6 +26,14 @@ UnknownItems = Annotated[
     Field(
         description="Whether a test item without a training rating, so never ranked, counts in "
         "the ideal."
+    ),
+]
+LeastEstimate = Annotated[
+    float | None,
+    Field(
+        allow_inf_nan=False,
+        description="The least estimate of an item in a list; null for any. Items below it are no "
+        "candidates; test ratings among them count in the ideal.",
     ),
 ]
 NAMES = {
@@ -79,15 +88,25 @@ class CandidatesSection(Kind):
         training_items: Literal["drop", "keep"] = "drop"
         unknown_users: Literal["keep", "drop"] = "keep"
         unknown_items: Literal["count", "drop"] = "count"
+        least_estimate: float | None = None
+
+    @property
+    def least(self) -> float:
+        """The least estimate of an item in a list."""
+        return -math.inf if self.least_estimate is None else self.least_estimate
 
     def describe(self) -> str:
         """Return the short name that tables use."""
-        return self.name.format(self) + self._texts(NAMES)
+        least = "" if self.least_estimate is None else f", estimated {self.least:g} or more"
+        return self.name.format(self) + least + self._texts(NAMES)
 
     def sentence(self) -> str:
         """Return a sentence on what was ranked, for the methods text of a report."""
         own = "included" if getattr(self, "training_items", "") == "keep" else "left out"
-        return self.ranked.format(self, own=own) + self._texts(SENTENCES)
+        text = self.ranked.format(self, own=own) + self._texts(SENTENCES)
+        if self.least_estimate is None:
+            return text
+        return f"{text} Items estimated below {self.least:g} are left out of the lists."
 
     def select(self, split: Split, seed: int) -> Candidates:
         """Select the test users of a split and their candidates.
@@ -146,6 +165,7 @@ class Rated(CandidatesSection):
 
     kind: Literal["rated"] = "rated"
     """Rank only what the user rated in the test set."""
+    least_estimate: LeastEstimate = None
     unknown_users: UnknownUsers = "keep"
 
 
@@ -162,6 +182,7 @@ class Catalogue(CandidatesSection):
     """Rank the whole catalogue; an item without a test rating has relevance 0."""
     training_items: Literal["drop", "keep"] = "drop"
     """Whether the items that the user rated in training stay among the candidates."""
+    least_estimate: LeastEstimate = None
     unknown_users: UnknownUsers = "keep"
     unknown_items: UnknownItems = "count"
 
@@ -179,6 +200,7 @@ class Sampled(CandidatesSection):
     """Rank the test ratings and `n` items that the user has not rated."""
     n: int = Field(default=100, ge=1)
     """How many unrated items each user gets; fewer if the catalogue has fewer."""
+    least_estimate: LeastEstimate = None
     unknown_users: UnknownUsers = "keep"
     unknown_items: UnknownItems = "count"
 

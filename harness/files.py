@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import shutil
@@ -37,6 +38,14 @@ def read_regular(path: Path, most: int = -1) -> bytes:
 
 def _open_at_once(name: str, flags: int) -> int:
     return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a regular file."""
+    with open(path, "rb", opener=_open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -79,8 +88,8 @@ def open_output(path: Path) -> AbstractContextManager[IO[bytes]]:
     return open_whole(path)
 
 
-def replace_folder(folder: Path, files: Mapping[str, bytes], own: OwnNames) -> None:
-    """Replace the files of a folder that are `own`, all of them or none.
+def replace_folder(folder: Path, files: Mapping[str, bytes | Path], own: OwnNames) -> None:
+    """Replace the files of a folder that are `own`, all of them or none; a path is copied from.
 
     Writers take turns; when one is killed between moving the old folder away and moving the new one
     in, `restore_folder` or the next writer brings the old one back.
@@ -94,7 +103,12 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], own: OwnNames) -> N
         aside = None
         try:
             for name, data in files.items():
-                write_whole(fresh / name, data)
+                with open_whole(fresh / name) as file:
+                    if isinstance(data, bytes):
+                        file.write(data)
+                    else:
+                        with data.open("rb") as source:
+                            shutil.copyfileobj(source, file)
             if folder.exists():
                 aside = folder.rename(_beside(folder, "old"))
             fresh.rename(folder)

@@ -6,20 +6,34 @@ import itertools
 import math
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from harness.cli import options
 from harness.cli.screen import plain, print_run, say, show_run, show_table
-from harness.errors import ConfigError, Fault, HarnessError, SplitError, counted
+from harness.errors import ConfigError, Fault, HarnessError, ResultsError, SplitError, counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.metrics import Metric
+    from harness.results.record import RowResult
+
 LONG = 24
 """Longer values of `harness reproduce` are shown as text."""
+ROUNDING = 1e-12
+"""Relative difference of means that are summed in another order of users."""
+
+
+class Found(NamedTuple):
+    """What `harness evaluate` shows and writes."""
+
+    rows: list[list[object]]
+    users: list[pd.DataFrame]
+    notes: list[str]
 
 
 @click.command()
@@ -202,12 +216,12 @@ def split(config: str, overrides: tuple[str, ...], output: Path, export: Path | 
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=options.file, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE|RUN...")
 @click.option(
     "--metrics",
     "labels",
     metavar="LABELS",
-    help="Metrics to compute, for example 'ndcg@5,10,rmse'.",
+    help="Metrics to compute, for example 'ndcg@5,10,rmse'; of a run, by default its own.",
 )
 @click.option(
     "--truth", type=options.file, help="The relevant items, where FILE holds recommendations."
@@ -239,62 +253,61 @@ def evaluate(
     FILE is a table (CSV, TSV or Parquet) of user, item, estimate and rating; or, with --truth, of
     user, item and rank or estimate, or a TREC run, and the truth a table of user, item and rating
     or TREC qrels. Several files give a row each.
+
+    A RUN whose config has `outputs: {estimates: true}` is scored again from its files, and so is
+    its estimates.parquet.
     """
-    import numpy as np
     import pandas as pd
 
-    from harness import metrics, rankings
+    from harness import metrics
+    from harness.results.outputs import NO_TRAINING, evaluates
+    from harness.results.runs import ESTIMATES_FILE
 
+    decided = {"--metrics": labels, "--truth": truth, "--training": training}
+    wrong = ", ".join(option for option, value in decided.items() if value is not None)
     if against is not None:
         from harness.experiment import exchange
         from harness.results.compare import join
 
-        decided = {"--metrics": labels, "--truth": truth, "--training": training}
-        if wrong := [option for option, value in decided.items() if value is not None]:
-            raise click.UsageError(f"{', '.join(wrong)}: the run {against} decides it; remove it")
+        if wrong:
+            raise click.UsageError(f"{wrong}: the run {against} decides it; remove it")
         opened = options.opened((against,), results)
         row = exchange.against(opened[0], files, name or files[0].stem)
         print_run(join([*opened, row]), form)
         if per_user is not None:
             _write_users(per_user, row.users)
         return 0
-    if labels is None or name is not None or form != "text":
+    runs = {
+        path: options.opened((str(path),), results)[0]
+        for path in files
+        if path.is_dir() or not (path.is_file() or (path.suffix and not (results / path).is_dir()))
+    }
+    if (labels is None and len(runs) < len({*files})) or name is not None or form != "text":
         raise click.UsageError("give --metrics LABELS; or --against RUN, with --name and --format")
-    wanted = metrics.parse_many(labels)
-    rows, frames, notes = [], [], []
+    if runs and (truth or training):
+        raise click.UsageError("--truth, --training: a run has its own; leave them out")
+    labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
+    wanted = metrics.parse_many(labels or labels_of_runs)
+    found = Found([], [], [])
+    for each in wanted if labels is None else ():
+        if each.needs_items:
+            found.notes.append(f"{each} is left out: {NO_TRAINING}")
+            wanted = tuple(metric for metric in wanted if metric != each)
     for path in files:
-        begun = time.perf_counter()
-        evidence = rankings.read(path, truth, training)
-        scores = metrics.score(wanted, *evidence)
-        seconds = time.perf_counter() - begun
-        values = ["" if math.isnan(s.mean) else f"{s.mean:.6f}" for s in scores.values()]
-        rows.append([path.name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
-        unknown = not len(evidence.rankings.relevance)
-        if unknown:
-            notes.append(
-                f"{path.name}: no listed item is among the ratings of its user; are the ids those "
-                "of the same data set, and of one type?"
-            )
-        for metric, s in scores.items():
-            if s.n_undefined:
-                users = counted(s.n_undefined, "user")
-                notes.append(
-                    f"{path.name}: {metric} is undefined for {users}; its mean is over the others"
-                )
-            elif not unknown and metric.per_user and len(s.per_user) > 1 and not np.ptp(s.per_user):
-                notes.append(
-                    f"{path.name}: {metric} is {s.mean:g} for every user, so it cannot tell lists "
-                    "apart here; a `threshold=` says which ratings are relevant"
-                )
-        own = {str(metric): s.per_user for metric, s in scores.items() if metric.per_user}
-        frame = pd.DataFrame({"user": evidence.rankings.users, **own})
-        frame.insert(0, "file", path.name)
-        frames.append(frame)
-    show_table(["file", *map(str, wanted), "users", "seconds"], rows, ["file"])
-    for note in notes:
+        run = runs.get(path)
+        if run is not None:
+            _rescore(found, run.path(ESTIMATES_FILE), wanted, run.info.rows)
+        elif evaluates(path):
+            _rescore(found, path, wanted)
+        else:
+            _score(found, path, wanted, truth, training)
+    of_files = {path.name for path in files}.issuperset(row[0] for row in found.rows)
+    first = "file" if of_files else "row"
+    show_table([first, *map(str, wanted), "users", "seconds"], found.rows, [first])
+    for note in found.notes:
         say(f"note: {note}")
     if per_user is not None:
-        _write_users(per_user, pd.concat(frames))
+        _write_users(per_user, pd.concat(found.users))
     return 0
 
 
@@ -304,6 +317,90 @@ def _write_users(path: Path, users: pd.DataFrame) -> None:
 
     data = frame_to_csv(users).encode("utf-8", "replace")
     write_file(path, data, "; use --per-user FILE")
+
+
+def _score(
+    found: Found,
+    path: Path,
+    wanted: Sequence[Metric],
+    truth: Path | None,
+    training: Path | None,
+) -> None:
+    """Score a file of another program: one row."""
+    import numpy as np
+    import pandas as pd
+
+    from harness import metrics, rankings
+
+    begun = time.perf_counter()
+    evidence = rankings.read(path, truth, training)
+    scores = metrics.score(wanted, *evidence)
+    seconds = time.perf_counter() - begun
+    values = [_six(each.mean) for each in scores.values()]
+    found.rows.append([path.name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
+    unknown = not len(evidence.rankings.relevance)
+    if unknown:
+        found.notes.append(
+            f"{path.name}: no listed item is among the ratings of its user; are the ids those "
+            "of the same data set, and of one type?"
+        )
+    for metric, s in scores.items():
+        if s.n_undefined:
+            users = counted(s.n_undefined, "user")
+            found.notes.append(
+                f"{path.name}: {metric} is undefined for {users}; its mean is over the others"
+            )
+        elif not unknown and metric.per_user and len(s.per_user) > 1 and not np.ptp(s.per_user):
+            found.notes.append(
+                f"{path.name}: {metric} is {s.mean:g} for every user, so it cannot tell lists "
+                "apart here; a `threshold=` says which ratings are relevant"
+            )
+    own = {str(metric): s.per_user for metric, s in scores.items() if metric.per_user}
+    users_of = {"file": path.name, "user": evidence.rankings.users}
+    found.users.append(pd.DataFrame(users_of | own))
+
+
+def _rescore(
+    found: Found, path: Path, wanted: Sequence[Metric], known: Sequence[RowResult] = ()
+) -> None:
+    """Score the rows of a run again; values of the run that are known must be equal."""
+    from harness.results.outputs import rescore
+    from harness.results.runs import GROUP
+
+    begun = time.perf_counter()
+    rows = [*rescore(path, wanted)]
+    seconds = f"{(time.perf_counter() - begun) / max(1, len(rows)):.2f}"
+    differing = [key for key in GROUP if len({row.names[key] for row in rows}) > 1]
+    scores, n_equal = {row.row: row.scores for row in known}, 0
+    for row in rows:
+        name = " · ".join(row.names[key] for key in ("algorithm", *differing))
+        there = scores.get(row.names["row"], {})
+        values = {  # blank where it is in the run: estimates may be preferences
+            label: None if there.get(label, here) is None else here
+            for label, here in row.values.items()
+        }
+        found.rows.append([name, *map(_six, values.values()), row.n_users, seconds])
+        row.users.insert(0, "file", name)
+        found.users.append(row.users)
+        for label in values.keys() & there.keys():
+            here, other = values[label], there[label]
+            if here != other and not math.isclose(here or 0, other or 0, rel_tol=ROUNDING):
+                raise ResultsError(
+                    f"{path}: {name}: {label} is {here}, and {other} in the table of the run; "
+                    "run its config again"
+                )
+            n_equal += 1
+    for label in map(str, wanted if rows else ()):
+        if n_users := max(row.n_undefined[label] for row in rows):
+            users = counted(n_users, "user")
+            found.notes.append(f"{label} is undefined for up to {users} a cell")
+    if n_equal:
+        compared = counted(n_equal, "value")
+        found.notes.append(f"{compared} compared with the table of the run: equal")
+
+
+def _six(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.6f}"
 
 
 @click.command()

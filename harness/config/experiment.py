@@ -213,6 +213,20 @@ class Tuning(Section):
         return split.validation or self.validation or split.inner() or Holdout(test_size=0.2)
 
 
+class Outputs(Section):
+    """What a run keeps in its folder beside the scores: lists and estimates of every cell."""
+
+    lists: int | None = Field(default=None, ge=1, le=10_000)
+    """How many items at the top of each test user's list are kept in `lists.parquet`."""
+    estimates: bool = False
+    """Whether every test rating is kept with its estimate and its rank in `estimates.parquet`."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is kept."""
+        return self.lists is not None or self.estimates
+
+
 class Execution(Section):
     """How a run is executed; nothing here changes a number."""
 
@@ -279,6 +293,8 @@ class Experiment(Section):
     fallback: Literal["default", "mean", "item-mean", "popularity"] = "default"
     """Estimates for users without training ratings: each algorithm's own, or for all algorithms the
     mean of all ratings, or those of `ItemMean` or `Popularity`."""
+    outputs: Outputs = Outputs()
+    """What the run keeps beside the scores; by default neither lists nor estimates."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True

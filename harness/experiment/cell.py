@@ -138,7 +138,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     report(COMPILING, 0, 0)
     deciding = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
     catalogue = isinstance(section, Catalogue)
-    compile_scoring(deciding, plan.depth, catalogue=catalogue)
+    compile_scoring(deciding, plan.depth_of(cell), catalogue=catalogue)
     if experiment.accelerate:
         models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
     with PeakMemory() as peak, seeds.global_generators(plan.global_seed(cell)):
@@ -163,7 +163,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         lists = scorer.rank(
             section,
             pairs,
-            depth=plan.depth,
+            depth=plan.depth_of(cell),
             named=plan.names_items and not cell.inner,
             progress=lambda done, total: report("scoring", done, total),
             ids=(split.ratings.user_ids, split.ratings.item_ids),
@@ -277,7 +277,8 @@ class Scorer:
         """Rank the candidates of every kept user.
 
         The first `depth` items of each list are kept by name, those of equal estimates in an order
-        that depends on the raw `ids` of users and items alone. With `named`, judged items are too.
+        that depends on the raw `ids` of users and items alone. With `named`, judged items are too,
+        and the estimates of the first.
         """
         selected = self.selected
         keys = (tie_keys(ids[0])[selected.users], tie_keys(ids[1])) if depth else None
@@ -286,24 +287,24 @@ class Scorer:
         counted = selected.known if drops else np.ones_like(selected.known)
         if isinstance(section, Catalogue):
             excluded = section.training_items == "drop"
-            return self._rank_catalogue(counted, excluded, keys, depth, named, progress)
+            return self._rank_catalogue(
+                counted, excluded, keys, depth, named, section.least, progress
+            )
         kept, known = np.flatnonzero(selected.kept), selected.known
         owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
-        if isinstance(section, Rated):
-            listed = owners, selected.items, pairs.estimates, selected.ratings
-            return _rank_listed(kept, *listed, keys, depth=depth, named=named)
-        others = np.repeat(np.arange(selected.n_users), np.diff(selected.extra_offsets))
-        estimates, _ = self._estimate(selected.users[others], selected.extra_items)
-        ranked = _rank_listed(
-            kept,
-            np.concatenate([owners[known], others]),
-            np.concatenate([selected.items[known], selected.extra_items]),
-            np.concatenate([pairs.estimates[known], estimates]),
-            np.concatenate([selected.ratings[known], np.zeros(len(others))]),
-            keys,
-            depth=depth,
-            named=named,
-        )
+        listed = owners, selected.items, pairs.estimates, selected.ratings
+        if not isinstance(section, Rated):
+            others = np.repeat(np.arange(selected.n_users), np.diff(selected.extra_offsets))
+            estimates, _ = self._estimate(selected.users[others], selected.extra_items)
+            listed = (
+                np.concatenate([owners[known], others]),
+                np.concatenate([selected.items[known], selected.extra_items]),
+                np.concatenate([pairs.estimates[known], estimates]),
+                np.concatenate([selected.ratings[known], np.zeros(len(others))]),
+            )
+        ranked = _rank_listed(kept, *listed, keys, depth=depth, named=named, least=section.least)
+        if isinstance(section, Rated) and section.least_estimate is None:
+            return ranked
         users, rows = _rows_of(selected.offsets, kept)
         users, ratings = users[counted[rows]], selected.ratings[rows[counted[rows]]]
         ideal = ratings[np.lexsort((-ratings, users))]
@@ -316,6 +317,7 @@ class Scorer:
         keys: Keys | None,
         depth: int,
         named: bool,
+        least: float,
         progress: Callable[[int, int], object],
     ) -> Rankings:
         """Rank every training item for every kept user, a block of users at a time."""
@@ -349,11 +351,13 @@ class Scorer:
                 excluded_items=trainset.by_user.ids[seen] if excluded else None,
                 depth=depth,
                 tie_keys=None if keys is None else (keys[0][kept[start:stop]], keys[1][codes[:-1]]),
+                least=least,
             )
             parts.append(
                 replace(
                     part,
                     top_items=None if part.top_items is None else codes[part.top_items],
+                    top_estimates=part.top_estimates if named else None,
                     items=codes[part.items] if named else None,
                 )
             )
@@ -400,12 +404,16 @@ def _rank_listed(
     *,
     depth: int,
     named: bool = False,
+    least: float = -np.inf,
 ) -> Rankings:
-    """Rank candidates that are given pair by pair; owners are positions among the test users."""
+    """Rank candidates that are given pair by pair; owners are positions among the test users.
+
+    Those estimated below `least` are left out.
+    """
     position = np.full(max(owners.max(initial=-1), kept.max(initial=-1)) + 1, -1)
     position[kept] = np.arange(len(kept))
     users = position[owners]
-    rows = np.flatnonzero(users >= 0)
+    rows = np.flatnonzero((users >= 0) & (estimates >= least))
     rows = rows[np.argsort(users[rows], kind="stable")]
     users, items, estimates = users[rows], items[rows], estimates[rows]
     pairs = Pairs(offsets_of(users, len(kept)), estimates, relevance[rows])
@@ -417,7 +425,9 @@ def _rank_listed(
     if not depth:
         return ranked
     equal = None if keys is None else order_keys(keys[0][owners[rows]], keys[1][items])
-    return replace(ranked, top_items=top_items(users, items, estimates, len(kept), depth, equal))
+    top = top_items(users, np.arange(len(rows)), estimates, len(kept), depth, equal)
+    shown = np.append(estimates, np.nan)[top] if named else None
+    return replace(ranked, top_items=np.append(items, -1)[top], top_estimates=shown)
 
 
 def _rows_of(

@@ -24,6 +24,7 @@ from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import cut_grids
 from harness.metrics import Exposure, Metric, Scores
+from harness.results.outputs import OutputFiles
 from harness.results.record import (
     Bound,
     BoundResult,
@@ -61,6 +62,7 @@ class Evaluation:
     cells: list[CellResult | FailedCell]
     rows: list[RowResult]
     bounds: list[BoundResult]
+    outputs: OutputFiles | None
     users: pd.DataFrame
     """A row for each finished cell and user."""
     conventions: list[ConventionScores]
@@ -91,6 +93,8 @@ def evaluate(
     undistinguished, sensitivity = {}, Sensitivity(labels)
     groups: list[GroupScores] = []
     group_notes: list[str] = []
+    kept = plan.experiment.outputs
+    outputs = OutputFiles(kept) if kept.wanted else None
     for table, of_table in tables.items():
         limits = _Bounds(plan.metrics)
         own = [cell for of_row in of_table.values() for cell in of_row]
@@ -115,7 +119,11 @@ def evaluate(
                 for label, value in values.items():
                     value.add(record.users, scores[label])
                 sensitivity.add(name, record)
-                limits.add(name, record)
+                section = plan.experiment.candidates[cell.candidates]
+                if section.least_estimate is None:
+                    limits.add(name, record)  # else each algorithm has lists of its own
+                if outputs is not None:
+                    outputs.add(name, plan.split(cell), section, record)
                 frames[position] = users_of(name, ratings, record, scores)
                 by_group.add(cell, record, frames[position])
             means = {label: each.value for label, each in values.items()}
@@ -128,11 +136,14 @@ def evaluate(
         groups += divided
         undistinguished[table] = limits.reasons
     empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
+    if outputs is not None:
+        outputs.close()
     users = [frames[position] for position in sorted(frames)]
     return Evaluation(
         [results[position] for position in range(len(cells))],
         rows,
         bounds,
+        outputs,
         pd.concat(users, ignore_index=True) if users else empty,
         *sensitivity.results(),
         undistinguished,

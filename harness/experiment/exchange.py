@@ -211,6 +211,11 @@ class _File:
     ) -> tuple[CellResult, pd.DataFrame]:
         """Score the file beside the cell `like`; return a cell and the scores of its users."""
         selected, ratings = section.select(self.split, like.seed), self.split.ratings
+        if self.by_rank and section.least_estimate is not None:
+            raise _MissingError(
+                f"{self.path}: not shown under {section.describe()}, because it has ranks; give "
+                "estimates"
+            )
         no_model: Any = None
         scorer = _FromFile(no_model, selected, clip=False, accelerate=False, file=self)
         pairs = Pairs(np.zeros(selected.n_users + 1, np.int64), [], [])
@@ -282,7 +287,7 @@ class _File:
             np.count_nonzero(tested & ~known), "rows with an item that training lacks, not ranked"
         )
         self._note(np.count_nonzero(~tested), "rows of users who are not tested")
-        ranked = np.flatnonzero(known & tested)
+        ranked = np.flatnonzero(known & tested & (rows.values >= section.least))
         ranked = ranked[np.argsort(inner[rows.items[ranked]], kind="stable")]  # as the run's models
         users, items = position[rows.users[ranked]], rows.items[ranked]
         without = len(kept) - len(np.unique(users))

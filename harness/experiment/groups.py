@@ -145,13 +145,15 @@ class TableGroups:
             rest = self._gaps(division, np.hstack([*one]), np.hstack([*other]), state)
             groups = []
             for number, name in enumerate(division.groups.names):
+                chance = random[number].groupby("user")[label].mean().mean()
                 n_users = int((~np.isnan(one[number])).any(axis=1).sum())
                 group = GroupResult(
                     group=name,
                     n_members=self._n_members(division, number, inside[number]),
                     n_users=n_users,
                     n_left_out=inside[number]["user"].nunique() - n_users,
-                    random=_or_none(random[number].groupby("user")[label].mean().mean()),
+                    # With a least estimate, each algorithm has lists of its own.
+                    random=None if self.candidates.least_estimate is not None else _or_none(chance),
                     algorithms=[],
                 )
                 for j, (row, algorithm) in enumerate(rows.items()):

@@ -95,13 +95,18 @@ class Plan:
 
     @cached_property
     def depth(self) -> int:
-        """How many items at the top of each list have to be known by name."""
+        """How many items at the top of each list metrics have to know by name."""
         return max((metric.k or 0 for metric in self.metrics if metric.needs_items), default=0)
+
+    def depth_of(self, cell: Cell) -> int:
+        """Return how many items at the top of each list of a cell are kept by name."""
+        return max(self.depth, 0 if cell.inner else self.experiment.outputs.lists or 0)
 
     @property
     def names_items(self) -> bool:
         """Whether the judged items of each list have to be known by name."""
-        return any(each.side == "items" for each in self.experiment.groups)
+        groups = self.experiment.groups
+        return self.experiment.outputs.wanted or any(each.side == "items" for each in groups)
 
     @property
     def of_genres(self) -> list[str]:
@@ -236,7 +241,7 @@ class Plan:
             "versions": versions | registry.library_versions([chosen.name]),
             "data": self.ratings(cell.dataset)[0].fingerprint,
             "split": self.split(cell).fingerprint,
-            "candidates": section.model_dump(),
+            "candidates": section.model_dump(exclude_none=True),
             "sample": (experiment.draws[cell.seed].split, cell.fold)
             if isinstance(section, Sampled)
             else None,
@@ -246,12 +251,14 @@ class Plan:
             "as_surprise": chosen.as_surprise,
             "clip": experiment.clip,
             "accelerate": experiment.accelerate,
-            "depth": self.depth,
+            "depth": self.depth_of(cell),
         }
         if self.names_items and not cell.inner:
             decisive["items"] = True
         if experiment.fallback != "default":
             decisive["fallback"] = experiment.fallback
+        if experiment.outputs.wanted and not cell.inner:
+            decisive["outputs"] = True
         if cell.inner:  # of a trial, only the metric that decides is kept
             decisive["judged"] = experiment.tuning.metric
         return decisive

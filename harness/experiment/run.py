@@ -121,7 +121,7 @@ def run(
         "seconds": round(time.perf_counter() - begun, 3),
         "files": {},
     }
-    finished = Run(RunInfo.checked(described), found.users, trials=trials)
+    finished = Run(RunInfo.checked(described), found.users, trials=trials, outputs=found.outputs)
     return finished if results is None else finished.write(Path(results))
 
 

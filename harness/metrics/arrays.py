@@ -47,6 +47,8 @@ class Rankings:
         Item code of each entry; for scores of groups of items.
     users : ndarray, shape (n_users,), optional
         The user of each list, for tables.
+    top_estimates : ndarray of float64, shape (n_users, depth), optional
+        Estimates of the items at the top, NaN where the list is shorter.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class Rankings:
     top_items: NDArray[np.int32] | None
     items: Ranks | None
     users: NDArray[np.generic] | None
+    top_estimates: Floats | None
 
     def __init__(
         self,
@@ -87,12 +90,13 @@ class Rankings:
         top_items: ArrayLike | None = None,
         users: NDArray[np.generic] | None = None,
         items: ArrayLike | None = None,
+        top_estimates: ArrayLike | None = None,
     ) -> None:
         pool_offsets = offsets if pool_offsets is None else pool_offsets
         _store(self, np.int64, offsets=offsets, n_ranked=n_ranked, pool_offsets=pool_offsets)
         _store(self, np.int32, rank=rank, tie_low=tie_low, tie_high=tie_high)
         _store(self, np.int32, top_items=top_items, items=items)
-        _store(self, np.float64, relevance=relevance)
+        _store(self, np.float64, relevance=relevance, top_estimates=top_estimates)
         object.__setattr__(self, "users", users)
         n_entries = len(self.relevance)
         for name, array in (

@@ -311,14 +311,15 @@ def rank_block(
     excluded_items: ArrayLike | None = None,
     depth: int = 0,
     tie_keys: tuple[TieKeys, TieKeys] | None = None,
+    least: float = -np.inf,
 ) -> Rankings:
     """Rank every column of a block of users and find the ranks of the judged ones.
 
     User ``u`` judged the columns ``judged_items[judged_offsets[u]:judged_offsets[u + 1]]``; every
-    other column has relevance 0. A judged column that is -1 (no candidate) or excluded is not
-    ranked but stays in the user's pool. The `depth` columns at the top of each list are kept in
-    ``top_items``, those of equal estimate in the order of `tie_keys` (of the users and of the
-    columns), or of the columns.
+    other column has relevance 0. A judged column that is -1 (no candidate), excluded or estimated
+    below `least` is not ranked but stays in the user's pool. The `depth` columns at the top of each
+    list are kept in ``top_items``, those of equal estimate in the order of `tie_keys` (of the users
+    and of the columns), or of the columns, and their estimates in ``top_estimates``.
     Equal estimates have the order of the columns under ``ties=first``. ``items`` are columns.
 
     >>> lists = rank_block(np.array([[1.0, 3.0, 2.0, 3.0]]), [0, 2], [3, 0], [5.0, 4.0], depth=2)
@@ -345,6 +346,8 @@ def rank_block(
             f"row {row}, column {column}: estimate {estimates[row, column]} is not finite; "
             "give the item a value or exclude it"
         )
+    if least > -np.inf:
+        allowed &= estimates >= least
     pool_offsets, pool = offsets_of(users, n_users), ratings[np.lexsort((-ratings, users))]
     listed = (columns >= 0) & allowed[users, columns] if n_items else columns >= 0
     users, columns, ratings = users[listed], columns[listed], ratings[listed]
@@ -365,6 +368,11 @@ def rank_block(
     )
     order = np.lexsort((above + before, users))
     above, equal, before = above[order], equal[order], before[order]
+    top, top_estimates = None, None
+    if depth:
+        top = top_columns(candidates, allowed, depth, tie_keys)
+        top_estimates = np.full(top.shape, np.nan)
+        top_estimates[top >= 0] = candidates[np.nonzero(top >= 0)[0], top[top >= 0]]
     return Rankings(
         offsets,
         ratings[order],
@@ -374,7 +382,8 @@ def rank_block(
         allowed.sum(axis=1),
         pool_offsets,
         pool,
-        top_items=top_columns(candidates, allowed, depth, tie_keys) if depth else None,
+        top_items=top,
+        top_estimates=top_estimates,
         items=columns[order],
     )
 

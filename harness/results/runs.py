@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from harness import metrics
 from harness.errors import ResultsError, suggestion
-from harness.files import read_regular, replace_folder, restore_folder
+from harness.files import digest_of, read_regular, replace_folder, restore_folder
 from harness.results.record import (
     AGAIN,
     AnyCell,
@@ -32,6 +32,8 @@ from harness.results.scores import deviation, mean_or_none
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+    from harness.results.outputs import OutputFiles
 
 GROUP = ("dataset", "split", "candidates")
 """What a table is called."""
@@ -53,11 +55,10 @@ ERRORS_IN_INTERVAL = 2 * 1.96
 RUN_FILE = "run.json"
 USERS_FILE = "users.parquet"
 TRIALS_FILE = "trials.parquet"
+LISTS_FILE = "lists.parquet"
+ESTIMATES_FILE = "estimates.parquet"
 DERIVED = ("report.html",)
 """Files that are made from a run's files, and are outdated when these are replaced."""
-WRITTEN = {RUN_FILE, USERS_FILE, TRIALS_FILE, "table.csv", "bounds.csv", "table.md", *DERIVED}
-"""A folder with nothing else is a run's, even if its ``run.json`` is damaged."""
-
 Kind = Literal["word", "count", "number"]
 """What a column of a Parquet file holds."""
 CELL: dict[str, Kind] = {**dict.fromkeys(ROW, "word"), "seed": "count", "fold": "count"}
@@ -69,6 +70,19 @@ TRIAL: dict[str, Kind] = {
     "seconds": "number",
     "error": "word",
 }
+OUTPUTS: dict[str, dict[str, Kind]] = {
+    LISTS_FILE: {"user": "word", "rank": "count", "item": "word", "estimate": "number"},
+    ESTIMATES_FILE: {
+        **dict.fromkeys(("user", "item"), "word"),
+        **dict.fromkeys(("estimate", "rating"), "number"),
+        **dict.fromkeys(("rank", "tie_low", "tie_high", "n_ranked"), "count"),
+    },
+}
+"""Files that a run has where its config asks for them: their columns beside those of the cell."""
+TABLE_FILES = {"table.csv", "bounds.csv", "table.md"}
+WRITTEN = {RUN_FILE, USERS_FILE, TRIALS_FILE, *OUTPUTS, *TABLE_FILES, *DERIVED}
+"""A folder with nothing else is a run's, even if its ``run.json`` is damaged."""
+
 SHARE_OF_MEMORY = 0.5
 BYTES_PER_VALUE = 16
 """Most bytes of a value while a table is read: itself and its copy for pandas."""
@@ -91,6 +105,8 @@ class Run:
     trials : DataFrame, optional
         One row for each setting that a search tried: where, ``trial``, ``params`` (JSON),
         ``value``, ``seconds``, ``error``; None when nothing was tuned.
+    outputs : OutputFiles, optional
+        The lists and estimates, where the config asks for them and they are not yet in the folder.
     """
 
     def __init__(
@@ -99,11 +115,13 @@ class Run:
         users: pd.DataFrame | None = None,
         folder: Path | None = None,
         trials: pd.DataFrame | None = None,
+        outputs: OutputFiles | None = None,
     ) -> None:
         self.info = info
         self.folder = folder
         self._users = users
         self._trials = trials
+        self._outputs = outputs
 
     @property
     def name(self) -> str:
@@ -226,15 +244,47 @@ class Run:
         long = means.melt(list(ROW), var_name="trials", value_name="value", ignore_index=False)
         return long.sort_index(kind="stable").reset_index(drop=True)
 
-    def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
+    @property
+    def lists(self) -> pd.DataFrame:
+        """The first items of each test user's list in each cell.
+
+        Columns are those that say which cell, as in ``users``; ``user``; ``rank`` from 1; ``item``;
+        ``estimate``. Items of equal estimate are in an order that depends on the ids of user and
+        item alone. A ResultsError where the config has no ``outputs: {lists: 10}``.
+        """
+        return self._read(LISTS_FILE, CELL | OUTPUTS[LISTS_FILE])
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """Every test rating with its estimate in each cell.
+
+        Columns are those that say which cell, as in ``users``; ``user``; ``item``; ``estimate``;
+        ``rating``; ``rank`` in the user's list (equal estimates in input order), 0 for an item that
+        is no candidate, -1 for one that does not count in the ideal order either; ``tie_low`` and
+        ``tie_high``, first and last rank of its group of equal estimates; ``n_ranked``, length of
+        the list, -1 for a user whose list is not evaluated. A ResultsError where the config has no
+        ``outputs: {estimates: true}``.
+        """
+        return self._read(ESTIMATES_FILE, CELL | OUTPUTS[ESTIMATES_FILE])
+
+    def path(self, name: str) -> Path:
+        """Return where a file of the run is; a ResultsError where the run has none."""
+        if self._outputs is not None and name in self._outputs.paths:
+            return self._outputs.paths[name]
         if self.folder is None or name not in self.info.files:
-            raise ResultsError(f"{self.name}: has no {name}; {AGAIN}")
-        frame = _read_parquet(self.folder / name, self.info.files[name], columns)
+            key = {LISTS_FILE: "lists: 10", ESTIMATES_FILE: "estimates: true"}.get(name)
+            advice = f"add `outputs: {{{key}}}` to its config, and run it" if key else AGAIN
+            raise ResultsError(f"{self.name}: has no {name}; {advice}")
+        return self.folder / name
+
+    def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
+        path = self.path(name)
+        if name in self.info.files:
+            _check_file(path, self.info.files[name])
+        (frame,) = read_parts(path, columns, whole=True)
         cells = {tuple(cell[key] for key in CELL) for cell in self.info.cells}
         if not cells.issuperset(frame[list(CELL)].drop_duplicates().itertuples(index=False)):
-            raise ResultsError(
-                f"{self.folder / name}: has rows of cells that {RUN_FILE} does not have; {AGAIN}"
-            )
+            raise ResultsError(f"{path}: has rows of cells that {RUN_FILE} does not have; {AGAIN}")
         return frame
 
     @property
@@ -258,7 +308,7 @@ class Run:
         ResultsError
             If the folder cannot be written.
         """
-        files = {
+        files: dict[str, bytes | Path] = {
             "table.csv": to_csv(self.info).encode("utf-8", "replace"),
             "bounds.csv": bounds_to_csv(self.info).encode("utf-8", "replace"),
             "table.md": to_markdown(self.info).encode("utf-8", "replace"),
@@ -266,7 +316,13 @@ class Run:
         }
         if self.trials is not None:
             files[TRIALS_FILE] = self.trials.to_parquet(index=False, compression="zstd")
-        digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        for name in OUTPUTS:
+            with suppress(ResultsError):
+                files[name] = self.path(name)
+        digests = {
+            name: digest_of(data) if isinstance(data, Path) else hashlib.sha256(data).hexdigest()
+            for name, data in files.items()
+        }
         info = self.info.model_copy(update={"files": digests})
         files[RUN_FILE] = to_json(info)
         folder = results / self.name
@@ -649,39 +705,45 @@ def open_run(name: str, results: Path) -> Run:
 def _check_file(path: Path, digest: str) -> None:
     """Compare a file with the SHA-256 that was noted when it was written."""
     try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+        found = digest_of(path)
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
     if found != digest:
         raise ResultsError(f"{path}: changed since it was written; {AGAIN}")
 
 
-def _read_parquet(path: Path, digest: str, columns: Mapping[str, Kind]) -> pd.DataFrame:
-    """Read these columns of a table that may come from anybody."""
+def read_parts(
+    path: Path, columns: Mapping[str, Kind], *, whole: bool = False
+) -> Iterator[pd.DataFrame]:
+    """Read these columns of a table that may come from anybody, by row group or as a whole."""
     import psutil
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    _check_file(path, digest)
     try:
         with pq.ParquetFile(path) as file:
-            needed = BYTES_PER_VALUE * file.metadata.num_rows * len(columns)
+            every = range(file.num_row_groups)
+            groups = [[*every]] if whole else [[each] for each in every]
+            sizes = [file.metadata.row_group(each).num_rows for each in every]
+            most = sum(sizes) if whole else max(sizes, default=0)
+            needed = BYTES_PER_VALUE * most * len(columns)
             if needed > SHARE_OF_MEMORY * psutil.virtual_memory().available:
                 raise ResultsError(f"{path}: would take {needed / 1e9:.0f} GB; free memory first")
             schema = file.schema_arrow
             for name, kind in columns.items():
                 if schema.names.count(name) != 1 or not _holds(schema.field(name).type, kind):
                     raise ResultsError(f"{path}: no column {name!r}; {AGAIN}")
-            # What the file says of pandas is not needed, and may be anything.
-            frame: pd.DataFrame = file.read(columns=list(columns)).to_pandas(ignore_metadata=True)
+            for group in groups:
+                # What the file says of pandas is not needed, and may be anything.
+                table = file.read_row_groups(group, columns=list(columns))
+                frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+                for name, kind in columns.items():
+                    if kind == "number" and frame[name].abs().max() == math.inf:
+                        raise ResultsError(f"{path}: an infinite number in {name!r}; {AGAIN}")
+                yield frame[list(columns)]
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
         raise ResultsError(f"{path}: not a table ({reason}); {AGAIN}") from None
-    for name, kind in columns.items():
-        if kind == "number" and frame[name].abs().max() == math.inf:
-            raise ResultsError(f"{path}: an infinite number in {name!r}; {AGAIN}")
-    return frame[list(columns)]
 
 
 def _holds(found: pa.DataType, kind: Kind) -> bool:
@@ -716,7 +778,7 @@ def own_names(folder: Path) -> set[str]:
     names = {RUN_FILE, *DERIVED}
     for name, digest in written.items() if isinstance(written, dict) else ():
         with suppress(OSError):
-            if hashlib.sha256(read_regular(folder / name)).hexdigest() == digest:
+            if digest_of(folder / name) == digest:
                 names.add(name)
     return names
 

@@ -47,14 +47,16 @@ ARRAYS = {
     "rankings.pool_offsets": ("<i8", 1),
     "rankings.pool": ("<f8", 1),
     "rankings.top_items": ("<i4", 2),
+    "rankings.top_estimates": ("<f8", 2),
     "rankings.items": ("<i4", 1),
     "pairs.offsets": ("<i8", 1),
     "pairs.estimates": ("<f8", 1),
     "pairs.ratings": ("<f8", 1),
 }
 """Type and number of axes of every array of a cell; a trial has none."""
-OPTIONAL = {"rankings.top_items", "rankings.items"}
-"""Missing where no metric asks which items were shown, and no group which were judged."""
+OPTIONAL = {"rankings.top_items", "rankings.top_estimates", "rankings.items"}
+"""Missing where nothing asks which items were shown, how they were estimated, or which were judged.
+"""
 
 Arrays = dict[str, NDArray[Any]]
 Inputs = Mapping[str, object]
@@ -164,29 +166,36 @@ class CellRecord:
 
     def _is_possible(self) -> bool:
         """Return whether the arrays are safe for loops without bounds checks."""
-        lists, pairs = self.rankings, self.pairs
-        if len(self.users) != len(self.kept) or pairs.n_users != len(self.users):
-            return False
-        if lists.n_users != np.count_nonzero(self.kept) or (np.diff(pairs.offsets) < 0).any():
-            return False
-        longest = np.repeat(lists.n_ranked, np.diff(lists.offsets))
-        top = lists.top_items
-        return bool(
-            (self.users >= 0).all()
-            and (self.kept.view(np.uint8) <= 1).all()
-            and (lists.n_ranked >= 0).all()
-            and (lists.n_ranked < 2**31).all()
-            and (lists.tie_low >= 1).all()
-            and (lists.tie_low <= lists.rank).all()
-            and (lists.rank <= lists.tie_high).all()
-            and (lists.tie_high <= longest).all()
-            and (top is None or (len(top) == lists.n_users and (top >= -1).all()))
-            and (lists.items is None or (lists.items >= 0).all())
-            and all(
-                np.isfinite(values).all()
-                for values in (lists.relevance, lists.pool, pairs.estimates, pairs.ratings)
-            )
+        return (
+            len(self.users) == len(self.kept)
+            and bool((self.users >= 0).all() and (self.kept.view(np.uint8) <= 1).all())
+            and are_possible(self.kept, self.rankings, self.pairs)
         )
+
+
+def are_possible(kept: NDArray[np.bool_], lists: Rankings, pairs: Pairs) -> bool:
+    """Return whether lists and pairs of the users of a cell are safe for loops without checks."""
+    if pairs.n_users != len(kept) or (np.diff(pairs.offsets) < 0).any():
+        return False
+    if lists.n_users != np.count_nonzero(kept):
+        return False
+    longest = np.repeat(lists.n_ranked, np.diff(lists.offsets))
+    top, shown = lists.top_items, lists.top_estimates
+    return bool(
+        (lists.n_ranked >= 0).all()
+        and (lists.n_ranked < 2**31).all()
+        and (lists.tie_low >= 1).all()
+        and (lists.tie_low <= lists.rank).all()
+        and (lists.rank <= lists.tie_high).all()
+        and (lists.tie_high <= longest).all()
+        and (top is None or (len(top) == lists.n_users and (top >= -1).all()))
+        and (shown is None or (top is not None and shown.shape == top.shape))
+        and (lists.items is None or (lists.items >= 0).all())
+        and all(
+            np.isfinite(values).all()
+            for values in (lists.relevance, lists.pool, pairs.estimates, pairs.ratings)
+        )
+    )
 
 
 def _unpacked(content: bytes) -> tuple[_Header, Arrays]:

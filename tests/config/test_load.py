@@ -55,7 +55,7 @@ def test_all_faults_come_at_once_each_with_line_key_and_suggestion(tmp_path):
         [
             ("bad.yaml:1: dataset", "'ml-100k'?"),
             ("bad.yaml:2: splitt: unknown key", "did you mean 'split'?"),
-            ("bad.yaml:3: candidates.n: unknown key", "kind, unknown_users"),
+            ("bad.yaml:3: candidates.n: unknown key", "kind, least_estimate, unknown_users"),
             ("bad.yaml:5: algorithms[0]: unknown algorithm 'SDV'", "did you mean 'SVD'?"),
             ("bad.yaml:7: algorithms[1].params.k: found 0", "must be 1 or more"),
             ("bad.yaml:7: algorithms[1].params.sim_options.nme", "did you mean 'name'?"),

@@ -1,0 +1,254 @@
+"""The lists and the estimates of a run's cells: Parquet files with a row group for each cell."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import evaluation
+from harness.candidates import CandidatesSection
+from harness.config.experiment import Outputs
+from harness.errors import MetricError, ResultsError
+from harness.kernels import group_rows
+from harness.metrics import Metric, Pairs, Rankings
+from harness.rankings.pairs import offsets_of
+from harness.results.record import CellName
+from harness.results.runs import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, ROW, read_parts
+from harness.results.scores import RowValue
+from harness.results.store import CellRecord, are_possible
+from harness.splits import Split
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEFT_OUT = -1
+"""The rank of a test item that does not count, and the length of a list that is not evaluated."""
+NO_TRAINING = "it depends on which items are shown and on the training ratings, not kept by a run"
+
+
+class OutputFiles:
+    """Writes the files of a run to a temporary folder, which ends with this object."""
+
+    def __init__(self, wanted: Outputs) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.most = wanted.lists or 0
+        folder = Path(tempfile.mkdtemp(prefix="harness-outputs-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        types = {"word": pa.string(), "count": pa.int64(), "number": pa.float64()}
+        names = [LISTS_FILE] * bool(self.most) + [ESTIMATES_FILE] * wanted.estimates
+        self.paths = {name: folder / name for name in names}
+        self._schemas = {
+            name: pa.schema([(key, types[kind]) for key, kind in (CELL | OUTPUTS[name]).items()])
+            for name in names
+        }
+        self._writers = {
+            name: pq.ParquetWriter(path, self._schemas[name], compression="zstd")
+            for name, path in self.paths.items()
+        }
+
+    def add(
+        self, name: CellName, split: Split, section: CandidatesSection, record: CellRecord
+    ) -> None:
+        """Write the rows of a cell."""
+        import pandas as pd
+        import pyarrow as pa
+
+        for file, writer in self._writers.items():
+            lists = file == LISTS_FILE
+            rows = _lists(split, record, self.most) if lists else _estimates(split, section, record)
+            frame = pd.DataFrame({key: name[key] for key in CELL} | rows)
+            table = pa.Table.from_pandas(frame, self._schemas[file], preserve_index=False)
+            try:
+                writer.write_table(table, row_group_size=max(1, len(frame)))
+            except OSError as error:
+                raise ResultsError(
+                    f"{self.paths[file]}: cannot be written ({error.strerror or error}); free "
+                    "space, or set TMPDIR to another folder; finished cells are kept"
+                ) from None
+
+    def close(self) -> None:
+        """End the files."""
+        for writer in self._writers.values():
+            writer.close()
+
+
+def _lists(split: Split, record: CellRecord, most: int) -> dict[str, Any]:
+    """Return the first items of each list."""
+    ratings, lists = split.ratings, record.rankings
+    assert lists.top_items is not None
+    assert lists.top_estimates is not None
+    top = lists.top_items[:, :most]
+    owners, places = np.nonzero(top >= 0)
+    return {
+        "user": ratings.user_ids[record.users[record.kept][owners]].astype(str),
+        "rank": places + 1,
+        "item": ratings.item_ids[top[owners, places]].astype(str),
+        "estimate": lists.top_estimates[owners, places],
+    }
+
+
+def _estimates(split: Split, section: CandidatesSection, record: CellRecord) -> dict[str, Any]:
+    """Return every test pair, users as in the cell and the items of each as in the test set."""
+    import pandas as pd
+
+    ratings, lists, pairs = split.ratings, record.rankings, record.pairs
+    assert lists.items is not None
+    items = ratings.items[split.test[np.argsort(ratings.users[split.test], kind="stable")]]
+    sizes = np.diff(pairs.offsets)
+    owners = np.repeat(np.flatnonzero(record.kept), np.diff(lists.offsets))
+    tested = pd.Index(np.repeat(np.arange(len(sizes)), sizes) * ratings.n_items + items)
+    rows = tested.get_indexer(owners * ratings.n_items + lists.items)
+    ranks = {name: np.zeros(len(items), dtype=np.int64) for name in ("rank", "tie_low", "tie_high")}
+    for name, column in ranks.items():
+        column[rows[rows >= 0]] = getattr(lists, name)[rows >= 0]  # -1: an item of a sample
+    if getattr(section, "unknown_items", "") == "drop":
+        ranks["rank"][~np.isin(items, ratings.items[split.train])] = LEFT_OUT
+    n_ranked = np.full(len(record.users), LEFT_OUT)
+    n_ranked[record.kept] = lists.n_ranked
+    return {
+        "user": np.repeat(ratings.user_ids[record.users].astype(str), sizes),
+        "item": ratings.item_ids[items].astype(str),
+        "estimate": pairs.estimates,
+        "rating": pairs.ratings,
+        **ranks,
+        "n_ranked": np.repeat(n_ranked, sizes),
+    }
+
+
+class Rescored(NamedTuple):
+    """The scores of a row of a run, computed from its estimates."""
+
+    names: dict[str, str]
+    """What `ROW` lists."""
+    values: dict[str, float | None]
+    n_undefined: dict[str, int]
+    """The most users of a cell without a score, by metric."""
+    n_users: int
+    """The most users of a cell."""
+    users: pd.DataFrame
+    """Seed, fold, user and scores."""
+
+
+def evaluates(path: Path) -> bool:
+    """Return whether a file has the columns of a run's estimates; refuse a run's lists."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names: set[str] = set()
+    with suppress(pa.ArrowException, OSError):
+        names = {*pq.read_schema(path).names}
+    if "rating" not in names and {*CELL, *OUTPUTS[LISTS_FILE]} <= names:
+        raise MetricError(
+            f"{path}: has the lists of a run, without ratings; evaluate the run, whose "
+            f"{ESTIMATES_FILE} has the rank of every test rating"
+        )
+    return {*CELL, *OUTPUTS[ESTIMATES_FILE]} <= names
+
+
+def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
+    """Score the rows of a run again from its ``estimates.parquet``, one cell in memory at a time.
+
+    The file has the rank of every test item, so that metrics of whole lists are exact; those of
+    which items are shown need the training ratings: a MetricError, which names the metric.
+    """
+    import pandas as pd
+
+    if shown := next((metric for metric in wanted if metric.needs_items), None):
+        raise MetricError(f"{shown}: {NO_TRAINING}; leave it out")
+    seen: set[tuple[object, ...]] = set()
+    for row, cells in itertools.groupby(_cells(path), lambda cell: cell[0][: len(ROW)]):
+        names = dict(zip(ROW, map(str, row), strict=True))
+        if names["candidates"].startswith("sampled"):
+            for metric in wanted:
+                if _counts_zeros(metric):
+                    raise MetricError(
+                        f"{metric}: it gives a gain to a relevance of 0, as that of the unrated "
+                        f"items of {names['candidates']}, which are not in the file; leave it out"
+                    )
+        values = {str(metric): RowValue(metric) for metric in wanted}
+        codes: dict[str, int] = {}
+        n_undefined, n_lists, frames = dict.fromkeys(values, 0), 0, []
+        for key, cell in cells:
+            try:
+                users, kept, lists, pairs = _evidence(cell)
+                found = evaluation.evaluate(wanted, lists, pairs, kept)
+            except (MetricError, ValueError) as error:
+                raise ResultsError(f"{path}: {key[3]}: {error}") from None
+            numbers = np.array([codes.setdefault(each, len(codes)) for each in users], np.int32)
+            for label, scores in found.items():
+                values[label].add(numbers, scores)
+                n_undefined[label] = max(n_undefined[label], scores.n_undefined)
+            n_lists = max(n_lists, lists.n_users)
+            columns = {label: scores.per_user for label, scores in found.items()}
+            where = dict(zip(CELL, key, strict=True))
+            where = {name: where[name] for name in ("seed", "fold")}
+            frames.append(pd.DataFrame(where | {"user": users} | columns))
+            if key in seen or row in seen:
+                raise ResultsError(f"{path}: the rows of a cell are apart; sort them by row")
+            seen.add(key)
+        seen.add(row)
+        means = {label: value.value for label, value in values.items()}
+        yield Rescored(names, means, n_undefined, n_lists, pd.concat(frames))
+
+
+def _counts_zeros(metric: Metric) -> bool:
+    """Return whether an item of relevance 0 counts more than one that nobody judged."""
+    gain = metric.params.get("gain")
+    binary = "threshold" in metric.params if gain is None else gain.word == "binary"
+    return not metric.needs_pairs and (metric.neutral < 0 or (binary and metric.neutral == 0))
+
+
+def _cells(path: Path) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
+    """Yield the rows of each cell, which can begin and end inside a row group."""
+    import pandas as pd
+
+    cells: list[tuple[tuple[object, ...], pd.DataFrame]] = []
+    for part in read_parts(path, CELL | OUTPUTS[ESTIMATES_FILE]):
+        frame = pd.concat([*(rows for _, rows in cells), part])
+        cells = [*frame.groupby(list(CELL), sort=False, dropna=False)]
+        while len(cells) > 1:
+            yield cells.pop(0)
+    yield from cells
+
+
+def _evidence(cell: pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.bool_], Rankings, Pairs]:
+    """Return the users of a cell, whether their lists are evaluated, the lists and the pairs."""
+    import pandas as pd
+
+    codes, names = pd.factorize(cell["user"])
+    offsets, order = group_rows(codes, len(names))
+    columns = {name: cell[name].to_numpy()[order] for name in OUTPUTS[ESTIMATES_FILE]}
+    n_ranked, ratings, rank = columns["n_ranked"][offsets[:-1]], columns["rating"], columns["rank"]
+    kept = n_ranked > LEFT_OUT
+    owners = np.repeat(np.cumsum(kept) - 1, np.diff(offsets))
+    evaluated = np.repeat(kept, np.diff(offsets))
+    listed = np.flatnonzero(evaluated & (rank > 0))
+    listed = listed[np.lexsort((rank[listed], owners[listed]))]
+    counted = np.flatnonzero(evaluated & (rank > LEFT_OUT))
+    counted = counted[np.lexsort((-ratings[counted], owners[counted]))]
+    n_lists = int(kept.sum())
+    lists = Rankings(
+        offsets_of(owners[listed], n_lists),
+        ratings[listed],
+        rank[listed],
+        columns["tie_low"][listed],
+        columns["tie_high"][listed],
+        n_ranked[kept],
+        offsets_of(owners[counted], n_lists),
+        ratings[counted],
+    )
+    pairs = Pairs(offsets, columns["estimate"], ratings)
+    if not are_possible(kept, lists, pairs):
+        raise ValueError("ranks, ties and lengths of lists contradict each other; run it again")
+    return np.asarray(names), kept, lists, pairs
