@@ -474,7 +474,7 @@ def is_preference(model: surprise.AlgoBase) -> bool:
 def not_ratings(model: surprise.AlgoBase) -> str:
     """Return what a model's estimates are if they are not estimates of ratings, else nothing."""
     entry = registry.entry_of(type(model))
-    return "preferences" if is_preference(model) else entry.not_ratings if entry else ""
+    return "a preference" if is_preference(model) else entry.not_ratings if entry else ""
 
 
 def scoring_path(model: surprise.AlgoBase) -> Path:

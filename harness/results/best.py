@@ -159,7 +159,8 @@ def best(
     written = info.experiment.model_dump(mode="json", exclude_defaults=True)
     which = "best" if algorithm is None else re.sub(r"[^A-Za-z0-9._-]+", "-", algorithm)
     config: dict[str, Any] = {"name": f"{info.name}-{which}"[:80]}
-    config |= {key: written[key] for key in ("filters", "clip", "accelerate") if key in written}
+    kept = ("filters", "fallback", "clip", "accelerate")
+    config |= {key: written[key] for key in kept if key in written}
     places = {
         "dataset": [each.name for each in info.datasets].index(row.dataset),
         "split": list(dict.fromkeys(each.split for each in info.splits)).index(row.split),

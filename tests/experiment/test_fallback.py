@@ -83,6 +83,7 @@ def test_the_baseline_answers_for_unknown_users_alone(parts, fallback, candidate
         pd.testing.assert_series_equal(
             replaced[name][is_stranger], plain[baseline][is_stranger], check_names=False
         )
+    assert harness.best(runs[1]).config["fallback"] == fallback
     note = f"those of {baseline}, whatever the algorithm"
     assert any(note in each for each in runs[1].info.notes)
     assert (
