@@ -14,7 +14,6 @@ from ruamel.yaml import YAML
 
 from harness import metrics
 from harness.config.experiment import GIVEN
-from harness.config.load import folder_of
 from harness.errors import ResultsError, counted, suggestion
 from harness.results.record import AlgorithmMean, CellResult, MetricComparison, RowResult, RunInfo
 from harness.results.runs import Run, best_of
@@ -181,6 +180,8 @@ def best(
         "seed": list(info.experiment.seed),
     }
     config |= {"seeds": written["seeds"]} if "seeds" in written else {}
+    from harness.config.load import folder_of  # with it comes Surprise, which pages do not need
+
     folder = folder_of(config, info.config_file or "", run.folder)
     evidence = [*_evidence(info, row, label, finished), *how, *_cautions(row, chosen.name, config)]
     return Best(row, params, config, evidence, folder)
