@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from harness.results.groups import GroupTable
     from harness.results.runs import Run
 
 GAP = 2
@@ -190,6 +191,7 @@ def show_run(run: Run) -> None:
 
     Reasons of failures stand beside the numbers where there is room, else below the table.
     """
+    from harness.results.groups import group_tables
     from harness.results.runs import GROUP, display_table, headline
 
     table = display_table(run.info)
@@ -206,6 +208,8 @@ def show_run(run: Run) -> None:
     lines = [i for i in range(1, len(frame)) if (i in table.bounds) != (i - 1 in table.bounds)]
     best = [(row, columns.index(label)) for label, own in table.best.items() for row in own]
     show_table(columns, frame.to_numpy().tolist(), ("algorithm", "error", *GROUP), best, lines)
+    for each in group_tables(run.info, asked=True):
+        show_groups(each)
     if any(error for _, error in failed) or run.info.notes:
         say()
     for name, error in failed:
@@ -227,3 +231,11 @@ def print_run(run: Run, form: str) -> None:
         return
     text = latex(run) if form == "latex" else (to_csv if form == "csv" else to_markdown)(run.info)
     say(text.removesuffix("\n"), whole=True)
+
+
+def show_groups(table: GroupTable) -> None:
+    """Print the algorithms of a table in groups of its users or items."""
+    say(f"\n{plain(table.title)}\n")
+    show_table(table.columns, table.rows, ["algorithm"], table.best, [table.n_algorithms])
+    if table.caption:
+        say(f"\n{table.caption}")

@@ -11,13 +11,14 @@ import click
 from click.core import ParameterSource
 
 from harness.cli import options
-from harness.cli.screen import plain, print_run, say, show_run, show_table
+from harness.cli.screen import plain, print_run, say, show_groups, show_run, show_table
 from harness.errors import HarnessError, ResultsError, counted
 
 if TYPE_CHECKING:
+    from harness.results import Run
     from harness.results.across import AcrossDataSets
 
-PLOTS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "spread")
+PLOTS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "groups", "spread")
 NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
 """Columns of lists that are aligned to the right."""
 ENDINGS = {
@@ -108,13 +109,15 @@ def plot(
     folder = output or (summary.run.folder or results) / "plots"
     label = summary.metric(metric)
     numbers = range(1, len(summary.tables) + 1) if place is None else [place]
-    chosen = PLOTS if "all" in kinds else dict.fromkeys(kinds)
+    every = [kind for kind in PLOTS if kind != "groups" or summary.info.groups]
+    chosen = every if "all" in kinds else dict.fromkeys(kinds)
     written, missing = 0, []
     for number, kind in itertools.product(numbers, chosen):
         title = summary.table(number).title
         try:
-            say(f"written to {plots.KINDS[kind](summary, label, number).write(form, folder)}")
-            written += 1
+            for each in plots.KINDS[kind].each(summary, label, number):
+                say(f"written to {each.write(form, folder)}")
+                written += 1
         except ResultsError as error:
             if kind in kinds or isinstance(error.__context__, OSError):
                 raise  # it was asked for, or it cannot be written
@@ -131,11 +134,54 @@ def plot(
 @options.results
 @options.anyway
 @options.formats(*options.TABLES)
-def table(runs: tuple[str, ...], results: Path, anyway: bool, form: str) -> int:
-    """Print the table of a run, or of several runs together."""
+@click.option("--groups", is_flag=True, help="The values in groups of users and items.")
+@click.option("--metric", metavar="LABEL", help="With --groups: by default ndcg@10 or the nearest.")
+def table(
+    runs: tuple[str, ...],
+    results: Path,
+    anyway: bool,
+    form: str,
+    groups: bool,
+    metric: str | None,
+) -> int:
+    """Print the table of a run, or of several runs together.
+
+    With --groups, the tables of a run by groups of its users and items; as CSV, of all metrics.
+    """
     from harness.report import join
 
-    print_run(join(options.opened(runs, results), anyway=anyway), form)
+    opened = options.opened(runs, results)
+    if groups:
+        return _show_groups(opened, form, metric)
+    if metric is not None:
+        raise HarnessError("--metric: needs --groups; add it, or leave the option out")
+    print_run(join(opened, anyway=anyway), form)
+    return 0
+
+
+def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
+    """Print the groups of a run."""
+    from harness.report.tables import by_group
+    from harness.results import groups
+    from harness.results.runs import frame_to_csv
+
+    if len(runs) > 1:
+        raise ResultsError("--groups: the groups of one run at a time; name one run")
+    (run,) = runs
+    tables = groups.group_tables(run.info, label)
+    if not tables:
+        raise ResultsError(f"{run.name}: no groups; add `groups` to its config and run it again")
+    if form == "text":
+        for each in tables:
+            show_groups(each)
+    elif form == "csv":
+        chosen = run.groups if label is None else run.groups[run.groups["metric"] == label]
+        say(frame_to_csv(chosen, "%.8f").removesuffix("\n"), whole=True)
+    else:
+        text = groups.to_markdown(tables)
+        if form == "latex":
+            text = "\n".join(each.latex for each in by_group(run, metric=label))
+        say(text.removesuffix("\n"), whole=True)
     return 0
 
 

@@ -75,7 +75,7 @@ class TableGroups:
         known = np.concatenate([_known(split) for split in splits])
         drops = getattr(self.candidates, "unknown_users", "") == "drop"
         self.adds_known = KNOWN not in made and not drops and 0 < known.sum() < len(known)
-        self.metrics = plan.metrics
+        self.metrics, self.design = plan.metrics, (plan.experiment.draws, plan.made())
         averaged = [each for each in plan.metrics if is_mean_of_users(each)]
         ranked = [each for each in averaged if not (each.needs_pairs or each.needs_items)]
         self.divisions = [
@@ -266,13 +266,15 @@ class TableGroups:
 
     def notes(self, where: str, found: Sequence[GroupScores]) -> Iterator[str]:
         """Yield notes on groups that were added, on metrics left out, and on missing values."""
+        lacking: dict[str, list[str]] = {}
         for division in self.divisions[: len(self.divisions) - self.adds_known]:
-            if lacking := [str(each) for each in self.metrics if each not in division.wanted]:
-                means = "means of users' scores" + (" of ranks" * (not division.of_users))
-                yield (
-                    f"{where}groups {division.section.title}: no values of {', '.join(lacking)}: "
-                    f"groups of {division.section.side} have {means} alone"
-                )
+            if out := ", ".join(str(each) for each in self.metrics if each not in division.wanted):
+                lacking.setdefault(out, []).append(division.section.title)
+        for labels, titles in lacking.items():
+            yield (
+                f"{where}groups by {', '.join(titles)}: without {labels}: groups have means of "
+                "users' scores alone, those of items only of ranks"
+            )
         for each in {each.title: each for each in found}.values():
             sizes = {group.group: group.n_members for group in each.groups}
             n_unknown = sizes.get(UNKNOWN, 0)
@@ -280,11 +282,10 @@ class TableGroups:
                 if self.adds_known:
                     yield (
                         f"{where}{n_unknown:,} of {counted(sum(sizes.values()), 'test user')} "
-                        "unknown to the model: values of both kinds apart are in the groups "
-                        f"{each.title}"
+                        "are unknown to the model; `harness table RUN --groups` shows both apart"
                     )
             elif n_unknown and each.by != "popularity":
-                yield f"{where}groups {each.title}: {n_unknown:,} without a value are {UNKNOWN!r}"
+                yield f"{where}groups by {each.title}: {n_unknown:,} have no value: {UNKNOWN!r}"
 
 
 def _known(split: Split) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from harness.report.methods import command, describe_cells, describe_run, method
 from harness.report.plots import KINDS, Plot, write_file
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, headline, plain, summarise, templates
-from harness.report.tables import evidence, latex, sensitivity_tables
+from harness.report.tables import by_group, evidence, latex, sensitivity_tables
 from harness.results.compare import join
 from harness.results.record import took
 from harness.results.runs import Run, find_runs, read_run, row_name, to_csv, to_markdown
@@ -128,10 +128,11 @@ def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, Plot]]], bool]
                 continue
             families.add(family)
         try:
-            plot = KINDS[kind](summary, label, number)
+            plots = KINDS[kind].each(summary, label, number)
         except ResultsError:
             continue  # nothing of this kind to show, as the spread of a single fold
-        drawn[kind].append((f"plot{sum(map(len, drawn.values())) + 1}", plot))
+        for plot in plots:
+            drawn[kind].append((f"plot{sum(map(len, drawn.values())) + 1}", plot))
     return {kind: each for kind, each in drawn.items() if each}, len(wanted) < n_all
 
 
@@ -189,7 +190,7 @@ def _template(name: str) -> Template:
     made.filters |= {"linked": linked, "symbol": symbol}
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
-    called += (evidence, sensitivity_tables, to_csv, to_markdown, to_yaml)
+    called += (by_group, evidence, sensitivity_tables, to_csv, to_markdown, to_yaml)
     values = {"style": _style_sheet(), "svg": _svg}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})
 

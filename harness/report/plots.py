@@ -2,7 +2,7 @@
 
 >>> from harness.report import plots
 >>> sorted(plots.KINDS)
-['differences', 'distribution', 'ndcg-over-k', 'spread', 'tradeoff']
+['differences', 'distribution', 'groups', 'ndcg-over-k', 'spread', 'tradeoff']
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from harness import metrics
 from harness.errors import ResultsError
 from harness.files import write_output
-from harness.report.styles import FAINT, INK, MUTED, plot_style
+from harness.report.styles import COLOURS, FAINT, INK, MUTED, plot_style
 from harness.report.summary import Summary, plain, seconds_text, sentences, shortened, summarise
 from harness.results.best import NOT_PERSONALISED
 from harness.results.runs import TIMES, Run, decimals, frame_to_csv
@@ -47,6 +47,8 @@ SHORTEST = 1e-3
 """Seconds; what is faster stands here on a logarithmic axis."""
 MOST_BANDS = 6
 """Lines up to which quality over k has bands; more of them would cover each other."""
+GROUP_MARKS = "os^DvP"
+"""Of groups, up to as many; of more, the two ends have names."""
 OUTSIDE = " Arrow: a baseline outside the scale, with its value."
 
 Spans = Mapping[str, tuple[float, float]]
@@ -67,6 +69,8 @@ class Plot(ABC):
     """What its marks mean."""
     quantity: ClassVar[str] = "{label}"
     """What is shown of the metric: its label, or `family` without the rank."""
+    about = ""
+    """What the title says beside it."""
     inches: ClassVar[tuple[float, float, float]] = (1.04, 0.66, 0.19)
     """Height without the heading: the least, that of no rows, and of each row."""
 
@@ -75,6 +79,16 @@ class Plot(ABC):
         self.label, self.table = self.summary.metric(metric), self.summary.table(place)
         self.higher = metrics.parse(self.label).higher_is_better
         self.data = self._select()
+
+    @classmethod
+    def each(cls, run: Run | Summary, metric: str | None = None, place: int = 1) -> list[Plot]:
+        """Return every plot of this kind: one, unless the metric has several parts."""
+        return [cls(run, metric, place)]
+
+    @property
+    def part(self) -> str:
+        """What the name of the file says beside metric and table."""
+        return ""
 
     @classmethod
     def show(
@@ -138,7 +152,9 @@ class Plot(ABC):
         """Write the plot into a folder; its name contains the kind, the metric and the table."""
         several = len(self.summary.tables) > 1
         title = f"-{self.table.number}-{self.table.title}" if several else ""
-        name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{self.label}{title}"))[:LONGEST_NAME]
+        name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{self.label}{self.part}{title}"))[
+            :LONGEST_NAME
+        ]
         return write_file(folder / f"{name}.{form}", self.render(form), "; use --output")
 
     @abstractmethod
@@ -165,6 +181,7 @@ class Plot(ABC):
     def _heading(self, width: float) -> tuple[list[str], list[str]]:
         """Return the lines of title and subtitle that fit a width in points."""
         shown = self.quantity.format(label=self.label, family=self.label.rpartition("@")[0])
+        shown += self.about
         way = "higher is better" if self.higher else "lower is better"
         about = " · ".join(self.table.names)
         return _wrapped(f"{shown}, {way}", width, TITLE, "bold"), _wrapped(about, width, SUBTITLE)
@@ -513,12 +530,119 @@ class _Spread(Plot):
         return {"least": self._text(width.min()), "greatest": self._text(width.max())}
 
 
-KINDS: dict[str, type[Plot]] = {
-    kind.name: kind for kind in (_Tradeoff, _NdcgOverK, _Distribution, _Differences, _Spread)
-}
+class _Groups(Plot):
+    """The value of each algorithm in each group of users or items."""
+
+    name = "groups"
+    title = "For whom"
+    caption = (
+        "One mark for each group, joined from the least to the greatest value. Hollow: fewer than "
+        "30 users." + OUTSIDE
+    )
+    inches = (1.5, 1.1, 0.19)
+
+    def __init__(
+        self,
+        run: Run | Summary,
+        metric: str | None = None,
+        place: int = 1,
+        by: str | None = None,
+    ) -> None:
+        self.by = by
+        super().__init__(run, metric, place)
+
+    @classmethod
+    def each(cls, run: Run | Summary, metric: str | None = None, place: int = 1) -> list[Plot]:
+        """Return a plot for each division into groups."""
+        first = cls(run, metric, place)
+        return [cls(first.summary, first.label, place, entry.title) for entry in first.entries]
+
+    @property
+    def part(self) -> str:
+        """The groups that are shown."""
+        return f"-{self.by}"
+
+    def _select(self) -> pd.DataFrame:
+        """Return the value of each algorithm, and of a random order, in each group."""
+        import pandas as pd
+
+        self.entries = [
+            each
+            for each in self.summary.info.groups
+            if (each.table, each.metric) == (self.table.key, self.label)
+        ]
+        entry = next((each for each in self.entries if self.by in (None, each.title)), None)
+        if entry is None:
+            raise self._nothing(f"{self.label} has no groups; add `groups` to the config")
+        self.by, self.about = entry.title, f" by {entry.title}"
+        rows = [
+            (mean.algorithm, group.group, mean.mean, group.is_small)
+            for group in entry.groups
+            for mean in group.algorithms
+            if mean.mean is not None
+        ]
+        found = pd.DataFrame(rows, columns=["algorithm", "group", "value", "small"])
+        order = {name: i for i, name in enumerate(self.table.ranked(self.label))}
+        found = found[found["algorithm"].isin(order)]
+        if found.empty:
+            raise self._nothing(f"no group has a value of {self.label}")
+        return found.sort_values("algorithm", key=lambda own: own.map(order), kind="stable")
+
+    def _draw(self, axes: Axes) -> None:
+        groups = list(dict.fromkeys(self.data["group"]))
+        few = len(groups) <= len(GROUP_MARKS)
+        hues = dict(zip(groups, (light for light, _ in COLOURS.values()), strict=False))
+        marks = dict(zip(groups, GROUP_MARKS, strict=False)) if few else {}
+        spans = {}
+        for y, (name, own) in enumerate(self.data.groupby("algorithm", sort=False)):
+            low, high = spans[name] = own["value"].min(), own["value"].max()
+            axes.hlines(y, low, high, FAINT, lw=0.8, zorder=1)
+            for row in own.itertuples():
+                is_end = row.value in (low, high)
+                colour = hues[row.group] if few else INK if is_end else FAINT
+                marker = marks.get(row.group, "o" if is_end else "|")
+                face = "white" if row.small else colour
+                axes.plot(row.value, y, ls="", ms=4.6, marker=marker, color=colour, mfc=face)
+                if is_end and not few:
+                    side = 1 if row.value == high else -1
+                    axes.annotate(
+                        shortened(row.group, 12),
+                        (row.value, y),
+                        (4 * side, 0),
+                        textcoords="offset points",
+                        ha="left" if side > 0 else "right",
+                        va="center",
+                        size=SUBTITLE,
+                        color=MUTED,
+                    )
+        _label_rows(axes, spans)
+        self._limit_rows(axes, spans, [end[not self.higher] for end in spans.values()])
+        axes.set_xlabel("value in a group")
+        if not few:  # room for the names of the ends
+            low, high = axes.get_xlim()
+            axes.set_xticks([tick for tick in axes.get_xticks() if low <= tick <= high])
+            axes.set_xlim(low - 0.35 * (high - low), high + 0.3 * (high - low))
+            return
+        n_lines = (len(groups) + 1) // 2
+        axes.set_ylim(len(spans) - 0.2 + 0.9 * n_lines, -0.55)
+        for group in groups:
+            axes.plot([], [], ls="", marker=marks[group], color=hues[group], ms=4.6,
+                      label=shortened(group, 14))  # fmt: skip
+        axes.legend(loc="lower center", ncols=2, fontsize=SUBTITLE, borderpad=0, labelspacing=0.3,
+                    handletextpad=0, columnspacing=0.8, frameon=False)  # fmt: skip
+
+    def _facts(self) -> dict[str, object]:
+        name = self.data["algorithm"].iloc[0]
+        own = self.data[self.data["algorithm"] == name].sort_values("value")
+        ends = [(row.group, self._text(row.value)) for row in own.iloc[[0, -1]].itertuples()]
+        return {"best": name, "least": ends[0], "greatest": ends[1]}
+
+
+_KINDS = (_Tradeoff, _NdcgOverK, _Distribution, _Differences, _Groups, _Spread)
+KINDS: dict[str, type[Plot]] = {kind.name: kind for kind in _KINDS}
 """Every kind of plot by the name that ``harness plot --kind`` takes."""
 tradeoff, ndcg_over_k, distribution = _Tradeoff.show, _NdcgOverK.show, _Distribution.show
-differences, spread = _Differences.show, _Spread.show
+differences, groups, spread = _Differences.show, _Groups.show, _Spread.show
 
 
 def write_file(path: Path, data: bytes, hint: str = "") -> Path:

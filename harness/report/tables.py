@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness.report.summary import ResultTable, Summary, p_text, plain, sentences, summarise
+from harness.results.groups import group_tables
 from harness.results.record import ConventionRow, measured
 from harness.results.runs import Run, as_text, rounded, row_name
 
@@ -221,6 +222,23 @@ def sensitivity_tables(summary: Summary) -> list[SideTable]:
     """Return, for each results table, that of ties and that of conventions."""
     return [
         make(summary, table) for table in summary.tables for make in (_tie_table, _convention_table)
+    ]
+
+
+def by_group(run: Run | Summary, *, metric: str | None = None) -> list[SideTable]:
+    """Return the tables of groups of users and items, by one metric, nDCG at 10 by default."""
+    summary = summarise(run)
+    numbers = {table.key: table.number for table in summary.tables}
+    return [
+        SideTable(
+            each.title,
+            each.caption,
+            numbers[each.scores.table],
+            each.columns,
+            [[text.strip() for text in row] for row in each.rows],
+            each.best,
+        )
+        for each in group_tables(summary.info, metric)
     ]
 
 

@@ -110,6 +110,8 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
         notes += [*said, *(each.about for each in statistics)]
     claims = {each.about for info in infos for each in info.statistics}
     notes += [note for info in infos for note in info.notes if note not in claims]
+    if any(info.groups for info in infos):
+        notes.append("groups are of one run at a time: harness table RUN --groups")
     tables = {row.result.table: row.result.only(TableName) for row in rows}
     bounds = _first(((each.table, each.bound), each) for info in infos for each in info.bounds)
     conventions, ties = _sensitivity(infos, rows, tables)
@@ -132,6 +134,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
             "conventions": conventions,
             "ties": ties,
             "statistics": statistics,
+            "groups": [],
             "files": {},
         }
     )

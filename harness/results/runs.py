@@ -54,6 +54,7 @@ ERRORS_IN_INTERVAL = 2 * 1.96
 
 RUN_FILE = "run.json"
 USERS_FILE = "users.parquet"
+GROUPS_FILES = ("groups.csv", "gaps.csv")
 TRIALS_FILE = "trials.parquet"
 LISTS_FILE = "lists.parquet"
 ESTIMATES_FILE = "estimates.parquet"
@@ -80,7 +81,7 @@ OUTPUTS: dict[str, dict[str, Kind]] = {
 }
 """Files that a run has where its config asks for them: their columns beside those of the cell."""
 TABLE_FILES = {"table.csv", "bounds.csv", "table.md"}
-WRITTEN = {RUN_FILE, USERS_FILE, TRIALS_FILE, *OUTPUTS, *TABLE_FILES, *DERIVED}
+WRITTEN = {RUN_FILE, USERS_FILE, TRIALS_FILE, *OUTPUTS, *TABLE_FILES, *GROUPS_FILES, *DERIVED}
 """A folder with nothing else is a run's, even if its ``run.json`` is damaged."""
 
 SHARE_OF_MEMORY = 0.5
@@ -191,6 +192,34 @@ class Run:
             for each in self.info.statistics
             for pair in each.pairs
         )
+
+    @cached_property
+    def groups(self) -> pd.DataFrame:
+        """The values in groups of users and items: a row for each algorithm, group and metric.
+
+        Columns are ``dataset``, ``split``, ``candidates``; ``side`` (users or items) and ``by``, as
+        in the config; ``metric``, ``group``, ``algorithm``; ``value``, the mean over users of each
+        user's average over folds and seeds, ``low`` and ``high``, its interval, and ``letters``;
+        ``rest``, the value less that of everybody, or everything, else, with ``rest_low`` and
+        ``rest_high``; ``random``, what a random order is expected to score; ``n_users`` with a
+        score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
+        ``table`` and ``row``. Empty without groups.
+        """
+        from harness.results.groups import groups_frame
+
+        return groups_frame(self.info)
+
+    @cached_property
+    def gaps(self) -> pd.DataFrame:
+        """The gaps between groups: a row for each algorithm, division into groups and metric.
+
+        Columns are those of `groups` with, in place of the group, ``greatest`` and ``least``, the
+        groups of most and least value among those of 30 users or more, their ``difference``, and
+        ``low`` and ``high``, its interval.
+        """
+        from harness.results.groups import gaps_frame
+
+        return gaps_frame(self.info)
 
     @cached_property
     def users(self) -> pd.DataFrame:
@@ -316,6 +345,9 @@ class Run:
         }
         if self.trials is not None:
             files[TRIALS_FILE] = self.trials.to_parquet(index=False, compression="zstd")
+        if self.info.groups:
+            for name, frame in zip(GROUPS_FILES, (self.groups, self.gaps), strict=True):
+                files[name] = _csv(frame.copy()).encode("utf-8", "replace")
         for name in OUTPUTS:
             with suppress(ResultsError):
                 files[name] = self.path(name)

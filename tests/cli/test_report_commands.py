@@ -8,13 +8,17 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import harness
 from harness.cli import views
 from harness.errors import ResultsError
 from harness.report.plots import KINDS
+from harness.results.groups import group_tables
 
+DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind != "groups"}
+DRAWN |= {"groups-ndcg@10-users-known"}  # a test user of run one is unknown to the model
 LABEL = "&lt;svd&gt; &amp; _b_"
 
 
@@ -68,6 +72,10 @@ def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
         ("plot one --kind spread --table 7", "no table 7; use one of 1:"),
         ("compare one runs/one", "runs/one: given twice; name each run once"),
         ("table onne", "did you mean 'one'?"),
+        ("table one --groups --metric rmse", "one: no groups with rmse; use one of ndcg"),
+        ("table one two --groups", "--groups: the groups of one run at a time"),
+        ("table one --metric ndcg@5", "--metric: needs --groups; add it"),
+        ("plot one --kind groups --metric rmse", "rmse has no groups; add `groups` to the config"),
         ("compare one --rope 0.1", "--rope: needs --across; add it"),
         ("compare one --across", "one: one data set, synthetic; add runs of others"),
         ("compare --across data -o x.doc", "x.doc: a file of an unknown kind; use one of .md"),
@@ -83,8 +91,8 @@ def test_what_is_not_there_is_one_line_and_exit_2(call, results, arguments, mess
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
-        (("one", "--format", "svg"), {f"{kind}-ndcg@10.svg" for kind in KINDS}),
-        (("one", "--format", "png"), {f"{kind}-ndcg@10.png" for kind in KINDS}),
+        (("one", "--format", "svg"), {f"{name}.svg" for name in DRAWN}),
+        (("one", "--format", "png"), {f"{name}.png" for name in DRAWN}),
         (("one", "--kind", "differences", "--metric", "ndcg@5"), {"differences-ndcg@5.svg"}),
         (("one", "two", "--kind", "spread"), {"spread-ndcg@10.svg"}),
         (
@@ -103,6 +111,38 @@ def test_plot_draws_what_is_asked_for(call, made, tmp_path, arguments, names):
     assert (code, err) == (0, "")
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     assert {line.rpartition("/")[2] for line in out.splitlines()} == names
+
+
+def test_groups_are_shown_in_every_form_with_the_same_numbers(call, made, tmp_path):
+    config = json.loads((made / "one.json").read_text()) | {"name": "who"}
+    groups = [{"users": "training_ratings", "quantiles": 2}, {"items": "popularity"}]
+    run = harness.run(config | {"groups": groups}, results="runs")
+    written = [run.folder / name for name in ("groups.csv", "gaps.csv")]
+    assert [pd.read_csv(path).shape for path in written] == [run.groups.shape, run.gaps.shape]
+    shown = {form: call("table", "who", "--groups", "--format", form)[1]
+             for form in ("text", "markdown", "csv", "latex")}  # fmt: skip
+    table = group_tables(run.info)[0]
+    for j, group in enumerate(table.scores.groups, 1):
+        assert group.group in shown["csv"]
+        for i, mean in enumerate(group.algorithms):
+            if mean.mean is not None:
+                text = table.rows[i][j].split()[0]
+                assert float(text) == pytest.approx(mean.mean, abs=0.51 * 0.1 ** len(text[2:]))
+                assert f"{mean.mean:.8f}" in shown["csv"]
+                assert all(text in shown[form] for form in ("text", "markdown", "latex"))
+    printed = call("run", "one.json", "--set", "name=who2", "--set", f"groups={json.dumps(groups)}")
+    assert "ndcg@10 by items: popularity" in printed[1]
+    page = Path(call("report", "who", "--output", tmp_path / "who.html")[1].split()[-1])
+    text = page.read_text(encoding="utf-8")
+    assert "ndcg@10 by users: training_ratings" in text
+    assert text.count('data-kind="groups"') == len(run.info.groups)
+    (tmp_path / "who.html").unlink()
+    assert call("plot", "who", "--kind", "groups", "--output", tmp_path)[0] == 0
+    assert {path.name for path in tmp_path.glob("*.svg")} == {
+        "groups-ndcg@10-users-training_ratings.svg",
+        "groups-ndcg@10-items-popularity.svg",
+        "groups-ndcg@10-users-known.svg",
+    }
 
 
 def test_a_plot_command_that_draws_nothing_is_an_error(call, tmp_path, monkeypatch):

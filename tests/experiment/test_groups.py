@@ -167,15 +167,13 @@ def test_known_and_unknown_users_are_apart_without_being_asked_for(ratings):
     sizes = {each.group: each.n_members for each in found.groups}
     assert sizes == {"known": len(tested & known), "unknown": len(tested - known)}
     notes = " ".join(run.info.notes)
-    assert f"{len(tested - known)} of {len(tested)} test users unknown to the model" in notes
+    assert f"{len(tested - known)} of {len(tested)} test users are unknown to the model" in notes
 
 
 def test_metrics_that_groups_cannot_have_are_named(ratings):
     run = make(ratings, metrics=["rmse"], groups=[{"items": "popularity"}])
     assert not run.info.groups
-    assert "groups items: popularity: no values of rmse: groups of items" in " ".join(
-        run.info.notes
-    )
+    assert "groups by items: popularity: without rmse: " in " ".join(run.info.notes)
 
 
 COLUMN = ["5", "5", "7", None, "9"]

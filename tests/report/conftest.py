@@ -34,7 +34,7 @@ def build(
 ):
     """Return a run made from a fixed seed."""
     rng = np.random.default_rng(7)
-    cells, frames, parts = [], [], {"bounds": [], "conventions": [], "ties": []}
+    cells, frames, parts = [], [], {"bounds": [], "conventions": [], "ties": [], "groups": []}
     for far, section in enumerate(candidates):
         table = {"dataset": "ml-100k", "split": "2-fold", "candidates": section}
         table["table"] = short_key(table)
@@ -53,6 +53,7 @@ def build(
         keys = {algorithm: _row(table, algorithm) for algorithm in algorithms}
         parts["conventions"].append(table | _conventions(keys, far))
         parts["ties"].append(table | _ties(keys))
+        parts["groups"] += [table | _groups(keys, label) for label in METRICS[:3]]
     users = pd.concat(frames, ignore_index=True)
     labels = [" ".join(title.split())[:80] for title in (*algorithms, *([fails] if fails else ()))]
     config = CONFIG | MADE | {"candidates": list(candidates)}
@@ -167,6 +168,27 @@ def _ties(keys):
     return {"metric": "ndcg@10", "rows": rows}
 
 
+def _groups(keys, label):
+    """Return two groups of users, of whom one is small, and a gap."""
+    ends = {"low": 0.3, "high": 0.5}
+    rest = {"rest": 0.1, "rest_low": 0.0, "rest_high": 0.2}
+    groups = []
+    for number, (name, n_users) in enumerate((("a <i>$x^2$", 40), ("b & _c_", 20))):
+        rows = [
+            {"row": key, "algorithm": name, "mean": 0.4 + 0.1 * number + 0.01 * place}
+            | ends | rest | {"letters": "" if number else "ab", "n_users": n_users}
+            for place, (name, key) in enumerate(keys.items())
+        ]  # fmt: skip
+        sizes = {"n_members": n_users + 1, "n_users": n_users, "n_left_out": 1}
+        groups.append({"group": name, "random": 0.25, "algorithms": rows} | sizes)
+    gaps = [
+        {"row": key, "algorithm": name, "greatest": "a <i>$x^2$", "least": "b & _c_"}
+        | {"difference": 0.1} | ends
+        for name, key in keys.items()
+    ]  # fmt: skip
+    return {"side": "users", "by": "<u>own", "metric": label, "groups": groups, "gaps": gaps}
+
+
 @pytest.fixture(scope="session")
 def build_run():
     """What makes a run of any algorithms from a fixed seed."""
@@ -209,5 +231,6 @@ def plain_run():
         for scores in {"scores", "deviations"} & each.keys():
             each[scores] = {label: each[scores][label]}
     info["metrics"] = [label]
+    info["groups"] = []
     info["statistics"] = [each for each in info["statistics"] if each["metric"] == label]
     return Run(RunInfo(**info), run.users)
