@@ -593,21 +593,22 @@ class _Groups(Plot):
         few = len(groups) <= len(GROUP_MARKS)
         hues = dict(zip(groups, (light for light, _ in COLOURS.values()), strict=False))
         marks = dict(zip(groups, GROUP_MARKS, strict=False)) if few else {}
-        spans = {}
-        for y, (name, own) in enumerate(self.data.groupby("algorithm", sort=False)):
+        spans: dict[str, tuple[float, float]] = {}
+        for y, name in enumerate(dict.fromkeys(self.data["algorithm"])):
+            own = self.data[self.data["algorithm"] == name]
             low, high = spans[name] = own["value"].min(), own["value"].max()
             axes.hlines(y, low, high, FAINT, lw=0.8, zorder=1)
-            for row in own.itertuples():
-                is_end = row.value in (low, high)
-                colour = hues[row.group] if few else INK if is_end else FAINT
-                marker = marks.get(row.group, "o" if is_end else "|")
-                face = "white" if row.small else colour
-                axes.plot(row.value, y, ls="", ms=4.6, marker=marker, color=colour, mfc=face)
+            for group, value, small in zip(own["group"], own["value"], own["small"], strict=True):
+                is_end = value in (low, high)
+                colour = hues[group] if few else INK if is_end else FAINT
+                marker = marks.get(group, "o" if is_end else "|")
+                face = "white" if small else colour
+                axes.plot(value, y, ls="", ms=4.6, marker=marker, color=colour, mfc=face)
                 if is_end and not few:
-                    side = 1 if row.value == high else -1
+                    side = 1 if value == high else -1
                     axes.annotate(
-                        shortened(row.group, 12),
-                        (row.value, y),
+                        shortened(group, 12),
+                        (value, y),
                         (4 * side, 0),
                         textcoords="offset points",
                         ha="left" if side > 0 else "right",
