@@ -597,6 +597,9 @@ def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True)
     `harness.experiment.cell.compile_scoring`. Of a class of your own, what it derives from is
     compiled; numbers that select no other compiled code are small.
     """
+    if "/" in name:
+        registry.libraries().prepare(name, params)
+        return
     entry = registry.entry_of(registry.find(name)) or registry.algorithms()["Random"]
     names, _ = registry.accepted(entry.model_class)
     small = {**_CHEAP, **_UNFILTERED}

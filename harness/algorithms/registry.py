@@ -6,6 +6,7 @@ import copy
 import inspect
 import math
 import pkgutil
+import sys
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -13,7 +14,8 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -280,12 +282,21 @@ def names(kind: str) -> list[str]:
 
 def entry(name: str) -> type[Algorithm]:
     """Return what is known of an algorithm by its name; nothing in particular of an import path."""
+    if "/" in name:  # the model of another library
+        return cast("type[Algorithm]", libraries().entry(name))
     return Algorithm if ":" in name else algorithms()[canonical(name)]
+
+
+def libraries() -> ModuleType:
+    """Return the module of other libraries' models, which needs this one."""
+    return import_module("harness.algorithms.libraries")
 
 
 def entry_of(kind: type) -> type[Algorithm] | None:
     """Return what is known of a class, or of the first that it derives from."""
     entries = {each.model_class: each for each in algorithms().values()}
+    if "harness.algorithms.libraries" in sys.modules:
+        entries[libraries().LibraryModel] = libraries().LibraryEntry
     return next((entries[base] for base in kind.__mro__ if base in entries), None)
 
 
@@ -299,6 +310,9 @@ def canonical(name: str) -> str:
     """
     if ":" in name:
         return name
+    if "/" in name:
+        library, _, model, _ = libraries().resolve(name)
+        return f"{library}/{model}"
     known = {folded(each): each for each in algorithms()}
     found = known.get(folded(name))
     if found is None:
@@ -327,6 +341,8 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
     kind = find(name)
     parameters = inspect.signature(kind).parameters
     arguments = dict(copy.deepcopy(params))
+    if "/" in name:
+        arguments["name"] = name
     # NormalPredictor has no parameter for its seed; the fit takes it from an attribute.
     seeded_later = "random_state" in accepted(kind)[0] and "random_state" not in parameters
     if (seeded_later or "random_state" in parameters) and arguments.get("random_state") is None:
@@ -406,10 +422,13 @@ def accepted(kind: type) -> tuple[set[str], bool]:
 def check(algorithm: AlgorithmConfig) -> list[Fault]:
     """Return what is wrong with an algorithm of a config, without building it."""
     try:
+        canonical(algorithm.name)
         kind = find(algorithm.name)
     except AlgorithmError as error:
         return [(("name",), str(error))]
     params, space = algorithm.params, algorithm.search
+    if "/" in algorithm.name:
+        return [*libraries().check(algorithm.name, params)]
     faults = [(("params", *path), text) for path, text in check_params(kind, params)]
     if isinstance(space, dict):
         found = _check_search(kind, params, space)

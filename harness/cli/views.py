@@ -320,14 +320,16 @@ def methods(run: str, results: Path, checklist: bool, output: Path | None) -> in
 
 @click.command("list")
 @click.argument(
-    "what", type=options.Choice(["algorithms", "datasets", "metrics", "runs", "configs"])
+    "what",
+    type=options.Choice(["algorithms", "libraries", "datasets", "metrics", "runs", "configs"]),
 )
 @options.results
 def list_(what: str, results: Path) -> int:
-    """List algorithms, data sets, metrics, runs or configs."""
+    """List algorithms, models of other libraries, data sets, metrics, runs or configs."""
     notes: list[str] = []
     listings: dict[str, Callable[[], Iterator[list[str]]]] = {
         "algorithms": _algorithms,
+        "libraries": _libraries,
         "datasets": _datasets,
         "metrics": _metrics,
         "configs": _listed_configs,
@@ -350,6 +352,16 @@ def _algorithms() -> Iterator[list[str]]:
     for entry in registry.algorithms().values():
         parameters = [f"{name}={value!r}" for name, value in entry.parameters().items()]
         yield [entry.name, entry.summary, ", ".join(parameters) or "none"]
+
+
+def _libraries() -> Iterator[list[str]]:
+    from harness.algorithms.libraries import libraries
+
+    yield ["library", "model", "scores", "parameters"]
+    for name, library in libraries().items():
+        for model, declared in library.models.items():
+            scores = "ratings" if declared.ratings else "preferences"
+            yield [name, model, scores, ", ".join(declared.params)]
 
 
 def _datasets() -> Iterator[list[str]]:

@@ -61,6 +61,13 @@ class AlgorithmConfig(Section):
     name: str = Field(min_length=1)
     """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of
     AlgoBase. An import path is the only way in which a config names code to run."""
+    library: str | None = None
+    """With `model`, in place of a name: another library, as `cornac`; see `harness list
+    libraries`. It is installed into an environment of its own at the first use."""
+    model: str | None = None
+    """The library's model, as `MF`."""
+    python: str | None = None
+    """An interpreter that has the library, in place of an environment of its own."""
     label: str | None = Field(default=None, min_length=1, max_length=80)
     """Name of the row in the table; by default the algorithm's name. Labels must differ."""
     params: dict[str, Any] = Field(default_factory=dict)
@@ -76,6 +83,23 @@ class AlgorithmConfig(Section):
         | None
     ) = None
     """Parameters to tune: `recommended`, or a space for each; see `tuning` for the budget."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_by_library(cls, data: object) -> object:
+        keys = ("library", "model", "python")
+        if not isinstance(data, dict) or all(data.get(key) is None for key in keys):
+            return data
+        if not (isinstance(data.get("library"), str) and isinstance(data.get("model"), str)):
+            raise ValueError(
+                "`library`, `model` and `python` belong together; give library and model"
+            )
+        if "name" in data:
+            raise ValueError("both `name` and `library`; keep one")
+        rest = {key: data[key] for key in data if key not in keys}
+        if data.get("python") is not None:
+            rest["params"] = {**rest.get("params", {}), "python": data["python"]}
+        return {**rest, "name": f"{data['library']}/{data['model']}"}
 
     @property
     def title(self) -> str:

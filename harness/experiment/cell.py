@@ -169,11 +169,13 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             ids=(split.ratings.user_ids, split.ratings.item_ids),
         )
         scored = time.perf_counter()
+    # Another library's process reports what it measured, without its start.
+    elsewhere = getattr(model, "seconds", (None, 0.0))
     machine = Machine.here()
     notes = (*_notes(chosen, trainset, fit_path), *getattr(model, "fit_notes", ()))
     facts = CellFacts(
-        fit_seconds=fitted - start,
-        score_seconds=scored - fitted,
+        fit_seconds=fitted - start if elsewhere[0] is None else elsewhere[0],
+        score_seconds=scored - fitted + elsewhere[1],
         peak_mb=peak.megabytes,
         measured=Conditions(
             processor=machine.processor,

@@ -449,6 +449,8 @@ class Plan:
 
 def _identity(name: str) -> str:
     """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
+    if "/" in name:
+        return str(registry.libraries().identity(name))
     if ":" not in name:
         return registry.canonical(name)
     return f"{name} {code_digest(registry.find(name))}"

@@ -49,7 +49,7 @@ def program(*arguments, **options):
         (("list", "runs"), 0, "no runs here", ""),
         (("list", "configs"), 0, "quickstart", ""),
         (("list", "algorithmss"), 2, "", "'configs'; did you mean 'algorithms'?\n"),
-        (("list", "x"), 2, "", "is not one of 'algorithms', 'datasets', 'metrics', 'runs', "),
+        (("list", "x"), 2, "", "is not one of 'algorithms', 'libraries', 'datasets', "),
         (
             ("list",),
             2,

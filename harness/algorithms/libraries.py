@@ -1,0 +1,332 @@
+"""Models of other libraries as rows: each library in an environment and a process of its own.
+
+A config's ``{library: cornac, model: MF}`` is the algorithm ``cornac/MF``. Its `fit` hands the
+training set as a Parquet file to a runner in the library's interpreter, which trains the model and
+hands back the scores of all users and items; from then on the row is like any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from harness.algorithms import surprise
+from harness.algorithms.models import Codes, ColumnTrainset
+from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Fault, Params, Size
+from harness.errors import AlgorithmError, suggestion
+from harness.files import hold
+from harness.kernels import n_threads
+from harness.sections import folded
+
+RUNNERS = files("harness.algorithms").joinpath("runners")
+MARK = "ready.json"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+class Declared(BaseModel):
+    """A model of a library: the parameters that may be set, and what its scores are."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    params: list[str]
+    ratings: bool = False
+
+
+class Library(BaseModel):
+    """A library of ``libraries.toml``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    distribution: str
+    requirements: list[str]
+    pythons: list[str]
+    title: str
+    models: dict[str, Declared]
+
+
+@cache
+def libraries() -> dict[str, Library]:
+    """Return the libraries whose models can be rows, by name."""
+    text = files("harness.algorithms").joinpath("libraries.toml").read_text(encoding="utf-8")
+    return {name: Library.model_validate(each) for name, each in tomllib.loads(text).items()}
+
+
+def resolve(name: str) -> tuple[str, Library, str, Declared]:
+    """Return library and model of a name as ``cornac/MF``, in any spelling.
+
+    Examples
+    --------
+    >>> library, known, model, declared = resolve("Cornac/mf")
+    >>> library, model, declared.ratings
+    ('cornac', 'MF', True)
+    """
+    library, _, model = name.partition("/")
+    known = {folded(each): each for each in libraries()}
+    found = known.get(folded(library))
+    if found is None:
+        raise AlgorithmError(f"unknown library {library!r}; {suggestion(library, known.values())}")
+    of_library = libraries()[found]
+    models = {folded(each): each for each in of_library.models}
+    if folded(model) not in models:
+        hint = suggestion(model, models.values())
+        raise AlgorithmError(f"{of_library.title} has no model {model!r} here; {hint}")
+    spelled = models[folded(model)]
+    return found, of_library, spelled, of_library.models[spelled]
+
+
+def check(name: str, params: Params) -> Iterator[Fault]:
+    """Yield what is wrong with the parameters of a library's model."""
+    _, library, model, declared = resolve(name)
+    allowed = [*declared.params, "python", "random_state"]
+    for each in params:
+        if each not in allowed:
+            hint = suggestion(each, declared.params)
+            yield ("params", each), f"{library.title}'s {model} has no such parameter here; {hint}"
+    python = params.get("python")
+    if python is not None and not (isinstance(python, str) and shutil.which(python)):
+        yield (
+            ("params", "python"),
+            f"found {python!r}; it must be an interpreter that has {library.distribution}",
+        )
+
+
+def identity(name: str) -> str:
+    """Return what decides the numbers of a library's model: its versions and its runner."""
+    library, known, model, _ = resolve(name)
+    digest = hashlib.sha256(json.dumps(known.requirements).encode())
+    for runner in ("runner.py", f"run_{library}.py"):
+        digest.update(RUNNERS.joinpath(runner).read_bytes())
+    return f"{library}/{model} {digest.hexdigest()}"
+
+
+def prepare(name: str, params: Params) -> None:
+    """Make the environment of a library before the clock starts, unless an interpreter is given."""
+    if params.get("python") is None:
+        environment(resolve(name)[0])
+
+
+def environment(library: str) -> Path:
+    """Return the interpreter of a library's environment, which is made at the first use.
+
+    It is a virtual environment in the cache with the versions that ``libraries.toml`` names.
+    Raises AlgorithmError where no fitting Python is there, or pip fails.
+    """
+    from harness.datasets.section import cache_folder
+
+    known = libraries()[library]
+    version, base = _base(library, known)
+    digest = hashlib.sha256(json.dumps([known.requirements, version]).encode()).hexdigest()
+    folder = cache_folder() / "libraries" / f"{library}-{digest[:12]}"
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if (folder / MARK).is_file():
+        return python
+    if reason := _FAILED.get(str(folder)):
+        raise AlgorithmError(reason)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with hold(folder.with_suffix(".lock")):
+        if not (folder / MARK).is_file():
+            shutil.rmtree(folder, ignore_errors=True)
+            pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+            for command in ([base, "-m", "venv", str(folder)], [*pip, *known.requirements]):
+                done = subprocess.run(  # noqa: S603 - ours, or the user's own
+                    command, capture_output=True, text=True, errors="replace"
+                )
+                if done.returncode:
+                    lines = [each for each in done.stderr.splitlines() if "ERROR" in each.upper()]
+                    said = (lines or done.stderr.splitlines() or ["it said nothing"])[-1].strip()
+                    _FAILED[str(folder)] = (
+                        f"{known.title} could not be installed: {said[:300]}; install it "
+                        "yourself and name its interpreter with `python`, or leave the row out"
+                    )
+                    raise AlgorithmError(_FAILED[str(folder)])
+            (folder / MARK).write_text(json.dumps(known.requirements), encoding="utf-8")
+    return python
+
+
+_FAILED: dict[str, str] = {}
+"""Environments that this process could not make, and why: not tried again for each fold."""
+
+
+def _base(library: str, known: Library) -> tuple[str, str]:
+    """Return the version and the path of a Python that the library supports."""
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if here in known.pythons:
+        return here, sys.executable
+    for version in reversed(known.pythons):
+        if found := shutil.which(f"python{version}"):
+            return version, found
+    raise AlgorithmError(
+        f"{known.title} needs Python {' or '.join(known.pythons)}, and this is {here}; install "
+        "one of them, or name an interpreter that has the library with `python`"
+    )
+
+
+class LibraryModel(surprise.AlgoBase):  # type: ignore[misc]
+    """A model of another library; its estimates are the scores that came back.
+
+    An item without a score comes last in a user's catalogue. Where a single estimate is asked for,
+    it is impossible, as with Surprise, and the default is the mean of the training ratings, or the
+    lowest score where scores are no ratings.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        python: str | None = None,
+        random_state: int | None = None,
+        **params: Any,
+    ) -> None:
+        super().__init__()
+        self.library, self._known, self.model, declared = resolve(name)
+        self.name, self.python, self.random_state = name, python, random_state
+        self.params = params
+        self.is_preference = not declared.ratings
+        self.fit_notes: list[str] = []
+
+    def fit(self, trainset: surprise.Trainset) -> LibraryModel:
+        """Train in the library's own process; `seconds` are those of its fit and its scores."""
+        super().fit(trainset)
+        columns = ColumnTrainset.from_surprise(trainset)
+        with tempfile.TemporaryDirectory(prefix="harness-") as name:
+            result, self.scores = self._run(Path(name), columns)
+        self.seconds = result["fit_seconds"], result["score_seconds"]
+        missing = np.isnan(self.scores)
+        self.lowest = float(np.nanmin(self.scores)) if not missing.all() else 0.0
+        self.fit_notes = [
+            f"{self._known.title} {result['version']}, in a process of its own, which peak MB "
+            "leaves out"
+        ]
+        if missing.any():
+            self.fit_notes.append(
+                f"no score for {missing.mean():.1%} of all pairs of users and items"
+            )
+        self.fit_notes += result["notes"]
+        return self
+
+    def _run(self, folder: Path, columns: ColumnTrainset) -> tuple[dict[str, Any], Any]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        offsets, items, ratings = columns.by_user
+        users = np.repeat(np.arange(columns.n_users, dtype=np.int32), np.diff(offsets))
+        pq.write_table(
+            pa.table({"user": users, "item": items, "rating": ratings}), folder / "train.parquet"
+        )
+        sent = hashlib.sha256((folder / "train.parquet").read_bytes()).hexdigest()
+        request = {
+            "library": self.library,
+            "distribution": self._known.distribution,
+            "model": self.model,
+            "params": self.params,
+            "seed": self.random_state,
+            "threads": n_threads(),
+            "n_users": columns.n_users,
+            "n_items": columns.n_items,
+            "sha256": sent,
+        }
+        (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+        python = self.python or str(environment(self.library))
+        threads = dict.fromkeys(THREADS, str(n_threads()))
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        with (folder / "errors.txt").open("w+", encoding="utf-8", errors="replace") as errors:
+            # The runner ends when its standard input does: at the latest when this process ends.
+            with subprocess.Popen(  # noqa: S603 - ours, or the user's own
+                [python, str(RUNNERS.joinpath("runner.py")), str(folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=kept | threads,
+            ) as process:
+                try:
+                    code = process.wait()
+                finally:
+                    process.kill()
+            errors.seek(0)
+            said = [line.strip() for line in errors.read().splitlines() if line.strip()]
+        if code:
+            raise AlgorithmError(
+                f"{self.name}: {self._known.title} failed ({(said or ['no message'])[-1][:300]}); "
+                "check `params`, or leave the row out"
+            )
+        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        scores = np.load(folder / "scores.npy", allow_pickle=False)
+        shape = (columns.n_users, columns.n_items)
+        if result["sha256"] != sent or scores.shape != shape or np.isinf(scores).any():
+            raise AlgorithmError(
+                f"{self.name}: what came back is not of this training set, or not finite; "
+                "check the runner of the library"
+            )
+        if np.isnan(scores).all():
+            raise AlgorithmError(f"{self.name}: {self._known.title} gave no score at all (NaN)")
+        return result, scores
+
+    def estimate(self, u: int | str, i: int | str) -> float:
+        """Return the score of an inner user and item; impossible where there is none."""
+        if isinstance(u, str) or isinstance(i, str) or np.isnan(self.scores[u, i]):
+            raise surprise.PredictionImpossible("The library gave no score.")
+        return float(self.scores[u, i])
+
+    def default_prediction(self) -> float:
+        """Return what stands for a score that the library did not give."""
+        return self.lowest if self.is_preference else float(self.trainset.global_mean)
+
+    def predict(self, *args: object, clip: bool = True, **named: object) -> surprise.Prediction:
+        """Return Surprise's prediction; a score that is no rating is not clipped to the scale."""
+        return super().predict(*args, clip=clip and not self.is_preference, **named)
+
+
+class LibraryEntry(Algorithm):
+    """What is known of all models of other libraries; `entry` makes that of one of them."""
+
+    kind: ClassVar = "library"
+    summary = "a model of another library, in an environment of its own"
+    gives_ratings: ClassVar[bool] = True
+
+    @classmethod
+    def gives_preferences(cls, params: Params) -> bool:
+        return not cls.gives_ratings
+
+    @classmethod
+    def memory(cls, params: Params, size: Size) -> int:
+        return 2 * DOUBLE * size.n_users * size.n_items
+
+    @classmethod
+    def may_fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
+        return False
+
+    def pairs(self, users: Codes, items: Codes) -> Estimates:
+        known = (users >= 0) & (items >= 0)
+        found = np.where(known, self.model.scores[users, items], np.nan)
+        impossible = np.isnan(found)
+        return np.where(impossible, self.model.default_prediction(), found), impossible
+
+    def rows(self, users: Codes) -> Estimates:
+        found = np.where((users >= 0)[:, None], self.model.scores[users], np.nan)
+        # Last, and not in the middle as a mean would be: the library would not list the item.
+        found[np.isnan(found)] = self.model.lowest - 1.0
+        return found, False
+
+
+LibraryEntry.model_class = LibraryModel  # after the class is made: it is no entry of the registry
+
+
+def entry(name: str) -> type[LibraryEntry]:
+    """Return what is known of one model."""
+    library, _, model, declared = resolve(name)
+    fields = {"name": f"{library}/{model}", "gives_ratings": declared.ratings}
+    return type("LibraryEntry", (LibraryEntry,), fields)

@@ -1,0 +1,34 @@
+"""Models of Cornac: those of ratings take them as they are, the others as interactions."""
+
+import cornac
+import numpy as np
+from cornac.data import Dataset
+
+
+def fit(request, users, items, ratings):
+    """Fit on all ratings; Cornac numbers users and items in the order in which they appear."""
+    params = dict(request["params"])
+    of_model = getattr(cornac.models, request["model"])
+    if "seed" in of_model.__init__.__code__.co_varnames:
+        params["seed"] = request["seed"]
+    if "num_threads" in of_model.__init__.__code__.co_varnames:
+        params.setdefault("num_threads", request["threads"])
+    if "verbose" in of_model.__init__.__code__.co_varnames:
+        params["verbose"] = False
+    rows = zip(users.tolist(), items.tolist(), ratings.tolist(), strict=True)
+    train = Dataset.from_uir(list(rows), seed=request["seed"])
+    model = of_model(**params)
+    model.fit(train)
+    numbers = [
+        np.array([ids[each] for each in range(n)])
+        for ids, n in ((train.uid_map, request["n_users"]), (train.iid_map, request["n_items"]))
+    ]
+    return model, *numbers
+
+
+def scores(fitted, users):
+    """Return the scores of all items, in the order of the harness."""
+    model, user_numbers, item_numbers = fitted
+    return np.stack(
+        [np.ravel(model.score(int(user)))[item_numbers] for user in user_numbers[users]]
+    )
