@@ -11,7 +11,13 @@ from harness import metrics
 from harness.datasets.section import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.results.compare import run_names
-from harness.results.record import DataInfo, RowResult, distinct_names, flattened
+from harness.results.record import (
+    LONGEST_VALUE,
+    DataInfo,
+    RowResult,
+    distinct_names,
+    flattened,
+)
 from harness.results.runs import Run, read_run
 from harness.results.scores import primary_metric
 from harness.sections import Section
@@ -84,8 +90,10 @@ class _Table:
         if any(each.search for each in chosen):
             yield "tuning", _settings(config.tuning)
             yield "validation part", _settings(config.tuning.validation_of(config.split[0]))
+        spaces = self.run.info.model_dump(include={"spaces"}).get("spaces", {})
         for each in chosen:
-            yield f"settings of {each.title}", _settings(each)
+            space = {"space": spaces.get(each.title, {})}
+            yield f"settings of {each.title}", _settings(each) | dict(flattened(space))
 
 
 def _settings(section: Section) -> dict[str, str]:
@@ -280,7 +288,8 @@ def _differences(
             keys = [k for k in dict.fromkeys([*one, *other]) if one.get(k) != other.get(k)]
             if keys or (name in first) != (name in own):
                 shown = ", ".join(
-                    f"{key} {other.get(key, 'by default')} instead of {one.get(key, 'by default')}"
+                    f"{key} {other.get(key, 'by default')[:LONGEST_VALUE]} instead of "
+                    f"{one.get(key, 'by default')[:LONGEST_VALUE]}"
                     for key in keys
                 )
                 yield f"{title}: other {name} than {titles[0]} ({shown or 'in one of them only'})"

@@ -681,7 +681,7 @@ def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, object]
             for i, end in zip(group, distinct, strict=True):
                 shown[i] = "/".join(end) or shown[i]
     for group in _equal(shown):
-        flat = {i: dict(flattened(settings[i])) for i in group}
+        flat = {i: {k: value[:LONGEST_VALUE] for k, value in flattened(settings[i])} for i in group}
         keys = dict.fromkeys(key for each in flat.values() for key in each if key != "path")
         differing = [key for key in keys if len({each.get(key) for each in flat.values()}) > 1]
         for i, values in flat.items():
@@ -711,8 +711,7 @@ def flattened(settings: Mapping[str, object], start: str = "") -> Iterator[tuple
         if isinstance(value, Mapping):
             yield from flattened(value, f"{start}{key}.")
         elif value is not None:
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            yield f"{start}{key}", text[:LONGEST_VALUE]
+            yield f"{start}{key}", str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def measured(cells: Iterable[AnyCell]) -> list[str]:

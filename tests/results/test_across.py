@@ -9,6 +9,7 @@ from scipy import stats
 import harness
 from harness.errors import ComparisonError, ResultsError
 from harness.report import across as shown
+from harness.results import Run
 
 SIZES = {"n_users": 40, "n_items": 30, "n_ratings": 600}
 CONFIG = {
@@ -75,6 +76,19 @@ def test_runs_that_ask_different_questions_are_refused(make, changes, message):
         harness.across(runs)
     assert message in str(error.value)
     assert any(message in note for note in harness.across(runs, anyway=True).notes)
+
+
+def test_recommended_spaces_are_compared_as_they_were_searched(make):
+    tuned = {"algorithms": ["ItemMean", {"name": "BaselineOnly", "search": "recommended"}]}
+    tuned |= {"tuning": {"trials": 1}, "metrics": ["ndcg@10"]}
+    one, other = make(**tuned), make(**ONE, **tuned)
+    assert not harness.across([one, other]).notes
+    info = other.info.model_copy(deep=True)
+    own, name = info.spaces["BaselineOnly"], "bsl_options.reg_u"
+    own[name] = own[name].model_copy(update={"low": own[name].low / 10})
+    with pytest.raises(ComparisonError) as error:
+        harness.across([one, Run(info)])
+    assert f"space.bsl_options.reg_u.low {own[name].low} instead of" in str(error.value)
 
 
 def test_what_cannot_be_answered_is_refused_or_said(make):
