@@ -293,7 +293,8 @@ class _File:
         without = len(kept) - len(np.unique(users))
         self._note(without, "tested users without a list")
         owners = np.repeat(selected.users, np.diff(selected.offsets)).astype(np.int64)
-        if np.isin(pairs[ranked], owners * ratings.n_items + selected.items).all():
+        test = owners * ratings.n_items + selected.items
+        if ranked.size and np.isin(pairs[ranked], test).all():
             raise _MissingError(
                 f"{self.path}: not shown under {section.describe()}, because all of its rows are "
                 "test ratings; give lists or estimates of the other items too"

@@ -334,3 +334,19 @@ def test_values_that_a_course_has_published():
     assert round(float((sizes > 0).mean()), 4) == 0.9553
     assert round(pooled("diversity(similarity=cosine)@10", pairs), 4) == 0.0445
     assert round(pooled("popularity_rank@10", sizes), 4) == 491.5768
+
+
+@pytest.mark.long
+def test_hit_rates_that_the_course_has_published():
+    labels = {"hit(ties=first)@10": 0.0298, "rr(ties=first)@10": 0.0112}
+    config = {
+        "dataset": "bundled",
+        "split": {"kind": "leave-n-out", "like": "surprise", "random_state": 1},
+        "candidates": {"kind": "catalogue", "least_estimate": 4.0},
+        "algorithms": [{"name": "SVD", "params": {"random_state": 10}}],
+        "metrics": list(labels),
+        "baselines": False,
+        "statistics": None,
+    }
+    (row,) = harness.run(config, results=None).table[[*labels]].round(4).to_dict("records")
+    assert row == labels
