@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -17,128 +15,21 @@ from harness import datasets
 from harness.datasets import Ratings
 from harness.errors import counted
 from harness.experiment.plan import Plan
+from harness.results.description import (
+    MOST_VALUES,
+    QUANTILES,
+    DataDescription,
+    Quantile,
+    SplitDescription,
+)
 from harness.splits import Split
 
-__all__ = ["DataDescription", "SplitDescription", "describe"]
+__all__ = ["describe", "describe_plan"]
 
-QUANTILES = {
-    "least": 0.0,
-    "10%": 0.1,
-    "25%": 0.25,
-    "median": 0.5,
-    "75%": 0.75,
-    "90%": 0.9,
-    "most": 1.0,
-}
-MOST_VALUES = 20
-"""Distinct ratings in a histogram; of more, it has intervals."""
 WARN_SHARE = 0.1
 """Share of users or ratings from which a warning is given."""
 CUT = 10
 """The cut-off rank that is looked at where no metric of the config has one."""
-
-
-@dataclasses.dataclass(frozen=True)
-class SplitDescription:
-    """What one kind of split does with the data, by its first fold.
-
-    Attributes
-    ----------
-    name : str
-    n_folds, n_train, n_test, n_users : int
-        Folds; ratings in training and test, and users in test, of the first.
-    unknown_users, unknown_items : float
-        Share of the test users, and of the test ratings' items, without a training rating.
-    per_user : dict of str to float
-        Quantiles of the test ratings a user.
-    short : dict of int to float
-        By cut-off rank k, the share of test users with at most k test ratings.
-    equal : float
-        Share of test users whose test ratings are all the same.
-    backwards : bool
-        Whether every training rating is later than every test rating.
-    notes : list of str
-        As a run notes them.
-    """
-
-    name: str
-    n_folds: int
-    n_train: int
-    n_test: int
-    n_users: int
-    unknown_users: float
-    unknown_items: float
-    per_user: dict[str, float]
-    short: dict[int, float]
-    equal: float
-    backwards: bool
-    notes: list[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class DataDescription:
-    """What `describe` finds.
-
-    Attributes
-    ----------
-    name : str
-    n_users, n_items, n_ratings : int
-    density : float
-        Ratings over pairs of user and item, in [0, 1].
-    scale : tuple of float
-    histogram : dict of str to int
-        How often each rating is given; intervals where there are more than 20.
-    per_user, per_item : dict of str to float
-        Quantiles of the ratings a user and an item.
-    gini_users, gini_items : float
-        Gini coefficient of the ratings a user and an item: 0 if all have as many, near 1 if few
-        have nearly all.
-    singles_users, singles_items : int
-        Users and items with a single rating.
-    mean, median : float
-        Of the ratings.
-    distinct_per_user : float
-        Distinct ratings that the median user gives: few make ties in the ideal order.
-    constant_users : float
-        Share of users with several ratings who always give the same.
-    span : tuple of str, or None
-        First and last day with a rating.
-    notes : list of str
-        What was done to the rows while they were read, and by filters.
-    splits : list of SplitDescription
-        One for each split of a config.
-    warnings : list of str
-        What the data or a split cannot answer.
-    """
-
-    name: str
-    n_users: int
-    n_items: int
-    n_ratings: int
-    density: float
-    scale: tuple[float, float]
-    histogram: dict[str, int]
-    per_user: dict[str, float]
-    per_item: dict[str, float]
-    gini_users: float
-    gini_items: float
-    singles_users: int
-    singles_items: int
-    mean: float
-    median: float
-    distinct_per_user: float
-    constant_users: float
-    span: tuple[str, str] | None
-    notes: list[str]
-    splits: list[SplitDescription]
-    warnings: list[str]
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(dataclasses.asdict(self), indent=1)
-
-    def __str__(self) -> str:
-        return "\n".join(_text(self))
 
 
 def describe(
@@ -178,7 +69,12 @@ def describe(
         isinstance(source, Mapping) or Path(str(source)).suffix not in (".yaml", ".yml", ".json")
     ):
         return [_of_ratings(datasets.load(source), (), [], [])]
-    plan = Plan.from_config(source, ratings=None if ratings is None else datasets.load(ratings))
+    given = None if ratings is None else datasets.load(ratings)
+    return describe_plan(Plan.from_config(source, ratings=given))
+
+
+def describe_plan(plan: Plan) -> list[DataDescription]:
+    """Describe each data set of a plan, and the first fold of each split under the first seed."""
     cuts = sorted({metric.k for metric in plan.metrics if metric.k}) or [CUT]
     rated = any(getattr(each, "kind", "") == "rated" for each in plan.experiment.candidates)
     found = []
@@ -192,7 +88,7 @@ def describe(
             splits.append(_of_split(folds[0], cuts))
             warnings += _warnings_of_split(splits[-1], rated=rated)
         one = _of_ratings(data, filters, splits, warnings)
-        found.append(dataclasses.replace(one, name=plan.names["dataset"][dataset]))
+        found.append(one.model_copy(update={"name": plan.names["dataset"][dataset]}))
     return found
 
 
@@ -206,20 +102,19 @@ def _of_ratings(
     of_user, of_item = of_user[of_user > 0], of_item[of_item > 0]
     least, most, distinct = _by_user(data.users, data.ratings)
     several = of_user > 1
-    span = None
+    span = []
     if data.timestamps is not None and len(data):
-        days = [
+        span = [
             datetime.fromtimestamp(int(each), UTC).date().isoformat()
             for each in (data.timestamps.min(), data.timestamps.max())
         ]
-        span = (days[0], days[1])
     found = DataDescription(
         name=data.name,
         n_users=len(of_user),
         n_items=len(of_item),
         n_ratings=len(data),
         density=len(data) / max(1, len(of_user) * len(of_item)),
-        scale=(float(data.scale[0]), float(data.scale[1])),
+        scale=[float(end) for end in data.scale],
         histogram=_histogram(data.ratings),
         per_user=_quantiles(of_user),
         per_item=_quantiles(of_item),
@@ -236,23 +131,22 @@ def _of_ratings(
         splits=splits,
         warnings=[],
     )
-    return dataclasses.replace(found, warnings=[*_warnings_of_data(found), *warnings])
+    found.warnings = [*_warnings_of_data(found), *warnings]
+    return found
 
 
 def _by_user(
     users: NDArray[np.int32], ratings: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return the least and the most of each user's ratings, and how many are distinct."""
-    order = np.lexsort((ratings, users))
-    users, ratings = users[order], ratings[order]
-    starts = np.flatnonzero(np.diff(users, prepend=-1))
-    new = np.diff(ratings, prepend=np.nan) != 0
-    new[starts] = True
-    ends = np.append(starts[1:], len(users)) - 1
-    return ratings[starts], ratings[ends], np.add.reduceat(new.astype(np.int64), starts)
+    values = np.unique(ratings)
+    keys = np.unique(users * np.int64(len(values)) + np.searchsorted(values, ratings))
+    owners, ranks = np.divmod(keys, len(values))
+    _, starts, counts = np.unique(owners, return_index=True, return_counts=True)
+    return values[ranks[starts]], values[ranks[starts + counts - 1]], counts
 
 
-def _quantiles(counts: NDArray[np.int64]) -> dict[str, float]:
+def _quantiles(counts: NDArray[np.int64]) -> dict[Quantile, float]:
     values = np.quantile(counts, list(QUANTILES.values()))
     return {name: float(value) for name, value in zip(QUANTILES, values, strict=True)}
 
@@ -287,7 +181,7 @@ def _of_split(fold: Split, cuts: list[int]) -> SplitDescription:
         unknown_users=unknown_users,
         unknown_items=unknown_items,
         per_user=_quantiles(counts),
-        short={k: float((counts <= k).mean()) for k in cuts},
+        short={str(k): float((counts <= k).mean()) for k in cuts},
         equal=float((least == most).mean()),
         backwards=bool(times is not None and times[train].min() > times[test].max()),
         notes=list(fold.notes),
@@ -336,46 +230,3 @@ def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]
     if split.backwards:
         yield f"{split.name}: every training rating is later than every test rating"
     yield from (f"{split.name}: {note}" for note in split.notes if note.startswith("leaks"))
-
-
-def _text(found: DataDescription) -> Iterator[str]:
-    """Yield the lines of a description; none is wider than 80 columns unless a name is."""
-    yield f"{found.name}"
-    yield ""
-    facts = {
-        "ratings": f"{found.n_ratings:,} by {found.n_users:,} users of {found.n_items:,} items",
-        "density": f"{found.density:.3%}",
-        "scale": f"{found.scale[0]:g} to {found.scale[1]:g}; mean {found.mean:.2f}, median "
-        f"{found.median:g}",
-        "time": "no timestamps" if found.span is None else " to ".join(found.span),
-        "ties": f"the median user gives {found.distinct_per_user:g} distinct ratings",
-    }
-    yield from (f"{name:<12}{fact}" for name, fact in facts.items())
-    yield ""
-    yield f"{'ratings':<12}{''.join(f'{name:>7}' for name in QUANTILES)}   Gini   single"
-    for name, counts, gini, singles in (
-        ("per user", found.per_user, found.gini_users, found.singles_users),
-        ("per item", found.per_item, found.gini_items, found.singles_items),
-    ):
-        shown = "".join(f"{value:>7,.0f}" for value in counts.values())
-        yield f"{name:<12}{shown}{gini:>7.2f}{singles:>9,}"
-    yield ""
-    most, width = max(found.histogram.values()), max(map(len, found.histogram))
-    for name, n in found.histogram.items():
-        bar = "#" * round(40 * n / most)
-        yield f"{name:>{width}}  {n:>11,}  {n / found.n_ratings:>6.1%}  {bar}".rstrip()
-    for split in found.splits:
-        yield ""
-        folds = f"first of {split.n_folds} folds: " if split.n_folds > 1 else ""
-        yield f"{split.name}"
-        yield f"  {folds}{split.n_train:,} training and {split.n_test:,} test ratings"
-        yield (
-            f"  {split.n_users:,} test users, {split.unknown_users:.1%} of them unknown; items "
-            f"unknown in {split.unknown_items:.1%} of the test"
-        )
-        short = ", ".join(f"{share:.0%} at most {k}" for k, share in split.short.items())
-        yield f"  test ratings a user: median {split.per_user['median']:g}; {short}"
-    if found.notes or found.warnings:
-        yield ""
-    yield from (f"note: {note}" for note in found.notes)
-    yield from (f"warning: {warning}" for warning in found.warnings)

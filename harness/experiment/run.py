@@ -11,6 +11,7 @@ from typing import Any
 from harness.algorithms import registry
 from harness.config.experiment import GIVEN, Experiment
 from harness.datasets import load
+from harness.experiment.describe import describe_plan
 from harness.experiment.evaluate import Evaluation, evaluate, notes
 from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch
 from harness.experiment.plan import Plan
@@ -138,6 +139,11 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
     datasets = plan.loaded()
     for each in datasets:
         each.notes = shown(each.notes)
+    descriptions = describe_plan(plan)
+    for described in descriptions:  # whose notes stand with data sets and splits
+        described.notes = []
+        for split in described.splits:
+            split.notes = []
     statistics: list[MetricComparison] = []
     not_compared: list[str] = []
     if experiment.statistics is not None:
@@ -168,6 +174,7 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
         and (source.name if source.is_absolute() else source.as_posix()),
         "datasets": datasets,
         "splits": plan.made(),
+        "descriptions": descriptions,
         "notes": shown([*notes(plan, found, statistics), *not_compared]),
         "cells": found.cells,
         "rows": found.rows,

@@ -122,6 +122,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
             "metrics": labels,
             "seeds": seeds,
             "datasets": _first((each.fingerprint, each) for i in infos for each in i.datasets),
+            "descriptions": _first((each.name, each) for i in infos for each in i.descriptions),
             "splits": _first((each.fingerprint, each) for i in infos for each in i.splits),
             "notes": list(dict.fromkeys(notes)),
             "cells": cells,

@@ -15,14 +15,11 @@ from contextlib import suppress
 from functools import cache, cached_property
 from importlib.metadata import distribution, version
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Discriminator,
-    FailFast,
     Field,
     Tag,
     ValidationError,
@@ -35,6 +32,21 @@ from harness import metrics
 from harness.config.experiment import GIVEN, NAME, Claim, Experiment
 from harness.datasets import cache_folder
 from harness.errors import MetricError, ResultsError, counted
+from harness.results.description import DataDescription
+from harness.results.fields import (
+    Amount,
+    Count,
+    Digest,
+    Identity,
+    Number,
+    Params,
+    Record,
+    Rows,
+    Share,
+    Some,
+    Text,
+    Word,
+)
 from harness.sections import SearchSpace, dotted
 
 SCHEMA_VERSION = 2
@@ -48,50 +60,8 @@ LONGEST_VALUE = 40
 """Characters of a setting that distinguishes two names."""
 PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")
 
-Text = Annotated[str, Field(max_length=1_000_000)]
-Word = Annotated[str, Field(min_length=1, max_length=10_000)]
-Number = Annotated[float, Field(ge=-1e100, le=1e100)]
-Amount = Annotated[float, Field(ge=0, le=1e100)]
-"""Far from what overflows in a sum or a square."""
-Count = Annotated[int, Field(ge=0, lt=2**53)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Identity = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Scores = dict[str, Number | None]
 Bound = Literal["best", "random"]
-
-Item = TypeVar("Item")
-Rows = Annotated[list[Item], FailFast()]
-"""A list that reports only its first fault: there may be a million."""
-Some = Annotated[list[Item], FailFast(), Field(min_length=1)]
-
-
-def _small(value: object) -> object:
-    """Refuse numbers that cannot be written out; nothing else of a parameter is known here."""
-    if isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            _small(each)
-    elif isinstance(value, int) and abs(value) > 2**64:
-        raise ValueError("a number beyond 2^64")
-    return value
-
-
-Params = Annotated[dict[str, Any], AfterValidator(_small)]
-
-
-class Record(BaseModel):
-    """A part of a run's record; ``part["key"]`` is short for ``part.key``."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    def __getitem__(self, key: str) -> Any:
-        if key not in type(self).model_fields:
-            raise KeyError(key)
-        return getattr(self, key)
-
-    def only(self, kind: type[Record]) -> dict[str, Any]:
-        """Return the fields of a base class: the names and identities of a table or a row."""
-        return {key: getattr(self, key) for key in kind.model_fields}
 
 
 class TableName(Record):
@@ -453,6 +423,8 @@ class RunInfo(Record):
     statistics : list of MetricComparison
         By table and metric: intervals and letters of the ``algorithms``, ``pairs``, and
         differences to the ``baseline``.
+    descriptions : list of DataDescription
+        What each data set and the first fold of each split is like; empty in older runs.
     conventions, ties : list
         Scores by the definitions of other libraries, and under other rules for ties.
     groups : list of GroupScores
@@ -476,6 +448,7 @@ class RunInfo(Record):
     config: Annotated[Params, AfterValidator(_explicit)]
     datasets: Some[DataInfo]
     splits: Some[SplitInfo]
+    descriptions: Rows[DataDescription] = []
     notes: Rows[Text]
     cells: Some[AnyCell]
     rows: Some[RowResult]

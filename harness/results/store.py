@@ -28,7 +28,8 @@ from harness.datasets import cache_folder
 from harness.errors import MetricError, ResultsError
 from harness.files import hold, leftovers, read_regular, write_whole
 from harness.metrics import Pairs, Rankings
-from harness.results.record import CellFacts, Record
+from harness.results.fields import Record
+from harness.results.record import CellFacts
 
 MAGIC = b"harness-cell-2\n"
 START = len(MAGIC) + hashlib.sha256().digest_size

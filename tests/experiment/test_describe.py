@@ -8,6 +8,8 @@ import pytest
 
 import harness
 from harness.cli import main
+from harness.errors import SplitError
+from harness.report.page import build_page, linked
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 80, "n_ratings": 900}},
@@ -47,7 +49,7 @@ def test_counts_are_those_of_pandas():
     assert found.distinct_per_user == by_user.nunique().median()
     assert found.constant_users == pytest.approx((by_user.nunique() == 1)[of_user > 1].mean())
     days = pd.to_datetime(frame["timestamp"], unit="s").dt.date.astype(str)
-    assert found.span == (days.min(), days.max())
+    assert found.span == [days.min(), days.max()]
     assert (found.mean, found.median) == (frame["rating"].mean(), frame["rating"].median())
 
 
@@ -61,11 +63,40 @@ def test_splits_are_those_of_the_run():
         assert split.notes == made[split.name].notes
     last = found.splits[-1]
     assert last.per_user == dict.fromkeys(last.per_user, 1.0)
-    assert (last.short, last.equal) == ({5: 1.0, 10: 1.0}, 1.0)
+    assert (last.short, last.equal) == ({"5": 1.0, "10": 1.0}, 1.0)
     assert f"{last.name}: 100% (k = 5), 100% (k = 10) of the test users have at most k" in str(
         found
     )
     assert "100% of the test users have equal test ratings" in str(found)
+
+
+def test_a_run_keeps_what_its_data_are_like_and_the_page_shows_it(tmp_path):
+    small = CONFIG | {"name": "small", "metrics": ["ndcg@10"]}
+    harness.run(small, results=tmp_path)
+    run = harness.read_run(tmp_path / "small")
+    (kept,), (found,) = run.info.descriptions, harness.describe(small)
+    for each in (found, *found.splits):  # notes are those of the run
+        each.notes = []
+    assert kept == found
+    page = " ".join(build_page([run]).split())
+    assert f"<dd>{found.facts()['ratings']}</dd>" in page
+    shares = [f">{100 * n / 900:.0f}%</text>" for n in found.histogram.values()]
+    assert all(share in page for share in shares)
+    assert all(f"<li>{linked(warning)}</li>" in page for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "split", "message"),
+    [
+        (["a,x,4"], "holdout", "no training rating is left of 1; change the sizes"),
+        (["a,x,4", "a,y,2", "b,x,1"], {"kind": "leave-n-out", "n": 1}, "1 user has fewer than 2"),
+    ],
+)
+def test_data_that_a_split_cannot_divide_are_named(tmp_path, rows, split, message):
+    (tmp_path / "r.csv").write_text("\n".join(["user,item,rating", *rows]))
+    assert str(harness.describe(tmp_path / "r.csv")[0])
+    with pytest.raises(SplitError, match=message):
+        harness.describe(CONFIG | {"dataset": str(tmp_path / "r.csv"), "split": split})
 
 
 def test_unknown_users_and_items_are_counted_and_warned_of(tmp_path):
@@ -92,7 +123,7 @@ def test_data_that_cannot_answer_are_warned_of(rows, warning):
     ratings = harness.load(pd.DataFrame(rows, columns=["user", "item", "rating"]))
     (found,) = harness.describe(ratings)
     assert any(each.startswith(warning) for each in found.warnings), found.warnings
-    assert found.span is None
+    assert found.span == []
 
 
 def test_training_after_test_is_warned_of(tmp_path):

@@ -1,0 +1,50 @@
+"""Types of what a record of a run holds, each with the bounds that it is checked for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
+
+Text = Annotated[str, Field(max_length=1_000_000)]
+Word = Annotated[str, Field(min_length=1, max_length=10_000)]
+Number = Annotated[float, Field(ge=-1e100, le=1e100)]
+Amount = Annotated[float, Field(ge=0, le=1e100)]
+"""Far from what overflows in a sum or a square."""
+Count = Annotated[int, Field(ge=0, lt=2**53)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Identity = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+
+Item = TypeVar("Item")
+Rows = Annotated[list[Item], FailFast()]
+"""A list that reports only its first fault: there may be a million."""
+Some = Annotated[list[Item], FailFast(), Field(min_length=1)]
+
+
+def _small(value: object) -> object:
+    """Refuse numbers that cannot be written out; nothing else of a parameter is known here."""
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            _small(each)
+    elif isinstance(value, int) and abs(value) > 2**64:
+        raise ValueError("a number beyond 2^64")
+    return value
+
+
+Params = Annotated[dict[str, Any], AfterValidator(_small)]
+
+
+class Record(BaseModel):
+    """A part of a run's record; ``part["key"]`` is short for ``part.key``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in type(self).model_fields:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def only(self, kind: type[Record]) -> dict[str, Any]:
+        """Return the fields of a base class: the names and identities of a table or a row."""
+        return {key: getattr(self, key) for key in kind.model_fields}
