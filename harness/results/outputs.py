@@ -48,14 +48,10 @@ class OutputFiles:
         types = {"word": pa.string(), "count": pa.int64(), "number": pa.float64()}
         names = [LISTS_FILE] * bool(self.most) + [ESTIMATES_FILE] * wanted.estimates
         self.paths = {name: folder / name for name in names}
-        self._schemas = {
-            name: pa.schema([(key, types[kind]) for key, kind in (CELL | OUTPUTS[name]).items()])
-            for name in names
-        }
-        self._writers = {
-            name: pq.ParquetWriter(path, self._schemas[name], compression="zstd")
-            for name, path in self.paths.items()
-        }
+        self._writers = {}
+        for name, path in self.paths.items():
+            schema = pa.schema([(key, types[kind]) for key, kind in (CELL | OUTPUTS[name]).items()])
+            self._writers[name] = pq.ParquetWriter(path, schema, compression="zstd")
 
     def add(
         self, name: CellName, split: Split, section: CandidatesSection, record: CellRecord
@@ -68,7 +64,7 @@ class OutputFiles:
             lists = file == LISTS_FILE
             rows = _lists(split, record, self.most) if lists else _estimates(split, section, record)
             frame = pd.DataFrame({key: name[key] for key in CELL} | rows)
-            table = pa.Table.from_pandas(frame, self._schemas[file], preserve_index=False)
+            table = pa.Table.from_pandas(frame, writer.schema, preserve_index=False)
             try:
                 writer.write_table(table, row_group_size=max(1, len(frame)))
             except OSError as error:
@@ -191,8 +187,7 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
                 n_undefined[label] = max(n_undefined[label], scores.n_undefined)
             n_lists = max(n_lists, lists.n_users)
             columns = {label: scores.per_user for label, scores in found.items()}
-            where = dict(zip(CELL, key, strict=True))
-            where = {name: where[name] for name in ("seed", "fold")}
+            where = dict(zip(("seed", "fold"), key[len(ROW) :], strict=True))
             frames.append(pd.DataFrame(where | {"user": users} | columns))
             if key in seen or row in seen:
                 raise ResultsError(f"{path}: the rows of a cell are apart; sort them by row")

@@ -134,6 +134,8 @@ def test_a_run_is_scored_again_to_the_last_digit(call_main, tmp_path):
     assert "compared" not in call_main("evaluate", *alone)
     scores = again[[*keys, "ndcg@4", "rmse"]]
     pd.testing.assert_frame_equal(pd.read_csv("v.csv", dtype=str), scores)
+    err = call_main("evaluate", "kept", "--metrics", "precision(threshold=0)@3", code=2)
+    assert "a gain to a relevance of 0, as that of the unrated items of sampled 9" in err
     n_cells = len(run.info.cells)
     for name in ("lists.parquet", "estimates.parquet"):
         assert pq.ParquetFile(f"runs/kept/{name}").num_row_groups == n_cells
@@ -169,6 +171,22 @@ def test_outputs_are_replaced_with_the_run_and_leave_other_cells_valid(tmp_path)
     assert not (last.folder / "lists.parquet").exists()
     with pytest.raises(ResultsError, match=r"has no lists.parquet; add `outputs: \{lists: 10\}`"):
         _ = last.lists
+
+
+def test_lists_of_another_program_are_cut_at_the_least_estimate(call_main, tmp_path):
+    every = done(candidates="catalogue", outputs={"lists": 999}).lists
+    mine = every[every["algorithm"] == "KNNBasic"]
+    mine[["user", "item", "estimate"]].to_csv("mine.csv", index=False)
+    mine[["user", "item", "rank"]].to_csv("ranks.csv", index=False)
+    least = {"kind": "catalogue", "least_estimate": 3.5}
+    done(tmp_path / "runs", candidates=least, metrics=["ndcg(ties=best)@5", "user_coverage@5"])
+    out = call_main("evaluate", "mine.csv", "--against", "kept", "--format", "csv")
+    rows = {line.split(",")[0]: line.split(",")[4:6] for line in out.splitlines()[1:]}
+    assert rows["mine"] == rows["KNNBasic"] != rows["BaselineOnly"]
+    err = call_main("evaluate", "ranks.csv", "--against", "kept", code=2)
+    assert (
+        "ranks.csv: not shown under catalogue, estimated 3.5 or more, because it has ranks" in err
+    )
 
 
 @pytest.mark.parametrize(
