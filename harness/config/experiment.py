@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     Tag,
@@ -55,8 +56,15 @@ def _check_accuracy(label: str) -> str:
     return label
 
 
+def _named_in_either_way(schema: dict[str, Any]) -> None:
+    schema["required"] = [key for key in schema["required"] if key != "name"]
+    schema["anyOf"] = [{"required": ["name"]}, {"required": ["library", "model"]}]
+
+
 class AlgorithmConfig(Section):
-    """An algorithm of Surprise, a baseline, or a class of your own."""
+    """An algorithm of Surprise, a baseline, a class of your own, or another library's model."""
+
+    model_config = ConfigDict(json_schema_extra=_named_in_either_way)
 
     name: str = Field(min_length=1)
     """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of

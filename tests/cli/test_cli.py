@@ -54,8 +54,8 @@ def program(*arguments, **options):
             ("list",),
             2,
             "",
-            "Error: Missing argument '{algorithms|datasets|metrics|runs|configs}'. "
-            "Choose from: algorithms, datasets, metrics, runs, configs\n",
+            "Error: Missing argument '{algorithms|libraries|datasets|metrics|runs|configs}'. "
+            "Choose from: algorithms, libraries, datasets, metrics, runs, configs\n",
         ),
         (("rum",), 2, "", "No such command 'rum'; did you mean 'run'?"),
         (("run", "none.yaml"), 2, "", "none.yaml: no such file"),
