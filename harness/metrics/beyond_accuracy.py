@@ -173,7 +173,7 @@ def novelty(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
 
 @_of_items(
     "mean over i <= k of the place of i in the order of falling n_i",
-    "places in the long tail as in Celma and Herrera 2008, doi:10.1145/1454008.1454038; their mean "
+    "places in the long tail as in Celma and Herrera 2008, doi:10.1145/1454008.1454038, their mean "
     "is the novelty of Kane, Building Recommender Systems with Machine Learning and AI (Sundog "
     "Education)",
     range=(1.0, math.inf),
@@ -261,7 +261,7 @@ def calibration(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -
 
 @_of_genres(
     "1 - mean over pairs of |common genres| / sqrt(|genres of i| |genres of j|)",
-    "intra-list distance of Ziegler et al. 2005, doi:10.1145/1060745.1060754, as a mean over "
+    "intra-list distance of Ziegler et al. 2005, doi:10.1145/1060745.1060754; as a mean over "
     "pairs as in Vargas and Castells 2011, doi:10.1145/2043932.2043955",
 )
 def genre_diversity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
