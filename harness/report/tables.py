@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -209,7 +210,7 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> SideTable:
             if compared.margin is not None:
                 cells.append("yes" if pair.equivalent else "no")
         variances = own.components if own else {}
-        cells += [rounded(variances[level] ** 0.5, places) if own else "" for level in levels]
+        cells += [rounded(variances.get(level, math.nan) ** 0.5, places) for level in levels]
         rows.append(cells)
     columns = ["algorithm", label, "of room", "difference", "low", "high", "d_z", "p", "detectable"]
     columns += [] if compared.margin is None else [f"within ±{compared.margin:g}"]
