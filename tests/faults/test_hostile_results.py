@@ -43,6 +43,7 @@ class Fails(surprise.AlgoBase):
         return 3.0
 """
 FILES = ("table.csv", "bounds.csv", "table.md", "users.parquet", "trials.parquet")
+FILES += ("groups.csv", "gaps.csv")
 COMMANDS = (
     ["report", "RUN", "--output", "OUT/page.html"],
     ["plot", "RUN", "--output", "OUT/plots", "--kind", "tradeoff", "--kind", "differences"],
