@@ -51,6 +51,8 @@ COMMANDS = (
     ["compare", "RUN", "OTHER", "--anyway", "--output", "OUT/page.html"],
     ["list", "runs"],
     *(["table", "RUN", "--format", form] for form in ("text", "markdown", "csv", "latex")),
+    *(["table", "RUN", "--groups", "--format", form] for form in ("text", "csv", "latex")),
+    ["plot", "RUN", "--output", "OUT/plots", "--kind", "groups"],
 )
 
 
