@@ -29,7 +29,7 @@ def _private_home() -> Path:
         "XDG_STATE_HOME": str(home / "state"),
         "HYPOTHESIS_STORAGE_DIRECTORY": str(home / "hypothesis"),
     }
-    other = ("MPLCONFIGDIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "COLUMNS")
+    other = ("MPLCONFIGDIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")
     for name in other:
         os.environ.pop(name, None)
     return home
@@ -37,6 +37,7 @@ def _private_home() -> Path:
 
 USERS_HOME = os.environ.setdefault("HARNESS_TESTS_USERS_HOME", str(Path.home()))
 HOME = _private_home()
+os.environ.pop("COLUMNS", None)  # which would wrap what commands print, here and in each worker
 
 import pytest  # noqa: E402
 from filelock import FileLock  # noqa: E402

@@ -199,12 +199,12 @@ class LibraryModel(surprise.AlgoBase):  # type: ignore[misc]
         self.fit_notes: list[str] = []
 
     def fit(self, trainset: surprise.Trainset) -> LibraryModel:
-        """Train in the library's own process; `seconds` are those of its fit and its scores."""
+        """Train in the library's own process, whose seconds are `seconds_elsewhere`."""
         super().fit(trainset)
         columns = ColumnTrainset.from_surprise(trainset)
         with tempfile.TemporaryDirectory(prefix="harness-") as name:
             result, self.scores = self._run(Path(name), columns)
-        self.seconds = result["fit_seconds"], result["score_seconds"]
+        self.seconds_elsewhere = result["fit_seconds"], result["score_seconds"]
         missing = np.isnan(self.scores)
         self.lowest = float(np.nanmin(self.scores)) if not missing.all() else 0.0
         self.fit_notes = [

@@ -170,7 +170,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         )
         scored = time.perf_counter()
     # Another library's process reports what it measured, without its start.
-    elsewhere = getattr(model, "seconds", (None, 0.0))
+    elsewhere = getattr(model, "seconds_elsewhere", (None, 0.0))
     machine = Machine.here()
     notes = (*_notes(chosen, trainset, fit_path), *getattr(model, "fit_notes", ()))
     facts = CellFacts(

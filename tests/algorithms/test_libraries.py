@@ -80,7 +80,7 @@ def test_scores_come_back_for_pairs_and_for_the_catalogue(toy):
     assert models.scoring_path(model) == "accelerated"
     assert model.fit_notes[0].startswith("Toy ")
     assert model.fit_notes[-1] == "a toy"
-    assert all(each >= 0 for each in model.seconds)
+    assert all(each >= 0 for each in model.seconds_elsewhere)
     assert registry.entry("toy/likes").gives_preferences({})
     assert not registry.entry("toy/stars").gives_preferences({})
 

@@ -215,5 +215,10 @@ def test_two_writers_of_one_file_leave_one_of_their_versions_whole(tmp_path):
 
 def test_every_file_that_a_run_writes_is_known_where_run_json_is_damaged(tmp_path):
     tuned = {"algorithms": [{"name": "KNNBasic", "search": {"k": [2, 3]}}], "baselines": False}
-    done = harness.run(TINY | tuned | {"tuning": {"trials": 2}}, results=tmp_path)
+    kept = {
+        "metrics": ["ndcg@5"],
+        "groups": [{"users": "training_ratings"}],
+        "outputs": {"lists": 3, "estimates": True},
+    }
+    done = harness.run(TINY | tuned | kept | {"tuning": {"trials": 2}}, results=tmp_path)
     assert {each.name for each in done.folder.iterdir()} == WRITTEN - {*DERIVED}

@@ -133,6 +133,7 @@ def test_every_quantity_is_computed_or_has_a_config_that_ships():
     assert {source for source, _ in trained_runs()} == NEED_RUNS
 
 
+@pytest.mark.long
 @pytest.mark.network
 def test_every_source_comes_out_as_published(ml_100k):
     done = reproduce.Reproduction.of(None, trained_runs(ratings=ml_100k))
