@@ -19,7 +19,11 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def blocks(language):
     return [
-        pytest.param(code, id=f"{page.relative_to(TOP)}-{number}")
+        pytest.param(
+            code,
+            id=f"{page.relative_to(TOP)}-{number}",
+            marks=[] if page.name == "README.md" else [pytest.mark.long],
+        )
         for page in PAGES
         for number, (kind, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
         if kind == language

@@ -109,7 +109,8 @@ def test_the_order_of_pieces_of_work_does_not_change_what_they_add(sizes):
     for size in sizes:
         with PeakMemory() as peak:
             np.ones(size)
-        assert peak.megabytes == pytest.approx(8e-6 * size, abs=2)
+        # NumPy asks for huge pages: the last one may be 2 MiB more.
+        assert peak.megabytes == pytest.approx(8e-6 * size, abs=2.2)
 
 
 def test_where_the_kernel_does_not_count_the_peak_is_sampled(monkeypatch):

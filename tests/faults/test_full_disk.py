@@ -45,6 +45,7 @@ def numbers(run):
     return [(cell["algorithm"], cell["scores"]) for cell in run.info["cells"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
 @pytest.mark.parametrize("name", CALLS)
 def test_every_write_in_turn_fails_and_nothing_is_lost(bench, small, monkeypatch, name, code):

@@ -49,6 +49,7 @@ def test_a_correction_is_chosen_by_name(correction, expected):
     np.testing.assert_allclose(adjust([0.01, 0.02, 0.5], correction), expected, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_among_ten_equal_algorithms_holm_finds_a_difference_in_at_most_five_of_a_hundred_draws():
     rng = np.random.default_rng(11)
     n_draws, n_users, n_algorithms = 1000, 60, 10

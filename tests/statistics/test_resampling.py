@@ -30,6 +30,7 @@ def columns(smallest, largest):
     return st.integers(smallest, largest).flatmap(lambda n: arrays(np.float64, n, elements=values))
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=100)
 @given(columns(1, 60))
 def test_the_t_test_and_the_signed_rank_test_are_scipys(differences):
