@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from harness.results.groups import GroupTable
+    from harness.results.group_tables import GroupTable
     from harness.results.runs import Run
 
 GAP = 2
@@ -191,7 +191,7 @@ def show_run(run: Run) -> None:
 
     Reasons of failures stand beside the numbers where there is room, else below the table.
     """
-    from harness.results.groups import group_tables
+    from harness.results.group_tables import group_tables
     from harness.results.runs import GROUP, display_table, headline
 
     table = display_table(run.info)

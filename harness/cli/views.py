@@ -162,13 +162,13 @@ def table(
 def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
     """Print the groups of a run."""
     from harness.report.tables import by_group
-    from harness.results import groups
+    from harness.results import group_tables
     from harness.results.runs import frame_to_csv
 
     if len(runs) > 1:
         raise ResultsError("--groups: the groups of one run at a time; name one run")
     (run,) = runs
-    tables = groups.group_tables(run.info, label)
+    tables = group_tables.group_tables(run.info, label)
     if not tables:
         raise ResultsError(f"{run.name}: no groups; add `groups` to its config and run it again")
     if form == "text":
@@ -178,7 +178,7 @@ def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
         chosen = run.groups if label is None else run.groups[run.groups["metric"] == label]
         say(frame_to_csv(chosen, "%.8f").removesuffix("\n"), whole=True)
     else:
-        text = groups.to_markdown(tables)
+        text = group_tables.to_markdown(tables)
         if form == "latex":
             text = "\n".join(each.latex for each in by_group(run, metric=label))
         say(text.removesuffix("\n"), whole=True)
@@ -266,13 +266,13 @@ def compare(
 
 def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
     """Print a comparison over data sets, or write it to a file."""
-    from harness.report import across
+    from harness.report import rank_tables
     from harness.report.plots import write_file
 
     if output is None and form == "text":
-        say(f"\n{plain(across.headline(found))}\n")
-        ranks, probable = across.as_texts(found), across.probabilities(found)
-        *tests, bayes = across.verdict(found)
+        say(f"\n{plain(rank_tables.headline(found))}\n")
+        ranks, probable = rank_tables.as_texts(found), rank_tables.probabilities(found)
+        *tests, bayes = rank_tables.verdict(found)
         show_table([*ranks.columns], ranks.to_numpy().tolist(), ["algorithm"])
         say()
         for text in (*tests, bayes):
@@ -286,7 +286,11 @@ def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
     if not form:
         known = ", ".join(ENDINGS)
         raise HarnessError(f"{output}: a file of an unknown kind; use one of {known}, or --format")
-    made = across.render(found, form) if form in ("png", "svg") else across.FORMATS[form](found)
+    made = (
+        rank_tables.render(found, form)
+        if form in ("png", "svg")
+        else rank_tables.FORMATS[form](found)
+    )
     data = made if isinstance(made, bytes) else made.encode("utf-8", "replace")
     if output is None:
         say(data.decode().removesuffix("\n"), whole=True)

@@ -20,7 +20,7 @@ from harness import metrics, seeds
 from harness.candidates import CandidatesSection, Rated
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
-from harness.groups import GroupSection
+from harness.grouping import GroupSection
 from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State
 from harness.splits import FilterSection, SplitSection
 from harness.splits.kinds import Holdout

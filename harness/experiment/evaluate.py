@@ -19,7 +19,7 @@ from harness.candidates import Sampled
 from harness.datasets import Ratings
 from harness.experiment.cell import FALLBACKS, compile_scoring
 from harness.experiment.events import Stage
-from harness.experiment.groups import TableGroups
+from harness.experiment.group_scores import TableGroups
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import cut_grids

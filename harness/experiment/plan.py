@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import harness
-from harness import datasets, groups, metrics, seeds, splits
+from harness import datasets, grouping, metrics, seeds, splits
 from harness.algorithms import registry
 from harness.algorithms.models import ColumnTrainset
 from harness.algorithms.own import code_digest
@@ -416,7 +416,7 @@ class Plan:
         for dataset in self.read:
             split = self.splits(dataset, 0, self.experiment.seed[0])[:1]
             for section in self.experiment.groups:
-                groups.divide(section, split)
+                grouping.divide(section, split)
 
     def check_metrics(self) -> None:
         """Raise an error if a metric lacks genres, or has no gain for some rating of the data.

@@ -6,8 +6,8 @@
 """
 
 from harness.report import plots
-from harness.report.across import critical_difference
 from harness.report.page import build_page, write_index, write_page
+from harness.report.rank_tables import critical_difference
 from harness.report.tables import evidence, latex, style
 from harness.results.compare import join
 

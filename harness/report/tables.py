@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness.report.summary import ResultTable, Summary, p_text, plain, sentences, summarise
-from harness.results.groups import group_tables
+from harness.results.group_tables import group_tables
 from harness.results.record import ConventionRow, measured
 from harness.results.runs import Run, as_text, rounded, row_name
 

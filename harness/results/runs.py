@@ -205,7 +205,7 @@ class Run:
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
         """
-        from harness.results.groups import groups_frame
+        from harness.results.group_tables import groups_frame
 
         return groups_frame(self.info)
 
@@ -217,7 +217,7 @@ class Run:
         groups of most and least value among those of 30 users or more, their ``difference``, and
         ``low`` and ``high``, its interval.
         """
-        from harness.results.groups import gaps_frame
+        from harness.results.group_tables import gaps_frame
 
         return gaps_frame(self.info)
 

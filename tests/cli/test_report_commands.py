@@ -15,7 +15,7 @@ import harness
 from harness.cli import views
 from harness.errors import ResultsError
 from harness.report.plots import KINDS
-from harness.results.groups import group_tables
+from harness.results.group_tables import group_tables
 
 DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind != "groups"}
 DRAWN |= {"groups-ndcg@10-users-known"}  # a test user of run one is unknown to the model

@@ -10,7 +10,7 @@ import harness
 from harness.cli import main
 from harness.errors import DataError
 from harness.experiment.plan import Plan
-from harness.groups import GroupSection, divide
+from harness.grouping import GroupSection, divide
 from harness.splits.base import assemble
 
 GENRES = ["Action|Comedy", "Comedy", "Drama", "", "Drama|Comedy"]

@@ -8,7 +8,7 @@ from scipy import stats
 
 import harness
 from harness.errors import ComparisonError, ResultsError
-from harness.report import across as shown
+from harness.report import rank_tables as shown
 from harness.results import Run
 
 SIZES = {"n_users": 40, "n_items": 30, "n_ratings": 600}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness import evaluation, metrics, seeds, statistics
 from harness.errors import counted
 from harness.experiment.plan import Cell, Plan
-from harness.groups import KNOWN, UNKNOWN, Groups, GroupSection, divide
+from harness.grouping import KNOWN, UNKNOWN, Groups, GroupSection, divide
 from harness.metrics import Metric, Rankings
 from harness.metrics.arrays import Floats
 from harness.rankings.pairs import offsets_of
