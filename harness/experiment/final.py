@@ -94,6 +94,8 @@ def fit_row(
         config["statistics"] = None
     plan = Plan.from_config(
         config,
+        # Without a name the rows that are written count, not those that are added to them.
+        overrides=("baselines=false", "statistics=null") if algorithm is None else (),
         ratings=None if ratings is None else datasets.load(ratings),
         progress=lambda done, total: progress("loading", done, total),
         folder=folder,

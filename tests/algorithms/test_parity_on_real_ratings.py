@@ -65,7 +65,13 @@ def parts(request):
     return given if request.param == "half_stars" else halves(given, fewest=1)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] if name.startswith("KNNBaseline ") else [])
+        for name in MODELS
+    ],
+)
 def test_parameters_and_estimates_are_surprise_s(parts, name):
     columns, plain, users, items = parts
     kind, options = MODELS[name]

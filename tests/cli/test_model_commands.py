@@ -172,6 +172,16 @@ def test_a_model_is_saved_and_read_back(call, folder, run):
     assert model.n_factors == params.get("n_factors", 100)
 
 
+def test_a_best_row_that_is_a_baseline_is_the_one_of_its_config(call, folder):
+    (folder / "random.yaml").write_text(
+        "dataset: ratings.csv\nalgorithms: [Random]\nmetrics: [ndcg@5]\n"
+        "statistics: {baseline: Popularity}\n"
+    )
+    code, _, err = call("recommend", "random.yaml", "-o", "random.csv")
+    assert code == 0
+    assert "Random: an estimate is no rating" in err
+
+
 def test_a_config_of_one_algorithm_needs_no_run(call, folder):
     (folder / "one.yaml").write_text(
         "dataset: ratings.csv\nalgorithms: [ItemMean]\nmetrics: [mae]\n"
@@ -189,7 +199,7 @@ BAD = [
     (("best", "first", "-o", "first.yaml/x.yaml"), "cannot be written"),
     (
         ("recommend", "first.yaml"),
-        "the config has SVD, ItemMean, broken:Broken, Random, Popularity",
+        "the config has SVD, ItemMean, broken:Broken; choose one",
     ),
     (("recommend", "first.yaml", "--algorithm", "SVD"), "its parameters are searched; run"),
     (("recommend", "first.yaml", "--split", "2-fold"), "choose a table of a run"),

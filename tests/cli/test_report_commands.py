@@ -113,6 +113,7 @@ def test_plot_draws_what_is_asked_for(call, made, tmp_path, arguments, names):
     assert {line.rpartition("/")[2] for line in out.splitlines()} == names
 
 
+@pytest.mark.long
 def test_groups_are_shown_in_every_form_with_the_same_numbers(call, made, tmp_path):
     config = json.loads((made / "one.json").read_text()) | {"name": "who"}
     groups = [{"users": "training_ratings", "quantiles": 2}, {"items": "popularity"}]

@@ -48,6 +48,7 @@ def label_of(name, params):
     return f"{name}({inside})"
 
 
+@pytest.mark.long
 @settings(max_examples=1000, deadline=None)
 @given(params=gains(), case=cases(most=6, grades=GRADES))
 def test_gains_follow_threshold_offset_and_sign(params, case):

@@ -105,6 +105,7 @@ def test_a_list_of_two_gives_the_rows_of_two_runs(key, entries, expected, files)
         assert [entry["rows"] for entry in both.info[record]] == own
 
 
+@pytest.mark.long
 @settings(max_examples=8, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_any_lists_give_the_rows_of_runs_of_their_entries(data):

@@ -104,6 +104,7 @@ def every_label():
                 yield f"{each.name}(ties=first){k}"
 
 
+@pytest.mark.long
 def test_a_run_is_scored_again_to_the_last_digit(call_main, tmp_path):
     run = done(
         tmp_path / "runs",
