@@ -42,6 +42,8 @@ def table(run: str) -> str:
 def grid(run: str, label: str, split: str = "") -> str:
     """Return one metric of a run: a row for each algorithm, a column for each table of a split."""
     frame = display_table(read_run(TOP / run).info).frame
+    if "split" not in frame:  # the only one of the run
+        frame = frame.assign(split=split)
     frame = frame[frame["split"] == split] if split else frame
     places = list(dict.fromkeys(zip(frame["split"], frame["candidates"], strict=True)))
     values = frame.set_index(["algorithm", "split", "candidates"])[label]
