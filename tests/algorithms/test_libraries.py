@@ -165,6 +165,7 @@ def test_library_and_model_are_a_name_in_two_parts():
     assert libraries.identity("cornac/MF") != libraries.identity("cornac/BPR")
 
 
+@pytest.mark.long
 def test_a_library_that_cannot_be_installed_is_a_row_that_says_why(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -119,6 +119,7 @@ def test_they_work_in_surprise_s_own_cross_validation_and_are_saved(kind, tmp_pa
     np.testing.assert_allclose(lists[0]["estimate"], lists[1]["estimate"], 1e-9)
 
 
+@pytest.mark.long
 def test_numbers_do_not_depend_on_the_threads_of_linear_algebra():
     code = (
         "import hashlib, harness, sys; from harness.algorithms import top_n as t;"

@@ -85,6 +85,7 @@ def test_workers_do_not_outlive_a_run_that_is_ended(bench, stuck, sign):
     assert all(store.is_whole(cell.stem) for cell in bench.cells())
 
 
+@pytest.mark.long
 def test_the_next_run_is_not_held_up_by_locks_of_a_killed_one(bench, stuck):
     process, _ = stuck(2, 2)
     process.kill()
