@@ -477,7 +477,8 @@ def reproduce(source: str | None, quiet: bool, no_runs: bool, as_json: bool) -> 
             for finding in own
         ]
         long = any(len(value) > LONG for row in rows for value in row[1:3])
-        say(f"\n{published.sources()[key]} [{key}], {done.seconds[key]:.1f} s\n")
+        took = "" if no_runs else f", {done.seconds[key]:.1f} s"
+        say(f"\n{published.sources()[key]} [{key}]{took}\n")
         show_table(columns, rows, columns if long else ["quantity", "verdict"])
         notes: dict[str, list[str]] = {}
         for finding in own:
