@@ -314,12 +314,12 @@ def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[str
     for each in experiment.algorithms:
         answers[registry.entry(each.name).unknown_user].append(each.title)
     if experiment.fallback == "default":
-        told = "; ".join(
+        stated = "; ".join(
             f"{', '.join(names)}: {answer}"
             for answer, names in answers.items()
             if "every user" not in answer
         )
-        yield f"estimates for users without training ratings: {told} (`fallback` exchanges them)"
+        yield f"estimates for users without training ratings: {stated} (`fallback` exchanges them)"
     else:
         yield (
             "estimates for users without training ratings are those of "

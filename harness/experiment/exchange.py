@@ -136,8 +136,8 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
             rows.append(RowResult(**cells[-1].only(RowName), scores=means))
     if not rows:
         raise ResultsError(refused[0])
-    told = [*(f"{label}: {what}: {n:,}" for what, n in notes.items()), *refused]
-    update = {"name": label, "cells": cells, "rows": rows, "notes": told, "statistics": []}
+    lines = [*(f"{label}: {what}: {n:,}" for what, n in notes.items()), *refused]
+    update = {"name": label, "cells": cells, "rows": rows, "notes": lines, "statistics": []}
     update |= {"bounds": [], "conventions": [], "ties": [], "groups": []}
     return Run(info.model_copy(update=update), pd.concat(frames, ignore_index=True))
 

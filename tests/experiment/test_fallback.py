@@ -111,8 +111,8 @@ def test_estimates_are_those_of_a_plain_computation(parts):
 
 def test_answers_are_stated_in_the_record_and_the_methods():
     info = harness.run(CONFIG, results=None).info
-    told = "without `biased` the mean alone; EASE: 0 for every item (`fallback` exchanges"
-    assert any(told in note for note in info.notes)
+    expected = "without `biased` the mean alone; EASE: 0 for every item (`fallback` exchanges"
+    assert any(expected in note for note in info.notes)
     text = dict(methods(info).paragraphs)["Algorithms"]
     assert "0 for every item (EASE)" in text
     known = harness.run(CONFIG | {"split": "holdout"}, results=None).info

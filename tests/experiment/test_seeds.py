@@ -147,10 +147,10 @@ def test_one_seed_and_written_tests_are_about_fitted_models():
 def test_a_record_of_before_is_read_as_a_claim_about_models(tmp_path):
     done = run(tmp_path)
     path = done.folder / "run.json"
-    told = json.loads(path.read_text())
-    del told["sha256"], told["config"]["seeds"]
-    told["config"]["statistics"] = {"test": "randomisation"}
-    for entry in told["statistics"]:
+    record = json.loads(path.read_text())
+    del record["sha256"], record["config"]["seeds"]
+    record["config"]["statistics"] = {"test": "randomisation"}
+    for entry in record["statistics"]:
         for key in ("claim", "about", "margin"):
             del entry[key]
         for row in entry["algorithms"]:
@@ -158,7 +158,7 @@ def test_a_record_of_before_is_read_as_a_claim_about_models(tmp_path):
         for pair in entry["pairs"]:
             for key in ("standard_error", "degrees", "detectable"):
                 del pair[key]
-    path.write_text(json.dumps(told))
+    path.write_text(json.dumps(record))
     read = read_run(done.folder)
     assert read.info.statistics[0].claim == "models"
     assert [row[8] for row in report.evidence(read)[0].rows] == ["", "", ""]

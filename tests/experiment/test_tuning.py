@@ -295,7 +295,7 @@ def test_the_score_of_a_trial_is_the_one_of_its_lists(monkeypatch, metric):
 
 
 @pytest.mark.parametrize(
-    ("search", "params", "told"),
+    ("search", "params", "end"),
     [
         ({"damping": {"low": 10.0, "high": 1e4, "log": True}}, {"damping": 50.0}, "low"),
         ({"damping": {"low": 10.0, "high": 1e4, "log": True}}, {"damping": 0.0}, "low"),
@@ -304,7 +304,7 @@ def test_the_score_of_a_trial_is_the_one_of_its_lists(monkeypatch, metric):
         ({"damping": [1.0, 2.0]}, {"damping": 50.0}, ""),
     ],
 )
-def test_a_best_setting_in_the_outer_tenth_of_a_range_is_noted(search, params, told):
+def test_a_best_setting_in_the_outer_tenth_of_a_range_is_noted(search, params, end):
     rng = np.random.default_rng(0)
     rows = [(u, i, 3 + (i % 2) + rng.normal(0, 0.2)) for u in range(20) for i in range(20)]
     ratings = pd.DataFrame(rows, columns=["user", "item", "rating"])  # the plain mean is best
@@ -313,8 +313,8 @@ def test_a_best_setting_in_the_outer_tenth_of_a_range_is_noted(search, params, t
     tuning = {"method": "grid", "trials": 4, "metric": "rmse"}
     done = harness.run(config | {"tuning": tuning}, ratings=ratings, results=None)
     start = "mean: the best settings lie in the outer tenth of a range: damping at the"
-    expected = f"{start} {told} end (2 of 2 searches); a wider range may hold better ones"
-    assert [note for note in done.info.notes if "outer" in note] == ([expected] if told else [])
+    expected = f"{start} {end} end (2 of 2 searches); a wider range may hold better ones"
+    assert [note for note in done.info.notes if "outer" in note] == ([expected] if end else [])
 
 
 @pytest.mark.parametrize("metric", ["rmse", "ndcg@5"])
