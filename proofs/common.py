@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
-import io
 import json
 import os
 import subprocess
 import sys
 import time
-import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -79,35 +76,6 @@ class Proof:
         return 1 if self["faults"] else 0
 
 
-def call_apart(*arguments: str) -> tuple[object, str, str]:
-    """Call the command line; return its exit code, or a traceback, its output and its messages."""
-    from harness.cli import main
-
-    out, messages = io.StringIO(), io.StringIO()
-    code: object = 0
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(messages):
-            main(arguments)
-    except SystemExit as end:
-        code = end.code
-    except BaseException:
-        code = traceback.format_exc()
-    return code, out.getvalue(), messages.getvalue()
-
-
-def call(*arguments: str) -> tuple[object, str]:
-    """Call the command line; return its exit code, or a traceback, and all that it printed."""
-    code, out, messages = call_apart(*arguments)
-    return code, messages + out
-
-
-def table_without_measures(path: Path) -> bytes:
-    """Return a ``table.csv`` without the columns that are measured."""
-    rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
-    kept = [number for number, name in enumerate(rows[0]) if name not in MEASURED]
-    return "\n".join(",".join(row[number] for number in kept) for row in rows).encode()
-
-
 class Setting:
     """A folder with its own config, cache, results and notes of the fits."""
 
@@ -148,7 +116,10 @@ class Setting:
 
     def table(self) -> bytes:
         """Return ``table.csv`` without the columns that are measured."""
-        return table_without_measures(self.results / "disturbed" / "table.csv")
+        text = (self.results / "disturbed" / "table.csv").read_text(encoding="utf-8")
+        rows = list(csv.reader(text.splitlines()))
+        kept = [number for number, name in enumerate(rows[0]) if name not in MEASURED]
+        return "\n".join(",".join(row[number] for number in kept) for row in rows).encode()
 
     def cells(self) -> list[dict[str, object]]:
         """Return the cells as ``run.json`` describes them."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import io
 import multiprocessing
 import os
 import random
@@ -20,12 +21,13 @@ import resource
 import sys
 import tempfile
 import time
+import traceback
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 from pathlib import Path
 
-from common import Proof, call_apart
+from common import Proof
 from mutants import mutant, odd_parquet
 
 TOP = Path(__file__).resolve().parents[1]
@@ -138,6 +140,22 @@ class Kitchen:
         if code == 2 and not (len(messages) < 20_000 and ":" in messages):
             return f"a message of {len(messages)} characters: {messages[:500]!r}"
         return None
+
+
+def call_apart(*arguments: str) -> tuple[object, str, str]:
+    """Call the command line; return its exit code, or a traceback, its output and its messages."""
+    from harness.cli import main
+
+    out, messages = io.StringIO(), io.StringIO()
+    code: object = 0
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(messages):
+            main(arguments)
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        code = traceback.format_exc()
+    return code, out.getvalue(), messages.getvalue()
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 ODD_BYTES = (
     *(b"\0", b"\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"),
@@ -27,50 +27,54 @@ ODD_WORDS = (
 TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
 
+WAYS = ("flip", "insert", "cut", "repeat", "splice", "recode", "line", "monster", *["word"] * 4)
+
+
 def mutant(samples: Sequence[bytes], seed: str) -> bytes:
     """Return one of some good files, changed once to four times; a seed gives the same file."""
     rng = random.Random(seed)  # noqa: S311 - nothing is secret
     data = rng.choice(samples)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 4))):
-        data = rng.choice(CHANGES)(data, rng, samples)
+        data = _changed(rng.choice(WAYS), data, rng, samples)
     return data
 
 
-def _flip(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    changed = bytearray(data or b"\0")
-    for _ in range(rng.choice((1, 1, 2, 8, 64))):
-        changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
-    return bytes(changed)
-
-
-def _insert(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    place = rng.randint(0, len(data))
-    return data[:place] + rng.choice(ODD_BYTES) * rng.choice((1, 1, 1, 100)) + data[place:]
-
-
-def _cut(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    first, last = sorted(rng.randint(0, len(data)) for _ in range(2))
-    return data[:first] if rng.random() < 0.3 else data[:first] + data[last:]
-
-
-def _repeat(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    first = rng.randint(0, len(data))
-    piece = data[first : first + rng.choice((1, 10, 100, 1000))]
-    return data[:first] + piece * rng.choice((2, 3, 50)) + data[first:]
-
-
-def _splice(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    other = rng.choice(samples)
-    return data[: rng.randint(0, len(data))] + other[rng.randint(0, len(other)) :]
-
-
-def _recode(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    text = data.decode("utf-8", "replace")
-    return text.encode(rng.choice(("utf-16", "utf-16-be", "utf-32", "utf-7", "cp037")), "replace")
-
-
-def _word(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    """Put odd words, or words of another file, in the place of words."""
+def _changed(way: str, data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
+    match way:
+        case "flip":
+            changed = bytearray(data or b"\0")
+            for _ in range(rng.choice((1, 1, 2, 8, 64))):
+                changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+            return bytes(changed)
+        case "insert":
+            place = rng.randint(0, len(data))
+            odd = rng.choice(ODD_BYTES) * rng.choice((1, 1, 1, 100))
+            return data[:place] + odd + data[place:]
+        case "cut":
+            first, last = sorted(rng.randint(0, len(data)) for _ in range(2))
+            return data[:first] if rng.random() < 0.3 else data[:first] + data[last:]
+        case "repeat":
+            first = rng.randint(0, len(data))
+            piece = data[first : first + rng.choice((1, 10, 100, 1000))]
+            return data[:first] + piece * rng.choice((2, 3, 50)) + data[first:]
+        case "splice":
+            other = rng.choice(samples)
+            return data[: rng.randint(0, len(data))] + other[rng.randint(0, len(other)) :]
+        case "recode":
+            text = data.decode("utf-8", "replace")
+            other_encoding = rng.choice(("utf-16", "utf-16-be", "utf-32", "utf-7", "cp037"))
+            return text.encode(other_encoding, "replace")
+        case "line":  # moved, doubled, dropped or indented
+            lines = data.split(b"\n")
+            line = lines.pop(rng.randrange(len(lines)))
+            place, kind = rng.randint(0, len(lines)), rng.randrange(4)
+            indented = b" " * rng.randint(1, 9) + line
+            lines[place:place] = ([line], [line, line], [], [indented])[kind]
+            return b"\n".join(lines)
+        case "monster":
+            place = rng.choice((0, len(data), data.rfind(b"\n", 0, rng.randint(0, len(data))) + 1))
+            return data[:place] + _monster(rng) + b"\n" + data[place:]
+    # Odd words, or words of another file, in the place of words.
     tokens = TOKEN.findall(data.decode("utf-8", "replace")) or [""]
     for _ in range(rng.choice((1, 1, 2, 4))):
         words = [rng.choice(ODD_WORDS)]
@@ -80,47 +84,22 @@ def _word(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
     return "".join(tokens).encode("utf-8", "replace")
 
 
-def _line(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    """Move, double, drop or indent a line."""
-    lines = data.split(b"\n")
-    line = lines.pop(rng.randrange(len(lines)))
-    place = rng.randint(0, len(lines))
-    way = rng.randrange(4)
-    lines[place:place] = ([line], [line, line], [], [b" " * rng.randint(1, 9) + line])[way]
-    return b"\n".join(lines)
-
-
-def _monster(data: bytes, rng: random.Random, samples: Sequence[bytes]) -> bytes:
-    """Add something very deep, very long, very wide or very often referred to."""
+def _monster(rng: random.Random) -> bytes:
+    """Return something very deep, very long, very wide or very often referred to."""
     size = rng.choice((50, 500, 5_000))
     key = rng.choice((b"name: ", b"split: ", b"params: ", b"- ", b"", b"1,2,"))
-    monster = rng.choice(
+    return key + rng.choice(
         (
-            b"[" * size,
-            b"[" * size + b"]" * size,
-            b"{a: " * size + b"}" * size,
-            b"- " * size,
+            *(b"[" * size, b"[" * size + b"]" * size, b"{a: " * size + b"}" * size, b"- " * size),
             b"".join(b" " * n + b"a:\n" for n in range(min(size, 500))),
             b"z0: &z0 [1, 1]\n"
             + b"".join(b"z%d: &z%d [*z%d, *z%d]\n" % (n, n, n - 1, n - 1) for n in range(1, 40)),
-            b"a" * size * 200,
-            b"\n" * size * 200,
-            b"9" * size * 10,
+            *(b"a" * size * 200, b"\n" * size * 200, b"9" * size * 10),
             b",".join(b"c%d" % n for n in range(min(2 * size, 10_000))),
             b"".join(b"k%d: %d\n" % (n, n) for n in range(size)),
-            b'"' * size,
-            b"(" * size,
+            *(b'"' * size, b"(" * size),
         )
     )
-    place = rng.choice((0, len(data), data.rfind(b"\n", 0, rng.randint(0, len(data))) + 1))
-    return data[:place] + key + monster + b"\n" + data[place:]
-
-
-Change = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
-CHANGES: tuple[Change, ...] = (
-    *(_flip, _insert, _cut, _repeat, _splice, _recode, _line, _monster),
-    *(_word, _word, _word, _word),
-)
 
 
 def odd_parquet(seed: str) -> bytes:

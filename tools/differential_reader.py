@@ -1,8 +1,7 @@
 """Compare the reader of files and of frames with pandas over generated ones.
 
-    python tools/differential_reader.py                    2,000 files
-    python tools/differential_reader.py --files 100000 --frames 10000     the long form
-    python tools/differential_reader.py --first 4711 --files 1   one of them again
+    python tools/differential_reader.py                           2,000 files and frames
+    python tools/differential_reader.py --first 4711 --count 1    one of them again
 
 A file is CSV, TSV, ``::``, blanks or Parquet, with odd ids, quotation marks, titles of several
 lines, empty lines, line ends and numbers of every kind; it is read in blocks of a few bytes too.
@@ -270,29 +269,18 @@ def _compare(ratings: Any, wanted: pd.DataFrame) -> str | None:
 
 def main() -> int:
     """Compare as many files as asked for; the exit code is 1 if one differs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--files", type=int, default=2_000)
-    parser.add_argument("--frames", type=int, default=200)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=2_000)
     parser.add_argument("--first", type=int, default=0)
-    asked = parser.parse_args()
+    given = parser.parse_args()
     n_wrong = 0
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(asked.first, asked.first + asked.files):
-            problem = difference(make(number), Path(folder))
-            if problem:
-                n_wrong += 1
-                print(f"file {number}: {problem}")
-    for number in range(asked.first, asked.first + asked.frames):
-        problem = frame_difference(number)
-        if problem:
-            n_wrong += 1
-            print(f"frame {number}: {problem}")
-    print(
-        f"{asked.files:,} files and {asked.frames:,} frames, "
-        f"{n_wrong:,} read otherwise than by pandas"
-    )
+        for number in range(given.first, given.first + given.count):
+            file = difference(make(number), Path(folder))
+            for kind, problem in (("file", file), ("frame", frame_difference(number))):
+                n_wrong += bool(problem)
+                print(f"{kind} {number}: {problem}\n" * bool(problem), end="")
+    print(f"{given.count:,} files and frames, {n_wrong:,} read otherwise than by pandas")
     return bool(n_wrong)
 
 

@@ -11,6 +11,7 @@ import pytest
 import harness
 from harness.errors import ResultsError
 from harness.results import find_runs, read_run
+from harness.results.runs import TABLE_FILES
 from harness.results.store import CellStore
 
 
@@ -68,7 +69,7 @@ def test_a_cell_under_the_name_of_another_is_not_taken_for_it(bench, small):
     assert not store.is_whole(other.stem)
 
 
-@pytest.mark.parametrize("name", ["run.json", "table.csv", "table.md", "users.parquet"])
+@pytest.mark.parametrize("name", ["run.json", "users.parquet", *sorted(TABLE_FILES)])
 def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, small, name):
     first = harness.run(small)
     for kind in DAMAGES:
@@ -102,6 +103,24 @@ def test_damaged_trials_are_named(bench, small):
         ):
             with pytest.raises(ResultsError, match=r"trials\.parquet: changed since it was"):
                 trials()
+
+
+def test_what_nothing_reads_is_written_again(bench, small):
+    """Locks, pages and plots."""
+    done = harness.run(small)
+    commands = ("run", "small.yaml"), ("report", "small"), ("plot", "small", "--kind", "tradeoff")
+    for command in commands:
+        assert bench.call(*command)[0] == 0
+    made = [done.folder / "report.html", bench.results / "index.html"]
+    made += done.folder.glob("plots/*.svg")
+    whole = {path: len(path.read_bytes()) for path in made}
+    for path in (*made, bench.results / ".lock", *bench.cache.glob("cells/locks/*")):
+        path.write_bytes(b"PK something else")
+    for command in commands:
+        assert bench.call(*command)[0] == 0
+    assert len(whole) == 3
+    assert all(len(path.read_bytes()) > size // 2 for path, size in whole.items())
+    assert numbers(read_run(done.folder)) == numbers(done)
 
 
 def test_what_a_killed_writer_left_is_swept_away(bench, small):

@@ -98,6 +98,19 @@ def test_a_cache_that_cannot_be_made_is_said_before_anything_is_fitted(bench):
     assert "✓" not in err
 
 
+def test_finished_cells_are_read_from_a_disk_that_is_read_only(bench, small, monkeypatch):
+    first = harness.run(small)
+
+    def opened(path, mode="r", *more, real=files.Path.open, **options):
+        if path.is_relative_to(bench.cache) and set(mode) & set("wax+"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return real(path, mode, *more, **options)
+
+    monkeypatch.setattr(files.Path, "open", opened)
+    assert numbers(bench.run(small)) == numbers(first)
+    assert not bench.seen("CellStarted")
+
+
 def test_results_that_cannot_be_written_keep_the_cells(bench):
     (bench.folder / "taken").write_text("a file")
     code, _, err = bench.call("run", "small.yaml", "--results", "taken/results")

@@ -13,9 +13,6 @@ PROOFS = [
     ("kills.py",),
     ("inputs.py", "configs"),
     ("inputs.py", "data"),
-    ("writes.py",),
-    ("files.py",),
-    ("crowd.py",),
     ("soak.py",),
     ("determinism.py",),
 ]

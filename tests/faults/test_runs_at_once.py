@@ -41,15 +41,18 @@ TINY = {
 }
 
 
-def test_two_runs_share_the_work(bench):
+@pytest.mark.parametrize("n_runs", [2, pytest.param(8, marks=pytest.mark.long)])
+def test_runs_share_the_work_and_end_with_the_table_of_a_run_alone(bench, n_runs):
     (bench.folder / "small.yaml").write_text(SIX)
-    runs = [bench.start("run", "small.yaml", "--workers", 1) for _ in range(2)]
-    printed = [process.communicate(timeout=120) for process in runs]
-    assert [process.returncode for process in runs] == [0, 0], printed
+    runs = [bench.start("run", "small.yaml", "--workers", 1 + n % 2) for n in range(n_runs)]
+    printed = [process.communicate(timeout=600) for process in runs]
+    assert {process.returncode for process in runs} == {0}, printed
     assert len(bench.fits.read_text().split()) == 6
     store = CellStore(bench.cache / "cells")
     assert sum(store.is_whole(cell.stem) for cell in bench.cells()) == 6
-    assert len(read_run(bench.results / "small").info.cells) == 6
+    alone = harness.run("small.yaml", results=None, fresh=True)
+    together = read_run(bench.results / "small")
+    assert [cell.scores for cell in together.info.cells] == [c.scores for c in alone.info.cells]
 
 
 def count_up(path, lock, n):
