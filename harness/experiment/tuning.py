@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from harness import metrics, seeds
 from harness.algorithms import registry
 from harness.algorithms.registry import with_params
 from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
-from harness.errors import AlgorithmError
 from harness.experiment.events import RunPlanned
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
+from harness.results.importance import distributions, need_optuna, value_at
 from harness.results.record import CellResult, FailedCell
 from harness.results.runs import ROW
 from harness.results.store import key_of
@@ -211,10 +211,9 @@ def _near_ends(searches: Iterable[Search]) -> str:
     for search in searches:
         best = search.best(metrics.parse(search.budget.metric).higher_is_better)
         for name, values in search.space.items():
-            value: Any = best.params if best else None
-            for key in name.split("."):
-                value = value.get(key) if isinstance(value, dict) else None
+            value = value_at(best.params, name) if best else None
             if isinstance(values, Range) and value is not None:
+                key = name.rpartition(".")[2]
                 least = 1 if values.whole else registry.LEAST.get(key, -math.inf)
                 end = values.end(value)
                 ends[name].append("" if end == "low" and values.low <= least else end)
@@ -274,29 +273,14 @@ class _Parzen(Iterator[Setting]):
     """Optuna's tree-structured Parzen estimators (doi:10.5555/2986459.2986743)."""
 
     def __init__(self, space: SearchSpace, seed: int) -> None:
-        try:
-            import optuna
-        except ImportError:
-            raise AlgorithmError(
-                "tuning.method: tpe needs Optuna; pip install 'surprise-harness[tpe]'"
-            ) from None
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self.space = space
+        optuna = need_optuna("tuning.method: tpe")
+        self.space = distributions(space)
         sampler = optuna.samplers.TPESampler(seed=seed)
         self.study = optuna.create_study(direction="maximize", sampler=sampler)
 
     def __next__(self) -> Setting:
-        trial = self.trial = self.study.ask()
-        setting: Setting = {}
-        for name, values in self.space.items():
-            if not isinstance(values, Range):
-                setting[name] = trial.suggest_categorical(name, values)
-            elif values.whole:
-                low, high = int(values.low), int(values.high)
-                setting[name] = trial.suggest_int(name, low, high, log=values.log)
-            else:
-                setting[name] = trial.suggest_float(name, values.low, values.high, log=values.log)
-        return setting
+        self.trial = self.study.ask(self.space)
+        return dict(self.trial.params)
 
     def tell(self, value: float) -> None:
         """Report how good the last setting was; larger is better, NaN for one that failed."""

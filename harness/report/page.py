@@ -18,7 +18,7 @@ from harness.report.methods import command, describe_cells, describe_run, method
 from harness.report.plots import KINDS, Plot, write_file
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, headline, plain, summarise, templates
-from harness.report.tables import by_group, evidence, latex, sensitivity_tables
+from harness.report.tables import by_group, evidence, latex, parameter_tables, sensitivity_tables
 from harness.results.compare import join
 from harness.results.record import took
 from harness.results.runs import Run, find_runs, read_run, row_name, to_csv, to_markdown
@@ -190,7 +190,8 @@ def _template(name: str) -> Template:
     made.filters |= {"linked": linked, "symbol": symbol}
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
-    called += (by_group, evidence, sensitivity_tables, to_csv, to_markdown, to_yaml)
+    called += (by_group, evidence, parameter_tables, sensitivity_tables)
+    called += (to_csv, to_markdown, to_yaml)
     values = {"style": _style_sheet(), "svg": _svg}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})
 

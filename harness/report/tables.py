@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from harness import metrics
+from harness.errors import HarnessError
 from harness.report.summary import ResultTable, Summary, p_text, plain, sentences, summarise
 from harness.results.group_tables import group_tables
 from harness.results.record import ConventionRow, measured
@@ -224,6 +225,32 @@ def sensitivity_tables(summary: Summary) -> list[SideTable]:
     return [
         make(summary, table) for table in summary.tables for make in (_tie_table, _convention_table)
     ]
+
+
+def parameter_tables(summary: Summary) -> list[SideTable]:
+    """Return, for each results table with tuned rows, the share of each parameter."""
+    if summary.run.trials is None:
+        return []
+    title, made = "Importance of the tuned parameters", []
+    try:
+        found = summary.run.importance()
+    except HarnessError as error:
+        return [SideTable(title, f"{error}.", 1)]
+    for table in summary.tables:
+        rows = [
+            (
+                each["algorithm"],
+                each["parameter"],
+                rounded(each["importance"], 2),
+                f"{each['n_trials']}",
+            )
+            for each in found[found["table"] == table.key].to_dict("records")
+        ]
+        columns = ("algorithm", "parameter", "share", "trials")
+        caption = sentences("importance", metric=summary.info.experiment.tuning.metric)
+        named = _titled(title, summary, table)
+        made += [SideTable(named, caption, table.number, columns, rows, n_words=2)] if rows else []
+    return made
 
 
 def by_group(run: Run | Summary, *, metric: str | None = None) -> list[SideTable]:

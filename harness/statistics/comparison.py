@@ -296,12 +296,13 @@ def with_power(
 
 
 def _too_few(n_seeds: int, n_users: int) -> str:
-    """Return a warning where the test of users and seeds may not keep its level."""
+    """Return a warning where the test of users and seeds may not keep its level or has no power."""
     if n_seeds >= FEWEST_SEEDS and n_users >= FEWEST_USERS:
         return ""
     return (
-        f"may find too many differences: {n_seeds} seeds and {n_users:,} users, and the test keeps "
-        f"its level from {FEWEST_SEEDS} seeds and {FEWEST_USERS} users on"
+        f"with {n_seeds} seeds and {n_users:,} users the test may find differences that are not "
+        "there, and misses many that are; it keeps its level from "
+        f"{FEWEST_SEEDS} seeds and {FEWEST_USERS} users on"
     )
 
 

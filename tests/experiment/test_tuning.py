@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,15 @@ from surprise import KNNBasic
 import harness
 from harness import evaluation, metrics
 from harness.cli.progress import Lines
-from harness.config.experiment import Tuning
-from harness.errors import ResultsError
+from harness.config.experiment import AlgorithmConfig, Tuning
+from harness.errors import AlgorithmError, ResultsError
 from harness.experiment.dry_run import dry_run
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
-from harness.results.runs import display_table
+from harness.report.summary import summarise
+from harness.report.tables import parameter_tables
+from harness.results.runs import Run, display_table
 from harness.results.store import CellRecord, CellStore
 from harness.sections import Range
 from harness.splits.kinds import GlobalTime, Holdout, LeaveNOut, Rolling, UserFraction, UserHoldout
@@ -344,3 +347,48 @@ def test_a_budget_curve_is_the_best_of_the_first_trials(tmp_path, metric):
         assert point["value"] == pytest.approx(np.mean(found) if found else np.nan, nan_ok=True)
     with pytest.raises(ResultsError, match="nothing was tuned; give a row of the config a search"):
         run(algorithms=["KNNBasic"]).budget()
+
+
+@pytest.mark.parametrize("weights", [(0.0, 1.0), (1.0, 0.5)])
+def test_the_importance_of_parameters_is_what_the_error_depends_on(weights):
+    unit = {"low": 0.0, "high": 1.0}
+    search = {"damping": unit, "options.b": unit, "options.kind": ["x", "y"]}
+    row = {"name": "ItemMean", "search": {"damping": unit}}
+    done = run(algorithms=[row], tuning={"trials": 1, "metric": "rmse"})
+    assert done.importance()["importance"].isna().all()  # of one trial
+    done.info.spaces["ItemMean"] = AlgorithmConfig(name="ItemMean", search=search).search
+    rng, trials = np.random.default_rng(1), []
+    for number, (a, b) in enumerate(rng.random((200, 2)), start=1):
+        setting = {"damping": a, "options": {"b": b, "kind": "xy"[number % 2]}}
+        level = 10.0 * (number % 4)  # of the fold
+        written = {"params": json.dumps(setting), "value": level + weights @ np.array([a, b])}
+        trials.append({"trial": number, "fold": number % 4, "seconds": 0.0, "error": ""} | written)
+    where = done.trials.iloc[:1].drop(columns=list(trials[0]))
+    known = Run(done.info, trials=where.merge(pd.DataFrame(trials), how="cross"))
+    found = known.importance().set_index("parameter")
+    assert found["n_trials"].tolist() == [200, 200, 200]
+    grid = np.linspace(0, 1, 401)
+    errors = weights[0] * grid[:, None] + weights[1] * grid
+    good = errors <= np.quantile(errors, 0.25)
+    parts = good.mean(axis=1).var(), good.mean(axis=0).var()  # of the variance of being good
+    shares = found["importance"]
+    expected = [*(np.array(parts) / sum(parts)), 0.0]
+    assert shares[list(search)].tolist() == pytest.approx(expected, abs=0.06)
+    assert shares.sum() == pytest.approx(1)
+    (table,) = parameter_tables(summarise(known))
+    assert table.rows[0] == ("ItemMean", shares.index[0], f"{shares.iloc[0]:.2f}", "200")
+
+
+def test_importance_that_cannot_be_computed_is_refused(monkeypatch):
+    with pytest.raises(ResultsError, match="nothing was tuned; give a row of the config a search"):
+        run(algorithms=["KNNBasic"]).importance()
+    row = {"name": "ItemMean", "search": "recommended"}
+    done = run(algorithms=[row], tuning={"trials": 2, "metric": "rmse"})
+    done.info.spaces.clear()  # as in records of older versions
+    with pytest.raises(
+        ResultsError, match="run: has no search space of ItemMean; run the config again"
+    ):
+        done.importance()
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(AlgorithmError, match="importance of parameters needs Optuna; pip install"):
+        done.importance()

@@ -175,7 +175,7 @@ def test_three_users_and_two_seeds_are_compared_with_a_warning():
     found = compare(by_seed.mean(axis=0), ["A", "B"], test="two-way", by_seed=by_seed)
     assert not found.pairs["significant"].any()
     assert found.note == (
-        "may find too many differences: 2 seeds and 3 users, and the test keeps its level from 5 "
-        "seeds and 25 users on"
+        "with 2 seeds and 3 users the test may find differences that are not there, and misses "
+        "many that are; it keeps its level from 5 seeds and 25 users on"
     )
     assert "random effects of users and seeds with Holm's correction" in found.describe()
