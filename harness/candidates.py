@@ -40,12 +40,14 @@ NAMES = {
     ("training_items", "keep"): ", training items kept",
     ("unknown_users", "drop"): ", known users",
     ("unknown_items", "drop"): ", known items",
+    ("list_ties", "training"): ", ties in training order",
 }
 SENTENCES = {
     ("unknown_items", "count"): " Test items without a training rating cannot be ranked but count "
     "in the ideal.",
     ("unknown_items", "drop"): " Test items without a training rating are left out.",
     ("unknown_users", "drop"): " Users without a training rating are left out.",
+    ("list_ties", "training"): " Lists show equal estimates in the order of the training part.",
 }
 
 
@@ -182,6 +184,10 @@ class Catalogue(CandidatesSection):
     """Rank the whole catalogue; an item without a test rating has relevance 0."""
     training_items: Literal["drop", "keep"] = "drop"
     """Whether the items that the user rated in training stay among the candidates."""
+    list_ties: Literal["training"] | None = None
+    """The order of equal estimates in lists that are shown, and for metrics of which items are
+    shown: `training` for the first appearance of the items in training, as a stable sort has it;
+    null for one of the ids that differs from user to user."""
     least_estimate: LeastEstimate = None
     unknown_users: UnknownUsers = "keep"
     unknown_items: UnknownItems = "count"

@@ -109,15 +109,15 @@ def load_named(
     progress: Progress | None,
 ) -> Ratings:
     """Load a data set from the package, from a copy on this machine, or from the network."""
-    if what.kind == "bundled":
-        path = Path(__file__).parent / "bundled/ratings.parquet"
-        table = read_file(path, TextFormat(), what.name)
-        return Ratings.from_table(table, what.name, what, scale=what.scale)
     policies = _policies(section)
     if "duplicates" not in section.model_fields_set:
         policies["duplicates"] = what.duplicates
-    if math.isfinite(what.scale[1]):
+    if section.scale is None and math.isfinite(what.scale[1]):
         policies["scale"] = what.scale
+    if what.kind == "bundled":
+        path = Path(__file__).parent / "bundled/ratings.parquet"
+        table = read_file(path, TextFormat(), what.name)
+        return Ratings.from_table(table, what.name, what, **policies)
     notes: list[str] = []
     with ExitStack() as held:
         if section.path is not None:

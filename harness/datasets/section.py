@@ -382,8 +382,8 @@ class DatasetSection(Section):
     lines."""
 
     scale: Scale | None = None
-    """The lowest and the highest rating that can be given; by default the lowest and highest in the
-    data."""
+    """The lowest and the highest rating that can be given; by default the published one of a named
+    data set, and the lowest and highest found in a file."""
 
     duplicates: DuplicatePolicy = "error"
     """Policy for a pair that is rated more than once: `mean` takes the place of the first, with the
@@ -426,7 +426,7 @@ class DatasetSection(Section):
         mapping = handler.resolve_ref_schema(handler(schema))
         return {"anyOf": [{"type": "string", "description": cls.__doc__}, mapping]}
 
-    @field_validator("format", "columns", "separator", "header", "encoding", "decimal", "scale")
+    @field_validator("format", "columns", "separator", "header", "encoding", "decimal")
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
         name, kind, path = (info.data.get(key) for key in ("name", "format", "path"))
@@ -460,6 +460,8 @@ class DatasetSection(Section):
 
     @model_validator(mode="after")
     def _names_a_source(self) -> DatasetSection:
+        if self.scale is not None and (self.synthetic is not None or self.name == "synthetic"):
+            raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
         if self.path is not None and self.name in ("synthetic", "bundled", "ml-latest-small-2016"):

@@ -279,8 +279,8 @@ class Scorer:
         """Rank the candidates of every kept user.
 
         The first `depth` items of each list are kept by name, those of equal estimates in an order
-        that depends on the raw `ids` of users and items alone. With `named`, judged items are too,
-        and the estimates of the first.
+        that depends on the raw `ids` of users and items alone, unless the section has another. With
+        `named`, judged items are too, and the estimates of the first.
         """
         selected = self.selected
         keys = (tie_keys(ids[0])[selected.users], tie_keys(ids[1])) if depth else None
@@ -289,6 +289,7 @@ class Scorer:
         counted = selected.known if drops else np.ones_like(selected.known)
         if isinstance(section, Catalogue):
             excluded = section.training_items == "drop"
+            keys = None if section.list_ties else keys
             return self._rank_catalogue(
                 counted, excluded, keys, depth, named, section.least, progress
             )

@@ -310,7 +310,7 @@ class _File:
             ratings.user_ids[kept],
             ratings.item_ids,
             by_rank=self.by_rank,
-            by_name=True,
+            by_name=section.list_ties is None,
         )
         top = None if lists.top_items is None else lists.top_items[:, : plan.depth]
         return replace(lists, top_items=top if plan.depth else None)

@@ -28,6 +28,15 @@ and two users have rated item 0, one of them item 1 too:
 >>> round(diversity(lists, 2, exposure=two).mean, 4)   # 1 - 1 / sqrt(2)
 0.2929
 
+Beside a list of item 0 alone, a mean over users is another than one over all that is shown:
+
+>>> both = Rankings([0, 0, 0], [], [], [], [], [2, 1], top_items=[[0, 1], [0, -1]])
+>>> three = Exposure([0, 1, 1], [0, 0, 1], [0, 1])
+>>> popularity(both, 2, exposure=three).mean   # ((2 + 1) / 2 + 2 / 1) / 2
+1.75
+>>> round(popularity(both, 2, exposure=three, average="pooled").mean, 4)   # (2 + 1 + 2) / 3
+1.6667
+
 Now item 0 is a comedy, item 1 a comedy and a crime film; the user has rated item 0 alone:
 
 >>> films = Exposure([0, 1, 1], [0, 0, 1], [0], genres=[[1, 0], [1, 1]])
@@ -76,6 +85,13 @@ SIMILARITY = Parameter(
     "raters, cosine",
     "how alike two items are: the share of their raters who rated both, or the cosine of the "
     "ratings of those who rated both, 0 where nobody did",
+)
+AVERAGE = Parameter(
+    "average",
+    "users",
+    "users, pooled",
+    "what the table value is a mean of: the users' values, or all that is shown (for `diversity` "
+    "all pairs), so that a longer list counts more",
 )
 KEPT = 0.01
 """Part of the profile that is mixed into the list's distribution of genres."""
@@ -145,6 +161,7 @@ def entropy(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
     "Yin et al. 2012, doi:10.14778/2311906.2311916",
     range=(0.0, math.inf),
     higher_is_better=False,
+    parameters=(AVERAGE,),
     synonyms=("arp",),
 )
 def popularity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
@@ -158,7 +175,7 @@ def popularity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) ->
     "Zhou et al. 2010, doi:10.1073/pnas.1000488107; "
     "Vargas and Castells 2011, doi:10.1145/2043932.2043955",
     range=(0.0, math.inf),
-    parameters=(OF,),
+    parameters=(OF, AVERAGE),
 )
 def novelty(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Mean self-information of the first k, in bits: rarely rated items have more.
@@ -174,9 +191,10 @@ def novelty(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
 @_of_items(
     "mean over i <= k of the place of i in the order of falling n_i",
     "places in the long tail as in Celma and Herrera 2008, doi:10.1145/1454008.1454038, their mean "
-    "is the novelty of Kane, Building Recommender Systems with Machine Learning and AI (Sundog "
-    "Education)",
+    "with average=pooled is the novelty of Kane, Building Recommender Systems with Machine "
+    "Learning and AI (Sundog Education)",
     range=(1.0, math.inf),
+    parameters=(AVERAGE,),
 )
 def popularity_rank(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Mean popularity rank of the first k: 1 is the item with the most training ratings.
@@ -285,7 +303,8 @@ def genre_diversity(lists: Rankings, ks: Ints, params: Params, exposure: Exposur
     "Ziegler et al. 2005, doi:10.1145/1060745.1060754; cosine of co-ratings from Zhang et al. "
     "2012, doi:10.1145/2124295.2124300; similarity=cosine as Surprise's item-based cosine, Hug "
     "2020, doi:10.21105/joss.02174",
-    parameters=(SIMILARITY,),
+    parameters=(SIMILARITY, AVERAGE),
+    weight=lambda length: length * (length - 1) / 2,
     synonyms=("ild",),
 )
 def diversity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:

@@ -204,6 +204,8 @@ class Definition:
     cut: Literal["optional", "required", "none"] = "optional"  # ``@k``; without, the whole list
     pooled: bool = False  # the table value is over all users at once, not the mean of their scores
     per_user: bool = True
+    # What a list counts with `average=pooled`, by its length.
+    weight: Callable[[Floats], Floats] = lambda length: length
     synonyms: tuple[str, ...] = ()  # for messages only: a label has one spelling
     # What is wrong with parameters and the rank together, and why a relevance has no gain; or "".
     fault: Callable[[Params, int | None], str] | None = None
@@ -311,7 +313,7 @@ class Metric:
     @property
     def pooled(self) -> bool:
         """Whether the table value is computed over all users at once, not as their mean."""
-        return self.definition.pooled
+        return self.definition.pooled or self.params.get("average") == "pooled"
 
     @property
     def per_user(self) -> bool:
@@ -621,8 +623,12 @@ def _average(metric: Metric, values: Floats, lists: Rankings) -> Scores:
         values[(lists.n_ranked == 0) & ~kept] = float(params["empty"])
     if params.get("short") == "skipped" and metric.k is not None:
         values[lists.n_ranked < metric.k] = np.nan
-    defined = values[~np.isnan(values)]
-    mean = float(defined.mean()) if len(defined) else math.nan
+    known = ~np.isnan(values)
+    defined, weights = values[known], None
+    if params.get("average") == "pooled":
+        shown = np.minimum(lists.n_ranked[known], metric.k or lists.longest)
+        weights = metric.definition.weight(shown.astype(np.float64))
+    mean = float(np.average(defined, weights=weights)) if len(defined) else math.nan
     return Scores(values, mean, len(values) - len(defined))
 
 

@@ -84,6 +84,8 @@ class Quantity(BaseModel):
     why: str = ""
     neighbours_of: str = ""
     """The item whose nearest neighbours are expected, of the row fitted to all ratings."""
+    estimates_of: str = ""
+    """The user whose estimates are expected, of the first items of the test part."""
 
 
 @dataclass(frozen=True)
@@ -328,12 +330,12 @@ def trained_runs(
     """
 
     @cache
-    def cells(config: str) -> Sequence[AnyCell] | NotRun:
+    def finished(config: str) -> harness.Run | NotRun:
         chosen = {"overrides": ["statistics=null", "baselines=false"], **options}
         if watch is not None:
             chosen["watch"] = watch
         try:
-            return harness.run(bundled()[config], results=None, **chosen).info.cells
+            return harness.run(bundled()[config], results=None, **chosen)
         except DataError as error:
             return NotRun(str(error).splitlines()[0])
 
@@ -345,14 +347,19 @@ def trained_runs(
             )
         if quantity.neighbours_of:
             return _neighbours(quantity, options.get("ratings"))
-        found = cells(quantity.config)
+        found = finished(quantity.config)
         if isinstance(found, NotRun):
             return found
-        own = [cell for cell in found if cell.algorithm == quantity.algorithm]
+        own = [cell for cell in found.info.cells if cell.algorithm == quantity.algorithm]
         if not own:
             return NotRun(f"{quantity.config}: no row of {quantity.algorithm}")
         if error := next((cell.error for cell in own if cell.error), None):
             return NotRun(error)
+        if quantity.estimates_of:
+            rows = found.estimates
+            rows = rows[rows["algorithm"].eq(quantity.algorithm)]
+            estimates = rows.loc[rows["user"].eq(quantity.estimates_of), "estimate"]
+            return estimates.head(len(quantity.expected)).tolist()
         values = {name: _value(own, column) for name, column in quantity.values.items()}
         return values.get("", values)
 

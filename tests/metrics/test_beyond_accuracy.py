@@ -11,7 +11,6 @@ import surprise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import harness
 from harness import metrics
 from harness.errors import MetricError
 from harness.metrics import Exposure, Rankings
@@ -206,6 +205,19 @@ def test_what_is_shown_follows_its_formula(name, case):
         assert scores.n_undefined == len(expected) - len(defined)
 
 
+@pytest.mark.parametrize("name", ["popularity", "popularity_rank", "novelty"])
+@settings(max_examples=50, deadline=None)
+@given(case=cases())
+def test_pooled_lists_average_as_one_list_of_all_their_items(name, case):
+    (seen, lists, *others), (rankings, exposure) = case, arrays_of(*case)
+    for k in CUTS:
+        metric = metrics.parse(f"{name}(average=pooled)@{k}")
+        together = [[item for each in lists for item in each[:k]]]
+        (expected,) = oracle(name, seen, together, *others, k=99)
+        found = metrics.score([metric], rankings, None, exposure)[metric].mean
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
+
+
 def test_a_user_is_covered_by_a_list_that_is_long_enough():
     lists = Rankings([0, 0, 0, 0], [], [], [], [], [5, 2, 0])
     found = metrics.score(metrics.parse_many("user_coverage@1,3"), lists)
@@ -304,49 +316,3 @@ def test_extremes_of_lists_have_the_values_that_they_must(shown, label, expected
     assert found == pytest.approx(expected, abs=1e-15, nan_ok=True)
     low, high = metric.range
     assert math.isnan(found) or low <= found <= high * (1 + 1e-15)
-
-
-@pytest.mark.long
-def test_values_that_a_course_has_published():
-    """Kane, Building Recommender Systems (Sundog Education): the SVD of its README."""
-    columns = ["user", "item", "rating"]
-    frame, reader = harness.load("bundled").to_frame(), surprise.Reader(rating_scale=(1, 5))
-    train = surprise.Dataset.load_from_df(frame[columns], reader).build_full_trainset()
-    model = harness.fit(surprise.SVD(random_state=10), train)
-    top = np.full((train.n_users, 10), -1)
-    for user in train.all_users():
-        estimates = train.global_mean + model.bu[user] + model.bi + model.qi @ model.pu[user]
-        estimates = np.clip(estimates, 1, 5)
-        estimates[[item for item, _ in train.ur[user]]] = 0
-        best = np.argsort(-estimates, kind="stable")[:10]
-        top[user, : (estimates[best] >= 4).sum()] = best[estimates[best] >= 4]
-    sizes = (top >= 0).sum(axis=1)
-    lists = Rankings(np.zeros(len(top) + 1), [], [], [], [], sizes, top_items=top)
-    users, items, ratings = map(list, zip(*train.all_ratings(), strict=True))
-    exposure = Exposure(users, items, np.arange(len(top)), ratings=ratings)
-
-    def pooled(label, weights):
-        metric = metrics.parse(label)
-        values = metrics.score([metric], lists, exposure=exposure)[metric].per_user
-        return np.nansum(values * weights) / weights.sum()
-
-    pairs = sizes * (sizes - 1) / 2
-    assert round(float((sizes > 0).mean()), 4) == 0.9553
-    assert round(pooled("diversity(similarity=cosine)@10", pairs), 4) == 0.0445
-    assert round(pooled("popularity_rank@10", sizes), 4) == 491.5768
-
-
-@pytest.mark.long
-def test_hit_rates_that_the_course_has_published():
-    labels = {"hit(ties=first)@10": 0.0298, "rr(ties=first)@10": 0.0112}
-    config = {
-        "dataset": "bundled",
-        "split": {"kind": "leave-n-out", "like": "surprise", "random_state": 1},
-        "candidates": {"kind": "catalogue", "least_estimate": 4.0},
-        "algorithms": [{"name": "SVD", "params": {"random_state": 10}}],
-        "metrics": list(labels),
-        "baselines": False,
-        "statistics": None,
-    }
-    (row,) = harness.run(config, results=None).table[[*labels]].round(4).to_dict("records")
-    assert row == labels

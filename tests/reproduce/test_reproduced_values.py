@@ -134,6 +134,12 @@ def test_every_quantity_is_computed_or_has_a_config_that_ships():
 
 
 @pytest.mark.long
+def test_a_course_comes_out_as_published():
+    done = reproduce.Reproduction.of("kane-2018", trained_runs())
+    assert done.counts == {"equal as printed": 13, "erratum": 1}
+
+
+@pytest.mark.long
 @pytest.mark.network
 def test_every_source_comes_out_as_published(ml_100k):
     done = reproduce.Reproduction.of(None, trained_runs(ratings=ml_100k))
