@@ -31,7 +31,7 @@ import pandas as pd
 import harness
 from harness import datasets, metrics, rankings
 from harness.algorithms import models, surprise
-from harness.algorithms.models import ColumnTrainset
+from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings
 from harness.results.record import Machine
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,11 +24,7 @@ def evaluate(
     kept: NDArray[np.bool_],
     exposure: Exposure | None = None,
 ) -> dict[str, Scores]:
-    """Score every user of a cell by every metric; return the scores by label.
-
-    Pairs are of all users, rankings of those that `kept` marks; the others have no score. Metrics
-    of which items are recommended need the training ratings, `exposure`.
-    """
+    """Score every user of a cell by every metric; rankings are of those that `kept` marks."""
     found = {}
     for metric, scores in metrics.score(wanted, rankings, pairs, exposure).items():
         per_user = scores.per_user
@@ -40,11 +36,9 @@ def evaluate(
 
 
 def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
-    """Return the scores of the best order and, on average, of a random order of the same lists.
+    """Return the scores of the best and, as a mean, of a random order, for metrics of lists.
 
-    By label and ``best`` or ``random``, the exact mean over all orders: undefined where
-    `random_order` gives a reason instead of a metric. Only the items in the lists matter; metrics
-    that are not computed from lists are skipped.
+    By label and ``best`` or ``random``, which is undefined where `random_order` gives a reason.
     """
     high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
     tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
@@ -63,10 +57,7 @@ def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict
 
 
 def random_order(metric: Metric) -> Metric | str:
-    """Return the metric whose value, with a whole list tied, is the mean over its orders.
-
-    A random order has no ties, so the metric's own rule for them does not matter. Where no exact
-    mean is known, the reason is returned.
+    """Return the metric that with a whole list tied is the mean over its orders, or why none is.
 
     >>> str(random_order(metrics.parse("ndcg(ties=worst)@5")))
     'ndcg@5'
@@ -79,11 +70,10 @@ def random_order(metric: Metric) -> Metric | str:
         return str(error).partition(": ")[2].partition("; ")[0]
 
 
-def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
-    """Return why every order of these lists scores the same, or None where orders differ.
-
-    The reason says what to do. None also where it cannot be known from the lists: for metrics of
-    estimates or of named items, and where `random_order` has no metric.
+def cannot_distinguish(
+    metric: Metric, rankings: Rankings, limits: Mapping[str, Scores] | None = None
+) -> str | None:
+    """Return why every order of these lists scores the same; None if orders differ or may do so.
 
     >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
     >>> cannot_distinguish(metrics.parse("precision@1"), lists)
@@ -92,7 +82,7 @@ def cannot_distinguish(metric: Metric, rankings: Rankings) -> str | None:
     """
     if metric.needs_pairs or metric.needs_items or isinstance(random_order(metric), str):
         return None
-    limits = bound_scores([metric], rankings)[str(metric)]
+    limits = limits or bound_scores([metric], rankings)[str(metric)]
     # A mean over orders as great as the greatest value: all orders have that value.
     if (limits["best"].per_user - limits["random"].per_user > NO_DIFFERENCE).any():
         return None

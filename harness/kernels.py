@@ -9,7 +9,6 @@ so a result does not depend on the number of threads.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, update_wrapper
@@ -87,23 +86,26 @@ class Kernel:
 
 @cache
 def _refuse_too_little_memory() -> None:
-    """Stop where a limit of address space (``ulimit -v``) leaves too little to load what compiles.
-
-    OpenBLAS tries again for ever to get its buffers where the system refuses them.
-    """
-    if sys.platform == "win32":
-        return
-    import resource
-
-    import psutil
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    left = limit - psutil.Process().memory_info().vms
-    if limit != resource.RLIM_INFINITY and left < NEEDED:
+    """Stop where too little is left: OpenBLAS tries again for ever to get what it is refused."""
+    left = address_space_left()
+    if left is not None and left < NEEDED:
         raise CapacityError(
             f"the limit of address space leaves {left / 1e6:.0f} MB, and compiled loops need "
             f"{NEEDED / 1e6:.0f} MB; raise it with `ulimit -v`"
         )
+
+
+def address_space_left() -> int | None:
+    """Return the bytes that a limit of address space (``ulimit -v``) leaves; None without one."""
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return None
+    import psutil
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    unlimited = limit == resource.RLIM_INFINITY
+    return None if unlimited else limit - int(psutil.Process().memory_info().vms)
 
 
 def kernel(function: F, **options: object) -> F:

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.algorithms import models, registry, surprise
-from harness.algorithms.models import ColumnTrainset, Lists
+from harness.algorithms.trainset import ColumnTrainset, Lists
 from harness.errors import AlgorithmError, DataError
 from harness.kernels import group_rows
 from harness.rankings.pairs import tie_keys, top_columns

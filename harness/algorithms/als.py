@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.svd import FactorModel
-from harness.algorithms.models import Codes, ColumnTrainset, Floats, RawIds
 from harness.algorithms.registry import DOUBLE, Estimates, Params, Size
 from harness.algorithms.spark_session import find_java, local_session
 from harness.algorithms.top_n import Preferring
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, RawIds
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
 from harness.sections import Range

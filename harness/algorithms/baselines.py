@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import surprise
-from harness.algorithms.models import Codes, ColumnTrainset, Floats, own_generator
+from harness.algorithms.models import own_generator
 from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.sections import Range
 
 Hashes = npt.NDArray[np.uint64]

@@ -25,8 +25,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from harness.algorithms import surprise
-from harness.algorithms.models import Codes, ColumnTrainset
 from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Fault, Params, Size
+from harness.algorithms.trainset import Codes, ColumnTrainset
 from harness.errors import AlgorithmError, suggestion
 from harness.files import hold
 from harness.kernels import n_threads

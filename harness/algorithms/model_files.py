@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
-from harness.algorithms.models import ColumnTrainset, Lists
+from harness.algorithms.trainset import ColumnTrainset, Lists, RawIds
 from harness.errors import AlgorithmError
 from harness.files import write_whole
 
@@ -229,7 +229,7 @@ def _bytes_of(array: Array) -> bytes:
     return file.getvalue()
 
 
-def _ids(ids: models.RawIds) -> list[Any]:
+def _ids(ids: RawIds) -> list[Any]:
     known = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     known = [each.item() if isinstance(each, np.generic) else each for each in known]
     for each in known:

@@ -1,4 +1,4 @@
-"""Training sets in columns, and models that are fitted and scored in compiled loops.
+"""Models that are fitted and scored in compiled loops.
 
 `fit` sets on a model the attributes that ``model.fit`` sets, so that it can be dumped, loaded and
 used like any other; `estimate` and `catalogue` give for whole blocks of users and items what
@@ -9,310 +9,23 @@ of its own, they call it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import registry, surprise
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
 from harness.errors import AlgorithmError
-from harness.kernels import group_rows
 
 __all__ = ["catalogue", "estimate", "fit"]
 
-Codes = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-RawIds = npt.NDArray[np.generic] | Sequence[object]
-Ratings = list[tuple[int, float]]
-"""Surprise's ratings of a user, or of an item: inner ids of the other side, and ratings."""
 Path = Literal["accelerated", "surprise"]
 
 BLOCK_BYTES = 32_000_000
 """Of the estimates that `catalogue` makes at a time."""
-
-
-class Lists(NamedTuple):
-    """The ratings of every user, or of every item, one list after the other."""
-
-    offsets: Offsets
-    """Where the list of each user or item begins and ends, shape (n + 1,)."""
-    ids: Codes
-    """Inner ids of the other side, shape (n_ratings,)."""
-    ratings: Floats
-    """Aligned with `ids`."""
-
-    def means(self) -> Floats:
-        """Return the mean rating of each user or item, shape (n,), as ``numpy.mean`` of each list.
-
-        Examples
-        --------
-        >>> Lists(np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([4.0, 3.0, 5.0])).means()
-        array([3.5, 5. ])
-        """
-        # NumPy adds pairwise; `np.add.reduceat` and other loops round differently in the last bit.
-        add = np.add.reduce
-        edges = pairwise(self.offsets.tolist())
-        sums = np.fromiter((add(self.ratings[a:b]) for a, b in edges), np.float64)
-        means: Floats = sums / np.diff(self.offsets)
-        return means
-
-    def truncated(self) -> Lists:
-        """Return lists whose ratings are cut to whole numbers, as a C ``int`` would hold them."""
-        return self._replace(ratings=np.trunc(self.ratings))
-
-
-class Order(NamedTuple):
-    """`Lists` in the order of inner ids, without ratings."""
-
-    offsets: Offsets
-    ids: Codes
-    """Inner ids of the other side, ascending within a list."""
-    places: Offsets
-    """Where the other side's `Lists` hold the same rating."""
-
-    def lists(self, ratings: Floats) -> Lists:
-        """Return lists in this order of what the other side's `Lists` hold."""
-        return Lists(self.offsets, self.ids, ratings[self.places])
-
-    @classmethod
-    def of(cls, offsets: Offsets, ids: Codes, n_ids: int) -> Order:
-        """Turn lists of ids by owner into lists of owners by id, owners ascending.
-
-        Examples
-        --------
-        >>> Order.of(np.array([0, 1, 3]), np.array([1, 0, 1]), 2)
-        Order(offsets=array([0, 1, 3]), ids=array([1, 0, 1], dtype=int32), places=array([1, 0, 2]))
-        """
-        starts, places = group_rows(ids, n_ids)
-        owners = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
-        return cls(starts, owners[places], places)
-
-
-class RatingLists(Mapping[int, Ratings]):
-    """Surprise's dictionary of the ratings of every user or item, each list built on first use.
-
-    An unknown key gives an empty list, as a ``defaultdict`` would, but is not remembered.
-    """
-
-    def __init__(self, lists: Lists) -> None:
-        self._lists = lists
-        self._built: dict[int, Ratings] = {}
-
-    def __getitem__(self, key: object) -> Ratings:
-        ratings: Ratings = self.get(key, [])
-        return ratings
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """Return the list of a key, or the default where there is none."""
-        if key not in self:
-            return default
-        inner = int(key)
-        if inner not in self._built:
-            offsets, ids, ratings = self._lists
-            rows = slice(offsets[inner], offsets[inner + 1])
-            pairs = zip(ids[rows].tolist(), ratings[rows].tolist(), strict=True)
-            self._built[inner] = list(pairs)
-        return self._built[inner]
-
-    def __contains__(self, key: object) -> bool:
-        try:
-            return 0 <= key < len(self) and key == int(key)  # type: ignore[operator, call-overload]
-        except TypeError:  # Surprise asks for names such as "UKN__42"
-            return False
-
-    def __len__(self) -> int:
-        return len(self._lists.offsets) - 1
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self)))
-
-    def __reduce__(self) -> tuple[type, tuple[Lists]]:
-        return RatingLists, (self._lists,)
-
-
-class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
-    """Surprise's training set with the same ratings in the same order, kept in columns.
-
-    Surprise keeps two dictionaries of lists of tuples, about 250 bytes a rating; the columns take
-    24, and the lists of a user or an item are built on first use. *Codes* number the users and
-    items of a data set, *inner ids* those of this training set, in the order in which they first
-    appear; `inner_users` and `inner_items` hold the inner id of each code, -1 where it is unknown.
-    """
-
-    _inner2raw_id_users = _inner2raw_id_items = None  # Surprise makes them when it needs them
-
-    def __init__(
-        self,
-        by_user: Lists,
-        by_item: Lists,
-        codes: tuple[Codes, Codes],
-        raw_ids: tuple[RawIds, RawIds],
-        scale: tuple[float, float],
-    ) -> None:
-        """Keep the ratings twice, each list in training order.
-
-        `codes` hold that of each inner user and item, `raw_ids` the name of each code.
-        """
-        # Surprise's own constructor would store dictionaries where this class has properties.
-        self.by_user, self.by_item = by_user, by_item
-        self.user_codes, self.item_codes = codes
-        self.user_ids, self.item_ids = raw_ids
-        self.inner_users, self.inner_items = (
-            _inverse(known, len(ids)) for known, ids in zip(codes, raw_ids, strict=True)
-        )
-        self.n_users, self.n_items = map(len, codes)
-        self.n_ratings = len(by_user.ratings)
-        self.rating_scale = scale
-
-    @classmethod
-    def from_columns(
-        cls,
-        users: npt.ArrayLike,
-        items: npt.ArrayLike,
-        ratings: npt.ArrayLike,
-        *,
-        user_ids: RawIds,
-        item_ids: RawIds,
-        scale: tuple[float, float],
-    ) -> ColumnTrainset:
-        """Group columns of codes and ratings by user and by item.
-
-        Examples
-        --------
-        >>> trainset = ColumnTrainset.from_columns(
-        ...     [1, 0, 1], [2, 2, 0], [4, 3, 5],
-        ...     user_ids=["ann", "bob"], item_ids=["x", "y", "z"], scale=(1, 5))
-        >>> trainset.to_inner_uid("bob"), trainset.ur[0], trainset.global_mean
-        (0, [(0, 4.0), (1, 5.0)], np.float64(4.0))
-        """
-        values = np.asarray(ratings, np.float64)
-        user_codes, inner_users = _numbered(np.asarray(users), len(user_ids))
-        item_codes, inner_items = _numbered(np.asarray(items), len(item_ids))
-        user_offsets, by_user = group_rows(inner_users, len(user_codes))
-        item_offsets, by_item = group_rows(inner_items, len(item_codes))
-        return cls(
-            Lists(user_offsets, inner_items[by_user], values[by_user]),
-            Lists(item_offsets, inner_users[by_item], values[by_item]),
-            (user_codes, item_codes),
-            (user_ids, item_ids),
-            scale,
-        )
-
-    @classmethod
-    def from_surprise(cls, trainset: surprise.Trainset) -> ColumnTrainset:
-        """Copy a training set that Surprise made; its codes are its inner ids."""
-        if isinstance(trainset, cls):
-            return trainset
-        users, items = range(trainset.n_users), range(trainset.n_items)
-        return cls(
-            _flatten([trainset.ur[u] for u in users]),
-            _flatten([trainset.ir[i] for i in items]),
-            (np.arange(len(users), dtype=np.int32), np.arange(len(items), dtype=np.int32)),
-            ([*map(trainset.to_raw_uid, users)], [*map(trainset.to_raw_iid, items)]),
-            trainset.rating_scale,
-        )
-
-    @cached_property
-    def ur(self) -> RatingLists:
-        """The ratings of each inner user, as lists of (inner item, rating)."""
-        return RatingLists(self.by_user)
-
-    @cached_property
-    def ir(self) -> RatingLists:
-        """The ratings of each inner item, as lists of (inner user, rating)."""
-        return RatingLists(self.by_item)
-
-    @cached_property
-    def _raw2inner_id_users(self) -> dict[object, int]:
-        return {raw: inner for inner, raw in enumerate(self.raw_users(self.user_codes))}
-
-    @cached_property
-    def _raw2inner_id_items(self) -> dict[object, int]:
-        return {raw: inner for inner, raw in enumerate(self.raw_items(self.item_codes))}
-
-    def raw_users(self, codes: Codes) -> list[object]:
-        """Return the raw ids of data set codes, as Python objects."""
-        return _names(self.user_ids, codes)
-
-    def raw_items(self, codes: Codes) -> list[object]:
-        """Return the raw ids of data set codes, as Python objects."""
-        return _names(self.item_ids, codes)
-
-    @cached_property
-    def global_mean(self) -> np.floating:
-        """The mean of all ratings."""
-        return np.mean(self.by_user.ratings)
-
-    @cached_property
-    def item_order(self) -> Order:
-        """Each item's raters in the order of inner users, with their places in `by_user`."""
-        return Order.of(self.by_user.offsets, self.by_user.ids, self.n_items)
-
-    @cached_property
-    def user_order(self) -> Order:
-        """Each user's items in the order of inner items, with their places in `by_item`."""
-        return Order.of(self.by_item.offsets, self.by_item.ids, self.n_users)
-
-    @cached_property
-    def matrix(self) -> Any:
-        """The ratings as SciPy's ``csr_array``, shape (n_users, n_items)."""
-        from scipy.sparse import csr_array
-
-        offsets, items, ratings = self.by_user
-        shape = (self.n_users, self.n_items)
-        matrix = csr_array((ratings, items, offsets), shape=shape, copy=True)
-        matrix.sum_duplicates()
-        return matrix
-
-    @property
-    def has_repeats(self) -> bool:
-        """Whether a user rated an item twice, which the harness never lets through."""
-        offsets, items, _ = self.user_order
-        same = np.flatnonzero(items[1:] == items[:-1]) + 1
-        return not np.isin(same, offsets).all()
-
-    def drop_derived(self) -> None:
-        """Delete cached values, so that each cell computes and measures its own."""
-        for name, value in vars(type(self)).items():
-            if isinstance(value, cached_property):
-                self.__dict__.pop(name, None)
-
-    def __getstate__(self) -> dict[str, object]:
-        derived = ("item_order", "user_order", "matrix")
-        return {name: value for name, value in vars(self).items() if name not in derived}
-
-
-def _numbered(rows: Codes, n_codes: int) -> tuple[Codes, Codes]:
-    """Return the codes in the order in which they first appear, and the inner id of each row."""
-    first = np.full(n_codes, len(rows))
-    np.minimum.at(first, rows, np.arange(len(rows)))
-    seen = np.flatnonzero(first < len(rows))
-    codes: Codes = seen[np.argsort(first[seen])].astype(np.int32)
-    return codes, _inverse(codes, n_codes)[rows]
-
-
-def _inverse(codes: Codes, n_codes: int) -> Codes:
-    inner = np.full(n_codes, -1, np.int32)
-    inner[codes] = np.arange(len(codes), dtype=np.int32)
-    return inner
-
-
-def _names(ids: RawIds, codes: Codes) -> list[object]:
-    return list(ids[codes].tolist() if isinstance(ids, np.ndarray) else map(ids.__getitem__, codes))
-
-
-def _flatten(lists: list[Ratings]) -> Lists:
-    offsets = np.zeros(len(lists) + 1, np.int64)
-    np.cumsum([len(row) for row in lists], out=offsets[1:])
-    ids = np.fromiter((other for row in lists for other, _ in row), np.int32, offsets[-1])
-    ratings = np.fromiter((rating for row in lists for _, rating in row), np.float64, offsets[-1])
-    return Lists(offsets, ids, ratings)
 
 
 def fit(
@@ -559,15 +272,9 @@ def _predicted(
 
 
 def own_generator(model: surprise.AlgoBase) -> np.random.RandomState | None:
-    """Return what a seeded NormalPredictor draws from.
-
-    Surprise's class takes no seed and draws from NumPy's global generator. With an attribute
-    ``random_state``, a model draws what that generator would after ``numpy.random.seed``, while the
-    generator itself does not change. Every fit starts again.
-    """
-    if isinstance(model, surprise.NormalPredictor):
-        return getattr(model, "generator", None)
-    return None
+    """Return what a NormalPredictor with a seed draws from, in place of the global generator."""
+    is_normal = isinstance(model, surprise.NormalPredictor)
+    return getattr(model, "generator", None) if is_normal else None
 
 
 @contextmanager
@@ -591,11 +298,9 @@ _UNFILTERED = {"k_core": 1, "min_rating": None}  # the toy would not pass filter
 
 
 def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True) -> None:
-    """Compile what an algorithm needs before the clock starts, by fitting and scoring a toy.
+    """Compile what an algorithm needs by fitting a toy, once in a process for each set of options.
 
-    It does so once in each process for each set of options. Ranking and metrics have theirs in
-    `harness.experiment.cell.compile_scoring`. Of a class of your own, what it derives from is
-    compiled; numbers that select no other compiled code are small.
+    Of a class of your own, what it derives from is compiled.
     """
     if "/" in name:
         registry.libraries().prepare(name, params)

@@ -9,6 +9,7 @@ import pkgutil
 import sys
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -24,7 +25,7 @@ from harness.errors import AlgorithmError, suggestion
 from harness.sections import Range, SearchSpace, folded
 
 if TYPE_CHECKING:
-    from harness.algorithms.models import Bools, Codes, ColumnTrainset, Floats
+    from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
     from harness.config.experiment import AlgorithmConfig
 
 Params = Mapping[str, Any]
@@ -44,21 +45,11 @@ COLUMNS_ROW = 24  # both groupings of the ratings: two ids of 4 bytes, two ratin
 LISTS_ROW = 250  # a rating in the lists of tuples that a class of your own walks
 BLOCK = 64 << 20  # estimates under way
 
-_FROM_ZERO = (
-    "alpha",
-    "damping",
-    "init_high",
-    "init_low",
-    "init_std_dev",
-    "reg",
-    "reg_all",
-    "reg_i",
-    "reg_u",
-)
-_COUNTS = ("k", "k_core", "min_k", "min_support", "n_cltr_i", "n_cltr_u", "n_factors")
+_FROM_ZERO = "alpha damping init_high init_low init_std_dev reg reg_all reg_i reg_u shrinkage"
+_COUNTS = "k k_core min_k min_support n_cltr_i n_cltr_u n_factors"
 LEAST: Mapping[str, float] = {
-    **dict.fromkeys((*_FROM_ZERO, "shrinkage"), 0.0),
-    **dict.fromkeys(_COUNTS, 1),
+    **dict.fromkeys(_FROM_ZERO.split(), 0.0),
+    **dict.fromkeys(_COUNTS.split(), 1),
     **dict.fromkeys(("n_epochs", "random_state"), 0),
 }
 """The least legal value; Surprise itself fails late or divides by zero below it. Where it is an
@@ -303,8 +294,6 @@ def entry_of(kind: type) -> type[Algorithm] | None:
 def canonical(name: str) -> str:
     """Return the spelling of a name that Surprise uses; an import path stays as it is.
 
-    Examples
-    --------
     >>> canonical("slope one")
     'SlopeOne'
     """
@@ -329,12 +318,8 @@ def find(name: str) -> type:
 
 
 def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
-    """Build a model, seeded unless its parameters say otherwise.
+    """Build a model from a copy of its parameters, seeded unless they say otherwise.
 
-    Parameters are copied, because Surprise writes into `sim_options`.
-
-    Examples
-    --------
     >>> create("SVD", {"n_factors": 5}, seed=7).random_state
     7
     """
@@ -368,9 +353,7 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
 def advance(model: surprise.AlgoBase, n_draws: int) -> None:
     """Let a model that draws in order start after so many draws.
 
-    A script that seeds NumPy once and then cross-validates a NormalPredictor draws one stream
-    through all folds. A `random_state` in the config means that stream, so that such a script can
-    be reproduced.
+    A `random_state` in the config means one stream through all folds, as in a script.
     """
     stream = np.random.RandomState(model.random_state)
     stream.normal(size=n_draws)
@@ -383,11 +366,7 @@ def takes_seed(name: str) -> bool:
 
 
 def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int) -> int:
-    """Estimate the bytes that fitting and scoring need at their peak.
-
-    The columns of the training set and what another library takes are included. A class that
-    derives from none with a name gets the training set as Python lists.
-    """
+    """Estimate the bytes that fitting and scoring need at their peak, training set included."""
     known = entry_of(find(name))
     size = Size(n_users, n_items, n_ratings)
     needed = known.memory(params, size) if known else LISTS_ROW * n_ratings
@@ -398,10 +377,9 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
     """Return the versions of the libraries that fit some of these algorithms."""
     found = {}
     for package in filter(None, (entry(name).package for name in names)):
-        try:
+        found[package] = "missing"
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "missing"
     return found
 
 
@@ -439,8 +417,6 @@ def check(algorithm: AlgorithmConfig) -> list[Fault]:
 def with_params(params: Params, setting: Params) -> dict[str, Any]:
     """Return constructor arguments with a setting of a search written into them.
 
-    Examples
-    --------
     >>> with_params({"k": 5, "sim_options": {"name": "msd"}}, {"sim_options.user_based": False})
     {'k': 5, 'sim_options': {'name': 'msd', 'user_based': False}}
     """
@@ -452,10 +428,7 @@ def with_params(params: Params, setting: Params) -> dict[str, Any]:
 
 
 def check_params(kind: type, params: Params) -> Iterator[Fault]:
-    """Yield parameters that would fail in the constructor or during a run.
-
-    Values for a class without a name are its own affair.
-    """
+    """Yield parameters that would fail in the constructor or, of a class with a name, in a run."""
     known = entry_of(kind)
     has_name = known is not None and known.model_class is kind
     allowed, open_ended = accepted(kind)
@@ -470,11 +443,8 @@ def check_params(kind: type, params: Params) -> Iterator[Fault]:
             if message := _wrong(name, value, default):
                 yield (name,), message
     for name, parameter in parameters.items():
-        required = parameter.default is inspect.Parameter.empty and parameter.kind not in (
-            inspect.Parameter.VAR_KEYWORD,
-            inspect.Parameter.VAR_POSITIONAL,
-        )
-        if required and name not in params:
+        named = parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        if named and parameter.default is parameter.empty and name not in params:
             yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"
 
 

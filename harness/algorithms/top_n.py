@@ -16,8 +16,8 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.compiled.svd import FactorModel
-from harness.algorithms.models import Codes, ColumnTrainset, Floats, Offsets
 from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Params, Size
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Offsets
 from harness.errors import AlgorithmError
 from harness.sections import Range
 

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import math
-import re
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import harness
 from harness import evaluation, metrics, rankings, seeds
 from harness.algorithms import models, registry
-from harness.algorithms.models import ColumnTrainset
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.config.experiment import AlgorithmConfig
 from harness.errors import AlgorithmError, CapacityError, HarnessError
+from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
 from harness.kernels import n_threads
 from harness.metrics import Exposure, Metric, Pairs, Rankings
+from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
 from harness.results.record import CellFacts, Conditions, Machine
 from harness.results.scores import mean_or_none
@@ -89,10 +86,7 @@ def attempt(
     workers: int = 1,
     check: Callable[[BaseException], object] = lambda error: None,
 ) -> Outcome:
-    """Compute a cell; whatever goes wrong inside it is its outcome, not an exception.
-
-    `check` is called with every error, to raise again one that ends the run.
-    """
+    """Compute a cell; what goes wrong is its outcome, unless `check` raises the error again."""
     begun = math.inf
 
     def timed(stage: str, done: int, total: int) -> None:
@@ -100,16 +94,13 @@ def attempt(
         begun = min(begun, math.inf if stage in BEFORE else time.perf_counter())
         report(stage, done, total)
 
-    record, failure = None, None
     try:
         record = compute(cell, plan, timed, workers)
+        return Outcome(max(0.0, time.perf_counter() - begun), record)
     except BaseException as error:  # own code can raise anything, an interrupt too
         check(error)
-        failure = error
-    seconds = max(0.0, time.perf_counter() - begun)
-    if failure is None:
-        return Outcome(seconds, record)
-    return Outcome.failed(failure, seconds, plan.experiment.algorithms[cell.algorithm].name)
+        seconds = max(0.0, time.perf_counter() - begun)
+        return Outcome.failed(error, seconds, plan.experiment.algorithms[cell.algorithm].name)
 
 
 def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRecord:
@@ -272,15 +263,14 @@ class Scorer:
         pairs: Pairs,
         *,
         depth: int,
-        named: bool,
-        progress: Callable[[int, int], object],
         ids: tuple[ArrayLike, ArrayLike],
+        named: bool = False,
+        progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> Rankings:
         """Rank the candidates of every kept user.
 
-        The first `depth` items of each list are kept by name, those of equal estimates in an order
-        that depends on the raw `ids` of users and items alone, unless the section has another. With
-        `named`, judged items are too, and the estimates of the first.
+        The first `depth` items of each list are kept by name, tied ones in an order that the raw
+        `ids` or the section decide; with `named`, judged items are too, and the first estimates.
         """
         selected = self.selected
         keys = (tie_keys(ids[0])[selected.users], tie_keys(ids[1])) if depth else None
@@ -288,11 +278,8 @@ class Scorer:
         drops = getattr(section, "unknown_items", "") == "drop"
         counted = selected.known if drops else np.ones_like(selected.known)
         if isinstance(section, Catalogue):
-            excluded = section.training_items == "drop"
             keys = None if section.list_ties else keys
-            return self._rank_catalogue(
-                counted, excluded, keys, depth, named, section.least, progress
-            )
+            return self._rank_catalogue(section, counted, keys, depth, named, progress)
         kept, known = np.flatnonzero(selected.kept), selected.known
         owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
         listed = owners, selected.items, pairs.estimates, selected.ratings
@@ -315,27 +302,20 @@ class Scorer:
 
     def _rank_catalogue(
         self,
-        counted: NDArray[np.bool_],
-        excluded: bool,
+        section: Catalogue,
+        counted: Bools,
         keys: Keys | None,
         depth: int,
         named: bool,
-        least: float,
         progress: Callable[[int, int], object],
     ) -> Rankings:
         """Rank every training item for every kept user, a block of users at a time."""
         selected, trainset = self.selected, self.model.trainset
-        kept = np.flatnonzero(selected.kept)
+        kept, excluded = np.flatnonzero(selected.kept), section.training_items == "drop"
         inner = trainset.inner_users[selected.users[kept]]
         codes = np.append(trainset.item_codes, -1).astype(np.int32)
-        blocks = models.catalogue(
-            self.model,
-            selected.users[kept],
-            clip=False,
-            accelerate=self.accelerate,
-        )
-        parts = []
-        for start, stop, estimates in blocks:
+        how, parts = {"clip": False, "accelerate": self.accelerate}, []
+        for start, stop, estimates in models.catalogue(self.model, selected.users[kept], **how):
             unknown = np.flatnonzero(inner[start:stop] < 0)
             if self.fallback and len(unknown):
                 strangers = selected.users[kept[start:stop][unknown]]
@@ -354,22 +334,16 @@ class Scorer:
                 excluded_items=trainset.by_user.ids[seen] if excluded else None,
                 depth=depth,
                 tie_keys=None if keys is None else (keys[0][kept[start:stop]], keys[1][codes[:-1]]),
-                least=least,
+                least=section.least,
             )
-            parts.append(
-                replace(
-                    part,
-                    top_items=None if part.top_items is None else codes[part.top_items],
-                    top_estimates=part.top_estimates if named else None,
-                    items=codes[part.items] if named else None,
-                )
-            )
+            top = None if part.top_items is None else codes[part.top_items]
+            shown = part.top_estimates if named else None
+            items = codes[part.items] if named else None
+            parts.append(replace(part, top_items=top, top_estimates=shown, items=items))
             progress(stop, len(kept))
         return Rankings.concatenate(parts)
 
-    def _estimate(
-        self, users: NDArray[np.int32], items: NDArray[np.int32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _estimate(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
         estimates, impossible = models.estimate(
             self.model, users, items, clip=False, accelerate=self.accelerate
         )
@@ -381,12 +355,8 @@ class Scorer:
         self._check_and_clip(estimates)
         return estimates, impossible
 
-    def _check_and_clip(self, estimates: NDArray[np.float64]) -> None:
-        """Clip estimates to the rating scale in place.
-
-        Surprise's own clipping turns an estimate that is not a number into the top of the scale, so
-        it is done here, after a look.
-        """
+    def _check_and_clip(self, estimates: Floats) -> None:
+        """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
         n_bad = int(np.count_nonzero(~np.isfinite(estimates)))
         if n_bad:
             raise AlgorithmError(
@@ -398,21 +368,18 @@ class Scorer:
 
 
 def _rank_listed(
-    kept: NDArray[np.int64],
-    owners: NDArray[np.int64],
-    items: NDArray[np.int32],
-    estimates: NDArray[np.float64],
-    relevance: NDArray[np.float64],
+    kept: Ints,
+    owners: Ints,
+    items: Codes,
+    estimates: Floats,
+    relevance: Floats,
     keys: Keys | None = None,
     *,
     depth: int,
     named: bool = False,
     least: float = -np.inf,
 ) -> Rankings:
-    """Rank candidates that are given pair by pair; owners are positions among the test users.
-
-    Those estimated below `least` are left out.
-    """
+    """Rank candidates that are given by pair; owners are positions among the test users."""
     position = np.full(max(owners.max(initial=-1), kept.max(initial=-1)) + 1, -1)
     position[kept] = np.arange(len(kept))
     users = position[owners]
@@ -433,9 +400,7 @@ def _rank_listed(
     return replace(ranked, top_items=np.append(items, -1)[top], top_estimates=shown)
 
 
-def _rows_of(
-    offsets: NDArray[np.int64], owners: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _rows_of(offsets: Ints, owners: Ints) -> tuple[Ints, Ints]:
     """Return positions of owners, and their rows in ragged arrays; an owner of -1 has none."""
     lengths = np.where(owners >= 0, offsets[owners + 1] - offsets[owners], 0)
     starts = np.repeat(offsets[owners] - np.cumsum(lengths) + lengths, lengths)
@@ -457,108 +422,3 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
         exposure = Exposure(kept, items[:1], kept, n_items=3, ratings=ratings[:1], genres=np.eye(3))
         pairs = Pairs([0, 3], estimates, ratings)
         evaluation.evaluate(wanted, listed, pairs, np.array([True]), exposure)
-
-
-def available_bytes(system: Path = Path("/")) -> int:
-    """Return the bytes of memory that this process can still use.
-
-    The least of the machine's free memory and of what each limit leaves: those of the control
-    groups that the process is in (a container, a batch job) and of its address space (`ulimit -v`).
-    """
-    import psutil
-
-    rooms = [int(psutil.virtual_memory().available), *_control_group_rooms(system)]
-    with suppress(ImportError, ValueError, OSError):  # not on every system
-        import resource
-
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit != resource.RLIM_INFINITY:
-            rooms.append(max(0, limit - psutil.Process().memory_info().vms))
-    return min(rooms)
-
-
-def _control_group_rooms(system: Path) -> Iterator[int]:
-    """Yield what each control group of this process, and each group above it, leaves free."""
-    try:
-        lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        _, controllers, group = line.split(":", 2)
-        if controllers == "":  # version 2, where one hierarchy has all controllers
-            top, files = "sys/fs/cgroup", ("memory.max", "memory.current")
-        elif "memory" in controllers.split(","):
-            top = "sys/fs/cgroup/memory"
-            files = ("memory.limit_in_bytes", "memory.usage_in_bytes")
-        else:
-            continue
-        folder = system / top / group.strip("/")
-        for each in (folder, *folder.parents):
-            # "max" is no limit. Inside a container the folder of the host's path may be missing.
-            with suppress(OSError, ValueError):
-                limit, used = (int((each / name).read_text()) for name in files)
-                # Pages of files are given up first.
-                pages = re.search(
-                    r"^(?:total_)?inactive_file (\d+)$", (each / "memory.stat").read_text(), re.M
-                )
-                yield max(0, limit - used + int(pages[1] if pages else 0))
-            if each == system / top:
-                break
-
-
-class PeakMemory:
-    """Measure the memory that a ``with`` block adds to this process, at the most, in 10^6 bytes.
-
-    The peak of resident memory inside the block less the memory before it. Memory that earlier
-    work has freed is returned to the system first, so the order of blocks does not matter. Linux
-    counts the peak itself; elsewhere a thread samples every few milliseconds, beside compiled
-    loops too, since they release the interpreter.
-    """
-
-    def __init__(self) -> None:
-        import psutil
-
-        self.megabytes = 0.0
-        self._process = psutil.Process()
-        self._before = self._sampled = 0
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def __enter__(self) -> Self:
-        gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
-        with suppress(OSError, AttributeError, TypeError):  # glibc alone has it
-            ctypes.CDLL(None).malloc_trim(0)
-        self._before = int(self._process.memory_info().rss)
-        if not _reset_peak():
-            self._thread = threading.Thread(target=self._sample, daemon=True)
-            self._thread.start()
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-        self.megabytes = max(0, (self._sampled or _peak()) - self._before) / 1e6
-
-    def _sample(self) -> None:
-        """Note the resident memory from now until the end of the block, and once at its end."""
-        stopped = False
-        while not stopped:
-            stopped = self._stop.wait(0.005)
-            self._sampled = max(self._sampled, int(self._process.memory_info().rss))
-
-
-def _peak() -> int:
-    """Return the greatest resident memory since the last reset, in bytes."""
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    found = re.search(r"VmHWM:\s*(\d+) kB", status)
-    return int(found[1]) * 1024 if found else 0
-
-
-def _reset_peak() -> bool:
-    """Let the kernel count the peak from now on; return whether it does."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")  # sets VmHWM to the memory of now
-        return _peak() > 0
-    except OSError:
-        return False

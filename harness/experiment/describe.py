@@ -77,37 +77,26 @@ def describe_plan(plan: Plan) -> list[DataDescription]:
     """Describe each data set of a plan, and the first fold of each split under the first seed."""
     cuts = sorted({metric.k for metric in plan.metrics if metric.k}) or [CUT]
     rated = any(getattr(each, "kind", "") == "rated" for each in plan.experiment.candidates)
-    found = []
-    for dataset in range(len(plan.experiment.dataset)):
-        data, filters = plan.ratings(dataset)
-        seed = plan.experiment.seed[0]
-        splits: list[SplitDescription] = []
-        warnings: list[str] = []
-        for number in range(len(plan.experiment.split)):
-            folds = plan.splits(dataset, number, seed)
-            splits.append(_of_split(folds[0], cuts))
-            warnings += _warnings_of_split(splits[-1], rated=rated)
-        one = _of_ratings(data, filters, splits, warnings)
-        found.append(one.model_copy(update={"name": plan.names["dataset"][dataset]}))
+    seed, found = plan.experiment.seed[0], []
+    for dataset, name in enumerate(plan.names["dataset"]):
+        divided = (plan.splits(dataset, each, seed) for each in range(len(plan.experiment.split)))
+        splits = [_of_split(folds[0], cuts) for folds in divided]
+        warnings = [text for each in splits for text in _warnings_of_split(each, rated=rated)]
+        one = _of_ratings(*plan.ratings(dataset), splits, warnings)
+        found.append(one.model_copy(update={"name": name}))
     return found
 
 
 def _of_ratings(
     data: Ratings, filters: Any, splits: list[SplitDescription], warnings: list[str]
 ) -> DataDescription:
-    of_user, of_item = (
-        np.bincount(codes, minlength=n)
-        for codes, n in ((data.users, data.n_users), (data.items, data.n_items))
-    )
-    of_user, of_item = of_user[of_user > 0], of_item[of_item > 0]
+    both = (data.users, data.items)
+    of_user, of_item = (np.unique(codes, return_counts=True)[1] for codes in both)
     least, most, distinct = _by_user(data.users, data.ratings)
-    several = of_user > 1
-    span = []
+    several, span = of_user > 1, []
     if data.timestamps is not None and len(data):
-        span = [
-            datetime.fromtimestamp(int(each), UTC).date().isoformat()
-            for each in (data.timestamps.min(), data.timestamps.max())
-        ]
+        ends = (data.timestamps.min(), data.timestamps.max())
+        span = [datetime.fromtimestamp(int(each), UTC).date().isoformat() for each in ends]
     found = DataDescription(
         name=data.name,
         n_users=len(of_user),
@@ -196,18 +185,13 @@ def _warnings_of_data(found: DataDescription) -> Iterator[str]:
             f"{found.constant_users:.0%} of the users with several ratings always give the same: "
             "for them, every order of rated items is ideal"
         )
-    if found.singles_users >= WARN_SHARE * found.n_users:
-        yield (
-            f"{counted(found.singles_users, 'user')} of {found.n_users:,} "
-            f"({found.singles_users / found.n_users:.0%}) with a single rating: it is in training "
-            "or in test, never in both"
-        )
-    if found.singles_items >= WARN_SHARE * found.n_items:
-        yield (
-            f"{counted(found.singles_items, 'item')} of {found.n_items:,} "
-            f"({found.singles_items / found.n_items:.0%}) with a single rating: where it is in "
-            "test, no model has seen the item"
-        )
+    never, unseen = "it is in training or in test, never in both", "no model has seen the item"
+    for n, noun, of, so in (
+        (found.singles_users, "user", found.n_users, never),
+        (found.singles_items, "item", found.n_items, f"where it is in test, {unseen}"),
+    ):
+        if n >= WARN_SHARE * of:
+            yield f"{counted(n, noun)} of {of:,} ({n / of:.0%}) with a single rating: {so}"
 
 
 def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]:

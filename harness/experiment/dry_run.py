@@ -14,7 +14,7 @@ from harness import evaluation, splits
 from harness.algorithms import registry
 from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
 from harness.errors import ConfigError, HarnessError, counted
-from harness.experiment.cell import available_bytes
+from harness.experiment.memory import available_bytes
 from harness.experiment.plan import Plan, settings
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.metrics import Rankings
@@ -57,16 +57,13 @@ def _test_lists(section: CandidatesSection, split: Split) -> Rankings:
 
 
 class DryRun(NamedTuple):
-    """What a run of an experiment would do.
-
-    `facts` are pairs of what is described (data, splits, candidates, work) and its description;
-    `rows` have for each algorithm its label, cells, trials, memory of its largest cell and
-    parameters; `faults` would stop the run, or fail each cell of an algorithm.
-    """
+    """What a run of an experiment would do."""
 
     name: str
     facts: list[tuple[str, str]]
+    """What is described (data, splits, candidates, work), and its description."""
     rows: list[tuple[str, str, str, str, str]]
+    """Of each algorithm label, cells, trials, memory of its largest cell and parameters."""
     notes: list[str]
     faults: list[str]
 
@@ -83,16 +80,14 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     faults = list(_missing_extras(plan))
     here, notes = _loaded(plan, faults)
     divided = [_divide(here, number, faults) for number in range(len(experiment.split))]
-    if here.read:
+    for check in (here.check_metrics, here.check_groups) if here.read else ():
         with _collected(faults):
-            here.check_metrics()
+            check()
+    if len(here.read) == len(experiment.dataset) and not faults:
         with _collected(faults):
-            here.check_groups()
-        if len(here.read) == len(experiment.dataset) and not faults:
-            with _collected(faults):
-                here.check_tables()
-        if not faults:
-            notes += notes_before_fit(here)
+            here.check_tables()
+    if here.read and not faults:
+        notes += notes_before_fit(here)
     n_folds = 0
     for section, folds in zip(experiment.split, divided, strict=True):
         if section.from_files and not folds:

@@ -93,7 +93,7 @@ def evaluate(
     undistinguished, sensitivity = {}, Sensitivity(labels)
     groups: list[GroupScores] = []
     group_notes: list[str] = []
-    kept = plan.experiment.outputs
+    kept, sections = plan.experiment.outputs, plan.experiment.candidates
     outputs = OutputFiles(kept) if kept.wanted else None
     for table, of_table in tables.items():
         limits = _Bounds(plan.metrics)
@@ -119,11 +119,10 @@ def evaluate(
                 for label, value in values.items():
                     value.add(record.users, scores[label])
                 sensitivity.add(name, record)
-                section = plan.experiment.candidates[cell.candidates]
-                if section.least_estimate is None:
+                if sections[cell.candidates].least_estimate is None:
                     limits.add(name, record)  # else each algorithm has lists of its own
                 if outputs is not None:
-                    outputs.add(name, plan.split(cell), section, record)
+                    outputs.add(name, plan.split(cell), sections[cell.candidates], record)
                 frames[position] = users_of(name, ratings, record, scores)
                 by_group.add(cell, record, frames[position])
             means = {label: each.value for label, each in values.items()}
@@ -168,10 +167,7 @@ def users_of(
 def scored(
     plan: Plan, split: Split, name: CellName, record: CellRecord, prefers: bool
 ) -> tuple[dict[str, Scores], CellResult]:
-    """Return the scores of a finished cell, and what the run says of it.
-
-    Where the model gives preferences, what needs ratings stays blank.
-    """
+    """Return the scores of a finished cell, those of ratings blank if it `prefers`; and facts."""
     wanted = plan.metrics
     compile_scoring(wanted, plan.depth)
     begun = time.perf_counter()
@@ -179,11 +175,8 @@ def scored(
     if any(each.needs_items for each in wanted):
         exposure = _exposure(split, record, split.ratings.genres if plan.of_genres else None)
     scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)
-    if prefers:
-        for metric in wanted:
-            if metric.needs_ratings:
-                blank = np.full(len(record.kept), np.nan)
-                scores[str(metric)] = Scores(blank, np.nan, 0)
+    blank = Scores(np.full(len(record.kept), np.nan), np.nan, 0)
+    scores |= {str(each): blank for each in wanted if prefers and each.needs_ratings}
     seconds = time.perf_counter() - begun
     result = CellResult(
         **name.model_dump(exclude_unset=True),
@@ -242,10 +235,7 @@ class _Bounds:
             metric = metrics.parse(label)
             for bound, of_bound in self.values.items():
                 of_bound.setdefault(label, RowValue(metric)).add(listed, limits[bound])
-            gain = limits["best"].per_user - limits["random"].per_user
-            reason = None
-            if not (gain > evaluation.NO_DIFFERENCE).any():
-                reason = evaluation.cannot_distinguish(metric, record.rankings)
+            reason = evaluation.cannot_distinguish(metric, record.rankings, limits)
             self.reasons.setdefault(label, []).append(reason)
 
     def results(self, table: TableName) -> Iterator[BoundResult]:
@@ -329,22 +319,20 @@ def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[str
 
 def _notes_on_counts(cells: list[CellResult]) -> Iterator[str]:
     """Note how many estimates were impossible, equal counts together, and scores undefined."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     undefined: dict[str, int] = defaultdict(int)
-    for cell in cells:
-        counts[cell.algorithm][0] += cell.n_impossible
-        counts[cell.algorithm][1] += cell.n_test
-        for label, score in cell.scores.items():
-            undefined[label] = max(undefined[label], score.n_undefined)
-    alike: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for algorithm, count in counts.items():
-        alike[tuple(count)].append(algorithm)
+    alike: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for algorithm in dict.fromkeys(cell.algorithm for cell in cells):
+        own = [cell for cell in cells if cell.algorithm == algorithm]
+        n_test = sum(cell.n_test for cell in own)
+        alike[sum(cell.n_impossible for cell in own), n_test].append(algorithm)
     for (n_impossible, n_test), algorithms in alike.items():
         if n_impossible:
             yield (
                 f"{', '.join(algorithms)}: {n_impossible:,} of {n_test:,} test estimates were "
                 "impossible and became the model's default, as in Surprise"
             )
+    for label, score in itertools.chain(*(cell.scores.items() for cell in cells)):
+        undefined[label] = max(undefined[label], score.n_undefined)
     for label, n_users in undefined.items():
         if n_users:
             yield f"{label}: up to {n_users:,} users a cell are undefined"
@@ -352,11 +340,11 @@ def _notes_on_counts(cells: list[CellResult]) -> Iterator[str]:
 
 def _notes_on_trials(cells: list[CellResult]) -> Iterator[str]:
     """Note where searches tried different numbers of settings."""
-    numbers: dict[str, list[int]] = defaultdict(list)
+    numbers: dict[str, set[int]] = defaultdict(set)
     for cell in cells:
         if cell.n_trials is not None:
-            numbers[cell.algorithm].append(cell.n_trials)
-    if len({*itertools.chain(*numbers.values())}) > 1:
+            numbers[cell.algorithm].add(cell.n_trials)
+    if len(set().union(*numbers.values())) > 1:
         ends = {name: sorted({min(each), max(each)}) for name, each in numbers.items()}
         shown = ", ".join(f"{name} {' to '.join(map(str, each))}" for name, each in ends.items())
         yield (

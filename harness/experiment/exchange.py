@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from harness.algorithms.trainset import Bools, Codes, Floats
 from harness.candidates import Candidates, CandidatesSection, Catalogue
 from harness.config.experiment import GIVEN
 from harness.errors import ResultsError, SplitError, counted
@@ -48,9 +48,7 @@ def _folds(plan: Plan) -> Iterator[Place]:
 def export(plan: Plan, folder: Path) -> Iterator[str]:
     """Write the ratings of every fold as CSV, and an index; yield a line for each fold.
 
-    A fold has ``train`` and ``test`` and, if the config tunes or has a validation part,
-    ``tuning-train`` and ``validation``, the parts of the training ratings on which settings are
-    fitted and compared. Rows are in the order in which the run's own models see them.
+    Rows of the parts are in the order in which the run's own models see them.
     """
     try:
         if folder.is_dir() and any(folder.iterdir()):
@@ -83,10 +81,7 @@ def export(plan: Plan, folder: Path) -> Iterator[str]:
 def against(run: Run, files: Sequence[Path], label: str) -> Run:
     """Return what another program made of a run's folds, as a run with a row in each table.
 
-    `files` are one for each fold, in the order of the index that `export` writes, with a user, an
-    item and an estimate or a rank in each row. The folds are made again from the run's config and
-    must have the fingerprints that it recorded. Estimates are taken as they are, never clipped.
-    Raises ResultsError where a file does not fit its fold.
+    `files` are one for each fold, in the order of the index; estimates are never clipped.
     """
     info = run.info
     if run.folder is None or str(info.config["dataset"][0]).startswith(GIVEN):
@@ -152,9 +147,7 @@ class _FromFile(Scorer):
 
     file: _File
 
-    def _estimate(
-        self, users: NDArray[np.int32], items: NDArray[np.int32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _estimate(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
         rows, split = self.file.rows, self.file.split
         n_items = split.ratings.n_items
         known = pd.Index(rows.users * n_items + rows.items)
@@ -230,14 +223,7 @@ class _File:
             lists = self._catalogue(plan, section, selected)
         else:
             ids = ratings.user_ids, ratings.item_ids
-            lists = scorer.rank(
-                section,
-                estimated,
-                depth=plan.depth,
-                named=False,
-                progress=lambda done, total: None,
-                ids=ids,
-            )
+            lists = scorer.rank(section, estimated, depth=plan.depth, ids=ids)
             n_ranked = len(selected.items) + len(selected.extra_items)
             what = f"rows of no candidate under {section.describe()}, which do not count"
             self._note(len(self.rows.users) - n_ranked, what)
@@ -283,15 +269,13 @@ class _File:
                 f"without a training rating in {split.name}, fold {split.fold + 1}; rank only "
                 "items of its training file"
             )
-        self._note(
-            np.count_nonzero(tested & ~known), "rows with an item that training lacks, not ranked"
-        )
+        unranked = "rows with an item that training lacks, not ranked"
+        self._note(np.count_nonzero(tested & ~known), unranked)
         self._note(np.count_nonzero(~tested), "rows of users who are not tested")
         ranked = np.flatnonzero(known & tested & (rows.values >= section.least))
         ranked = ranked[np.argsort(inner[rows.items[ranked]], kind="stable")]  # as the run's models
         users, items = position[rows.users[ranked]], rows.items[ranked]
-        without = len(kept) - len(np.unique(users))
-        self._note(without, "tested users without a list")
+        self._note(len(kept) - len(np.unique(users)), "tested users without a list")
         owners = np.repeat(selected.users, np.diff(selected.offsets)).astype(np.int64)
         test = owners * ratings.n_items + selected.items
         if ranked.size and np.isin(pairs[ranked], test).all():
@@ -301,16 +285,10 @@ class _File:
             )
         owners = position[owners]
         judged = (owners >= 0) & (selected.known | (section.unknown_items == "count"))
-        truth = Rows(
-            owners[judged], selected.items[judged].astype(np.int64), selected.ratings[judged]
-        )
-        lists = match(
-            Rows(users, items, rows.values[ranked]),
-            truth,
-            ratings.user_ids[kept],
-            ratings.item_ids,
-            by_rank=self.by_rank,
-            by_name=section.list_ties is None,
-        )
+        judged_items, relevant = selected.items[judged].astype(np.int64), selected.ratings[judged]
+        given = Rows(users, items, rows.values[ranked])
+        truth = Rows(owners[judged], judged_items, relevant)
+        ids, by_name = (ratings.user_ids[kept], ratings.item_ids), section.list_ties is None
+        lists = match(given, truth, *ids, by_rank=self.by_rank, by_name=by_name)
         top = None if lists.top_items is None else lists.top_items[:, : plan.depth]
         return replace(lists, top_items=top if plan.depth else None)

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness import datasets, seeds
 from harness.algorithms import models, registry, surprise
+from harness.algorithms.trainset import ColumnTrainset
 from harness.config.experiment import Experiment
 from harness.errors import AlgorithmError, DataError, suggestion
 from harness.experiment.cell import refuse_what_cannot_fit
@@ -90,8 +91,7 @@ def fit_row(
             )
         for sentence in found.evidence:
             say(sentence)
-        config["baselines"] = False
-        config["statistics"] = None
+        config |= {"baselines": False, "statistics": None}
     plan = Plan.from_config(
         config,
         # Without a name the rows that are written count, not those that are added to them.
@@ -127,24 +127,12 @@ def fit_row(
             f"{data.name}: the ratings are not those of the run ({expected[:12]} then, "
             f"{data.fingerprint[:12]} now); run the config again"
         )
-    trainset = models.ColumnTrainset.from_columns(
-        data.users,
-        data.items,
-        data.ratings,
-        user_ids=data.user_ids,
-        item_ids=data.item_ids,
-        scale=data.scale,
-    )
+    trainset = ColumnTrainset.of_ratings(data)
     seed = seeds.derive(experiment.seed[0], "all ratings", chosen.title)
     refuse_what_cannot_fit(chosen.name, chosen.params, trainset)
     model = registry.create(chosen.name, chosen.params, seed)
     progress("fitting", 0, 0)
+    how = {"accelerate": experiment.accelerate, "as_surprise": chosen.as_surprise}
     with seeds.global_generators(seed):
-        models.fit(
-            model,
-            trainset,
-            accelerate=experiment.accelerate,
-            as_surprise=chosen.as_surprise,
-            progress=lambda done, total: progress("fitting", done, total),
-        )
+        models.fit(model, trainset, progress=lambda n, total: progress("fitting", n, total), **how)
     return model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,19 +42,16 @@ Means = Mapping[tuple[str, str], AlgorithmMean]
 
 @dataclass(eq=False)
 class _Division:
-    """Users or items in groups, with frames of the users' scores in each group and in its rest."""
+    """Users or items in groups."""
 
     section: GroupSection
     wanted: list[Metric]
     groups: Groups
-    inside: list[list[pd.DataFrame]] = field(init=False)
-    outside: list[list[pd.DataFrame]] = field(init=False)
-    random: list[list[pd.DataFrame]] = field(init=False)
-    """Inside each group, what a random order of the lists of a fold is expected to score."""
+    frames: list[tuple[list[pd.DataFrame], ...]] = field(init=False)
+    """For each group scores of users inside it, in its rest, and inside it of a random order."""
 
     def __post_init__(self) -> None:
-        for name in ("inside", "outside", "random"):
-            setattr(self, name, [[] for _ in self.groups.names])
+        self.frames = [([], [], []) for _ in self.groups.names]
 
     @property
     def of_users(self) -> bool:
@@ -66,7 +63,11 @@ class TableGroups:
 
     def __init__(self, plan: Plan, cells: Sequence[Cell]) -> None:
         self.settings, self.seed = plan.experiment.statistics, plan.experiment.seed[0]
-        self.design = plan.experiment.draws, plan.made()
+        self.interval: dict[str, Any] = {}
+        if self.settings is not None:
+            n_resamples = self.settings.resamples or statistics.DEFAULT_RESAMPLES
+            self.interval = {"n_resamples": n_resamples, "method": self.settings.interval}
+            self.interval["confidence"] = self.settings.confidence
         self.splits = {(cell.seed, cell.fold): plan.split(cell) for cell in cells}
         self.folds = {fold: number for number, fold in enumerate(self.splits)}
         self.candidates = plan.experiment.candidates[cells[0].candidates]
@@ -91,21 +92,20 @@ class TableGroups:
         self.seen.add(fold)
         for division in self.divisions:
             wanted, masks = division.wanted, division.groups.masks[number]
-            parts = zip(masks, division.inside, division.outside, division.random, strict=True)
             if division.of_users:
                 chance = listed.assign(**_random(wanted, lists)) if is_first else None
-                for mask, inside, outside, random in parts:
+                for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
                     inside.append(listed[mask[codes]])
                     outside.append(listed[~mask[codes]])
                     random += [] if chance is None else [chance[mask[codes]]]
                 continue
             judged = self._judged(self.splits[fold], record)
-            for mask, inside, outside, random in parts:
-                for part, frames in ((mask, inside), (~mask, outside)):
-                    own = item_lists(lists, part, *judged)
-                    frames.append(listed.assign(**item_scores(wanted, own)))
-                    if is_first and frames is inside:
-                        random.append(listed.assign(**item_scores(wanted, own, at_random=True)))
+            for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
+                own, rest = (item_lists(lists, part, *judged) for part in (mask, ~mask))
+                inside.append(listed.assign(**item_scores(wanted, own)))
+                outside.append(listed.assign(**item_scores(wanted, rest)))
+                if is_first:
+                    random.append(listed.assign(**item_scores(wanted, own, at_random=True)))
 
     def _judged(self, split: Split, record: CellRecord) -> Judged:
         """Return the test ratings that count in the ideal of the users with a list."""
@@ -121,7 +121,7 @@ class TableGroups:
     def results(self, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
         """Yield the scores in each group, by metric, with intervals, letters and gaps."""
         for division in self.divisions:
-            if any(division.inside):  # a cell finished
+            if any(inside for inside, *_ in division.frames):  # a cell finished
                 yield from self._scores(division, cells)
 
     def _scores(self, division: _Division, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
@@ -130,8 +130,7 @@ class TableGroups:
         labels = [str(each) for each in division.wanted]
         rows = {cell.row: cell.algorithm for cell in cells}
         inside, outside, random = (
-            [pd.concat(frames) for frames in parts]
-            for parts in (division.inside, division.outside, division.random)
+            [pd.concat(frames[part]) for frames in division.frames] for part in range(3)
         )
         compared = [self._compared(frame, labels, cells) for frame in inside]
         users = pd.concat([inside[0]["user"], outside[0]["user"]]).unique()
@@ -186,13 +185,7 @@ class TableGroups:
         """Describe a row that is not compared with others."""
         known, ends = scores[~np.isnan(scores)], (np.nan, np.nan)
         if self.settings is not None:
-            low, high = statistics.bootstrap_interval(
-                known[:, None],
-                confidence=self.settings.confidence,
-                n_resamples=self.settings.resamples or statistics.DEFAULT_RESAMPLES,
-                method=self.settings.interval,
-                seed=state,
-            )
+            low, high = statistics.bootstrap_interval(known[:, None], seed=state, **self.interval)
             ends = (low[0], high[0])
         return AlgorithmMean(
             row=row,
@@ -208,16 +201,8 @@ class TableGroups:
         """Return differences of columns and the ends of their intervals; NaN without statistics."""
         if self.settings is None:
             return np.full((3, one.shape[1]), np.nan)
-        found = statistics.gaps(
-            one,
-            other,
-            paired=not division.of_users,
-            confidence=self.settings.confidence,
-            n_resamples=self.settings.resamples or statistics.DEFAULT_RESAMPLES,
-            method=self.settings.interval,
-            seed=state,
-        )
-        return np.array(found)
+        paired = not division.of_users
+        return np.array(statistics.gaps(one, other, paired=paired, seed=state, **self.interval))
 
     def _extremes(
         self, division: _Division, groups: Sequence[GroupResult], one: Floats, state: int
@@ -234,12 +219,9 @@ class TableGroups:
                 most, least = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
                 ends.append((j, row, most, least))
         rows = [j for j, *_ in ends]
-        found = self._gaps(
-            division,
-            one[[most for *_, most, _ in ends], :, rows].T,
-            one[[least for *_, least in ends], :, rows].T,
-            state,
-        )
+        high = one[[most for *_, most, _ in ends], :, rows].T
+        low = one[[least for *_, least in ends], :, rows].T
+        found = self._gaps(division, high, low, state)
         return [
             GroupGap(
                 **row.only(RowKey),
@@ -257,12 +239,9 @@ class TableGroups:
         """Return the users in a group, or its items with a test rating."""
         if division.of_users:
             return int(frame["user"].nunique())
-        tested = [
-            np.bincount(split.ratings.items[split.test], minlength=split.ratings.n_items) > 0
-            for split in self.splits.values()
-        ]
-        masks = (each[number] for each in division.groups.masks)
-        return int(np.any([a & b for a, b in zip(masks, tested, strict=True)], axis=0).sum())
+        tested = (split.ratings.items[split.test] for split in self.splits.values())
+        folds = zip(tested, division.groups.masks, strict=True)
+        return len(np.unique(np.concatenate([each[masks[number][each]] for each, masks in folds])))
 
     def notes(self, where: str, found: Sequence[GroupScores]) -> Iterator[str]:
         """Yield notes on groups that were added, on metrics left out, and on missing values."""
@@ -313,21 +292,17 @@ def item_lists(
     items: NDArray[np.int32],
     ratings: Floats,
 ) -> Rankings:
-    """Return lists with the judgments of a group of items alone.
-
-    Ranks stay those of the whole lists, and the ideal is that of the group's test ratings, given by
-    the position of the user among the lists, item and rating.
-    """
+    """Return lists with the judgments of a group of items alone; ranks stay those of all items."""
     kept, judged = mask[lists.items], mask[items]
     users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))[kept]
     owners, grades = owners[judged], ratings[judged]
     return replace(
         lists,
+        **{
+            name: getattr(lists, name)[kept]
+            for name in ("relevance", "rank", "tie_low", "tie_high")
+        },
         offsets=offsets_of(users, lists.n_users),
-        relevance=lists.relevance[kept],
-        rank=lists.rank[kept],
-        tie_low=lists.tie_low[kept],
-        tie_high=lists.tie_high[kept],
         pool_offsets=offsets_of(owners, lists.n_users),
         pool=grades[np.lexsort((-grades, owners))],
         top_items=None,
@@ -338,26 +313,21 @@ def item_lists(
 def item_scores(
     wanted: Sequence[Metric], lists: Rankings, *, at_random: bool = False
 ) -> dict[str, Floats]:
-    """Score the lists of a group of items, or what a random order of them is expected to score.
-
-    A user without a relevant item in the group has no score, whatever a label says of such users.
-    """
+    """Score the lists of a group of items, or a random order; NaN without an item in the group."""
     scores = {}
     for metric in wanted:
         rule = metric.having(undefined=None) if "undefined" in metric.params else metric
-        if at_random:
-            per_user = _random([rule], lists)[str(rule)]
-        else:
-            per_user = metrics.score([rule], lists)[rule].per_user
-        scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, per_user, np.nan)
+        found = _random([rule], lists) if at_random else _scores([rule], lists)
+        scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, found[str(rule)], np.nan)
     return scores
+
+
+def _scores(wanted: Sequence[Metric], lists: Rankings) -> dict[str, Floats]:
+    return {str(each): scores.per_user for each, scores in metrics.score(wanted, lists).items()}
 
 
 def _random(wanted: Sequence[Metric], lists: Rankings) -> dict[str, Floats]:
     """Return the expected score of a random order of each list; NaN where that is not known."""
     found = evaluation.bound_scores(wanted, lists)
-    none = np.full(lists.n_users, np.nan)
-    return {
-        label: found[label]["random"].per_user if label in found else none
-        for label in map(str, wanted)
-    }
+    scores = {label: limits["random"].per_user for label, limits in found.items()}
+    return dict.fromkeys(map(str, wanted), np.full(lists.n_users, np.nan)) | scores

@@ -14,8 +14,8 @@ import numpy as np
 import harness
 from harness import datasets, grouping, metrics, seeds, splits
 from harness.algorithms import registry
-from harness.algorithms.models import ColumnTrainset
 from harness.algorithms.own import code_digest
+from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import Document, load, repeated
@@ -162,24 +162,16 @@ class Plan:
         if shared and self._trainset is not None and self._trainset[0] == split.fingerprint:
             self._trainset[1].drop_derived()
             return self._trainset[1]
-        rows, data = split.train, split.ratings
-        trainset = ColumnTrainset.from_columns(
-            data.users[rows],
-            data.items[rows],
-            data.ratings[rows],
-            user_ids=data.user_ids if shared else data.user_ids.copy(),
-            item_ids=data.item_ids if shared else data.item_ids.copy(),
-            scale=data.scale,
-        )
+        trainset = ColumnTrainset.of_ratings(split.ratings, split.train)
         if shared:
             self._trainset = (split.fingerprint, trainset)
+        else:
+            trainset.user_ids = np.array(trainset.user_ids)
+            trainset.item_ids = np.array(trainset.item_ids)
         return trainset
 
     def portable(self) -> Plan:
-        """Return a plan for another process: with all ratings, and the splits that are in files.
-
-        The other splits are made there again, from the seed.
-        """
+        """Return a plan for another process: with all ratings, and splits that no seed makes."""
         outer = self.experiment.split
         inner = [self.experiment.tuning.validation_of(section) for section in outer]
         bare = (self.ratings(i)[0].bare() for i in range(len(self.experiment.dataset)))
@@ -192,11 +184,7 @@ class Plan:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells in the order in which they are best run; a search may change their parameters.
-
-        Loads the data and makes the splits, because a cell's key depends on both. All algorithms of
-        a fold come after each other, so that what they share stays in memory.
-        """
+        """The cells, all algorithms of a fold after each other; loads the data and divides them."""
         experiment, made = self.experiment, []
         for dataset, split, seed in itertools.product(
             range(len(experiment.dataset)), range(len(experiment.split)), experiment.draws
@@ -253,15 +241,12 @@ class Plan:
             "accelerate": experiment.accelerate,
             "depth": self.depth_of(cell),
         }
-        if self.names_items and not cell.inner:
-            decisive["items"] = True
         if experiment.fallback != "default":
             decisive["fallback"] = experiment.fallback
-        if experiment.outputs.wanted and not cell.inner:
-            decisive["outputs"] = True
         if cell.inner:  # of a trial, only the metric that decides is kept
-            decisive["judged"] = experiment.tuning.metric
-        return decisive
+            return decisive | {"judged": experiment.tuning.metric}
+        kept = {"items": self.names_items, "outputs": experiment.outputs.wanted}
+        return decisive | {what: True for what, is_kept in kept.items() if is_kept}
 
     def global_seed(self, cell: Cell) -> int | None:
         """Return what the global generators start from in a cell of a class of your own."""
@@ -286,10 +271,9 @@ class Plan:
 
     @cached_property
     def tables(self) -> dict[Positions, TableName]:
-        """The identity and the display names of each table.
+        """The display names of each table, and its identity: data, division and candidates.
 
-        The identity covers the data, the division without the run's seed, and the candidates:
-        seeds of one run are cells of one row, and runs that divide equal data alike share it.
+        The run's seed does not count: runs that divide equal data alike share a table.
         """
         experiment, tables = self.experiment, {}
         counts = len(experiment.dataset), len(experiment.split), len(experiment.candidates)
@@ -314,11 +298,9 @@ class Plan:
         return tables
 
     def name(self, cell: Cell) -> CellName:
-        """Return the names and identities of a cell in the record of the run.
+        """Return the names and identities of a cell; neither label nor run's seed decide its row.
 
-        The identity of its row covers the table and all that the config says of its algorithm; the
-        label and the run's seed do not count, so that runs which share a row are known to. A config
-        may list one algorithm twice under two labels; these are counted, to be two rows.
+        A config may list one algorithm twice under two labels; these are counted, to be two rows.
         """
         experiment, table = self.experiment, self.tables[cell.dataset, cell.split, cell.candidates]
         described = [
@@ -341,18 +323,13 @@ class Plan:
         }
         if experiment.fallback != "default":
             row["fallback"] = experiment.fallback
+        fold = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
         return CellName(
             **table.only(TableName),
             row=short_key(row),
             algorithm=experiment.algorithms[cell.algorithm].title,
-            seed=cell.seed,
-            fold=cell.fold,
-            n_folds=cell.n_folds,
-            key=cell.key,
-            split_fingerprint=self.splits(cell.dataset, cell.split, cell.seed)[
-                cell.fold
-            ].fingerprint,
-            params=cell.params,
+            split_fingerprint=fold.fingerprint,
+            **{key: getattr(cell, key) for key in ("seed", "fold", "n_folds", "key", "params")},
         )
 
     def _genres_key(self, ratings: Ratings) -> str:
@@ -419,11 +396,7 @@ class Plan:
                 grouping.divide(section, split)
 
     def check_metrics(self) -> None:
-        """Raise an error if a metric lacks genres, or has no gain for some rating of the data.
-
-        All ratings are checked, so that the result, and the offset that the message suggests, do
-        not depend on the split.
-        """
+        """Raise an error if a metric lacks genres, or has no gain for some rating, of any part."""
         import pandas as pd
 
         wanted = list(self.metrics)

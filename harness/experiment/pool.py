@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import IO, NamedTuple, Self
@@ -67,17 +68,13 @@ class Task(NamedTuple):
 
 
 class Pool:
-    """Computes the cells of a run, stores them, and returns those that are completed.
+    """Computes and stores the cells of a run: here, in child processes or on a cluster.
 
-    One worker without a time limit computes in this process, others in child processes; the workers
-    of a cluster do where the config names one. `fresh` computes cells again that are stored.
+    `fresh` computes cells again that are stored.
     """
 
     def __init__(self, plan: Plan, workers: int, watch: Watch, *, fresh: bool = False) -> None:
-        self.plan = plan
-        self.workers = workers
-        self.watch = watch
-        self.fresh = fresh
+        self.plan, self.workers, self.watch, self.fresh = plan, workers, watch, fresh
         self.store = CellStore.default()
         self.computed: set[str] = set()
         """Keys of the cells of this run that were not there before."""
@@ -97,21 +94,14 @@ class Pool:
             child.close()
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Return the cells that have to be computed.
-
-        Of cells with one key the first is returned: an algorithm without random numbers
-        is the same under every seed.
-        """
-        first: dict[str, Cell] = {}
-        for cell in cells:
-            first.setdefault(cell.key, cell)
-        return [cell for key, cell in first.items() if not self._is_there(key)]
+        """Return the cells that have to be computed, the first of those with one key."""
+        first = {cell.key: cell for cell in reversed([*cells])}
+        return [cell for cell in cells if first[cell.key] is cell and not self._is_there(cell.key)]
 
     def compute(self, cells: Sequence[Cell], *, trials: bool = False) -> dict[str, Outcome]:
         """Compute and store the cells that are missing; return those that failed, by key.
 
-        An interrupt ends it even if the code of an algorithm caught it. A HarnessError is raised
-        if finished cells cannot be kept, no process can be started or a cluster cannot be used.
+        An interrupt ends it even if the code of an algorithm caught it.
         """
         missing = self.missing(cells)
         keys = {cell.key for cell in missing}
@@ -131,11 +121,8 @@ class Pool:
                     if done is None:
                         busy.append(cell)
                         continue
-                    self.watch(
-                        CellFinished(
-                            cell.title, done.seconds, done.found, done.error, done.traceback
-                        )
-                    )
+                    how = (done.seconds, done.found, done.error, done.traceback)
+                    self.watch(CellFinished(cell.title, *how))
                     if done.record is None:
                         failed[cell.key] = done
                     else:
@@ -185,7 +172,7 @@ class Pool:
 
             for cell, done in on_cluster(cells, self, check):
                 # The lock is waited for only to store the cell: nothing is computed twice.
-                while (ended := self._finish(cell, partial(_same, done), LOOK_SECONDS)) is None:
+                while (ended := self._finish(cell, partial(replace, done), LOOK_SECONDS)) is None:
                     check()
                 yield cell, ended
         elif self.workers > 1 or execution.time_limit is not None:
@@ -199,10 +186,7 @@ class Pool:
     def _finish(
         self, cell: Cell, compute: Callable[[], Outcome], patience: float
     ) -> Outcome | None:
-        """Compute a cell and store it, unless it is stored already.
-
-        None if another run is computing it, and is not done within `patience` seconds.
-        """
+        """Compute and store a cell unless it is stored; None if another run is still at it."""
         with suppress(TimeoutError), self.store.lock(cell.key, patience):
             with suppress(ResultsError):  # a broken one is computed again
                 if not self.fresh and (record := self.store.get(cell.key)) is not None:
@@ -226,10 +210,8 @@ class Pool:
         news = queue.SimpleQueue()
 
         def compute(cell: Cell) -> Outcome:
-            child = self._child(threads)
-            outcome = child.compute(
-                Task(cell, size, threads), lambda *stage: news.put((cell, stage)), limit
-            )
+            child, task = self._child(threads), Task(cell, size, threads)
+            outcome = child.compute(task, lambda *stage: news.put((cell, stage)), limit)
             self._idle.append(child)
             return outcome
 
@@ -284,10 +266,6 @@ Progress = tuple[str, int, int]
 """A stage, the steps done and the steps in all."""
 
 
-def _same(outcome: Outcome) -> Outcome:
-    return outcome
-
-
 class ChildProcess:
     """A process that computes one cell at a time."""
 
@@ -326,10 +304,7 @@ class ChildProcess:
         return self.process.poll() is None and idle < IDLE_SECONDS / 2
 
     def compute(self, task: Task, report: Report, limit: float | None = None) -> Outcome:
-        """Compute a cell in the process; its death is an outcome too.
-
-        The process is killed after `limit` seconds of fitting and scoring.
-        """
+        """Compute a cell within `limit` seconds; the death of the process is an outcome too."""
         begun, end, timer = time.monotonic(), math.inf, None
         try:
             pickle.dump(task, self.requests)
@@ -428,10 +403,7 @@ def _interrupts_held() -> Iterator[None]:
 def interrupts_kept() -> Iterator[Check]:
     """Yield a check that raises an interrupt that was received inside and perhaps lost.
 
-    Python raises `KeyboardInterrupt` wherever the main thread is. In the disposal of an object it
-    only prints it and goes on, and the code of an algorithm can catch it, or raise one itself. A
-    loop that waits calls the check, and so does whoever has caught an exception, with it: where
-    it can have been an interrupt, it is raised again.
+    Python only prints one in the disposal of an object, and code can catch it, or raise one itself.
     """
     received = False
     before = signal.getsignal(signal.SIGINT)

@@ -105,11 +105,7 @@ class Search:
 
 
 def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[str, str]]:
-    """Search parameters for every cell whose algorithm has a search.
-
-    Trials are stored like other cells, so a search that was stopped resumes. All searches advance
-    together: all trials at once for listed or random settings, otherwise one trial of each search.
-    This keeps several workers busy, and their number does not change a result.
+    """Search parameters for every cell whose algorithm has a search; all searches advance together.
 
     Returned are the cells of the plan with the best parameters found, the searches by the position
     of the cell, and why no setting could be chosen, by the key of the cell.
@@ -135,13 +131,10 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
     ]:
         failed = pool.compute([cell for _, _, cell in trials], trials=True)
         for search, setting, cell in trials:
-            record = None if cell.key in failed else pool.take(cell.key)
-            if cell.key in failed:
-                outcome = failed[cell.key]
-                ended = Trial(cell.params, math.nan, outcome.seconds, outcome.error)
-            elif record is None or label not in record.facts.judged:
-                ended = Trial(cell.params, math.nan, 0.0, "not computed")
-            else:
+            ended = Trial(cell.params, math.nan, 0.0, "not computed")
+            if outcome := failed.get(cell.key):
+                ended = ended._replace(seconds=outcome.seconds, error=outcome.error)
+            elif (record := pool.take(cell.key)) and label in record.facts.judged:
                 mean, facts = record.facts.judged[label], record.facts
                 seconds = facts.fit_seconds + facts.score_seconds
                 ended = Trial(cell.params, math.nan if mean is None else mean, seconds)
@@ -168,10 +161,7 @@ def _trial(cell: Cell, setting: Setting, number: int) -> Cell:
 def describe(
     searches: Mapping[int, Search], cells: Sequence[CellResult | FailedCell]
 ) -> pd.DataFrame:
-    """Write what searches did into the cells they were for; return every trial as a table.
-
-    A row for each trial, parameters as JSON; trial 0 is the setting of the config.
-    """
+    """Write what searches did into the cells they were for; return every trial as a table."""
     import pandas as pd
 
     rows = []
@@ -181,11 +171,11 @@ def describe(
     ends = {number: _near_ends(each) for number, each in of_row.items()}
     for position, search in searches.items():
         cell = cells[position]
+        cell.n_trials = len({repr(trial.params) for trial in search.tried[1:]})
+        cell.search_seconds = search.seconds
         if isinstance(cell, CellResult) and (near := ends[search.cell.algorithm]):
             note = f"{cell.algorithm}: the best settings lie in the outer tenth of a range: {near}"
             cell.notes = [*cell.notes, f"{note}; a wider range may hold better ones"]
-        cell.n_trials = len({repr(trial.params) for trial in search.tried[1:]})
-        cell.search_seconds = search.seconds
         if search.failure and isinstance(cell, CellResult):
             cell.notes = [*cell.notes, f"{cell.algorithm}: {search.failure}"]
         rows += [
@@ -203,10 +193,7 @@ def describe(
 
 
 def _near_ends(searches: Iterable[Search]) -> str:
-    """Return which parameters were best near an end of their range, for most searches of a row.
-
-    An end beyond which there is no legal value, as one neighbour, is none.
-    """
+    """Return which parameters were best near an end that could be moved, for most searches."""
     ends: dict[str, list[str]] = defaultdict(list)
     for search in searches:
         best = search.best(metrics.parse(search.budget.metric).higher_is_better)
@@ -226,10 +213,7 @@ def _near_ends(searches: Iterable[Search]) -> str:
 
 
 def n_planned(plan: Plan, algorithm: int) -> int | None:
-    """Return how many trials the search for a cell of an algorithm has at the most.
-
-    None where seconds alone end it.
-    """
+    """Return the most trials of a search for an algorithm; None where seconds alone end it."""
     chosen = plan.experiment.algorithms[algorithm]
     if chosen.search is None:
         return 0

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from harness.algorithms import models, surprise
-from harness.algorithms.models import ColumnTrainset
+from harness.algorithms.trainset import ColumnTrainset
 
 
 def outcome(call):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.algorithms.models import ColumnTrainset
+from harness.algorithms.trainset import ColumnTrainset
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.5, 1.0, 3.5, 5.0])),

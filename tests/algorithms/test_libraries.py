@@ -12,6 +12,7 @@ import pytest
 import harness
 from harness.algorithms import libraries, models, registry
 from harness.algorithms.libraries import Library, LibraryModel
+from harness.algorithms.trainset import ColumnTrainset
 from harness.config.load import load
 from harness.errors import AlgorithmError, ConfigError
 
@@ -56,7 +57,7 @@ def toy(tmp_path, monkeypatch):
 
     def fitted(model, **params):
         users, items, ratings = zip(*RATINGS, strict=True)
-        trainset = models.ColumnTrainset.from_columns(
+        trainset = ColumnTrainset.from_columns(
             users, items, ratings, user_ids=["a", "b", "c", "d"], item_ids=["x", "y", "z"],
             scale=(1, 5),
         )  # fmt: skip
@@ -230,7 +231,7 @@ def test_each_library_in_an_environment_of_its_own_equals_its_formula(
     except AlgorithmError as error:
         pytest.skip(str(error))
     ratings = harness.load({"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 900}})
-    trainset = models.ColumnTrainset.from_columns(
+    trainset = ColumnTrainset.from_columns(
         ratings.users, ratings.items, ratings.ratings,
         user_ids=ratings.user_ids, item_ids=ratings.item_ids, scale=ratings.scale,
     )  # fmt: skip

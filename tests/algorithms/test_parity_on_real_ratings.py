@@ -6,7 +6,7 @@ import pytest
 
 from harness import datasets
 from harness.algorithms import models, surprise
-from harness.algorithms.models import ColumnTrainset
+from harness.algorithms.trainset import ColumnTrainset
 
 QUIET = {"verbose": False}
 MODELS = {

@@ -6,6 +6,7 @@ import pytest
 
 import harness
 from harness.algorithms import models, registry
+from harness.algorithms.trainset import ColumnTrainset
 from harness.config.load import load
 from harness.errors import ConfigError
 from harness.experiment.plan import Plan
@@ -42,7 +43,7 @@ def test_an_algorithm_answers_as_its_entry_says(name):
     rng = np.random.default_rng(3)
     users, items = np.divmod(np.sort(rng.choice(20 * 12, 120, replace=False)), 12)
     ids = [str(n) for n in range(21)], [str(n) for n in range(12)]
-    columns = models.ColumnTrainset.from_columns(
+    columns = ColumnTrainset.from_columns(
         users, items, rng.integers(1, 6, 120), user_ids=ids[0], item_ids=ids[1], scale=(1, 5)
     )
     model = registry.create(name, {}, 0)

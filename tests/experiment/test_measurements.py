@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import harness
-from harness.experiment.cell import PeakMemory, attempt, available_bytes
+from harness.experiment.cell import attempt
+from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Plan
 from harness.report.methods import describe_run, methods
 
@@ -114,7 +115,7 @@ def test_the_order_of_pieces_of_work_does_not_change_what_they_add(sizes):
 
 
 def test_where_the_kernel_does_not_count_the_peak_is_sampled(monkeypatch):
-    monkeypatch.setattr("harness.experiment.cell._reset_peak", lambda: False)
+    monkeypatch.setattr("harness.experiment.memory._reset_peak", lambda: False)
     with PeakMemory() as peak:
         held = np.ones(10_000_000)
     assert peak.megabytes == pytest.approx(80, abs=4)
@@ -151,7 +152,7 @@ def test_the_memory_limit_of_a_control_group_counts(tmp_path, line, limits):
 
 def test_the_limit_of_the_address_space_counts():
     command = (
-        "import resource; from harness.experiment.cell import available_bytes;"
+        "import resource; from harness.experiment.memory import available_bytes;"
         "resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, -1));"
         "assert 0 < available_bytes() < 2_000_000_000"
     )

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from harness.algorithms import registry, surprise
-from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists
 from harness.algorithms.registry import (
     MEAN_AND_BIAS,
     Algorithm,
@@ -16,6 +15,7 @@ from harness.algorithms.registry import (
     Params,
     Progress,
 )
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
 from harness.kernels import kernel
 from harness.sections import Range, SearchSpace
 

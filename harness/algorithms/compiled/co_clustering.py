@@ -6,8 +6,8 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import in_blocks
-from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import kernel
 from harness.sections import Range
 

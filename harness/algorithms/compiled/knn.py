@@ -13,7 +13,6 @@ import numpy as np
 from harness.algorithms import registry, surprise
 from harness.algorithms.compiled import baseline_only
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
-from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.algorithms.registry import (
     DOUBLE,
     MEAN,
@@ -25,6 +24,7 @@ from harness.algorithms.registry import (
     Params,
     Size,
 )
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.kernels import each_block, kernel
 from harness.sections import Range, SearchSpace
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.models import Codes, Floats, Offsets
 from harness.algorithms.registry import Progress
+from harness.algorithms.trainset import Codes, Floats, Offsets
 from harness.kernels import each_block
 
 ROWS_A_THREAD = 16  # the fewest

@@ -7,8 +7,8 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
-from harness.algorithms.models import ColumnTrainset, Floats, Lists
 from harness.algorithms.registry import DOUBLE, MEAN, FitOptions, Params, Progress, Size
+from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
 from harness.kernels import kernel
 from harness.sections import Range
 

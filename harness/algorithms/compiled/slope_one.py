@@ -8,7 +8,6 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, in_blocks, rows_of
-from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.algorithms.registry import (
     DOUBLE,
     MEAN,
@@ -18,6 +17,7 @@ from harness.algorithms.registry import (
     Params,
     Size,
 )
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import kernel
 
 DENSE = 4096

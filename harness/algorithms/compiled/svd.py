@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from harness.algorithms import surprise
-from harness.algorithms.models import Codes, ColumnTrainset, Floats, Lists
 from harness.algorithms.registry import (
     DOUBLE,
     MEAN_AND_BIAS,
@@ -19,6 +18,7 @@ from harness.algorithms.registry import (
     Progress,
     Size,
 )
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
 from harness.kernels import kernel
 from harness.sections import Range, SearchSpace
 

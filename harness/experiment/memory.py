@@ -1,0 +1,109 @@
+"""The memory that this process can still use, and the most that a block of code adds to it."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+from harness.kernels import address_space_left
+
+
+def available_bytes(system: Path = Path("/")) -> int:
+    """Return the least of the machine's free memory and of what each limit leaves.
+
+    Limits are those of the control groups (a container, a batch job) and of the address space.
+    """
+    rooms = [int(psutil.virtual_memory().available), *_control_group_rooms(system)]
+    left = address_space_left()
+    return min(rooms if left is None else [*rooms, max(0, left)])
+
+
+def _control_group_rooms(system: Path) -> Iterator[int]:
+    """Yield what each control group of this process, and each group above it, leaves free."""
+    try:
+        lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":  # version 2, where one hierarchy has all controllers
+            top, files = "sys/fs/cgroup", ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            top = "sys/fs/cgroup/memory"
+            files = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        folder = system / top / group.strip("/")
+        for each in (folder, *folder.parents):
+            # "max" is no limit. Inside a container the folder of the host's path may be missing.
+            with suppress(OSError, ValueError):
+                limit, used = (int((each / name).read_text()) for name in files)
+                # Pages of files are given up first.
+                pages = re.search(
+                    r"^(?:total_)?inactive_file (\d+)$", (each / "memory.stat").read_text(), re.M
+                )
+                yield max(0, limit - used + int(pages[1] if pages else 0))
+            if each == system / top:
+                break
+
+
+class PeakMemory:
+    """Measure the memory that a ``with`` block adds to this process, at the most, in 10^6 bytes.
+
+    What earlier work has freed is returned to the system first. Linux counts the peak of resident
+    memory itself; elsewhere a thread samples it, beside compiled loops too: they release the GIL.
+    """
+
+    megabytes = 0.0
+    _sampled = 0
+
+    def __enter__(self) -> Self:
+        gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
+        with suppress(OSError, AttributeError, TypeError):  # glibc alone has it
+            ctypes.CDLL(None).malloc_trim(0)
+        self._before, self._stop = _resident(), threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        if not _reset_peak():
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        self.megabytes = max(0, (self._sampled or _peak()) - self._before) / 1e6
+
+    def _sample(self) -> None:
+        """Note the resident memory from now until the end of the block, and once at its end."""
+        stopped = False
+        while not stopped:
+            stopped = self._stop.wait(0.005)
+            self._sampled = max(self._sampled, _resident())
+
+
+def _resident() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
+def _peak() -> int:
+    """Return the greatest resident memory since the last reset, in bytes."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    found = re.search(r"VmHWM:\s*(\d+) kB", status)
+    return int(found[1]) * 1024 if found else 0
+
+
+def _reset_peak() -> bool:
+    """Let the kernel count the peak from now on; return whether it does."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # sets VmHWM to the memory of now
+        return _peak() > 0
+    except OSError:
+        return False
