@@ -53,10 +53,9 @@ SENTENCES = {
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The test users of a split, their judged items and their candidates.
+    """The test users of a split, their judged items and their candidates, as codes of the data set.
 
-    All ids are the data set's codes. Users come in the order of their codes; within a user, items
-    come in the order of the test set. User ``u`` judged ``items[offsets[u]:offsets[u + 1]]``.
+    User ``u`` judged ``items[offsets[u]:offsets[u + 1]]``, in the order of the test set.
     """
 
     users: NDArray[np.int32]
@@ -111,14 +110,9 @@ class CandidatesSection(Kind):
         return f"{text} Items estimated below {self.least:g} are left out of the lists."
 
     def select(self, split: Split, seed: int) -> Candidates:
-        """Select the test users of a split and their candidates.
+        """Select the test users of a split and their candidates, or raise a SplitError.
 
         A sample depends on the run's seed, on the fold and on the user, not on the algorithm.
-
-        Raises
-        ------
-        SplitError
-            If no test user is left, or no user has an item to sample.
         """
         ratings = split.ratings
         codes = ratings.users[split.test]

@@ -84,15 +84,8 @@ class Groups:
 
 
 def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
-    """Divide users or items into groups, the same ones in all the folds and seeds of a table.
+    """Divide users or items for each fold of a table, or raise a DataError for a bad column.
 
-    Raises
-    ------
-    DataError
-        If the data set has no such column, or the column has too many values.
-
-    Examples
-    --------
     >>> from harness.datasets import load
     >>> from harness.splits import make
     >>> from harness.splits.kinds import Holdout

@@ -35,9 +35,6 @@ _making = RLock()
 class Kernel:
     """A function that Numba compiles on its first call, without the GIL, in strict IEEE arithmetic.
 
-    The machine code is cached beside the source or, where that cannot be written, in the user's
-    cache folder; where neither can be written it is compiled again in each process.
-
     NumPy's functions, `min` and `max` are compiled with the kernel that calls them. A kernel that
     takes its scratch arrays and copies element by element is compiled several times faster.
     """
@@ -111,8 +108,6 @@ def address_space_left() -> int | None:
 def kernel(function: F, **options: object) -> F:
     """Compile a function on its first call, as `Kernel` describes; options are those of Numba.
 
-    Examples
-    --------
     >>> @kernel
     ... def total(values):
     ...     s = 0.0
@@ -150,10 +145,7 @@ def _positive(text: str) -> int:
 
 
 def each_block(task: Callable[[int, int], object], n: int, smallest: int = 1) -> None:
-    """Call ``task(start, stop)`` for blocks that cover ``range(n)``, on several threads.
-
-    A thread of its own gets at least `smallest` elements.
-    """
+    """Call ``task(start, stop)`` for blocks of ``range(n)``, on threads of `smallest` or more."""
     threads = max(1, min(n_threads(), n // max(smallest, 1)))
     if threads == 1:
         if n:
@@ -172,8 +164,6 @@ def group_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where the rows of each key start, and the rows by key, in their order within each.
 
-    Examples
-    --------
     >>> offsets, rows = group_rows(np.array([2, 0, 2]), 3)
     >>> offsets.tolist(), rows.tolist()
     ([0, 1, 1, 3], [1, 0, 2])

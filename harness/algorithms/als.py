@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -38,18 +39,18 @@ Vectors = npt.NDArray[np.floating]
 class AlternatingLeastSquares(Preferring):
     """Common base of both.
 
-    Without ratings, of a user or an item, least squares give a vector of zeros. So the estimate of
-    a pair of which training knows one side only is 0, and counts as impossible. Ratings below
-    `min_rating` are left out of training as noise; then, repeatedly until none is left, users and
-    items with fewer than `k_core` ratings of each other.
+    An estimate is 0 and counts as impossible where training knows one side only. Ratings below
+    `min_rating` are noise, and then users and items with fewer than `k_core` ratings of each other.
     """
 
     label: ClassVar[str]
     """Its name in a config."""
 
-    def __init__(self, **params: float | None) -> None:
-        super().__init__()
-        self.__dict__.update(params)
+    min_rating: float | None
+    k_core: int
+
+    def __post_init__(self) -> None:
+        surprise.AlgoBase.__init__(self)
         self.fit_notes: list[str] = []
 
     @abstractmethod
@@ -107,14 +108,12 @@ class AlternatingLeastSquares(Preferring):
             )
         self.fit_notes = []
         if len(rows) < len(users):
-            left_out = (
-                1 - len(rows) / len(users),
-                1 - len(np.unique(users[rows])) / columns.n_users,
-                1 - len(np.unique(items[rows])) / columns.n_items,
-            )
+            of_users = 1 - len(np.unique(users[rows])) / columns.n_users
+            of_items = 1 - len(np.unique(items[rows])) / columns.n_items
             self.fit_notes = [
-                "trained without noise: {:.0%} of the ratings, with all of {:.0%} of the users and "
-                "{:.0%} of the items, left out of training, but not of the test".format(*left_out)
+                f"trained without noise: {1 - len(rows) / len(users):.0%} of the ratings, with all "
+                f"of {of_users:.0%} of the users and {of_items:.0%} of the items, left out of "
+                "training, but not of the test"
             ]
         return users[rows], items[rows], ratings[rows]
 
@@ -151,6 +150,7 @@ class LeastSquares(FactorModel):
         return super().pairs(np.where(known, users, -1), np.where(known, items, -1))
 
 
+@dataclass(eq=False, repr=False)
 class SparkALS(AlternatingLeastSquares):
     """Alternating least squares of Spark's MLlib; `random_state` is its ``seed``.
 
@@ -166,45 +166,30 @@ class SparkALS(AlternatingLeastSquares):
     round them otherwise.
     """
 
-    label = "spark-als"
+    label: ClassVar[str] = "spark-als"
+    n_factors: int = 10
+    n_epochs: int = 10
+    reg: float = 0.1
+    implicit: bool = False
+    alpha: float = 1.0
+    min_rating: float | None = None
+    k_core: int = 1
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        n_factors: int = 10,
-        n_epochs: int = 10,
-        reg: float = 0.1,
-        implicit: bool = False,
-        alpha: float = 1.0,
-        min_rating: float | None = None,
-        k_core: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_factors=n_factors, n_epochs=n_epochs, reg=reg, implicit=implicit, alpha=alpha,
-            min_rating=min_rating, k_core=k_core, random_state=random_state,
-        )  # fmt: skip
-        self.is_preference = implicit
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.is_preference = self.implicit
 
     def factorise(
         self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
     ) -> tuple[Vectors, Vectors]:
-        """Fit MLlib's ``ALS`` in the Spark session of this process.
-
-        Users and items are numbered by the order of their names in the whole data set, as
-        categories of a pandas column are: the number of a user decides which random vector it
-        starts from.
-        """
+        """Fit MLlib's ``ALS``; a user's number, by name, decides its first random vector."""
         import pyarrow as pa
 
         user_numbers = number_by_name(trainset.user_ids)[trainset.user_codes]
         item_numbers = number_by_name(trainset.item_ids)[trainset.item_codes]
-        table = pa.table(
-            {
-                "user": user_numbers[users],
-                "item": item_numbers[items],
-                "rating": ratings.astype(np.float32),
-            }
-        )
+        columns = user_numbers[users], item_numbers[items], ratings.astype(np.float32)
+        table = pa.table(columns, names=["user", "item", "rating"])
         session = local_session(self.label)
         with warnings.catch_warnings():
             # It warns of every version of pandas that is newer than itself.
@@ -279,6 +264,7 @@ class SparkALSEntry(LeastSquares):
         return super().memory(params, size) + SPARK_ROW * size.n_ratings + SPARK_ITSELF
 
 
+@dataclass(eq=False, repr=False)
 class ImplicitALS(AlternatingLeastSquares):
     """Alternating least squares of the library implicit, for counts.
 
@@ -293,22 +279,14 @@ class ImplicitALS(AlternatingLeastSquares):
     threads.
     """
 
-    label = "implicit-als"
-
-    def __init__(
-        self,
-        n_factors: int = 100,
-        n_epochs: int = 15,
-        reg: float = 0.01,
-        alpha: float = 1.0,
-        min_rating: float | None = None,
-        k_core: int = 1,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_factors=n_factors, n_epochs=n_epochs, reg=reg, alpha=alpha,
-            min_rating=min_rating, k_core=k_core, random_state=random_state,
-        )  # fmt: skip
+    label: ClassVar[str] = "implicit-als"
+    n_factors: int = 100
+    n_epochs: int = 15
+    reg: float = 0.01
+    alpha: float = 1.0
+    min_rating: float | None = None
+    k_core: int = 1
+    random_state: int | None = None
 
     def factorise(
         self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats

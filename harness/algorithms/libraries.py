@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from harness.algorithms import surprise
 from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Fault, Params, Size
@@ -30,26 +29,22 @@ from harness.algorithms.trainset import Codes, ColumnTrainset
 from harness.errors import AlgorithmError, suggestion
 from harness.files import hold
 from harness.kernels import n_threads
-from harness.sections import folded
+from harness.sections import Section, folded
 
 RUNNERS = files("harness.algorithms").joinpath("runners")
 MARK = "ready.json"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-class Declared(BaseModel):
+class Declared(Section):
     """A model of a library: the parameters that may be set, and what its scores are."""
-
-    model_config = ConfigDict(extra="forbid")
 
     params: list[str]
     ratings: bool = False
 
 
-class Library(BaseModel):
+class Library(Section):
     """A library of ``libraries.toml``."""
-
-    model_config = ConfigDict(extra="forbid")
 
     distribution: str
     requirements: list[str]
@@ -68,8 +63,6 @@ def libraries() -> dict[str, Library]:
 def resolve(name: str) -> tuple[str, Library, str, Declared]:
     """Return library and model of a name as ``cornac/MF``, in any spelling.
 
-    Examples
-    --------
     >>> library, known, model, declared = resolve("Cornac/mf")
     >>> library, model, declared.ratings
     ('cornac', 'MF', True)
@@ -120,11 +113,7 @@ def prepare(name: str, params: Params) -> None:
 
 
 def environment(library: str) -> Path:
-    """Return the interpreter of a library's environment, which is made at the first use.
-
-    It is a virtual environment in the cache with the versions that ``libraries.toml`` names.
-    Raises AlgorithmError where no fitting Python is there, or pip fails.
-    """
+    """Return the interpreter of a library's environment, made in the cache at the first use."""
     from harness.datasets.section import cache_folder
 
     known = libraries()[library]
@@ -178,9 +167,8 @@ def _base(library: str, known: Library) -> tuple[str, str]:
 class LibraryModel(surprise.AlgoBase):  # type: ignore[misc]
     """A model of another library; its estimates are the scores that came back.
 
-    An item without a score comes last in a user's catalogue. Where a single estimate is asked for,
-    it is impossible, as with Surprise, and the default is the mean of the training ratings, or the
-    lowest score where scores are no ratings.
+    An item without a score comes last in a user's catalogue; a single estimate is impossible, the
+    default the mean of the training ratings, or the lowest score where scores are no ratings.
     """
 
     def __init__(
@@ -207,15 +195,10 @@ class LibraryModel(surprise.AlgoBase):  # type: ignore[misc]
         self.seconds_elsewhere = result["fit_seconds"], result["score_seconds"]
         missing = np.isnan(self.scores)
         self.lowest = float(np.nanmin(self.scores)) if not missing.all() else 0.0
-        self.fit_notes = [
-            f"{self._known.title} {result['version']}, in a process of its own, which peak MB "
-            "leaves out"
-        ]
-        if missing.any():
-            self.fit_notes.append(
-                f"no score for {missing.mean():.1%} of all pairs of users and items"
-            )
-        self.fit_notes += result["notes"]
+        process = "in a process of its own, which peak MB leaves out"
+        lacking = f"no score for {missing.mean():.1%} of all pairs of users and items"
+        self.fit_notes = [f"{self._known.title} {result['version']}, {process}"]
+        self.fit_notes += [lacking] * bool(missing.any()) + result["notes"]
         return self
 
     def _run(self, folder: Path, columns: ColumnTrainset) -> tuple[dict[str, Any], Any]:
@@ -224,9 +207,8 @@ class LibraryModel(surprise.AlgoBase):  # type: ignore[misc]
 
         offsets, items, ratings = columns.by_user
         users = np.repeat(np.arange(columns.n_users, dtype=np.int32), np.diff(offsets))
-        pq.write_table(
-            pa.table({"user": users, "item": items, "rating": ratings}), folder / "train.parquet"
-        )
+        table = pa.table({"user": users, "item": items, "rating": ratings})
+        pq.write_table(table, folder / "train.parquet")
         sent = hashlib.sha256((folder / "train.parquet").read_bytes()).hexdigest()
         request = {
             "library": self.library,

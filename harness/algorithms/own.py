@@ -71,9 +71,8 @@ def _own_folders() -> list[str]:
 def code_digest(algorithm: type) -> str:
     """Return a hash of the module that a class was loaded from, at the first call.
 
-    It covers the text of the module's file, and its functions and classes as they are loaded: in
-    a live process the file can have changed since the module was imported. What the module imports
-    is not covered. Compiled code differs between minor versions of Python.
+    It covers the module's text, and its functions and classes as they are loaded: in a live process
+    the file can have changed since the import. What the module imports is not covered.
     """
     module = inspect.getmodule(algorithm)
     try:

@@ -83,12 +83,10 @@ class NeedsSurprise(Exception):  # noqa: N818 - not an error: the way round is a
 
 
 class Algorithm(ABC):
-    """One algorithm: a subclass declares all that the harness knows of it.
+    """One algorithm: a subclass with a `model_class` declares all that the harness knows of it.
 
-    A subclass with a `model_class` is an entry of the registry, from which the CLI, the schema, the
-    reference pages, the methods text, search spaces and plots are made. The class fits a model in
-    place of its own ``fit``; an instance estimates with a fitted model in place of ``predict``.
-    Users and items are inner ids there, -1 where the training set does not know them.
+    The class fits a model in place of its own ``fit``; an instance estimates in place of
+    ``predict``, where users and items are inner ids, -1 for an unknown one.
     """
 
     model_class: ClassVar[type]
@@ -200,10 +198,7 @@ class Algorithm(ABC):
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
-        """Return the attributes of a model of new users, whose ratings `trainset` holds.
-
-        Its items are those of the model, whose attributes stay as they are.
-        """
+        """Return the attributes of a model of the users of `trainset`, with the same items."""
         raise AlgorithmError(
             f"{cls.name}: it cannot take new users; SVD, SVDpp, NMF, BaselineOnly, SlopeOne, the "
             "neighbour methods with `user_based: false`, Popularity, ItemMean, EASE, PureSVD and "
@@ -211,10 +206,7 @@ class Algorithm(ABC):
         )
 
     def estimates(self, users: Codes, items: Codes) -> Estimates:
-        """Return the unclipped estimates, and which are impossible; both broadcast.
-
-        Without a method of its own, an algorithm is scored by Surprise's ``predict``.
-        """
+        """Return the unclipped estimates, and which are impossible; both broadcast."""
         raise NeedsSurprise
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
@@ -310,10 +302,7 @@ def canonical(name: str) -> str:
 
 
 def find(name: str) -> type:
-    """Return the class of an algorithm by its name, in any spelling, or ``package.module:Class``.
-
-    Raises AlgorithmError where there is none, or it is no subclass of ``AlgoBase`` that estimates.
-    """
+    """Return the class of an algorithm by its name in any spelling, or ``package.module:Class``."""
     return own.load(name) if ":" in name else entry(name).model_class
 
 

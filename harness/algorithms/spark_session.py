@@ -40,11 +40,7 @@ exec {program} "$@"
 
 
 def find_java(who: str = "Spark") -> Path:
-    """Return the Java program that Spark would start; `who` starts the message if there is none.
-
-    That of `JAVA_HOME` where it is set; else the one on the path or, where that is missing or too
-    old, the one that the extra `spark` installs.
-    """
+    """Return the Java that Spark would start: of `JAVA_HOME`, the path, or the extra `spark`."""
     home = os.environ.get("JAVA_HOME")
     path = str(Path(home) / "bin" / "java") if home else "java"
     program = shutil.which(path)
@@ -111,9 +107,7 @@ def java_home(program: Path) -> Iterator[None]:
 def local_session(who: str = "Spark", settings: dict[str, str] | None = None) -> SparkSession:
     """Return the Spark session of this process; one that uses this machine alone if there is none.
 
-    It takes as many threads as `harness.kernels.n_threads`, half of the memory that is free, and
-    no port that other machines could reach. What Java writes while it starts is shown only where
-    the start fails. `who` starts messages; `settings` are added to those here or replace them.
+    It takes half of the free memory and opens no port to other machines; `who` starts messages.
     """
     with warnings.catch_warnings():
         # It warns of every version of pandas that is newer than itself.

@@ -79,10 +79,7 @@ class Order(NamedTuple):
 
 
 class RatingLists(Mapping[int, Rated]):
-    """Surprise's dictionary of the ratings of every user or item, each list built on first use.
-
-    An unknown key gives an empty list, as a ``defaultdict`` would, but is not remembered.
-    """
+    """Surprise's dictionary of the ratings of every user or item, each list built on first use."""
 
     def __init__(self, lists: Lists) -> None:
         self._lists = lists
@@ -123,10 +120,8 @@ class RatingLists(Mapping[int, Rated]):
 class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
     """Surprise's training set with the same ratings in the same order, kept in columns.
 
-    Surprise keeps two dictionaries of lists of tuples, about 250 bytes a rating; the columns take
-    24, and the lists of a user or an item are built on first use. *Codes* number the users and
-    items of a data set, *inner ids* those of this training set, in the order in which they first
-    appear; `inner_users` and `inner_items` hold the inner id of each code, -1 where it is unknown.
+    *Codes* number the users and items of a data set, *inner ids* those of this training set, in the
+    order in which they first appear; `inner_users` and `inner_items` are -1 for an unknown code.
     """
 
     _inner2raw_id_users = _inner2raw_id_items = None  # Surprise makes them when it needs them

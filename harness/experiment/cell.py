@@ -104,10 +104,7 @@ def attempt(
 
 
 def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRecord:
-    """Fit the algorithm of a cell, estimate the test ratings and rank the candidates.
-
-    The lists of a trial are judged at once by the metric that decides, and not kept.
-    """
+    """Fit the algorithm of a cell, estimate the test ratings and rank the candidates."""
     experiment = plan.experiment
     chosen = experiment.algorithms[cell.algorithm]
     section = experiment.candidates[cell.candidates]

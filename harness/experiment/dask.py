@@ -53,11 +53,7 @@ Packed = tuple[bytes, int]
 
 
 def on_cluster(cells: Sequence[Cell], pool: Pool, check: Check) -> Iterator[tuple[Cell, Outcome]]:
-    """Compute cells on the workers of the cluster that a config names, or raise a ClusterError.
-
-    Dask computes the cells of a lost worker again elsewhere, and gives those that wait to workers
-    that join late.
-    """
+    """Compute cells on the workers of the cluster that a config names, or raise a ClusterError."""
     try:
         import distributed  # noqa: F401
     except ImportError:

@@ -69,10 +69,7 @@ class DryRun(NamedTuple):
 
 
 def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] = ()) -> DryRun:
-    """Plan an experiment: read and split its data, and find what would stop a run.
-
-    A data set of the catalogue is read where it is on this machine and small.
-    """
+    """Plan an experiment, read and split its small data, and find what would stop a run."""
     import psutil
 
     plan = Plan.from_config(config, overrides=overrides)

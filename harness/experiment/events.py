@@ -7,11 +7,7 @@ from typing import NamedTuple
 
 
 class RunPlanned(NamedTuple):
-    """The cells are known, and how many of them were found in the cache.
-
-    Where parameters are searched, it comes twice: before the search with the greatest number of
-    trials, None if seconds end it, and after it with the number of trials that there were.
-    """
+    """The cells are known: before a search (`n_trials` at most, None for no limit) and after it."""
 
     n_cells: int
     n_found: int
@@ -29,8 +25,7 @@ class Stage(NamedTuple):
     """A cell, or the run (an empty `cell`), has reached a stage or a step of it.
 
     Stages are ``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by
-    epoch`` where steps are epochs), ``scoring`` (steps are users), ``metrics`` and, of the whole
-    run, ``comparing``. 0 of 0 steps means that their number is unknown.
+    epoch``), ``scoring``, ``metrics`` and ``comparing``. Of 0 steps the number is unknown.
     """
 
     cell: str

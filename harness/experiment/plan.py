@@ -36,10 +36,9 @@ Positions = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Cell:
-    """One algorithm on one fold of one split of one data set, under one seed.
+    """One algorithm on one fold of one split of one data set, under one seed; or a trial (`inner`).
 
-    Data set, split, candidates and algorithm are positions in the lists of the config; an `inner`
-    cell is a trial, fitted on the inner training part and scored on the validation part.
+    Data set, split, candidates and algorithm are positions in the lists of the config.
     """
 
     dataset: int
@@ -59,8 +58,7 @@ class Cell:
 class Plan:
     """What an experiment computes: its data and splits, made on first use, and its cells.
 
-    `given` are ratings from Python in place of the config's data set; `progress` is called while a
-    data set is downloaded; `read` holds filtered data and the reports of filters, by position.
+    `given` are ratings from Python; `read` holds filtered data and the reports of filters.
     """
 
     experiment: Experiment

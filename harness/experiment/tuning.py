@@ -54,10 +54,7 @@ class Trial(NamedTuple):
 
 @dataclass
 class Search:
-    """The search for the parameters of a cell, which is as the config writes it.
-
-    The first trial is the setting of the config; then come those of the search in order.
-    """
+    """The search for the parameters of a cell; its first trial is the setting of the config."""
 
     cell: Cell
     space: SearchSpace
@@ -86,10 +83,7 @@ class Search:
         return f"{len(failed)} of {len(self.tried)} trials failed: {reason}"
 
     def next_settings(self) -> list[Setting]:
-        """Return the settings to be tried at once: as many as do not wait for another's value.
-
-        None at the end of the budget or of the settings.
-        """
+        """Return the settings to be tried at once: as many as do not wait for another's value."""
         n_tried, trials, seconds = len(self.tried), self.budget.trials, self.budget.seconds
         if n_tried and (
             not self.space

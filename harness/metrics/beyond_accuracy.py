@@ -459,11 +459,10 @@ def _by_user(exposure: Exposure, *, of_ratings: bool = False) -> csr_array:
 def _cosine_sums(
     top: Ranks, exposure: Exposure, *, of_ratings: bool = False
 ) -> tuple[Floats, Floats, Ints]:
-    """Sum ``cos(i, j) = n_ij / sqrt(n_i n_j)`` of the item i at each rank of each list.
+    """Sum the cosines of the item at each rank of each list, by who rated both or by their ratings.
 
-    Or sum the cosines of what the users who rated both gave. Returns the sums over the items j at
-    the ranks above and over those that the user rated in training, both of shape (n_users, depth),
-    and how many the user rated.
+    Returns the sums over the items at the ranks above and over those that the user rated in
+    training, both of shape (n_users, depth), and how many the user rated.
     """
     by_user = _by_user(exposure, of_ratings=of_ratings)
     by_item = by_user.tocsc()

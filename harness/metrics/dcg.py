@@ -249,10 +249,7 @@ def _discounts(params: Params) -> Callable[[Floats], Floats]:
 
 
 def gains(params: Params, relevance: Floats) -> Gains:
-    """Return what the gains of relevances, of which `without_gain` names none, are computed from.
-
-    Only what the loops do not know is computed here.
-    """
+    """Return what the gains of relevances are computed from; `without_gain` must name none."""
     gain = params.get("gain", Value("exp2"))
     if gain.word == "binary":
         return relevance, BINARY, least_gain(params)
@@ -291,10 +288,7 @@ def walk(
     ks: Ints,
     *more: object,
 ) -> Floats:
-    """Call a compiled loop for blocks of users; return its scores at each k, zeros at first.
-
-    `form` gives the weights of ranks.
-    """
+    """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
     cuts = np.minimum(ks, lists.longest)
     weights = rank_weights(form, cuts)
     ranks = (lists.tie_low, lists.tie_high)

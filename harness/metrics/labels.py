@@ -185,7 +185,6 @@ THRESHOLD = Parameter(
 class Definition:
     """The declaration of a metric, in place of the function that computes it.
 
-    A call scores one kind of evidence: ``ndcg(lists, 10, ties="first")``, ``rmse(pairs)``.
     The function's name is the metric's, the first paragraph of its docstring the summary.
     """
 
@@ -601,13 +600,7 @@ def _there(evidence: T | None, what: str, metric: Metric) -> T:
 
 
 def check_relevance(metric: Metric, relevance: ArrayLike) -> None:
-    """Refuse relevances that a metric does not define, with what to change in the label.
-
-    >>> check_relevance(parse("ndcg@10"), [-2, 5])
-    Traceback (most recent call last):
-    harness.errors.MetricError: ndcg: a relevance of -2; add negative=zero, or move the scale with \
-offset=-2
-    """
+    """Refuse relevances that a metric does not define, with what to change in the label."""
     grades, find = np.asarray(relevance, np.float64), metric.definition.fault_of_relevance
     if find and len(grades) and (fault := find(metric.params, grades)):
         raise MetricError(f"{_label(metric.name, dict(metric.chosen), None)}: {fault}")

@@ -43,11 +43,7 @@ def neutral(params: Params) -> float:
 
 
 def cut_rule(params: Params) -> int:
-    """Return `BEST` or `WORST` if the metric has to find that order itself, else `AVERAGE`.
-
-    Divided by what is among the first k, a list may gain by having fewer relevant items there, so
-    that the best order depends on where it is cut.
-    """
+    """Return `BEST` or `WORST` if the best order depends on where a list is cut, else `AVERAGE`."""
     retrieved = params.get("ideal") == "retrieved" and params["gain"].word == "binary"
     if retrieved or params.get("denominator") == "hits":
         return {"best": BEST, "worst": WORST}.get(params["ties"], AVERAGE)
@@ -124,9 +120,8 @@ def _draw(
 ) -> None:
     """Give each group ranks drawn without replacement, and its items an order among them.
 
-    Each user has a stream of random numbers that depends on the seed and the user alone. Items are
-    shuffled (Fisher and Yates); then each rank of the group is taken with the probability that
-    leaves as many of the others as items remain.
+    Each user has a stream of random numbers of its own. Items are shuffled (Fisher and Yates); a
+    rank is taken with the probability that leaves as many of the others as items remain.
     """
     for user in range(start, stop):
         state = _scramble(seed ^ _scramble(np.uint64(user + 1)))
@@ -165,8 +160,7 @@ def _scramble(state: np.uint64) -> np.uint64:
 def hypergeometric(n: int, r: int, t: int) -> Floats:
     """Return the probabilities that t items drawn from n, of which r are relevant, hold 0, 1, ...
 
-    Each follows from its neighbour, from the most probable outwards, so that large groups lose no
-    digits. ``hypergeometric(4, 2, 2)`` is 1/6, 4/6, 1/6.
+    Each follows from its neighbour, from the most probable outwards: no digits are lost.
     """
     chances: Floats = np.zeros(min(r, t) + 1)
     least = max(0, t - (n - r))

@@ -308,10 +308,8 @@ def match(
 ) -> Rankings:
     """Sort recommended rows by descending key, and find each among the judged rows.
 
-    Equal keys of a user are tied, in the order of the rows; what is not among the judged rows has
-    relevance 0. Codes stand for positions in `user_ids`, all of whom get a list, and `item_ids`.
-    With `by_rank` keys are negative ranks, which must be 1, 2, 3, ...; with `by_name` the ids, not
-    the rows, order tied items in ``top_items``.
+    Equal keys are tied, in the order of the rows or, with `by_name`, of the ids. With `by_rank`
+    they are negative ranks, which must be 1, 2, 3, ...; what is not judged has relevance 0.
     """
     import pandas as pd
 

@@ -296,8 +296,7 @@ def tie_keys(ids: ArrayLike) -> TieKeys:
 def order_keys(users: TieKeys, items: TieKeys) -> TieKeys:
     """Return sort keys for items with equal estimates in shown lists: the smallest comes first.
 
-    They do not depend on the order of the input and, like random numbers, differ from user to user,
-    so that no item comes first for all of them. Users and items are given by their `tie_keys`.
+    Like random numbers they differ from user to user, but depend on their `tie_keys` alone.
     """
     return (users ^ items) * MULTIPLIER
 
@@ -443,10 +442,7 @@ def top_items(
     depth: int,
     equal: TieKeys | None = None,
 ) -> Ranks:
-    """Return the items of highest estimate of each user, -1 where the list is shorter than `depth`.
-
-    Items of equal estimate are in the order of `equal`, left out in that of the rows.
-    """
+    """Return the items of highest estimate of each user, -1 past the end; `equal` orders ties."""
     order = np.lexsort((-estimates, users) if equal is None else (equal, -estimates, users))
     users = users[order]
     position = np.arange(len(users)) - np.searchsorted(users, users)

@@ -429,8 +429,7 @@ def average_catalogue(
 ) -> None:
     """Average over the k nearest neighbours, for each row of similarities and every y.
 
-    `orders` holds the places of the similarities from the highest, equal ones in any order; values
-    of each x are divided by its spread; `missing` is the mean over fewer than `least`.
+    `orders` holds places from the highest similarity; fewer than `least` give `missing`.
     """
     x_offsets, x_ys, x_values = x_lists
     y_offsets, y_xs, y_values = y_lists

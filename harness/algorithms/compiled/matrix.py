@@ -20,12 +20,10 @@ WORTH_A_THREAD = 2_000_000
 
 
 class LazyMatrix:
-    """A matrix of n × n numbers, whose rows are computed on first use.
+    """A matrix of n × n numbers like Surprise's array, whose rows are computed on first use.
 
-    Replaces Surprise's array: ``matrix[x]`` is a row, ``matrix[x, x2]`` a number. The last row is
-    kept, since ``predict`` asks for the numbers of one row one after the other.
     ``fill(xs, rows, *arguments)`` writes the rows of some x; it is found by its name when a model
-    is loaded.
+    is loaded. The last row is kept, since ``predict`` asks for its numbers one after the other.
     """
 
     def __init__(
@@ -79,10 +77,7 @@ def rows_of(matrix: Floats | LazyMatrix, xs: Codes) -> Floats:
 def each_row(
     xs: Codes, at_once: int, smallest: int, task: Callable[[Codes, Codes, Offsets], None]
 ) -> None:
-    """Call ``task(distinct, rows, places)`` for some distinct x at a time, on threads.
-
-    `places` are where those x stand in `xs`, and ``distinct[rows]`` is ``xs[places]``.
-    """
+    """Call ``task(distinct, rows, places)`` for some x; ``distinct[rows]`` is ``xs[places]``."""
     order = np.argsort(xs, kind="stable")
     every, edges = np.unique(xs[order], return_index=True)
     edges = np.append(edges, len(order))
