@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from harness.algorithms.model_files import load_model, save_model
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
-    from harness.experiment.final import fit_row
-    from harness.experiment.run import run
+    from harness.experiment.run import fit_row, run
     from harness.rankings import ndcg
     from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
@@ -46,23 +45,15 @@ if TYPE_CHECKING:
     from harness.results.best import best
 
 _HOMES = {
-    "Ratings": "harness.datasets",
-    "Run": "harness.results",
-    "across": "harness.results.across",
-    "best": "harness.results.best",
-    "describe": "harness.experiment.describe",
-    "estimate": "harness.recommendations",
-    "fit": "harness.recommendations",
-    "fit_row": "harness.experiment.final",
-    "fold_in": "harness.recommendations",
-    "load": "harness.datasets",
-    "load_model": "harness.algorithms.model_files",
-    "ndcg": "harness.rankings",
-    "read_run": "harness.results",
-    "recommend": "harness.recommendations",
-    "recommend_in_blocks": "harness.recommendations",
-    "run": "harness.experiment",
-    "save_model": "harness.algorithms.model_files",
+    "harness.algorithms.model_files": ("load_model", "save_model"),
+    "harness.datasets": ("Ratings", "load"),
+    "harness.experiment.describe": ("describe",),
+    "harness.experiment.run": ("fit_row", "run"),
+    "harness.rankings": ("ndcg",),
+    "harness.recommendations": ("estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"),
+    "harness.results": ("Run", "read_run"),
+    "harness.results.across": ("across",),
+    "harness.results.best": ("best",),
 }
 
 
@@ -70,9 +61,10 @@ def __getattr__(name: str) -> Any:
     """Import a public name on first use, so that ``import harness`` is fast."""
     from importlib import import_module
 
-    if name in _HOMES:
-        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(home), name)
+            return value
     if name == "metrics":
         return import_module("harness.metrics")
     raise AttributeError(f"module 'harness' has no attribute {name!r}")

@@ -24,24 +24,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-__all__ = [
-    "AlgorithmError",
-    "CapacityError",
-    "ClusterError",
-    "ComparisonError",
-    "ConfigError",
-    "DataError",
-    "DownloadError",
-    "Fault",
-    "HarnessError",
-    "MetricError",
-    "ResultsError",
-    "SplitError",
-    "counted",
-    "suggestion",
-]
-
-
 MOST_SHOWN = 50
 LONGEST = 1_000
 """Characters of a key or a message that are shown: a hostile config can make them very long."""

@@ -107,16 +107,11 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
     known = _in_columns(model)
     trainset = known.trainset
     users, items = _two_columns(pairs)
-    inner = [
-        np.fromiter((ids.get(raw, -1) for raw in column), np.int64, len(column))
-        for ids, column in (
-            (trainset._raw2inner_id_users, users),
-            (trainset._raw2inner_id_items, items),
-        )
-    ]
-    names = (("users", users, trainset.to_raw_uid(0)), ("items", items, trainset.to_raw_iid(0)))
-    for (what, given, have), known_ids in zip(names, inner, strict=True):
-        if len(given) and (known_ids < 0).all() and type(given[0]) is not type(have):
+    ids, inner = (trainset._raw2inner_id_users, trainset._raw2inner_id_items), []
+    for what, given, of_side in zip(("users", "items"), (users, items), ids, strict=True):
+        inner.append(np.fromiter((of_side.get(raw, -1) for raw in given), np.int64, len(given)))
+        have = next(iter(of_side))
+        if len(given) and (inner[-1] < 0).all() and type(given[0]) is not type(have):
             raise AlgorithmError(
                 f"pairs: the model knows none of these {what}; its ids are like {have!r} "
                 f"({type(have).__name__}), these like {given[0]!r} ({type(given[0]).__name__})"
@@ -236,7 +231,7 @@ def recommend_in_blocks(
     item_ids = np.array(trainset.raw_items(trainset.item_codes), dtype=object)
     keys = tie_keys([str(user) for user in wanted]), tie_keys(item_ids)
     offsets, rated, _ = trainset.by_user
-    scale = trainset.rating_scale if clip and not models.is_preference(model) else None
+    clip = clip and not models.is_preference(model)
     yield _lists([], [], [])
     for start, stop, estimates in models.catalogue(model, trainset.user_codes[inner], clip=False):
         if not np.isfinite(estimates).all():
@@ -244,8 +239,8 @@ def recommend_in_blocks(
                 f"{type(model).__name__}: some estimates are not numbers; the fit diverged: lower "
                 "the learning rate or raise the regularisation"
             )
-        if scale is not None:
-            np.clip(estimates, *scale, out=estimates)
+        if clip:
+            np.clip(estimates, *trainset.rating_scale, out=estimates)
         allowed = np.ones(estimates.shape, dtype=bool) if least is None else estimates >= least
         if seen == "leave-out":
             for row, user in enumerate(inner[start:stop].tolist()):

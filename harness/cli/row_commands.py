@@ -180,7 +180,7 @@ def save(source: str, file: Path, results: Path, force: bool, **wanted: str | No
 
 def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[Any, int]:
     """Return the model of a row of a run or of a config, and the number of its users."""
-    from harness.experiment.final import fit_row
+    from harness.experiment.run import fit_row
 
     found: Run | str = source
     if Path(source).suffix not in CONFIG_ENDINGS:

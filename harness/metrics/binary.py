@@ -93,10 +93,7 @@ def precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 
 @metric(
-    "hits@k / |R|",
-    MANNING,
-    parameters=(THRESHOLD, RECALL_DENOMINATOR, *LISTS),
-    synonyms=("r",),
+    "hits@k / |R|", MANNING, parameters=(THRESHOLD, RECALL_DENOMINATOR, *LISTS), synonyms=("r",)
 )
 def recall(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Share of the relevant items that is among the first k."""

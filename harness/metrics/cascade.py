@@ -20,15 +20,7 @@ import numpy as np
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.binary import hits, where_relevant
-from harness.metrics.dcg import (
-    GRADES,
-    OFFSET,
-    Entries,
-    gain_of,
-    gains,
-    walk,
-    without_gain,
-)
+from harness.metrics.dcg import GRADES, OFFSET, Entries, gain_of, gains, walk, without_gain
 from harness.metrics.labels import LISTS, THRESHOLD, Parameter, Params, metric, number
 
 NEGATIVE = Parameter(

@@ -556,10 +556,7 @@ def score(
 
 
 def _score_alike(
-    group: list[Metric],
-    rankings: Rankings | None,
-    pairs: Pairs | None,
-    exposure: Exposure | None,
+    group: list[Metric], rankings: Rankings | None, pairs: Pairs | None, exposure: Exposure | None
 ) -> Iterator[Scores]:
     """Score metrics that differ only in their rank, all ranks in one pass."""
     first, definition, params = group[0], group[0].definition, group[0].params

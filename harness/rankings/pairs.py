@@ -361,9 +361,7 @@ def rank_block(
     above, equal, before = np.empty((3, len(columns)), dtype=np.int32)
     offsets = offsets_of(users, n_users)
     each_block(
-        lambda a, b: _count(candidates, offsets, columns, a, b, above, equal, before),
-        n_users,
-        8,
+        lambda a, b: _count(candidates, offsets, columns, a, b, above, equal, before), n_users, 8
     )
     order = np.lexsort((above + before, users))
     above, equal, before = above[order], equal[order], before[order]

@@ -8,15 +8,7 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, in_blocks, rows_of
-from harness.algorithms.registry import (
-    DOUBLE,
-    MEAN,
-    Algorithm,
-    Estimates,
-    FitOptions,
-    Params,
-    Size,
-)
+from harness.algorithms.registry import DOUBLE, MEAN, Algorithm, Estimates, FitOptions, Params, Size
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import kernel
 
