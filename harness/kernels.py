@@ -183,3 +183,12 @@ def _place(keys: NDArray[np.int64], free: NDArray[np.int64], rows: NDArray[np.in
         place = free[keys[row]]
         free[keys[row]] = place + 1
         rows[place] = row
+
+
+def rows_of(
+    offsets: NDArray[np.int64], owners: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return positions of owners, and their rows in ragged arrays; an owner of -1 has none."""
+    lengths = np.where(owners >= 0, offsets[owners + 1] - offsets[owners], 0)
+    starts = np.repeat(offsets[owners] - np.cumsum(lengths) + lengths, lengths)
+    return np.repeat(np.arange(len(owners)), lengths), starts + np.arange(len(starts))

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from harness import __version__
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset, Lists, RawIds
@@ -91,7 +92,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     parts = {name: _bytes_of(array) for name, array in sorted(arrays.items())}
     header = {
         "format": FORMAT,
-        "versions": _versions(),
+        "versions": {"harness": __version__, "scikit-surprise": version("scikit-surprise")},
         "algorithm": entry.name,
         "attributes": plain,
         "scale": [float(each) for each in trainset.rating_scale],
@@ -217,12 +218,6 @@ def _entry(kind: type) -> type[registry.Algorithm]:
     return entry
 
 
-def _versions() -> dict[str, str]:
-    from harness import __version__
-
-    return {"harness": __version__, "scikit-surprise": version("scikit-surprise")}
-
-
 def _bytes_of(array: Array) -> bytes:
     file = io.BytesIO()
     np.save(file, array, allow_pickle=False)
@@ -334,14 +329,8 @@ def _compare(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> None:
     free = (n for n in count(23) if n not in used)  # a number of factors has another shape
     n_users, n_items = next(free), next(free)
     users, items = np.divmod(np.arange(n_users * n_items), n_items)
-    toy_set = ColumnTrainset.from_columns(
-        users,
-        items,
-        1.0 + (users * items) % 5,
-        user_ids=range(n_users),
-        item_ids=range(n_items),
-        scale=(1, 5),
-    )
+    columns, ids = (users, items, 1.0 + (users * items) % 5), (range(n_users), range(n_items))
+    toy_set = ColumnTrainset.from_columns(*columns, user_ids=ids[0], item_ids=ids[1], scale=(1, 5))
     models.fit(toy, toy_set)
     sizes = {n_users: model.trainset.n_users, n_items: model.trainset.n_items}
     expected, found = vars(toy), vars(model)

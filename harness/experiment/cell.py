@@ -25,7 +25,7 @@ from harness.config.experiment import AlgorithmConfig
 from harness.errors import AlgorithmError, CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
-from harness.kernels import n_threads
+from harness.kernels import n_threads, rows_of
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
@@ -292,7 +292,7 @@ class Scorer:
         ranked = _rank_listed(kept, *listed, keys, depth=depth, named=named, least=section.least)
         if isinstance(section, Rated) and section.least_estimate is None:
             return ranked
-        users, rows = _rows_of(selected.offsets, kept)
+        users, rows = rows_of(selected.offsets, kept)
         users, ratings = users[counted[rows]], selected.ratings[rows[counted[rows]]]
         ideal = ratings[np.lexsort((-ratings, users))]
         return replace(ranked, pool_offsets=offsets_of(users, len(kept)), pool=ideal)
@@ -319,9 +319,9 @@ class Scorer:
                 for first, last, others in models.catalogue(self.fallback, strangers):
                     estimates[unknown[first:last]] = others
             self._check_and_clip(estimates)
-            users, rows = _rows_of(selected.offsets, kept[start:stop])
+            users, rows = rows_of(selected.offsets, kept[start:stop])
             users, rows = users[counted[rows]], rows[counted[rows]]
-            trained, seen = _rows_of(trainset.by_user.offsets, inner[start:stop])
+            trained, seen = rows_of(trainset.by_user.offsets, inner[start:stop])
             part = rankings.rank_block(
                 estimates,
                 offsets_of(users, stop - start),
@@ -395,13 +395,6 @@ def _rank_listed(
     top = top_items(users, np.arange(len(rows)), estimates, len(kept), depth, equal)
     shown = np.append(estimates, np.nan)[top] if named else None
     return replace(ranked, top_items=np.append(items, -1)[top], top_estimates=shown)
-
-
-def _rows_of(offsets: Ints, owners: Ints) -> tuple[Ints, Ints]:
-    """Return positions of owners, and their rows in ragged arrays; an owner of -1 has none."""
-    lengths = np.where(owners >= 0, offsets[owners + 1] - offsets[owners], 0)
-    starts = np.repeat(offsets[owners] - np.cumsum(lengths) + lengths, lengths)
-    return np.repeat(np.arange(len(owners)), lengths), starts + np.arange(len(starts))
 
 
 @cache

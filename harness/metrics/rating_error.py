@@ -104,7 +104,9 @@ def fcp(pairs: Pairs, params: Params) -> UserScores:
         pairs.n_users,
         SMALLEST_BLOCK,
     )
-    per_user = _shares(concordant, concordant + discordant)
+    both = concordant + discordant
+    per_user = np.full(pairs.n_users, np.nan)
+    np.divide(concordant, both, out=per_user, where=both > 0)
     in_order, out_of_order = float(concordant.sum()), float(discordant.sum())
     if params["pooling"] == "surprise":
         in_order /= max(1, int((concordant > 0).sum()))
@@ -137,7 +139,7 @@ def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
     0 where none of the first k is: Surprise's FAQ computes it so. `precision` counts all k.
     """
     found, recommended, _ = _estimated_counts(pairs, params, k)
-    per_user = _shares(found, recommended, 0.0)
+    per_user = np.divide(found, recommended, out=np.zeros_like(found), where=recommended > 0)
     return per_user, float(per_user.mean())
 
 
@@ -148,7 +150,7 @@ def estimated_recall(pairs: Pairs, params: Params, k: int) -> UserScores:
     0 where nothing is relevant: Surprise's FAQ computes it so. `recall` counts all of the first k.
     """
     found, _, relevant = _estimated_counts(pairs, params, k)
-    per_user = _shares(found, relevant, 0.0)
+    per_user = np.divide(found, relevant, out=np.zeros_like(found), where=relevant > 0)
     return per_user, float(per_user.mean())
 
 
@@ -172,16 +174,13 @@ def _estimated_counts(pairs: Pairs, params: Params, k: int) -> tuple[Floats, Flo
     return total(weights * relevant), total(weights), total(relevant.astype(float))
 
 
-def _shares(parts: Floats | Ints, wholes: Floats | Ints, otherwise: float = np.nan) -> Floats:
-    """Divide where the whole is above 0."""
-    return np.divide(parts, wholes, out=np.full(len(parts), otherwise), where=wholes > 0)
-
-
 def _means(pairs: Pairs, values: Floats) -> UserScores:
     """Average values within each user, and over all pairs; nan where there is none."""
     counts = np.diff(pairs.offsets)
     users = np.repeat(np.arange(pairs.n_users), counts)
-    means = _shares(np.bincount(users, weights=values, minlength=pairs.n_users), counts)
+    means: Floats = np.full(pairs.n_users, np.nan)
+    sums = np.bincount(users, weights=values, minlength=pairs.n_users)
+    np.divide(sums, counts, out=means, where=counts > 0)
     return means, float(values.mean()) if len(values) else math.nan
 
 
@@ -194,8 +193,9 @@ def _variances(pairs: Pairs, values: Floats) -> UserScores:
 def _unexplained(pairs: Pairs, left: Floats, left_pooled: float) -> UserScores:
     """Return 1 - the remaining share of the ratings' variance, nan if they have none."""
     spread, pooled = _variances(pairs, pairs.ratings)
-    share = 1.0 - left_pooled / pooled if pooled > 0 else math.nan
-    return 1.0 - _shares(left, spread), share
+    share = np.full(pairs.n_users, np.nan)
+    np.divide(left, spread, out=share, where=spread > 0)
+    return 1.0 - share, 1.0 - left_pooled / pooled if pooled > 0 else math.nan
 
 
 @kernel

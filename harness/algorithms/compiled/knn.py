@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from harness import kernels
 from harness.algorithms import registry, surprise
 from harness.algorithms.compiled import baseline_only
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
@@ -176,10 +177,8 @@ class KNNBasic(Algorithm):
     def only(self, ys: Codes) -> tuple[Lists, Lists]:
         """Return the lists of all x restricted to some y, and of those y, numbered from 0."""
         offsets, xs, values = self.y_lists
-        lengths = offsets[ys + 1] - offsets[ys]
-        starts = np.zeros(len(ys) + 1, np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        rows = np.repeat(offsets[ys] - starts[:-1], lengths) + np.arange(starts[-1])
+        owners, rows = kernels.rows_of(offsets, ys)
+        starts = np.searchsorted(owners, np.arange(len(ys) + 1))
         y_lists = Lists(starts, xs[rows], values[rows])
         order = Order.of(starts, y_lists.ids, len(self.x_lists.offsets) - 1)
         return order.lists(y_lists.ratings), y_lists
