@@ -231,16 +231,9 @@ def recommend_in_blocks(
     item_ids = np.array(trainset.raw_items(trainset.item_codes), dtype=object)
     keys = tie_keys([str(user) for user in wanted]), tie_keys(item_ids)
     offsets, rated, _ = trainset.by_user
-    clip = clip and not models.is_preference(model)
     yield _lists([], [], [])
     for start, stop, estimates in models.catalogue(model, trainset.user_codes[inner], clip=False):
-        if not np.isfinite(estimates).all():
-            raise AlgorithmError(
-                f"{type(model).__name__}: some estimates are not numbers; the fit diverged: lower "
-                "the learning rate or raise the regularisation"
-            )
-        if clip:
-            np.clip(estimates, *trainset.rating_scale, out=estimates)
+        models.check_and_clip(model, estimates, clip)
         allowed = np.ones(estimates.shape, dtype=bool) if least is None else estimates >= least
         if seen == "leave-out":
             for row, user in enumerate(inner[start:stop].tolist()):

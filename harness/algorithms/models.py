@@ -179,6 +179,17 @@ def catalogue(
         yield start, stop, _estimates(model, scorer, codes[start:stop], None, clip)[0]
 
 
+def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> None:
+    """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
+    if n_bad := int(np.count_nonzero(~np.isfinite(estimates))):
+        raise AlgorithmError(
+            f"{type(model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not numbers; "
+            "the fit diverged: lower the learning rate or raise the regularisation"
+        )
+    if clip and not is_preference(model):
+        np.clip(estimates, *model.trainset.rating_scale, out=estimates)
+
+
 def is_preference(model: surprise.AlgoBase) -> bool:
     """Return whether a model's estimates are no ratings, so that the scale does not bound them."""
     return bool(getattr(model, "is_preference", False))

@@ -22,7 +22,7 @@ from harness.algorithms import models, registry
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.config.experiment import AlgorithmConfig
-from harness.errors import AlgorithmError, CapacityError, HarnessError
+from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
 from harness.kernels import n_threads, rows_of
@@ -318,7 +318,7 @@ class Scorer:
                 strangers = selected.users[kept[start:stop][unknown]]
                 for first, last, others in models.catalogue(self.fallback, strangers):
                     estimates[unknown[first:last]] = others
-            self._check_and_clip(estimates)
+            models.check_and_clip(self.model, estimates, self.clip)
             users, rows = rows_of(selected.offsets, kept[start:stop])
             users, rows = users[counted[rows]], rows[counted[rows]]
             trained, seen = rows_of(trainset.by_user.offsets, inner[start:stop])
@@ -349,19 +349,8 @@ class Scorer:
             others = models.estimate(self.fallback, users[unknown], items[unknown])
             estimates[unknown], impossible = others[0], impossible.copy()
             impossible[unknown] = others[1]
-        self._check_and_clip(estimates)
+        models.check_and_clip(self.model, estimates, self.clip)
         return estimates, impossible
-
-    def _check_and_clip(self, estimates: Floats) -> None:
-        """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
-        n_bad = int(np.count_nonzero(~np.isfinite(estimates)))
-        if n_bad:
-            raise AlgorithmError(
-                f"{type(self.model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not "
-                "numbers; the fit diverged: lower the learning rate or raise the regularisation"
-            )
-        if self.clip and not models.is_preference(self.model):
-            np.clip(estimates, *self.model.trainset.rating_scale, out=estimates)
 
 
 def _rank_listed(

@@ -51,7 +51,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,8 +166,7 @@ def entropy(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
 )
 def popularity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Average recommended popularity: mean number of training ratings of the first k."""
-    top = _top(lists, ks, exposure)
-    return _means(np.where(top >= 0, exposure.popularity[top], 0.0), top, ks)
+    return _mean_of(exposure.popularity, lists, ks, exposure)
 
 
 @_of_items(
@@ -182,10 +181,9 @@ def novelty(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
 
     An item without a training rating counts as having one.
     """
-    top = _top(lists, ks, exposure)
     n = exposure.n_users if params["of"] == "users" else len(exposure.users)
     information = np.log2(n) - np.log2(np.maximum(exposure.popularity, 1))
-    return _means(np.where(top >= 0, information[top], 0.0), top, ks)
+    return _mean_of(information, lists, ks, exposure)
 
 
 @_of_items(
@@ -202,10 +200,9 @@ def popularity_rank(lists: Rankings, ks: Ints, params: Params, exposure: Exposur
     Items with equally many have the order of their codes, in a run that of first appearance in the
     data; items without a training rating come last.
     """
-    top = _top(lists, ks, exposure)
     rank = np.empty(len(exposure.popularity))
     rank[_by_popularity(exposure)] = np.arange(1, len(rank) + 1)
-    return _means(np.where(top >= 0, rank[top], 0.0), top, ks)
+    return _mean_of(rank, lists, ks, exposure)
 
 
 @_of_items(
@@ -221,15 +218,15 @@ def aplt(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Float
     Ties at the end of the head are resolved as by `popularity_rank`; an item without a training
     rating is in the tail.
     """
-    top, order = _top(lists, ks, exposure), _by_popularity(exposure)
+    order = _by_popularity(exposure)
     counts, share = exposure.popularity[order], params["head"].as_number
     if share is None:
         n_head = int((5 * (np.cumsum(counts) - counts) < 4 * counts.sum()).sum())
     else:  # without the rounding of the product
         n_head = math.ceil(share * exposure.n_catalogue - 1e-9)
-    tail = np.ones(len(order), dtype=bool)
-    tail[order[:n_head]] = False
-    return _means(np.where(top >= 0, tail[top], 0.0), top, ks)
+    tail = np.ones(len(order))
+    tail[order[:n_head]] = 0.0
+    return _mean_of(tail, lists, ks, exposure)
 
 
 @_of_all_lists(
@@ -244,8 +241,7 @@ def poplift(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
     As in the paper a value of a whole group of users, here all with a list and training ratings; a
     user has none. 0 if lists are as popular as profiles, below 0 if less.
     """
-    top = _top(lists, ks, exposure)
-    shown = _means(np.where(top >= 0, exposure.popularity[top], 0.0), top, ks)
+    shown = _mean_of(exposure.popularity, lists, ks, exposure)
     rated = _profile_sums(np.stack([exposure.popularity, exposure.popularity >= 0], 1), exposure)
     profile = rated[:, :1] / np.where(rated[:, 1:] > 0, rated[:, 1:], np.nan)
     both = ~np.isnan(shown + profile)
@@ -419,6 +415,12 @@ def _as_shares(counts: Floats) -> Floats:
 def _sums(values: Floats | NDArray[np.bool_], ks: Ints) -> Floats:
     """Sum values by rank over the first k."""
     return np.cumsum(values, axis=1, dtype=np.float64)[:, np.minimum(ks, values.shape[1]) - 1]
+
+
+def _mean_of(values: NDArray[Any], lists: Rankings, ks: Ints, exposure: Exposure) -> Floats:
+    """Average a value of each item over the first k of each list."""
+    top = _top(lists, ks, exposure)
+    return _means(np.where(top >= 0, values[top], 0.0), top, ks)
 
 
 def _means(values: Floats, top: Ranks, ks: Ints) -> Floats:
