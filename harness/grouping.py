@@ -100,8 +100,8 @@ def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
     if section.title == "items: popularity":
         return Groups(["head", "middle", "tail", UNKNOWN], [_thirds(each) for each in counts])
     if section.title == "users: training_ratings":
-        tested = np.array([np.bincount(s.ratings.users[s.test], minlength=len(c)) > 0
-                           for s, c in zip(splits, counts, strict=True)])  # fmt: skip
+        tests = (split.ratings.users[split.test] for split in splits)
+        tested = np.array([np.bincount(each, minlength=counts.shape[1]) > 0 for each in tests])
         n_tested = tested.sum(axis=0)
         means = np.rint((counts * tested).sum(axis=0) / np.maximum(n_tested, 1))
         names, masks = _quantiles(means, (n_tested > 0) & (means > 0), section.quantiles)
@@ -177,17 +177,15 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
             found = f"{words.iloc[0]!r} is no number" if len(words) else "the column is empty"
             raise DataError(f"groups: {section.title}: {found}; leave `quantiles` out")
         flags = column.str.get_dummies("|")
-        flags.columns = flags.columns.str.strip()
-        flags = flags.T.groupby(level=0).max().T
+        flags = flags.T.groupby(flags.columns.str.strip()).max().T
         names = sorted(flags.columns, key=natural)
         if len(names) > MOST_GROUPS:
             raise DataError(
                 f"groups: {section.title}: {counted(len(names), 'value')}, as {names[0]!r}; "
                 f"use a column of numbers, or of at most {MOST_GROUPS} values"
             )
-        masks = flags[names].to_numpy().T > 0
         if UNKNOWN in names:  # a genre of MovieLens
-            missing = missing | masks[names.index(UNKNOWN)]
-            masks = np.delete(masks, names.index(UNKNOWN), axis=0)
+            missing = missing | (flags[UNKNOWN] > 0).to_numpy()
             names.remove(UNKNOWN)
+        masks = flags[names].to_numpy().T > 0
     return ([*names, UNKNOWN], np.vstack([masks, missing])) if missing.any() else (names, masks)

@@ -17,7 +17,7 @@ from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Params, Size
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Offsets
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Offsets
 from harness.errors import AlgorithmError
 from harness.sections import Range
 
@@ -96,23 +96,22 @@ class TopNEntry(Algorithm):
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         estimates, impossible = np.zeros(len(users)), (users < 0) | (items < 0)
-        known = np.flatnonzero(~impossible)
-
-        def fill(distinct: Codes, rows: Codes, places: Offsets) -> None:
-            estimates[known[places]] = self.model.scores(distinct)[rows, items[known[places]]]
-
-        each_row(users[known], AT_ONCE, USERS_A_THREAD, fill)
-        return estimates, impossible
+        return self._fill(estimates, users, items, ~impossible), impossible
 
     def rows(self, users: Codes) -> Estimates:
         estimates = np.zeros((len(users), self.trainset.n_items))
-        known = np.flatnonzero(users >= 0)
+        return self._fill(estimates, users, None, users >= 0), users[:, None] < 0
+
+    def _fill(self, out: Floats, users: Codes, items: Codes | None, which: Bools) -> Floats:
+        """Write scores of some users, each with an item or with all."""
+        known = np.flatnonzero(which)
 
         def fill(distinct: Codes, rows: Codes, places: Offsets) -> None:
-            estimates[known[places]] = self.model.scores(distinct)[rows]
+            scores, own = self.model.scores(distinct), known[places]
+            out[own] = scores[rows] if items is None else scores[rows, items[own]]
 
         each_row(users[known], AT_ONCE, USERS_A_THREAD, fill)
-        return estimates, users[:, None] < 0
+        return out
 
 
 class EASE(TopN):
@@ -209,22 +208,15 @@ class PureSVD(TopN):
         return scores
 
 
-class PureSVDEntry(FactorModel):
+class PureSVDEntry(FactorModel, TopNEntry):
     """Products of factors."""
 
     model_class = PureSVD
-    kind = "top-n"
     summary = "truncated singular value decomposition with missing ratings as 0; for top-N lists"
     citation = "cremonesi2010performance"
     style = ("blue", "^", "-.", True)
     space = {"n_factors": Range(low=4, high=256, log=True)}
     integers = ("n_factors",)
-    unknown_user = TopNEntry.unknown_user
-    score_methods = TopNEntry.score_methods
-
-    @classmethod
-    def gives_preferences(cls, params: Params) -> bool:
-        return True
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:

@@ -120,8 +120,7 @@ class _Cluster:
     """A connection, and what the driver knows about the workers."""
 
     def __init__(self, client: Client, pool: Pool) -> None:
-        self.client = client
-        self.pool = pool
+        self.client, self.pool = client, pool
         self.versions = {package: version(package) for package in PACKAGES}
         self.checked: set[str] = set()
         self.refused: set[str] = set()
@@ -196,15 +195,14 @@ class _Cluster:
             return work(packed, job, request, limit, topic)
 
         def submit(cell: Cell) -> Future:
+            number, request = numbered[cell.key][0], pickle.dumps(Task(cell, n_at_once, 1))
             future = self.client.submit(
                 compute,
                 data,
-                pickle.dumps(Task(cell, n_at_once, 1)),
+                request,
                 key=f"cell-{cell.key[:16]}-{uuid.uuid4().hex}",
                 workers=sorted(usable) if self.refused else None,
-                priority=-numbered[cell.key][
-                    0
-                ],  # Dask itself orders what comes at once as it likes
+                priority=-number,  # Dask itself orders what comes at once as it likes
                 pure=False,
             )
             future.add_done_callback(news.put)
