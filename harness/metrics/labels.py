@@ -87,7 +87,7 @@ class Parameter:
     """One parameter of a label; `choices` is both what people read and what values are checked by.
 
     >>> weight = Parameter("weight", "1", "none, table(number, ...), a number above 0", "a weight")
-    >>> weight.words, weight.limits, weight.check("a label", Value("2.0"))
+    >>> weight.words, weight.limits, weight.check(Value("2.0"))
     ({'none': '', 'table': '(number, ...)'}, (0.0, inf), '2')
     """
 
@@ -108,42 +108,36 @@ class Parameter:
         limits = float(found.get("above", -math.inf)), float(found.get("below", math.inf))
         return limits if "a number" in self.choices else None
 
-    def check(self, label: str, value: Value) -> Value:
-        """Return a value in its canonical form, or raise an error whose message has the label."""
+    def check(self, value: Value) -> Value:
+        """Return a value in its canonical form, or raise a MetricError."""
         plain = value.as_number
         word = value.word if plain is None or not math.isfinite(plain) else number(plain)
         if word in self.words:
             fewest, most = _NUMBERS_BEHIND[self.words[word]]
             if not fewest <= len(value.numbers) <= most:
-                raise MetricError(
-                    f"{label}: {self.name}={value} has {len(value.numbers)} numbers in brackets; "
-                    f"write {word}{self.words[word]}"
-                )
-            return self._canonical(label, word, value)
+                has = f"{self.name}={value} has {len(value.numbers)} numbers in brackets"
+                raise MetricError(f"{has}; write {word}{self.words[word]}")
+            return self._canonical(word, value)
         if self.limits and plain is not None and self.limits[0] < plain < self.limits[1]:
             return Value(number(plain))
         meant = suggestion(word, self.words) if self.words and plain is None else ""
-        raise MetricError(
-            f"{label}: {self.name} cannot be {value}; "
-            + (meant if meant.startswith("did") else f"use {self.choices}")
-        )
+        hint = meant if meant.startswith("did") else f"use {self.choices}"
+        raise MetricError(f"{self.name} cannot be {value}; {hint}")
 
-    def _canonical(self, label: str, word: str, value: Value) -> Value:
+    def _canonical(self, word: str, value: Value) -> Value:
         """Write a word and its numbers in one way, after a check of the numbers."""
         numbers = value.numbers
         if not all(map(math.isfinite, numbers)):
-            raise MetricError(f"{label}: {self.name}={value} is not finite; write plain numbers")
+            raise MetricError(f"{self.name}={value} is not finite; write plain numbers")
         if word == "table" and (min(numbers) < 0 or any(b < a for a, b in pairwise(numbers))):
             raise MetricError(
-                f"{label}: the gains of {value} are negative or fall; write the gain of "
-                "relevance 0, 1, 2, ... from the least to the most"
+                f"the gains of {value} are negative or fall; write the gain of relevance 0, 1, "
+                "2, ... from the least to the most"
             )
         if word == "random":
             seed = numbers[0] if numbers else 0.0
             if not seed.is_integer() or not 0 <= seed < 2**32:
-                raise MetricError(
-                    f"{label}: the seed of {value} is not one; use a whole number from 0"
-                )
+                raise MetricError(f"the seed of {value} is not one; use a whole number from 0")
             numbers = (seed,) if seed else ()
         return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
 
@@ -396,17 +390,24 @@ def parse(label: str) -> Metric:
     harness.errors.MetricError: ndcg@0: k is '0'; use a whole number from 1
     """
     _check_text(label)
+    try:
+        return _read(label)
+    except MetricError as error:
+        raise MetricError(f"{label.strip()}: {error}") from None
+
+
+def _read(label: str) -> Metric:
     found = _LABEL.fullmatch(label)
     if not found or label.count("(") != label.count(")"):
         raise MetricError(
-            f"{label}: not a metric label; write name@k or name(parameter=value, ...)@k, "
-            "as ndcg(gain=linear)@10"
+            "not a metric label; write name@k or name(parameter=value, ...)@k, as "
+            "ndcg(gain=linear)@10"
         )
     given: dict[str, Value] = {}
     for part in _split(found["params"]) if found["params"] else ():
-        key, value = _read_parameter(label, part)
+        key, value = _read_parameter(part)
         if key in given:
-            raise MetricError(f"{label}: {key} is given twice; keep one")
+            raise MetricError(f"{key} is given twice; keep one")
         given[key] = value
     label, name = label.strip(), found["name"]
     definition = DEFINITIONS.get(name) or DEFINITIONS.get(name.casefold())
@@ -414,18 +415,16 @@ def parse(label: str) -> Metric:
         synonyms = {other: each.name for each in DEFINITIONS.values() for other in each.synonyms}
         meant = synonyms.get(name.casefold())
         hint = f"did you mean {meant!r}?" if meant else suggestion(name, DEFINITIONS)
-        raise MetricError(f"{label}: unknown metric {name!r}; {hint}")
+        raise MetricError(f"unknown metric {name!r}; {hint}")
     own = {each.name: each for each in definition.parameters}
-    for key in given:
-        if key not in own:
-            raise MetricError(
-                f"{label}: {definition.name} has no parameter {key!r}; {suggestion(key, own)}"
-            )
-    values = {key: own[key].check(label, given[key]) for key in own if key in given}
+    if foreign := [key for key in given if key not in own]:
+        hint = suggestion(foreign[0], own)
+        raise MetricError(f"{definition.name} has no parameter {foreign[0]!r}; {hint}")
+    values = {key: own[key].check(given[key]) for key in own if key in given}
     chosen = tuple((key, value) for key, value in values.items() if value != own[key].default)
     metric = Metric(definition.name, chosen, _read_rank(definition, label, found["k"]))
     if definition.fault and (fault := definition.fault(metric.params, metric.k)):
-        raise MetricError(f"{label}: {fault.format(label=label)}")
+        raise MetricError(fault.format(label=label))
     return metric
 
 
@@ -482,19 +481,19 @@ def _split(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def _read_parameter(label: str, text: str) -> tuple[str, Value]:
+def _read_parameter(text: str) -> tuple[str, Value]:
     """Read ``parameter=value``; what the parameter takes is for `Parameter.check`."""
     name, equals, written = text.partition("=")
     found = _VALUE.fullmatch(written.strip())
     if not equals or not name.strip() or not found:
-        raise MetricError(f"{label}: {text!r} is not a parameter; write parameter=value")
+        raise MetricError(f"{text!r} is not a parameter; write parameter=value")
     value = Value(found[0])
     try:
         _ = value.numbers
     except ValueError:
         raise MetricError(
-            f"{label}: {written.strip()!r} has something other than numbers in its brackets; "
-            f"write them as {found['word']}(1, 2)"
+            f"{written.strip()!r} has something other than numbers in its brackets; write them as "
+            f"{found['word']}(1, 2)"
         ) from None
     return name.strip(), value
 
@@ -502,14 +501,14 @@ def _read_parameter(label: str, text: str) -> tuple[str, Value]:
 def _read_rank(definition: Definition, label: str, text: str | None) -> int | None:
     if text is None:
         if definition.cut == "required":
-            raise MetricError(f"{label}: {definition.name} needs a rank; write {label}@10")
+            raise MetricError(f"{definition.name} needs a rank; write {label}@10")
         return None
     text = text.strip()
     if definition.cut == "none":
-        raise MetricError(f"{label}: {definition.name} has no rank; leave @{text} out")
+        raise MetricError(f"{definition.name} has no rank; leave @{text} out")
     sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
     if not (sound and 0 < int(text) <= GREATEST_K):
-        raise MetricError(f"{label}: k is {text!r}; use a whole number from 1")
+        raise MetricError(f"k is {text!r}; use a whole number from 1")
     return int(text)
 
 
