@@ -120,9 +120,7 @@ def test_a_runner_ends_with_the_process_that_started_it(tmp_path):
     script += "threading.Thread(target=runner.end_with_the_parent, daemon=True).start(); "
     script += "print('up', flush=True); time.sleep(600)"
     with subprocess.Popen(
-        [sys.executable, "-c", script, str(RUNNERS)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", script, str(RUNNERS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout.readline() == b"up\n"
         process.stdin.close()

@@ -53,9 +53,7 @@ SVDPP = seeded(
     cache_ratings=st.booleans(),
 )
 NMF = seeded(
-    **FACTORS | BIASED,
-    reg_pu=st.sampled_from([0.0, 0.06]),
-    init_low=st.sampled_from([0, 0.1]),
+    **FACTORS | BIASED, reg_pu=st.sampled_from([0.0, 0.06]), init_low=st.sampled_from([0, 0.1])
 )
 ALS = st.fixed_dictionaries(
     {"method": st.just("als")},

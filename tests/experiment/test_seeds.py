@@ -64,10 +64,7 @@ def test_a_run_of_crossed_seeds_has_the_cells_of_runs_of_one_seed():
 def test_a_search_has_seeds_of_its_own():
     tuned = {"name": "BaselineOnly", "search": {"bsl_options.reg_u": [1, 2, 4, 8, 16, 32]}}
     done = run(
-        seeds={"search": 2, "model": 2},
-        algorithms=[tuned],
-        tuning={"trials": 2},
-        statistics=None,
+        seeds={"search": 2, "model": 2}, algorithms=[tuned], tuning={"trials": 2}, statistics=None
     )
     trials = done.trials.groupby("seed")["params"].agg(tuple)
     of_search = {}

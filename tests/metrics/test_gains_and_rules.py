@@ -94,10 +94,7 @@ def test_a_binary_gain_takes_any_relevance():
 
 NAMES = ["ndcg", "precision", "recall", "fbeta", "ap", "rr", "hit", "hitrate_ndcg", "err", "rbp"]
 FULL, SHORT, NO_LIST, NOTHING_RELEVANT, NEITHER = range(5)
-PEOPLE = (
-    [["a", "b", "c"], ["a"], [], ["a", "b", "c"], []],
-    [["b"], ["a"], ["a"], [], []],
-)
+PEOPLE = ([["a", "b", "c"], ["a"], [], ["a", "b", "c"], []], [["b"], ["a"], ["a"], [], []])
 NUMBERS = {"nan": math.nan, "0": 0.0, "1": 1.0}
 
 
