@@ -235,6 +235,14 @@ def split(config: str, overrides: tuple[str, ...], output: Path, export: Path | 
     "`harness split --export` wrote, with the estimates or the lists of another program.",
 )
 @click.option("--name", help="With --against: name of the row; by default that of the file.")
+@click.option(
+    "-o",
+    "--output",
+    type=options.folder,
+    metavar="DIR",
+    help="With --against: write the run with the row to this folder, for `harness report`, "
+    "`table`, `compare` and others.",
+)
 @options.formats(*options.TABLES, help="With --against: how the table is printed.")
 @options.results
 def evaluate(
@@ -245,6 +253,7 @@ def evaluate(
     per_user: Path | None,
     against: str | None,
     name: str | None,
+    output: Path | None,
     form: str,
     results: Path,
 ) -> int:
@@ -273,7 +282,10 @@ def evaluate(
             raise click.UsageError(f"{wrong}: the run {against} decides it; remove it")
         opened = options.opened((against,), results)
         row = exchange.against(opened[0], files, name or files[0].stem)
-        print_run(join([*opened, row]), form)
+        joined = join([*opened, row])
+        print_run(joined, form)
+        if output is not None:
+            say(f"\nwritten to {exchange.write(joined, output)}")
         if per_user is not None:
             _write_users(per_user, row.users)
         return 0
@@ -282,8 +294,9 @@ def evaluate(
         for path in files
         if path.is_dir() or not (path.is_file() or (path.suffix and not (results / path).is_dir()))
     }
-    if (labels is None and len(runs) < len({*files})) or name is not None or form != "text":
-        raise click.UsageError("give --metrics LABELS; or --against RUN, with --name and --format")
+    of_rows = name is not None or output is not None or form != "text"
+    if of_rows or (labels is None and len(runs) < len({*files})):
+        raise click.UsageError("give --metrics LABELS; or --against RUN, with --name, -o, --format")
     if runs and (truth or training):
         raise click.UsageError("--truth, --training: a run has its own; leave them out")
     labels_of_runs = [label for run in runs.values() for label in run.info.metrics]

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ import pandas as pd
 
 from harness.algorithms.trainset import Bools, Codes, Floats
 from harness.candidates import Candidates, CandidatesSection, Catalogue
-from harness.config.experiment import GIVEN
+from harness.config.experiment import GIVEN, NAME
 from harness.errors import ResultsError, SplitError, counted
 from harness.experiment.cell import Scorer
 from harness.experiment.evaluate import scored, users_of
@@ -25,8 +26,16 @@ from harness.experiment.plan import Plan
 from harness.files import write_whole
 from harness.metrics import Pairs, Rankings
 from harness.rankings.lists import Rows, match, read_table
-from harness.results.record import AnyCell, CellFacts, CellName, CellResult, RowName, RowResult
-from harness.results.runs import Run
+from harness.results.record import (
+    OUTSIDE,
+    AnyCell,
+    CellFacts,
+    CellName,
+    CellResult,
+    RowName,
+    RowResult,
+)
+from harness.results.runs import RUN_FILE, Run, read_run
 from harness.results.scores import RowValue
 from harness.results.store import CellRecord, key_of, short_key
 from harness.splits import Split
@@ -137,6 +146,22 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
     return Run(info.model_copy(update=update), pd.concat(frames, ignore_index=True))
 
 
+def write(joined: Run, folder: Path) -> Path:
+    """Write a run with rows of other programs, and return its folder.
+
+    Raises ResultsError where the folder holds a run without such rows, which would be lost.
+    """
+    name = folder.name
+    if not re.match(NAME, name):
+        raise ResultsError(f"{folder}: {name!r} cannot be the name of a run; choose another folder")
+    if (folder / RUN_FILE).is_file() and all(
+        cell.fit_path != OUTSIDE for cell in read_run(folder).info.finished
+    ):
+        raise ResultsError(f"{folder}: has another run; choose a new folder")
+    named = Run(joined.info.model_copy(update={"name": name}), joined.users)
+    return named.write(folder.parent).folder or folder
+
+
 class _MissingError(ResultsError):
     """A file lacks rows that some candidates need."""
 
@@ -231,7 +256,14 @@ class _File:
         if no_errors and (errors := [m for m in plan.metrics if m.needs_pairs]):
             names = ", ".join(map(str, errors))
             self._note(1, f"files without estimates of all test ratings, so no {names}")
-        known = {"notes": [], "n_impossible": 0, "n_test": len(selected.items), "judged": {}}
+        known = {
+            "fit_path": OUTSIDE,
+            "scoring_path": OUTSIDE,
+            "notes": [],
+            "n_impossible": 0,
+            "n_test": len(selected.items),
+            "judged": {},
+        }
         of_program = CellFacts(**facts.only(CellFacts) | known)
         record = CellRecord(of_program, selected.users, selected.kept, lists, pairs)
         digest = hashlib.sha256(self.path.read_bytes()).hexdigest()

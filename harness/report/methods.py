@@ -22,7 +22,7 @@ from harness.datasets.section import CATALOGUE
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, joined, plain, templates
 from harness.results.best import NOT_PERSONALISED
-from harness.results.record import RunInfo, measured, took
+from harness.results.record import OUTSIDE, RunInfo, measured, took
 from harness.results.runs import escape_markdown
 from harness.sections import Range, SearchSpace, folded
 
@@ -178,6 +178,9 @@ def methods(info: RunInfo) -> Methods:
         "packages": [
             f"{name} {info.versions[name]}" for name in libraries if name in info.versions
         ],
+        "outside": list(
+            dict.fromkeys(plain(c.algorithm) for c in info.finished if c.fit_path == OUTSIDE)
+        ),
         "conditions": "; ".join(measured(info.cells)),
     }
     template = templates().get_template("methods.txt")

@@ -285,6 +285,7 @@ class _Tradeoff(Plot):
         import pandas as pd
 
         rows = self.table.rows[self.table.rows["algorithm"].isin(self.table.ranked(self.label))]
+        rows = rows[rows[TIMES[0]].notna()]  # nobody measured those of another program
         if rows.empty:
             raise self._nothing(f"no algorithm has a value of {self.label}; nothing to plot")
         seconds = (rows[TIMES[0]] + rows[TIMES[1]]).clip(lower=SHORTEST)

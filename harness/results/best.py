@@ -150,7 +150,13 @@ def best(
             raise ResultsError(f"{run.name}: no row has a value of {label} on every fold")
         row = rows[positions[0]]
     finished = [cell for cell in cells[row.row] if isinstance(cell, CellResult)]
-    chosen = next(each for each in info.experiment.algorithms if each.title == row.algorithm)
+    titled = {each.title: each for each in info.experiment.algorithms}
+    if row.algorithm not in titled:
+        raise ResultsError(
+            f"{run.name}: {row.algorithm} is no algorithm of its config but a row of another "
+            "program or run; choose another row"
+        )
+    chosen = titled[row.algorithm]
     params, how = _selected(run, row, finished, seeded="random_state" in chosen.params)
     algorithm_entry: dict[str, Any] = {"name": chosen.name, "params": params}
     if chosen.label:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    PlainSerializer,
+    WrapValidator,
+)
 
 Text = Annotated[str, Field(max_length=1_000_000)]
 Word = Annotated[str, Field(min_length=1, max_length=10_000)]
 Number = Annotated[float, Field(ge=-1e100, le=1e100)]
 Amount = Annotated[float, Field(ge=0, le=1e100)]
 """Far from what overflows in a sum or a square."""
+Measured = Annotated[
+    Amount,
+    WrapValidator(lambda value, check: math.nan if value is None else check(value)),
+    PlainSerializer(lambda value: None if math.isnan(value) else value),
+]
+"""An amount, or NaN where nobody measured it, which is null in a file."""
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]

@@ -38,6 +38,7 @@ from harness.results.fields import (
     Count,
     Digest,
     Identity,
+    Measured,
     Number,
     Params,
     Record,
@@ -50,6 +51,8 @@ from harness.results.fields import (
 from harness.sections import SearchSpace, dotted
 
 SCHEMA_VERSION = 2
+OUTSIDE = "not a model of the run: its estimates or lists were read from files"
+"""How a row of another program was fitted."""
 MOST_BYTES = 64_000_000
 NO_DIGEST = "0" * 64
 """What stands for the file's own SHA-256 while it is computed."""
@@ -139,9 +142,9 @@ class Conditions(Record):
 class CellFacts(Record):
     """What is known of a finished cell beside its lists and scores."""
 
-    fit_seconds: Amount
-    score_seconds: Amount
-    peak_mb: Amount
+    fit_seconds: Measured
+    score_seconds: Measured
+    peak_mb: Measured
     """What the cell added to the memory of its process, at the most."""
     measured: Conditions
     fit_path: str

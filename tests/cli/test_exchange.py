@@ -73,6 +73,35 @@ def test_a_model_trained_outside_has_the_row_of_the_run_to_the_last_digit(call, 
     pd.testing.assert_frame_equal(own, outside, check_exact=True)
 
 
+def test_the_row_is_kept_in_a_run_that_other_commands_read(call, exported):
+    estimates_outside(exported)
+    given = ("evaluate", *FILES, "--against", "own", "--format", "csv")
+    code, out, err = call(*given, "--name", "outside", "-o", "kept/all")
+    assert code == 0, err
+    table, _, said = out.partition("\nwritten to ")
+    assert said == "kept/all\n"
+    code, again, _ = call("table", "kept/all", "--format", "csv")
+    assert (code, again.strip()) == (0, table.strip())
+    kept = harness.read_run("kept/all")
+    assert kept.table.set_index("algorithm").loc["outside", "fit_seconds"].isna().all()
+    assert "null" in (exported / "kept/all/run.json").read_text()
+    code, out, err = call("report", "kept/all")
+    assert code == 0, err
+    assert "outside" in (exported / "kept/all/report.html").read_text()
+    assert "Of other programs" in call("methods", "kept/all")[1]
+    for arguments, message in (
+        ((*given, "-o", "runs/own"), "runs/own: has another run; choose a new folder"),
+        ((*given, "-o", "kept/a b"), "'a b' cannot be the name of a run"),
+        (
+            ("best", "kept/all", "--candidates", "rated", "--algorithm", "outside"),
+            "no algorithm of",
+        ),
+    ):
+        code, _, err = call(*arguments)
+        assert code == 2
+        assert message in err
+
+
 def test_estimates_of_the_test_ratings_alone_are_no_lists_of_the_catalogue(call, exported):
     estimates_outside(exported, everything=False)
     code, out, _ = call("evaluate", *FILES, "--against", "own")
