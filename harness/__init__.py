@@ -15,6 +15,7 @@ __all__ = [
     "Ratings",
     "Run",
     "across",
+    "audit",
     "best",
     "describe",
     "estimate",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
     from harness.results.across import across
+    from harness.results.audit import audit
     from harness.results.best import best
 
 _HOMES = {
@@ -53,6 +55,7 @@ _HOMES = {
     "harness.recommendations": ("estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),
     "harness.results.across": ("across",),
+    "harness.results.audit": ("audit",),
     "harness.results.best": ("best",),
 }
 

@@ -72,7 +72,14 @@ for _command in (
     *(commands.describe, new.new, commands.run, commands.check, commands.split, schema.schema),
     *(views.report, views.plot, views.table, views.compare, views.methods),
     *(row_commands.best, row_commands.recommend, row_commands.save),
-    *(commands.evaluate, commands.conventions, commands.reproduce, views.list_, views.cache),
+    *(
+        commands.evaluate,
+        commands.audit,
+        commands.conventions,
+        commands.reproduce,
+        views.list_,
+        views.cache,
+    ),
 ):
     # The option of the whole program is understood after the command as well.
     _command.params.append(_traceback_option(hidden=True))

@@ -417,6 +417,34 @@ def _six(value: float | None) -> str:
 
 
 @click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="RUN|FILE...")
+@click.option(
+    "--truth", type=options.file, help="The relevant items, where FILE holds recommendations."
+)
+@click.option("--train", "--training", "train", type=options.file, help="Training pairs of FILE.")
+@click.option(
+    "--metric", metavar="LABEL", help="With a cut-off rank; by default ndcg@10, or that of the run."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@options.results
+def audit(sources: tuple[str, ...], as_json: bool, **given: Any) -> int:
+    """Search a run, or what any program wrote, for errors that published tables contain.
+
+    FILE is what `harness evaluate` reads: predictions, or recommendations with --truth. Each
+    finding has its size here and a published case; what cannot be checked is listed. The exit code
+    is 0 whether or not something is found.
+    """
+    from harness.results.audit import audit as search
+
+    found = [search(source, **given) for source in sources]
+    if as_json:
+        say("[" + ",\n".join(each.to_json() for each in found) + "]", whole=True)
+        return 0
+    say("\n\n".join(map(str, found)))
+    return 0
+
+
+@click.command()
 @click.argument("run", metavar="RUN")
 @options.results
 @click.option(

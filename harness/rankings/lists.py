@@ -39,6 +39,7 @@ __all__ = ["Evidence", "from_lists", "from_matrix", "from_recommendations", "rea
 ROLES = ("user", "item", "estimate", "rating")
 KINDS: dict[str, Kind] = {
     "user": "id", "item": "id", "estimate": "number", "rating": "number", "rank": "number",
+    "timestamp": "time",
 }  # fmt: skip
 _OF_RATINGS = RATINGS.usual
 NAMES = {
@@ -47,6 +48,7 @@ NAMES = {
     "estimate": ("estimate", "est", "prediction", "score"),
     "rating": (*(each for each in _OF_RATINGS["rating"] if each != "score"), "label", "relevance"),
     "rank": ("rank",),
+    "timestamp": _OF_RATINGS["timestamp"],
 }
 """Accepted names of columns, those of ratings among them; here a score is an estimate."""
 
@@ -403,7 +405,12 @@ def _column(frame: Frame, name: str) -> Ids:
 
 
 def read_table(
-    path: Path, required: tuple[str, ...], optional: tuple[str, ...] = (), *, form: str = RUN
+    path: Path,
+    required: tuple[str, ...],
+    optional: tuple[str, ...] = (),
+    *,
+    form: str = RUN,
+    refuse: bool = True,
 ) -> Table:
     """Read a table with a header, or a TREC file by its ending; refuse all faults at once."""
     from harness.datasets.cleaning import refuse_faults
@@ -429,7 +436,8 @@ def read_table(
         strict=True,
     )  # fmt: skip
     table = read_file(path, replace(known, roles=wanted), str(path))
-    refuse_faults(table)
+    if refuse:
+        refuse_faults(table)
     return table
 
 

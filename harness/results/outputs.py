@@ -163,7 +163,7 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
     if shown := next((metric for metric in wanted if metric.needs_items), None):
         raise MetricError(f"{shown}: {NO_TRAINING}; leave it out")
     seen: set[tuple[object, ...]] = set()
-    for row, cells in itertools.groupby(_cells(path), lambda cell: cell[0][: len(ROW)]):
+    for row, cells in itertools.groupby(cells_of(path), lambda cell: cell[0][: len(ROW)]):
         names = dict(zip(ROW, map(str, row), strict=True))
         if names["candidates"].startswith("sampled"):
             for metric in wanted:
@@ -204,7 +204,7 @@ def _counts_zeros(metric: Metric) -> bool:
     return not metric.needs_pairs and (metric.neutral < 0 or (binary and metric.neutral == 0))
 
 
-def _cells(path: Path) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
+def cells_of(path: Path) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
     """Yield the rows of each cell, which can begin and end inside a row group."""
     import pandas as pd
 

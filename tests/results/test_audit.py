@@ -1,0 +1,281 @@
+"""``harness audit``: a made-up file for each fault, and one without any."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import harness
+from harness.errors import MetricError, ResultsError
+from harness.results.audit import audit, checks
+
+
+def clean():
+    """Return predictions in the right order, without ties, of 12 users with 24 items each."""
+    rows = pd.DataFrame(
+        [(f"u{user}", item, 1 + (item + user) % 5) for user in range(12) for item in range(24)],
+        columns=["user", "item", "rating"],
+    ).astype({"rating": float})
+    jitter = np.random.default_rng(0).permutation(len(rows)) / len(rows)
+    return rows.assign(estimate=rows["rating"] + 0.4 * jitter)
+
+
+def rmse(rows):
+    return math.sqrt(((rows["estimate"] - rows["rating"]) ** 2).mean())
+
+
+def ndcg(rows, k=10):
+    """Return nDCG of one list, in the order of the estimates."""
+    gain = 2 ** rows["rating"].to_numpy() - 1
+    weights = 1 / np.log2(np.arange(2, k + 2))
+    best = np.sort(gain)[::-1][:k]
+    own = gain[np.argsort(-rows["estimate"].to_numpy())][:k]
+    return (own * weights[: len(own)]).sum() / (best * weights[: len(best)]).sum()
+
+
+def mean_ndcg(rows, k=10):
+    return np.mean([ndcg(own, k) for _, own in rows.groupby("user")])
+
+
+def constant(rows):
+    changed = rows.assign(estimate=3.3)
+    return changed, {"rmse": (rmse(changed), None)}
+
+
+def infinite(rows):
+    rows = rows.astype({"estimate": object})
+    rows.loc[5, "estimate"] = "inf"
+    return rows, {"rmse": (None, rmse(rows.drop(5).astype({"estimate": float})))}
+
+
+def far(rows):
+    changed = rows.assign(estimate=rows["estimate"] * 100)
+    clipped = changed.assign(estimate=changed["estimate"].clip(1, 5))
+    return changed, {"rmse": (rmse(changed), rmse(clipped))}
+
+
+def default(rows):
+    given = np.arange(len(rows)) % 5 < 3
+    changed = rows.assign(estimate=rows["estimate"].mask(given, 3.31))
+    return changed, {"rmse": (rmse(changed), rmse(rows[~given]))}
+
+
+def duplicates(rows):
+    changed = pd.concat([rows, rows.iloc[:3].assign(estimate=4.9)])
+    return changed, {"rmse": (rmse(changed), rmse(rows))}
+
+
+def clipped(rows):
+    rows = rows.assign(rating=rows["rating"].replace(1, 0.5))
+    changed = rows.assign(estimate=rows["estimate"].mask(rows["rating"] < 1, 1.0))
+    free = changed.assign(estimate=changed["estimate"].mask(rows["rating"] < 1, 0.5))
+    return changed, {"rmse": (rmse(changed), rmse(free))}
+
+
+def ties(rows):
+    """Give two items of one user the same estimate, one before the cut and one behind."""
+    own = rows[rows["user"] == "u0"].sort_values("estimate", ascending=False)
+    tenth, last = own.index[9], own[own["rating"] == 1].index[0]
+    between = rows.index.isin(own.index[10:]) & (rows.index != last)
+    changed = rows.assign(estimate=rows["estimate"].mask(between, rows["estimate"] - 1.5))
+    changed.loc[last, "estimate"] = changed.loc[tenth, "estimate"]
+    orders = [changed.copy() for _ in range(2)]
+    orders[0].loc[last, "estimate"] += 1e-6
+    orders[1].loc[last, "estimate"] -= 1e-6
+    return changed, {"ndcg@10": {"worst": mean_ndcg(orders[0]), "best": mean_ndcg(orders[1])}}
+
+
+def ideal(rows):
+    short = rows["user"].isin([f"u{n}" for n in range(5)]) & (rows["item"] >= 6)
+    weights = 1 / np.log2(np.arange(2, 12))
+    full = (5 * weights[:6].sum() / weights.sum() + 7) / 12
+    effect = {"ideal of 10": full, "own ideal": 1.0}
+    return rows[~short], {"ndcg(gain=binary)@10": effect}
+
+
+def one_list(rows):
+    changed = rows.assign(estimate=rows["estimate"] + 1.5 * (rows["user"] == "u3"))
+    return changed, {"ndcg@10": {"one list": ndcg(changed), "mean over users": 1.0}}
+
+
+def sampled(rows):
+    parts = [rows.assign(item=rows["item"] + 24 * n, rating=float(n == 0)) for n in range(2)]
+    every = pd.concat(parts, ignore_index=True)
+    return every.assign(estimate=every["rating"] + np.arange(len(every)) / 1000), {}
+
+
+def indistinct(rows):
+    return rows.assign(rating=4.0), {"ndcg@10": {"here": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("fault", "check"),
+    [
+        (constant, "unknown-ids"),
+        (infinite, "bad-estimates"),
+        (far, "bad-estimates"),
+        (default, "bad-estimates"),
+        (duplicates, "duplicates"),
+        (clipped, "clipped"),
+        (ties, "ties"),
+        (ideal, "ideal"),
+        (one_list, "one-list"),
+        (sampled, "sampled"),
+        (indistinct, "indistinct"),
+    ],
+)
+def test_a_file_with_one_fault_has_this_finding_alone(tmp_path, fault, check):
+    rows, effect = fault(clean())
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    found = audit(tmp_path / "p.csv")
+    assert [each.id for each in found.findings] == [check]
+    (finding,) = found.findings
+    assert finding.level == checks()[check]["level"]
+    for label, expected in effect.items():
+        values = finding.effect[label]
+        if isinstance(expected, tuple):
+            expected = dict(zip(("as it is", "without the fault"), expected, strict=True))
+        for name, value in expected.items():
+            assert values[name] == (None if value is None else pytest.approx(value, abs=1e-12))
+
+
+def test_a_clean_file_has_no_finding_and_says_what_was_not_checked(tmp_path):
+    rows = clean().assign(timestamp=lambda table: 2000 + table.index)
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    rows.assign(item=rows["item"] + 24, timestamp=1000).to_csv(tmp_path / "t.csv", index=False)
+    found = audit(tmp_path / "p.csv")
+    assert (found.findings, set(found.not_checked)) == (
+        [], {"dropped-users", "test-in-training", "future"}
+    )  # fmt: skip
+    assert "no fault found, no caution found" in str(found)
+    found = audit(tmp_path / "p.csv", train=tmp_path / "t.csv")
+    assert (found.findings, set(found.not_checked)) == ([], {"dropped-users"})
+    assert {*found.checked, *found.not_checked} == set(checks())
+
+
+def test_training_pairs_show_leaks_and_distinguish_constants(tmp_path):
+    rows = clean().assign(timestamp=lambda table: table.index + 1)
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    seen = rows["item"] < 3
+    train = pd.concat([rows[seen], rows[seen].assign(item=30, timestamp=10_000).iloc[::3]])
+    train.to_csv(tmp_path / "t.csv", index=False)
+    leak, future = audit(tmp_path / "p.csv", train=tmp_path / "t.csv").findings
+    assert (leak.id, future.id) == ("test-in-training", "future")
+    assert leak.effect["rmse"] == pytest.approx(
+        {"as it is": rmse(rows), "without the fault": rmse(rows[~seen])}
+    )
+    later = int((train["timestamp"] > np.sort(rows["timestamp"])[(len(rows) - 1) // 2]).sum())
+    assert f"{later:,} of {len(train):,}" in future.what
+    for known, check in (("u", "bad-estimates"), ("x", "unknown-ids")):
+        rows.assign(estimate=3.3).to_csv(tmp_path / "c.csv", index=False)
+        new = train.assign(user=train["user"].str.replace("u", known), item=99, timestamp=0)
+        new.to_csv(tmp_path / "t.csv", index=False)
+        (found,) = audit(tmp_path / "c.csv", train=tmp_path / "t.csv").findings
+        assert found.id == check
+
+
+def lists(tmp_path, change=lambda table: table):
+    """Write lists in the right order, changed, and their truth; return the ids and effects."""
+    rows = clean().sort_values(["user", "estimate"], ascending=[True, False])
+    rows[["user", "item", "rating"]].to_csv(tmp_path / "truth.csv", index=False)
+    rows["rank"] = rows.groupby("user").cumcount() + 1
+    top = rows[rows["rank"] <= 15][["user", "item", "rank"]]
+    change(top).to_csv(tmp_path / "l.csv", index=False)
+    found = audit(tmp_path / "l.csv", truth=tmp_path / "truth.csv")
+    return {each.id: each.effect.get("ndcg@10") for each in found.findings}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda table: table, {}),
+        (
+            lambda table: table[table["user"] != "u7"],
+            {"dropped-users": {"users with a list": 1.0, "others as 0": 11 / 12}},
+        ),
+        (
+            lambda table: table.assign(item="m00" + table["item"].astype(str)),
+            {"unknown-ids": {"as it is": 0.0, "without the fault": 1.0}},
+        ),
+        (
+            lambda table: pd.concat([table, table.iloc[:1].assign(rank=16)]),
+            {"duplicates": {"as it is": None, "without the fault": 1.0}},
+        ),
+    ],
+)
+def test_lists_are_compared_with_their_truth(tmp_path, change, expected):
+    assert lists(tmp_path, change) == expected
+
+
+def test_a_run_reports_what_it_has_recorded(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    config = {
+        "name": "r",
+        "dataset": {"synthetic": {"n_users": 60, "n_items": 80, "n_ratings": 1500}},
+        "split": {"kind": "holdout", "test_size": 0.3},
+        "candidates": ["catalogue", {"kind": "sampled", "n": 10}],
+        "algorithms": [
+            "BaselineOnly",
+            {"name": "KNNBasic", "label": "mean", "params": {"min_k": 90}},
+        ],
+        "metrics": ["ndcg@5", "rmse"],
+        "outputs": {"estimates": True},
+        "baselines": False,
+    }
+    run = harness.run(config, results=tmp_path)
+    found = audit(tmp_path / "r")
+    assert found == harness.audit("r", results=tmp_path)
+    by_id = {each.id: each for each in found.findings}
+    values = run.table.set_index(["candidates", "algorithm"])["ndcg@5"]
+    names = list(dict.fromkeys(run.table["candidates"]))
+    best = values[names[1]].idxmax()
+    effect = by_id["sampled"].effect["ndcg@5"]
+    assert effect == {names[1]: values[names[1], best], "catalogue": values["catalogue", best]}
+    of_mean = run.estimates[run.estimates["algorithm"] == "mean"]
+    assert "mean" in by_id["unknown-ids"].where
+    assert by_id["unknown-ids"].effect["rmse"]["as it is"] == pytest.approx(rmse(of_mean))
+    tied = [each for each in found.findings if each.id == "ties"]
+    assert tied[0].effect["ndcg@5"] == dict(run.info.ties[0].rows[1].scores)
+    with pytest.raises(ResultsError, match="has no ndcg@7; did you mean 'ndcg@5'"):
+        audit(run, metric="ndcg@7")
+    with pytest.raises(ResultsError, match="a run has its own truth"):
+        audit(run, train="t.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "message"),
+    [
+        (None, {}, "p.csv: there is no such file"),
+        ("user,item,rating\n1,2,3\n", {}, "p.csv:1: no column for the estimate"),
+        ("user,estimate,rating\n1,2,3\n1,3,x\n", {}, "p.csv:3: the rating 'x' is not a number"),
+        ("user,estimate,rating\n1,nan,3\n", {}, "p.csv:2: no estimate is a finite number"),
+        ("user,estimate,rating\n1,2,3\n", {"metric": "rmse"}, "rmse: not a metric of ranks"),
+    ],
+)
+def test_bad_input_says_what_to_do(tmp_path, monkeypatch, text, given, message):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / "p.csv").write_text(text)
+    with pytest.raises((MetricError, harness.errors.DataError)) as error:
+        audit("p.csv", **given)
+    assert message in str(error.value)
+
+
+def test_the_command_fits_80_columns_and_ends_with_0(tmp_path, monkeypatch, capsys):
+    from harness.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    constant(clean())[0].to_csv("p.csv", index=False)
+    for arguments in (["audit", "p.csv"], ["audit", "p.csv", "--json"]):
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        assert left.value.code == 0
+        out = capsys.readouterr().out
+        if arguments[-1] == "--json":
+            assert json.loads(out) == [audit("p.csv").model_dump()]
+        else:
+            assert "1 fault, no caution found" in out
+            assert max(map(len, out.splitlines())) <= 80
