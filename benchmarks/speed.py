@@ -2,9 +2,9 @@
 
     python benchmarks/speed.py SUBJECT [--copy ml-100k] [--output figures.json] [--repeats N]
 
-Subjects: script, cross_validation, fits, catalogue, peers, metrics, growth, large, lists. Each
-compares the numbers of both sides before it prints their times; exit code 1 if a ratio is below its
-bar.
+Subjects: script, cross_validation, fits, catalogue, peers, libraries, metrics, growth, large and
+lists. Each compares the numbers of both sides before it prints their times, libraries beside them;
+exit code 1 if a ratio is below its bar.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,10 @@ import pandas as pd
 import harness
 from harness import datasets, metrics, rankings
 from harness.algorithms import models, surprise
+from harness.algorithms.libraries import THREADS
 from harness.algorithms.trainset import ColumnTrainset
-from harness.datasets import Ratings
+from harness.datasets import Ratings, cache_folder
+from harness.kernels import n_threads
 from harness.results.record import Machine
 
 HERE = Path(__file__).parent
@@ -370,6 +372,48 @@ def peers(given: argparse.Namespace) -> Figures:
     return figures
 
 
+def libraries(given: argparse.Namespace) -> dict[str, Any]:
+    """Run models of several libraries with one thread and with all: NDCG@10 and seconds a fold.
+
+    Each run has a cache of its own, so that nothing is taken from an earlier one; the libraries'
+    environments and the data are those of the usual cache.
+    """
+    every, own = n_threads(), cache_folder()
+    found = {}
+    for threads in dict.fromkeys((1, every)):
+        with tempfile.TemporaryDirectory() as scratch:
+            for part in ("libraries", "datasets"):
+                (own / part).mkdir(parents=True, exist_ok=True)
+                Path(scratch, part).symlink_to(own / part)
+            limits = dict.fromkeys((*THREADS, "HARNESS_THREADS"), str(threads))
+            command = [sys.executable, "-m", "harness", "run", "other-libraries", "-q"]
+            command += ["--results", scratch, "--set", "statistics=null"]
+            command += ["--set", f"dataset={json.dumps(ml_100k(given.copy))}"]
+            environment = os.environ | limits | {"HARNESS_CACHE": scratch}
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+            found[threads] = harness.read_run(Path(scratch, "other-libraries"))
+        print(found[threads].table[["candidates", "algorithm", *QUALITY_AND_SECONDS]].to_string())
+    return {"rows": quality_and_seconds(found), "missed": False}
+
+
+QUALITY_AND_SECONDS = ["ndcg@10", "fit_seconds", "score_seconds"]
+
+
+def quality_and_seconds(runs: Mapping[int, harness.Run]) -> list[dict[str, Any]]:
+    """Return a row for each algorithm and number of threads; seconds are those of the catalogue."""
+    rows = []
+    for threads, run in runs.items():
+        tables = run.table.set_index(["candidates", "algorithm"])[QUALITY_AND_SECONDS]
+        for name, catalogue in tables.loc["catalogue"].iterrows():
+            quality = {
+                "rated": tables.loc["rated", "ndcg@10"][name],
+                "catalogue": catalogue.iloc[0],
+            }
+            times = {"fit": catalogue["fit_seconds"], "score": catalogue["score_seconds"]}
+            rows.append({"work": name, "threads": threads} | quality | times)
+    return rows
+
+
 CUTS = "1,3,5,10,20,50"
 SAME = {
     "plain Python loop": "ndcg(ties=first)@10",
@@ -604,7 +648,10 @@ def measure_lists(what: tuple[str, str]) -> dict[str, float]:
 
 SUBJECTS: dict[str, Callable[[argparse.Namespace], Figures | dict[str, Any]]] = {
     each.__name__.rstrip("_"): each
-    for each in (script, cross_validation, fits, catalogue, peers, metrics_, growth, large, lists)
+    for each in (
+        *(script, cross_validation, fits, catalogue, peers, libraries),
+        *(metrics_, growth, large, lists),
+    )
 }
 
 

@@ -73,6 +73,8 @@ def speed(name: str) -> str:
         return markdown(["", *sizes], rows)
     if name == "lists":
         return markdown([*found["rows"][0]], ([*row.values()] for row in found["rows"]))
+    if name == "libraries":
+        return quality_beside_time(found["rows"])
     rows = (
         [
             *(row["work"], row["theirs"], row["ours"], f"{row['ratio']:.1f}"),
@@ -81,6 +83,22 @@ def speed(name: str) -> str:
         for row in found["rows"]
     )
     return markdown(["work", f"{found['against']}, s", "harness, s", "ratio", "at least", ""], rows)
+
+
+def quality_beside_time(rows: list[dict[str, Any]]) -> str:
+    """Return NDCG@10 and seconds of each model, with each number of threads in a column."""
+    of = {(row["work"], row["threads"]): row for row in rows}
+    every = sorted({row["threads"] for row in rows})
+    kinds = [(kind, n) for kind in ("fit", "score") for n in every]
+    titles = [f"{kind}, s, {n} thread{'s' * (n > 1)}" for kind, n in kinds]
+    lines = []
+    for name in dict.fromkeys(row["work"] for row in rows):
+        quality = [
+            " / ".join(dict.fromkeys(f"{of[name, n][kind]:.4f}" for n in every))
+            for kind in ("rated", "catalogue")
+        ]
+        lines.append([name, *quality, *(of[name, n][kind] for kind, n in kinds)])
+    return markdown(["model", "NDCG@10, rated", "NDCG@10, catalogue", *titles], lines)
 
 
 def figures(name: str) -> Any:
