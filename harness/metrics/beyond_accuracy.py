@@ -67,28 +67,25 @@ if TYPE_CHECKING:
 
 OF = Parameter(
     "of",
-    "users",
     "users, ratings",
     "what an item's ratings are a share of: the training users, or the training ratings",
 )
 
 HEAD = Parameter(
     "head",
-    "0.2",
     "ratings, a number above 0 and below 1",
     "the short head: this share of the items with training ratings, the most rated, rounded up; "
     "`ratings` for the fewest items that hold 80% of the training ratings",
+    "0.2",
 )
 SIMILARITY = Parameter(
     "similarity",
-    "raters",
     "raters, cosine",
     "how alike two items are: the share of their raters who rated both, or the cosine of the "
     "ratings of those who rated both, 0 where nobody did",
 )
 AVERAGE = Parameter(
     "average",
-    "users",
     "users, pooled",
     "what the table value is a mean of: the users' values, or all that is shown (for `diversity` "
     "all pairs), so that a longer list counts more",

@@ -41,19 +41,16 @@ from harness.metrics.ties import AVERAGE, BEST, cut_rule, hypergeometric, least_
 
 PRECISION_DENOMINATOR = Parameter(
     "denominator",
-    "k",
     "k, list, achievable",
     "what the hits are divided by: k, min(k, length of the list), or min(k, number relevant)",
 )
 RECALL_DENOMINATOR = Parameter(
     "denominator",
-    "relevant",
     "relevant, achievable",
     "what the hits are divided by: number relevant, or min(k, number relevant)",
 )
 AP_DENOMINATOR = Parameter(
     "denominator",
-    "relevant",
     "relevant, hits, list, achievable, retrievable, k",
     "what the sum of precisions is divided by: number relevant; hits in the first k; min(k, length "
     "of the list); min(k, number relevant); min(length of the cut list, number relevant); or k",
@@ -63,12 +60,12 @@ AP_TIES = replace(
     choices=TIES.choices + ", together",
     summary=TIES.summary + "; or counted together, each group at its last rank",
 )
-BETA = Parameter("beta", "1", "a number above 0", "weight of recall against precision")
+BETA = Parameter("beta", "a number above 0", "weight of recall against precision", "1")
 PERSISTENCE = Parameter(
     "p",
-    "0.8",
     "a number above 0 and below 1",
     "probability that the reader continues to the next item",
+    "0.8",
 )
 MANNING = "Manning, Raghavan and Schütze 2008, doi:10.1017/CBO9780511809071"
 

@@ -23,10 +23,8 @@ from harness.metrics.binary import hits, where_relevant
 from harness.metrics.dcg import GRADES, OFFSET, Entries, gain_of, gains, walk, without_gain
 from harness.metrics.labels import LISTS, THRESHOLD, Parameter, Params, metric, number
 
-NEGATIVE = Parameter(
-    "negative", "error", "error, zero", "what a negative relevance is: an error, or zero"
-)
-MAX = Parameter("max", "5", "a number above 0", "highest relevance that can be given")
+NEGATIVE = Parameter("negative", "error, zero", "what a negative relevance is: an error, or zero")
+MAX = Parameter("max", "a number above 0", "highest relevance that can be given", "5")
 
 
 @metric(

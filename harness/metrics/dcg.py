@@ -30,27 +30,21 @@ from harness.metrics.ties import AVERAGE, BEST, WORST, cut_rule, hypergeometric,
 
 GAIN = Parameter(
     "gain",
-    "exp2",
     "exp2, linear, binary or with (number), table(number, ...)",
     "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on, or a table "
     "with the gain of relevance 0, 1, 2, ...",
 )
 LEAST = Parameter(
-    "threshold",
-    "none",
-    "none, a number",
-    "relevance below it has no gain; by default none is left out",
+    "threshold", "none, a number", "relevance below it has no gain; by default none is left out"
 )
-OFFSET = Parameter("offset", "0", "a number", "subtracted from each relevance before its gain")
+OFFSET = Parameter("offset", "a number", "subtracted from each relevance before its gain", "0")
 NEGATIVE = Parameter(
     "negative",
-    "error",
     "error, zero, keep",
     "what a negative relevance is: an error, zero, or kept as it is",
 )
 GRADES = Parameter(
     "grades",
-    "real",
     "real, whole",
     "whether relevances keep their fractions, or lose them as in software that stores integers",
 )
@@ -58,18 +52,16 @@ GRADED = (GAIN, LEAST, OFFSET, NEGATIVE, GRADES)
 """What decides the gain of a relevance, for metrics of more than two grades."""
 
 BASE = Parameter(
-    "base", "2", "e, a number above 1", "base of the discount's logarithm, above 1, or e"
+    "base", "e, a number above 1", "base of the discount's logarithm, above 1, or e", "2"
 )
 DISCOUNT = Parameter(
     "discount",
-    "log",
     "log, jarvelin, reciprocal, none",
     "what the gain at rank i is divided by: log(i + 1); Järvelin and Kekäläinen's max(1, log(i)) "
     "(with base 2 also LensKit's log2(max(i, 2))); i; or 1",
 )
 IDEAL = Parameter(
     "ideal",
-    "judged",
     "judged, retrieved, full",
     "the best list: all the user's judged items, cut at k; the judged items among the first k; or "
     "k relevant items for every user (the last needs a binary gain)",

@@ -86,15 +86,18 @@ Params = Mapping[str, Value]
 class Parameter:
     """One parameter of a label; `choices` is both what people read and what values are checked by.
 
-    >>> weight = Parameter("weight", "1", "none, table(number, ...), a number above 0", "a weight")
+    >>> weight = Parameter("weight", "none, table(number, ...), a number above 0", "a weight", "1")
     >>> weight.words, weight.limits, weight.check(Value("2.0"))
     ({'none': '', 'table': '(number, ...)'}, (0.0, inf), '2')
     """
 
     name: str
-    default: str  # left out when a label is printed
     choices: str  # words, some with numbers, and last perhaps ``a number above 0 and below 1``
     summary: str
+    default: str = ""  # the first of the choices, if none is given; left out of a printed label
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "default", self.default or self.choices.partition(",")[0])
 
     @property
     def words(self) -> dict[str, str]:
@@ -144,31 +147,28 @@ class Parameter:
 
 TIES = Parameter(
     "ties",
-    "average",
     "average, first, last, best, worst, random or with (number)",
     "order of equal estimates: expected value over all orders, input order, reversed input order, "
     "best or worst possible, or drawn with a seed",
 )
 UNDEFINED = Parameter(
     "undefined",
-    "nan",
     "nan, 0, 1",
     "score of a user without a relevant item; nan leaves the user out of the mean",
 )
 EMPTY = Parameter(
     "empty",
-    "0",
     "nan, 0, 1",
     "score of a user with relevant items but nothing recommended; nan also without such items",
+    "0",
 )
 SHORT = Parameter(
-    "short", "kept", "kept, skipped", "lists shorter than k: kept, cut at their length, or skipped"
+    "short", "kept, skipped", "lists shorter than k: kept, cut at their length, or skipped"
 )
 LISTS = (TIES, UNDEFINED, EMPTY, SHORT)
 """What a metric of ranked lists needs besides."""
 THRESHOLD = Parameter(
     "threshold",
-    "positive",
     "positive, a number",
     "least relevance of a relevant item; by default anything above 0",
 )

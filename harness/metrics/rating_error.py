@@ -34,7 +34,6 @@ UserScores = tuple[Floats, float]
 
 POOLING = Parameter(
     "pooling",
-    "surprise",
     "surprise, pairs",
     "how users are combined into the table value: mean counts, each over the users who have any, "
     "as Surprise; or all pairs alike",
@@ -117,13 +116,12 @@ def fcp(pairs: Pairs, params: Params) -> UserScores:
 
 ESTIMATED = Parameter(
     "threshold",
-    "3.5",
     "a number",
     "least rating of a relevant item, and least estimate of a recommended one",
+    "3.5",
 )
 PAIR_TIES = Parameter(
     "ties",
-    "average",
     "average, first",
     "order of equal estimates at the cut: expected value over all orders, or input order",
 )
