@@ -6,7 +6,7 @@ import itertools
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -55,23 +55,23 @@ MANY = 1 / 3
 """A share of users from which the note says that they are many."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Evaluation:
     """The scores of a run."""
 
-    cells: list[CellResult | FailedCell]
-    rows: list[RowResult]
-    bounds: list[BoundResult]
     outputs: OutputFiles | None
     users: pd.DataFrame
     """A row for each finished cell and user."""
-    conventions: list[ConventionScores]
-    ties: list[TieScores]
-    undistinguished: dict[str, dict[str, list[str | None]]]
+    cells: list[CellResult | FailedCell] = field(default_factory=list)
+    rows: list[RowResult] = field(default_factory=list)
+    bounds: list[BoundResult] = field(default_factory=list)
+    conventions: list[ConventionScores] = field(default_factory=list)
+    ties: list[TieScores] = field(default_factory=list)
+    undistinguished: dict[str, dict[str, list[str | None]]] = field(default_factory=dict)
     """By table and label: for each fold why every order of its lists scores the same, None where
     orders differ."""
-    groups: list[GroupScores]
-    group_notes: list[str]
+    groups: list[GroupScores] = field(default_factory=list)
+    group_notes: list[str] = field(default_factory=list)
 
 
 def evaluate(
@@ -88,13 +88,10 @@ def evaluate(
         tables[name.table][name.row].append((position, cell, name))
     results: dict[int, CellResult | FailedCell] = {}
     frames: dict[int, pd.DataFrame] = {}
-    rows: list[RowResult] = []
-    bounds: list[BoundResult] = []
-    undistinguished, sensitivity = {}, Sensitivity(labels)
-    groups: list[GroupScores] = []
-    group_notes: list[str] = []
     kept, sections = plan.experiment.outputs, plan.experiment.candidates
-    outputs = OutputFiles(kept) if kept.wanted else None
+    empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
+    found = Evaluation(OutputFiles(kept) if kept.wanted else None, empty)
+    sensitivity = Sensitivity(labels)
     for table, of_table in tables.items():
         limits = _Bounds(plan.metrics)
         own = [cell for of_row in of_table.values() for cell in of_row]
@@ -121,34 +118,26 @@ def evaluate(
                 sensitivity.add(name, record)
                 if sections[cell.candidates].least_estimate is None:
                     limits.add(name, record)  # else each algorithm has lists of its own
-                if outputs is not None:
-                    outputs.add(name, plan.split(cell), sections[cell.candidates], record)
+                if found.outputs is not None:
+                    found.outputs.add(name, plan.split(cell), sections[cell.candidates], record)
                 frames[position] = users_of(name, ratings, record, scores)
                 by_group.add(cell, record, frames[position])
             means = {label: each.value for label, each in values.items()}
-            rows.append(RowResult(**name.only(RowName), scores=means))
-        bounds += limits.results(name)
+            found.rows.append(RowResult(**name.only(RowName), scores=means))
+        found.bounds += limits.results(name)
         pool.watch(Stage(", ".join(name.names), "groups"))
         divided = list(by_group.results([results[position] for position, _, _ in own]))
         where = f"{', '.join(name.names)}: " if len(tables) > 1 else ""
-        group_notes += by_group.notes(where, divided)
-        groups += divided
-        undistinguished[table] = limits.reasons
-    empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
-    if outputs is not None:
-        outputs.close()
-    users = [frames[position] for position in sorted(frames)]
-    return Evaluation(
-        [results[position] for position in range(len(cells))],
-        rows,
-        bounds,
-        outputs,
-        pd.concat(users, ignore_index=True) if users else empty,
-        *sensitivity.results(),
-        undistinguished,
-        groups,
-        group_notes,
-    )
+        found.group_notes += by_group.notes(where, divided)
+        found.groups += divided
+        found.undistinguished[table] = limits.reasons
+    if found.outputs is not None:
+        found.outputs.close()
+    if frames:
+        found.users = pd.concat([frames[each] for each in sorted(frames)], ignore_index=True)
+    found.cells = [results[position] for position in range(len(cells))]
+    found.conventions, found.ties = sensitivity.results()
+    return found
 
 
 def users_of(

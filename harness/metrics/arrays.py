@@ -99,12 +99,8 @@ class Rankings:
         _store(self, np.float64, relevance=relevance, top_estimates=top_estimates)
         object.__setattr__(self, "users", users)
         n_entries = len(self.relevance)
-        for name, array in (
-            ("rank", self.rank),
-            ("tie_low", self.tie_low),
-            ("tie_high", self.tie_high),
-            ("items", self.items),
-        ):
+        for name in ("rank", "tie_low", "tie_high", "items"):
+            array = getattr(self, name)
             if array is not None and len(array) != n_entries:
                 raise MetricError(
                     f"rankings: {name} has length {len(array)}, not {n_entries}; "

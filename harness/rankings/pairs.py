@@ -209,13 +209,9 @@ def from_grouped(pairs: Pairs, users: Ids | None = None) -> Rankings:
                 "value"
             )
     (relevance, pool), (rank, low, high) = _make_room(len(estimates))
-    each_block(
-        lambda a, b: _order_few(
-            offsets, estimates, grades, a, b, FEW, relevance, pool, rank, low, high
-        ),
-        pairs.n_users,
-        SMALLEST_BLOCK,
-    )
+    columns, out = (offsets, estimates, grades), (relevance, pool, rank, low, high)
+    order_few = lambda a, b: _order_few(*columns, a, b, FEW, *out)  # noqa: E731
+    each_block(order_few, pairs.n_users, SMALLEST_BLOCK)
     counts = np.diff(offsets)
     for user in np.flatnonzero(counts > FEW):
         block = slice(offsets[user], offsets[user + 1])
@@ -370,19 +366,9 @@ def rank_block(
         top = top_columns(candidates, allowed, depth, tie_keys)
         top_estimates = np.full(top.shape, np.nan)
         top_estimates[top >= 0] = candidates[np.nonzero(top >= 0)[0], top[top >= 0]]
-    return Rankings(
-        offsets,
-        ratings[order],
-        above + before + 1,
-        above + 1,
-        above + equal,
-        allowed.sum(axis=1),
-        pool_offsets,
-        pool,
-        top_items=top,
-        top_estimates=top_estimates,
-        items=columns[order],
-    )
+    ranks, n_ranked = (above + before + 1, above + 1, above + equal), allowed.sum(axis=1)
+    named: Any = {"top_items": top, "top_estimates": top_estimates, "items": columns[order]}
+    return Rankings(offsets, ratings[order], *ranks, n_ranked, pool_offsets, pool, **named)
 
 
 def _columns(
