@@ -47,12 +47,10 @@ def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict
         if metric.needs_pairs or metric.needs_items:
             continue
         best, averaged = resolve_ties(tied, Value("best"), metric.neutral), random_order(metric)
-        found[str(metric)] = {
-            "best": metrics.score([metric], best)[metric],
-            "random": Scores(np.full(tied.n_users, np.nan), np.nan, tied.n_users)
-            if isinstance(averaged, str)
-            else metrics.score([averaged], tied)[averaged],
-        }
+        random = Scores(np.full(tied.n_users, np.nan), np.nan, tied.n_users)
+        if not isinstance(averaged, str):
+            random = metrics.score([averaged], tied)[averaged]
+        found[str(metric)] = {"best": metrics.score([metric], best)[metric], "random": random}
     return found
 
 

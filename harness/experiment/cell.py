@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,13 +133,8 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
         report(fitting, 0, 0)
         start = time.perf_counter()
-        fit_path = models.fit(
-            model,
-            trainset,
-            accelerate=experiment.accelerate,
-            as_surprise=chosen.as_surprise,
-            progress=lambda done, total: report(fitting, done, total),
-        )
+        how = {"accelerate": experiment.accelerate, "as_surprise": chosen.as_surprise}
+        fit_path = models.fit(model, trainset, progress=partial(report, fitting), **how)
         fitted = time.perf_counter()
         report("scoring", 0, 0)
         instead = None
@@ -153,7 +148,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             pairs,
             depth=plan.depth_of(cell),
             named=plan.names_items and not cell.inner,
-            progress=lambda done, total: report("scoring", done, total),
+            progress=partial(report, "scoring"),
             ids=(split.ratings.user_ids, split.ratings.item_ids),
         )
         scored = time.perf_counter()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Judged = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Columns of test ratings: the position of the user among the lists, the item, the rating."""
 REST = ("rest", "rest_low", "rest_high")
+OF_ENTRIES = ("relevance", "rank", "tie_low", "tie_high")
 Means = Mapping[tuple[str, str], AlgorithmMean]
 """Means, intervals and letters of a group by metric and row."""
 
@@ -298,10 +299,7 @@ def item_lists(
     owners, grades = owners[judged], ratings[judged]
     return replace(
         lists,
-        **{
-            name: getattr(lists, name)[kept]
-            for name in ("relevance", "rank", "tie_low", "tie_high")
-        },
+        **{each: getattr(lists, each)[kept] for each in OF_ENTRIES},
         offsets=offsets_of(users, lists.n_users),
         pool_offsets=offsets_of(owners, lists.n_users),
         pool=grades[np.lexsort((-grades, owners))],

@@ -222,15 +222,14 @@ class Plan:
         section = experiment.candidates[cell.candidates]
         chosen = experiment.algorithms[cell.algorithm]
         versions = {"harness": harness.__version__, "surprise": version("scikit-surprise")}
+        sample = experiment.draws[cell.seed].split, cell.fold
         decisive = {
             "numbers": NUMBERS_VERSION,
             "versions": versions | registry.library_versions([chosen.name]),
             "data": self.ratings(cell.dataset)[0].fingerprint,
             "split": self.split(cell).fingerprint,
             "candidates": section.model_dump(exclude_none=True),
-            "sample": (experiment.draws[cell.seed].split, cell.fold)
-            if isinstance(section, Sampled)
-            else None,
+            "sample": sample if isinstance(section, Sampled) else None,
             "algorithm": _identity(chosen.name),
             "params": cell.params,
             "global_seed": self.global_seed(cell),

@@ -38,6 +38,9 @@ from harness.results.scores import infer
 
 __all__ = ["fit_row", "run"]
 
+SCORES = ("cells", "rows", "bounds", "conventions", "ties", "groups")
+"""What stands in the record as it was evaluated."""
+
 
 def run(
     config: str | Path | Mapping[str, Any] | Experiment,
@@ -152,15 +155,8 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
     statistics: list[MetricComparison] = []
     not_compared: list[str] = []
     if experiment.statistics is not None:
-        statistics, not_compared = infer(
-            found.users,
-            labels,
-            found.cells,
-            experiment.statistics,
-            experiment.seed[0],
-            experiment.draws,
-            plan.made(),
-        )
+        scores = found.users, labels, found.cells, experiment.statistics, experiment.seed[0]
+        statistics, not_compared = infer(*scores, experiment.draws, plan.made())
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation part that tuning used, written out in each split
         for section, written in zip(experiment.split, config["split"], strict=True):
@@ -168,6 +164,7 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
     if plan.given is not None:
         config["dataset"] = [GIVEN + plan.given.name]
     source = Path(plan.document.recorded or plan.document.source)
+    file = source.name if source.is_absolute() else source.as_posix()
     return {
         "schema_version": SCHEMA_VERSION,
         "name": experiment.name,
@@ -175,23 +172,16 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
         "metrics": labels,
         "seeds": list(experiment.draws),
         "config": config,
-        "config_file": plan.document.folder
-        and (source.name if source.is_absolute() else source.as_posix()),
+        "config_file": plan.document.folder and file,
         "datasets": datasets,
         "splits": plan.made(),
         "descriptions": descriptions,
         "notes": shown([*notes(plan, found, statistics), *not_compared]),
-        "cells": found.cells,
-        "rows": found.rows,
-        "bounds": found.bounds,
-        "conventions": found.conventions,
-        "ties": found.ties,
+        **{key: getattr(found, key) for key in SCORES},
         "statistics": statistics,
-        "groups": found.groups,
         "spaces": {each.title: space_of(each) for each in experiment.algorithms if each.search},
         "packages": packages(),
-        "versions": versions()
-        | registry.library_versions(each.name for each in experiment.algorithms),
+        "versions": versions() | registry.library_versions(e.name for e in experiment.algorithms),
         "machine": Machine.here(),
         "commit": commit(),
     }

@@ -172,17 +172,11 @@ def describe(
             cell.notes = [*cell.notes, f"{note}; a wider range may hold better ones"]
         if search.failure and isinstance(cell, CellResult):
             cell.notes = [*cell.notes, f"{cell.algorithm}: {search.failure}"]
-        rows += [
-            {key: cell[key] for key in (*ROW, "seed", "fold")}
-            | {
-                "trial": number,
-                "params": json.dumps(trial.params, sort_keys=True),
-                "value": trial.value,
-                "seconds": trial.seconds,
-                "error": trial.error or "",
-            }
-            for number, trial in enumerate(search.tried)
-        ]
+        named = {key: cell[key] for key in (*ROW, "seed", "fold")}
+        for number, trial in enumerate(search.tried):
+            params = json.dumps(trial.params, sort_keys=True)
+            ended = {"value": trial.value, "seconds": trial.seconds, "error": trial.error or ""}
+            rows.append(named | {"trial": number, "params": params} | ended)
     return pd.DataFrame(rows)
 
 
