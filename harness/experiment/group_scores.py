@@ -102,7 +102,7 @@ class TableGroups:
                 continue
             judged = self._judged(self.splits[fold], record)
             for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
-                own, rest = (item_lists(lists, part, *judged) for part in (mask, ~mask))
+                own, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
                 inside.append(listed.assign(**item_scores(wanted, own)))
                 outside.append(listed.assign(**item_scores(wanted, rest)))
                 if is_first:
@@ -286,17 +286,11 @@ def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def item_lists(
-    lists: Rankings,
-    mask: NDArray[np.bool_],
-    owners: NDArray[np.int64],
-    items: NDArray[np.int32],
-    ratings: Floats,
-) -> Rankings:
+def item_lists(lists: Rankings, mask: NDArray[np.bool_], test: Judged) -> Rankings:
     """Return lists with the judgments of a group of items alone; ranks stay those of all items."""
-    kept, judged = mask[lists.items], mask[items]
+    kept, judged = mask[lists.items], mask[test[1]]
     users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))[kept]
-    owners, grades = owners[judged], ratings[judged]
+    owners, grades = test[0][judged], test[2][judged]
     return replace(
         lists,
         **{each: getattr(lists, each)[kept] for each in OF_ENTRIES},
