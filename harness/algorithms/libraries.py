@@ -25,6 +25,7 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Fault, Params, Size
+from harness.algorithms.top_n import Preferring
 from harness.algorithms.trainset import Codes, ColumnTrainset
 from harness.errors import AlgorithmError, suggestion
 from harness.files import hold
@@ -164,7 +165,7 @@ def _base(library: str, known: Library) -> tuple[str, str]:
     )
 
 
-class LibraryModel(surprise.AlgoBase):  # type: ignore[misc]
+class LibraryModel(Preferring):
     """A model of another library; its estimates are the scores that came back.
 
     An item without a score comes last in a user's catalogue; a single estimate is impossible, the
@@ -266,10 +267,6 @@ class LibraryModel(surprise.AlgoBase):  # type: ignore[misc]
     def default_prediction(self) -> float:
         """Return what stands for a score that the library did not give."""
         return self.lowest if self.is_preference else float(self.trainset.global_mean)
-
-    def predict(self, *args: object, clip: bool = True, **named: object) -> surprise.Prediction:
-        """Return Surprise's prediction; a score that is no rating is not clipped to the scale."""
-        return super().predict(*args, clip=clip and not self.is_preference, **named)
 
 
 class LibraryEntry(Algorithm):

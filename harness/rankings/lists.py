@@ -119,22 +119,15 @@ def from_recommendations(recommendations: Frame, interactions: Frame) -> Ranking
         raise MetricError(
             "recommendations: neither a column 'rank' nor 'score'; add one that orders each list"
         )
-    (users, judges), user_ids = _encoded(
-        [_column(each, "user_id") for each in (recommendations, interactions)]
-    )
-    (items, judged), item_ids = _encoded(
-        [_column(each, "item_id") for each in (recommendations, interactions)]
+    ((users, judges), user_ids), ((items, judged), item_ids) = (
+        _encoded([_column(each, name) for each in (recommendations, interactions)])
+        for name in ("user_id", "item_id")
     )
     grades = np.ones(len(judges))
     if "weight" in interactions:
         grades = as_floats("weight", _column(interactions, "weight"))
-    return match(
-        Rows(users, items, keys),
-        Rows(judges, judged, grades),
-        user_ids,
-        item_ids,
-        by_rank="rank" in recommendations,
-    )
+    rows, truth = Rows(users, items, keys), Rows(judges, judged, grades)
+    return match(rows, truth, user_ids, item_ids, by_rank="rank" in recommendations)
 
 
 def from_lists(
@@ -294,9 +287,8 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     user_codes, _ = _extended(user_ids, seen.ids["user"])
     item_codes, n_items = _extended(item_ids, seen.ids["item"])
     lists = np.arange(len(user_ids))
-    return Evidence(
-        rankings, pairs, Exposure(user_codes, item_codes, lists, n_items, judged=judged)
-    )
+    exposure = Exposure(user_codes, item_codes, lists, n_items, judged=judged)
+    return Evidence(rankings, pairs, exposure)
 
 
 def match(
@@ -391,9 +383,8 @@ def _objects(values: list[Hashable]) -> Ids:
     """Return ids as a column, numbers as numbers."""
     column = np.empty(len(values), dtype=object)
     column[:] = values
-    if all(isinstance(value, (int, np.integer)) for value in values):
-        return column.astype(np.int64)
-    return column
+    numbers = all(isinstance(value, (int, np.integer)) for value in values)
+    return column.astype(np.int64) if numbers else column
 
 
 def _column(frame: Frame, name: str) -> Ids:
@@ -424,17 +415,13 @@ def read_table(
             f"{path}: unknown kind of file {ending!r}; use .csv, .tsv or .parquet with a header, "
             "or .run and .qrels for TREC files"
         )
-    roles = dict.fromkeys((*required, *optional))
     known = TextFormat(header=True)
     if ending in TREC:
         columns = TREC_COLUMNS[form]
-        roles = dict.fromkeys(columns)
         known = TextFormat("dat", "whitespace", header=False, columns=columns, form=form)
-        required = tuple(columns)
-    wanted = Roles(
-        {role: KINDS[role] for role in roles}, NAMES, frozenset(roles) - frozenset(required),
-        strict=True,
-    )  # fmt: skip
+        required, optional = tuple(columns), ()
+    kinds = {role: KINDS[role] for role in (*required, *optional)}
+    wanted = Roles(kinds, NAMES, frozenset(optional) - frozenset(required), strict=True)
     table = read_file(path, replace(known, roles=wanted), str(path))
     if refuse:
         refuse_faults(table)
