@@ -185,7 +185,7 @@ def _place(keys: NDArray[np.int64], free: NDArray[np.int64], rows: NDArray[np.in
         rows[place] = row
 
 
-def rows_of(
+def rows_of_owners(
     offsets: NDArray[np.int64], owners: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return positions of owners, and their rows in ragged arrays; an owner of -1 has none."""

@@ -25,7 +25,7 @@ from harness.config.experiment import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
-from harness.kernels import n_threads, rows_of
+from harness.kernels import n_threads, rows_of_owners
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
@@ -287,7 +287,7 @@ class Scorer:
         ranked = _rank_listed(kept, *listed, keys, depth=depth, named=named, least=section.least)
         if isinstance(section, Rated) and section.least_estimate is None:
             return ranked
-        users, rows = rows_of(selected.offsets, kept)
+        users, rows = rows_of_owners(selected.offsets, kept)
         users, ratings = users[counted[rows]], selected.ratings[rows[counted[rows]]]
         ideal = ratings[np.lexsort((-ratings, users))]
         return replace(ranked, pool_offsets=offsets_of(users, len(kept)), pool=ideal)
@@ -314,9 +314,9 @@ class Scorer:
                 for first, last, others in models.catalogue(self.fallback, strangers):
                     estimates[unknown[first:last]] = others
             models.check_and_clip(self.model, estimates, self.clip)
-            users, rows = rows_of(selected.offsets, kept[start:stop])
+            users, rows = rows_of_owners(selected.offsets, kept[start:stop])
             users, rows = users[counted[rows]], rows[counted[rows]]
-            trained, seen = rows_of(trainset.by_user.offsets, inner[start:stop])
+            trained, seen = rows_of_owners(trainset.by_user.offsets, inner[start:stop])
             part = rankings.rank_block(
                 estimates,
                 offsets_of(users, stop - start),

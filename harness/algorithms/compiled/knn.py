@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from harness import kernels
 from harness.algorithms import registry, surprise
 from harness.algorithms.compiled import baseline_only
 from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
@@ -26,7 +25,7 @@ from harness.algorithms.registry import (
     Size,
 )
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
-from harness.kernels import each_block, kernel
+from harness.kernels import each_block, kernel, rows_of_owners
 from harness.sections import Range, SearchSpace
 
 COSINE, MSD, PEARSON, PEARSON_BASELINE = range(4)  # as in registry.SIMILARITIES
@@ -177,7 +176,7 @@ class KNNBasic(Algorithm):
     def only(self, ys: Codes) -> tuple[Lists, Lists]:
         """Return the lists of all x restricted to some y, and of those y, numbered from 0."""
         offsets, xs, values = self.y_lists
-        owners, rows = kernels.rows_of(offsets, ys)
+        owners, rows = rows_of_owners(offsets, ys)
         starts = np.searchsorted(owners, np.arange(len(ys) + 1))
         y_lists = Lists(starts, xs[rows], values[rows])
         order = Order.of(starts, y_lists.ids, len(self.x_lists.offsets) - 1)
