@@ -23,11 +23,12 @@ TOP = Path(__file__).parents[1]
 PAGES = (
     TOP / "README.md",
     TOP / "docs" / "explanation" / "speed.md",
+    TOP / "docs" / "explanation" / "like-for-like.md",
     TOP / "docs" / "how-to" / "implicit.md",
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
-    r"(?P<marker><!-- (?P<kind>table|grid|speed): (?P<name>\S+)"
+    r"(?P<marker><!-- (?P<kind>table|grid|speed|steps): (?P<name>\S+)"
     r"(?: (?P<label>\S+))?(?: (?P<split>\S+))? -->)\n"
     r"(?:\n\|(?:.*\n)+?(?=\n))?"
 )
@@ -99,6 +100,22 @@ def quality_beside_time(rows: list[dict[str, Any]]) -> str:
         ]
         lines.append([name, *quality, *(of[name, n][kind] for kind, n in kinds)])
     return markdown(["model", "NDCG@10, rated", "NDCG@10, catalogue", *titles], lines)
+
+
+def steps(name: str) -> str:
+    """Return the rows from one library's model to another's, and what each row changes."""
+    titles = {"rated": "NDCG@10, rated", "catalogue": "NDCG@10, catalogue", "rmse": "RMSE"}
+    rows = figures("like_for_like")[name]
+    titles = {key: title for key, title in titles.items() if rows[0][key] is not None}
+    lines = []
+    for before, row in zip([None, *rows], rows, strict=False):
+        line = [row["row"]]
+        for key in titles:
+            change = round(row[key], 4) - round(before[key], 4) if before else 0.0
+            note = "" if before is None else f" ({change:+.4f})" if round(change, 4) else " (=)"
+            line.append(f"{row[key]:.4f}{note}")
+        lines.append(line)
+    return markdown(["from one library to the other", *titles.values()], lines)
 
 
 def figures(name: str) -> Any:
@@ -187,7 +204,7 @@ def plot_growth() -> None:
 
 def written(text: str) -> str:
     """Return a page with every marked table as the files have it."""
-    kinds = {"table": table, "grid": grid, "speed": speed}
+    kinds = {"table": table, "grid": grid, "speed": speed, "steps": steps}
 
     def fill(match: re.Match[str]) -> str:
         asked = [word for word in (match["name"], match["label"], match["split"]) if word]

@@ -316,7 +316,9 @@ def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True)
     if "/" in name:
         registry.libraries().prepare(name, params)
         return
-    entry = registry.entry_of(registry.find(name)) or registry.algorithms()["Random"]
+    entry = registry.entry_of(registry.find(name))
+    if entry is None or not hasattr(entry, "name"):  # of other libraries nothing is compiled
+        entry = registry.algorithms()["Random"]
     names, _ = registry.accepted(entry.model_class)
     small = {**_CHEAP, **_UNFILTERED}
     cheap = {key: small.get(key, value) for key, value in params.items() if key in names}
