@@ -77,3 +77,10 @@ def test_an_unknown_model_is_an_error():
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert "found 'ease-lenskit'; use item-neighbours" in done.stderr
+
+
+def test_steps_are_rows_of_a_run(steps):
+    to = {"name": "EASE", "label": "EASE of ratings", "params": {"binary": False}}
+    dataset = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}}
+    start, same, _, end = steps.rows({**CHAINS["ease-cornac"], "to": to}, dataset)
+    assert {**same, "row": ""} == {**end, "row": ""} != {**start, "row": ""}
