@@ -86,7 +86,7 @@ def spark(given: argparse.Namespace) -> None:
     import harness.spark
     from harness.algorithms.spark_session import local_session
 
-    session = local_session("benchmark", {"spark.driver.memory": given.memory})
+    session = local_session("benchmark", {"spark.driver.memory": "2g"})
     rows = session.range(given.rows, numPartitions=16)
     user = f.when(rows.id < given.largest, 0).otherwise(1 + rows.id % given.users)
     df = rows.select(
@@ -119,7 +119,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--users", type=int, default=20_000)
     parser.add_argument("--largest", type=int, default=1_000_000)
-    parser.add_argument("--memory", default="2g", help="of Spark's own process")
     given = parser.parse_args()
     {"overhead": overhead, "spark": spark}[given.subject](given)
 

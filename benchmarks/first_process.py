@@ -7,7 +7,6 @@ finds results.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -31,12 +30,8 @@ FIRST, SECOND = 8.0, 4.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--kernels", type=int, default=10, help="how many kernels to list")
-    parser.add_argument("--listen", nargs=2, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.listen:
-        return listen(*given.listen)
+    if sys.argv[1:]:
+        return listen(*sys.argv[1:])
     with tempfile.TemporaryDirectory() as scratch:
         config, listing = Path(scratch, "first.yaml"), Path(scratch, "compiled.json")
         config.write_text(CONFIG)
@@ -46,13 +41,13 @@ def main() -> int:
         left = json.loads(listing.read_text())
     compiling = sum(seconds for _, seconds in compiled)
     signatures = Counter(name for name, _ in compiled)
+    totals: Counter[str] = Counter()
     print(f"first process   {first:6.2f} CPU s, compiling {compiling:.2f} (at most {FIRST})")
     print(f"second process  {second:6.2f} CPU s (at most {SECOND}), {len(left)} compiled again")
     print(f"{len(compiled)} compiled signatures of {len(signatures)} functions:")
-    totals: Counter[str] = Counter()
     for name, seconds in compiled:
         totals[name] += seconds
-    for name, seconds in totals.most_common(given.kernels):
+    for name, seconds in totals.most_common(10):
         print(f"  {seconds:6.2f} s  {signatures[name]} x {name}")
     return int(compiling > FIRST or second > SECOND or bool(left))
 
@@ -60,7 +55,7 @@ def main() -> int:
 def run(scratch: str, config: Path, listing: Path) -> float:
     """Run a config in a process of its own, without kept results; return its CPU seconds."""
     folders = {"HARNESS_CACHE": str(Path(scratch, "cache")), "NUMBA_CACHE_DIR": f"{scratch}/numba"}
-    command = [sys.executable, __file__, "--listen", str(config), str(listing)]
+    command = [sys.executable, __file__, str(config), str(listing)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, **folders))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -60,11 +60,8 @@ class Fault:
         """Return the fault as one line that starts with where it is."""
         where = f"{source}:{self.line}" if self.line else source
         said = (part for part in (self.key, self.message) if part)
-        return ": ".join([where, *(_cut(part) for part in said)])
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+        short = (part if len(part) <= LONGEST else f"{part[:LONGEST]} …" for part in said)
+        return ": ".join([where, *short])
 
 
 class ConfigError(HarnessError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import secrets
 import shutil
@@ -30,22 +31,25 @@ def read_regular(path: Path, most: int = -1) -> bytes:
 
     A named pipe, on which a reader would wait, or another kind of file raises an OSError.
     """
-    with open(path, "rb", opener=_open_at_once) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+    with _regular(path) as file:
         return file.read(most)
-
-
-def _open_at_once(name: str, flags: int) -> int:
-    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a regular file."""
-    with open(path, "rb", opener=_open_at_once) as file:
+    with _regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _regular(path: Path) -> Iterator[io.BufferedReader]:
+    def at_once(name: str, flags: int) -> int:
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    with open(path, "rb", opener=at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        yield file
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -16,9 +16,12 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     Tag,
+    ValidationError,
     model_validator,
 )
 from pydantic_core import CoreSchema
+
+from harness.errors import DataError
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a config to a value."""
@@ -40,6 +43,18 @@ class Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
     )
+
+
+S = TypeVar("S", bound=Section)
+
+
+def validated(section: type[S], given: object, where: str) -> S:
+    """Return a section of plain data that belong to no config, or raise a DataError."""
+    try:
+        return section.model_validate(given)
+    except ValidationError as error:
+        parts = ((where, dotted(each["loc"]), each["msg"]) for each in error.errors())
+        raise DataError("\n".join(": ".join(filter(None, each)) for each in parts)) from None
 
 
 class _OneOrMore:

@@ -27,6 +27,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
 from common import Proof
 from mutants import mutant, odd_parquet
 
@@ -52,14 +53,6 @@ def table(separator: str, header: str) -> bytes:
     return "\n".join([header] * bool(header) + lines).encode() + b"\n"
 
 
-def parquet() -> bytes:
-    """Return good ratings as Parquet."""
-    import pandas as pd
-
-    frame = pd.DataFrame(ROWS, columns=["user", "item", "rating", "timestamp"])
-    return frame.to_parquet(index=False)
-
-
 TEXTS = {
     ".csv": table(",", "userId,movieId,rating,timestamp"),
     ".dat": table("::", ""),
@@ -81,7 +74,8 @@ class Kitchen:
         self.configs = [path.read_bytes() for path in sorted(TOP.glob("configs/*.yaml"))]
         self.configs.append((TOP / "docs/reference/config.md").read_bytes()[:4000])
         if kind == "data":
-            self.parquet = parquet()
+            frame = pd.DataFrame(ROWS, columns=["user", "item", "rating", "timestamp"])
+            self.parquet = frame.to_parquet(index=False)
             self.call("split", self.write("own.yaml", (OWN + "synthetic").encode()))
             self.split = next(folder.glob("splits/*")).read_bytes()
             # What is compiled when it is first used is compiled here.

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -150,11 +151,9 @@ def processes_of(group: int) -> list[psutil.Process]:
     """Return the processes of a group that are still alive."""
     found = []
     for process in psutil.process_iter():
-        try:
+        with suppress(ProcessLookupError, psutil.NoSuchProcess):
             if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
-        except (ProcessLookupError, psutil.NoSuchProcess):
-            continue
     return found
 
 

@@ -9,7 +9,6 @@ A page marks a place with ``<!-- begin: NAME -->`` and ``<!-- end -->``; NAME is
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,6 @@ import click
 from harness import datasets, metrics
 from harness.algorithms import registry
 from harness.cli import _harness
-from harness.metrics import Definition
 from harness.report import styles
 from harness.sections import Range
 
@@ -38,7 +36,7 @@ def metric_table() -> Iterator[str]:
         ["label", "what it measures", "range", "better", "table value"],
         (
             [
-                f"[`{each.name}{_cut(each)}`](#{each.name})",
+                f"[`{each.name}{'' if each.cut == 'none' else '@k'}`](#{each.name})",
                 _text(each.summary),
                 _range(each.range),
                 "higher" if each.higher_is_better else "lower",
@@ -191,9 +189,8 @@ def reproduced() -> Iterator[str]:
 def _shown(value: object) -> str:
     if isinstance(value, dict):  # a band
         return f"{value['low']:.4g} to {value['high']:.4g}"
-    return (
-        "" if value is None else _text(f"{value:.10g}" if isinstance(value, float) else str(value))
-    )
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
+    return "" if value is None else _text(text)
 
 
 def badge() -> str:
@@ -299,15 +296,8 @@ def _linked(text: str) -> str:
     return "".join(parts)
 
 
-def _cut(definition: Definition) -> str:
-    return {"optional": "@k", "required": "@k", "none": ""}[definition.cut]
-
-
 def _range(limits: tuple[float, float]) -> str:
-    def shown(limit: float) -> str:
-        return f"{limit:g}" if math.isfinite(limit) else "∞" if limit > 0 else "−∞"
-
-    return f"{shown(limits[0])} to {shown(limits[1])}"
+    return "{:g} to {:g}".format(*limits).replace("-inf", "−∞").replace("inf", "∞")
 
 
 def _defaults(params: dict[str, Any]) -> str:

@@ -3,13 +3,14 @@
     python tools/check_page.py results/quickstart/report.html --shots shots/
 
 Needs Playwright (`pip install playwright`), a Chromium (Debian: `apt-get install chromium`) and
-axe-core (`npm install axe-core`; name its folder with --axe if it is not in ./node_modules).
+axe-core (`npm install axe-core`, or its folder in AXE_CORE).
 Exits with 1 and a line for each fault. The screenshots are to be looked at.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -23,30 +24,22 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu")
 
 def main() -> int:
     """Check the pages named on the command line."""
+    from playwright.sync_api import sync_playwright
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pages", nargs="+", type=Path)
     parser.add_argument("--shots", type=Path, help="folder for screenshots")
-    parser.add_argument("--axe", type=Path, default=Path("node_modules/axe-core"))
-    parser.add_argument("--chromium", default=shutil.which("chromium"))
-    arguments = parser.parse_args()
-    axe = arguments.axe / "axe.min.js"
-    if arguments.chromium is None or not axe.is_file():
-        parser.error("needs chromium on the path and axe-core (npm install axe-core, or --axe DIR)")
-
-    from playwright.sync_api import sync_playwright
-
-    faults: list[str] = []
+    given = parser.parse_args()
+    axe, n_faults = Path(os.environ.get("AXE_CORE", "node_modules/axe-core"), "axe.min.js"), 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=arguments.chromium, args=list(FLAGS), headless=True
-        )
-        for path in arguments.pages:
-            found = list(check(browser, path.resolve(), axe, arguments.shots))
-            faults += [f"{path}: {fault}" for fault in found]
-            print(f"{path}: {len(found)} faults", flush=True)
+        chromium = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        for path in given.pages:
+            for fault in check(browser, path.resolve(), axe, given.shots):
+                print(f"{path}: {fault}", flush=True)
+                n_faults += 1
         browser.close()
-    print("\n".join(faults))
-    return 1 if faults else 0
+    return 1 if n_faults else 0
 
 
 def check(browser: Any, path: Path, axe: Path | None, shots: Path | None) -> Iterator[str]:
@@ -68,14 +61,8 @@ def check(browser: Any, path: Path, axe: Path | None, shots: Path | None) -> Ite
             said: list[str] = []
             page.on("console", lambda m, said=said: said.append(f"console {m.type}: {m.text}"))
             page.on("pageerror", lambda error, said=said: said.append(f"error: {error}"))
-            page.on(
-                "request",
-                lambda request, said=said: (
-                    None
-                    if request.url.startswith(("file:", "data:", "blob:"))
-                    else said.append(f"request to {request.url}")
-                ),
-            )
+            asked: list[str] = []
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
             page.goto(path.as_uri())
             page.wait_for_timeout(150)
             where = f"{width} px, {scheme}"
@@ -101,6 +88,8 @@ def check(browser: Any, path: Path, axe: Path | None, shots: Path | None) -> Ite
                 except Error as error:
                     yield f"{where}: cannot be used: {str(error).splitlines()[0]}"
             yield from (f"{where}: {each}" for each in said)
+            outside = (url for url in asked if not url.startswith(("file:", "data:", "blob:")))
+            yield from (f"{where}: request to {url}" for url in outside)
             if axe:
                 yield from (f"{where}: {each}" for each in ask_axe(page, axe))
             context.close()
@@ -147,10 +136,7 @@ def use(page: Any) -> Iterator[str]:
     places = page.query_selector_all("#pick-place option")
     if places:
         page.select_option("#pick-place", index=len(places) - 1)
-        if (
-            len([each for each in page.query_selector_all("#table .place") if each.is_visible()])
-            != 1
-        ):
+        if sum(each.is_visible() for each in page.query_selector_all("#table .place")) != 1:
             yield "picking a table does not show it alone"
         page.select_option("#pick-place", index=0)
     details = page.query_selector("figure:not([hidden]) details")

@@ -7,6 +7,7 @@ import math
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,6 +59,7 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
     from harness import experiment, kernels
     from harness.cli.progress import display
     from harness.config.load import load
+    from harness.results.runs import read_run
 
     # Every config is checked before the first is run.
     names: dict[str, str] = {}
@@ -74,7 +76,9 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
         say("first run on this machine: compiling the algorithms takes about ten seconds", err=True)
     failed = 0
     for config, name in zip(configs, names, strict=True):
-        before = _config_of(settings["results"] / name)
+        before = None
+        with suppress(HarnessError):  # no run there that can be read
+            before = read_run(settings["results"] / name).info.config
         with display(quiet) as watch:
             done = experiment.run(config, overrides=overrides, watch=watch, **settings)
         show_run(done)
@@ -86,16 +90,6 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
             )
         failed += len(done.failed)
     return 1 if failed else 0
-
-
-def _config_of(folder: Path) -> dict[str, Any] | None:
-    """Return the config of the run in a folder, None where there is none that can be read."""
-    from harness.results.runs import read_run
-
-    try:
-        return read_run(folder).info.config
-    except HarnessError:
-        return None
 
 
 @click.command()
@@ -349,7 +343,7 @@ def _score(
     evidence = rankings.read(path, truth, training)
     scores = metrics.score(wanted, *evidence)
     seconds = time.perf_counter() - begun
-    values = [_six(each.mean) for each in scores.values()]
+    values = [_shown(each.mean, ".6f") for each in scores.values()]
     found.rows.append([path.name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
     unknown = not len(evidence.rankings.relevance)
     if unknown:
@@ -392,7 +386,8 @@ def _rescore(
             label: None if there.get(label, here) is None else here
             for label, here in row.values.items()
         }
-        found.rows.append([name, *map(_six, values.values()), row.n_users, seconds])
+        cells = (_shown(value, ".6f") for value in values.values())
+        found.rows.append([name, *cells, row.n_users, seconds])
         row.users.insert(0, "file", name)
         found.users.append(row.users)
         for label in values.keys() & there.keys():
@@ -410,10 +405,6 @@ def _rescore(
     if n_equal:
         compared = counted(n_equal, "value")
         found.notes.append(f"{compared} compared with the table of the run: equal")
-
-
-def _six(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else f"{value:.6f}"
 
 
 @click.command()
@@ -467,8 +458,7 @@ def conventions(run: str, results: Path, role: str, k: int, threshold: float | N
     for names, rows in scored.groupby(list(GROUP), sort=False):
         say(f"\n{run} · {role}@{k} · {', '.join(map(str, names))}\n")
         shown = rows.drop(columns=list(GROUP)).dropna(axis=1, how="all")
-        known = shown.astype(object).where(shown.notna(), None)
-        cells = [[_shown(value, ".4f") for value in row] for row in known.to_numpy()]
+        cells = [[_shown(value, ".4f") for value in row] for row in shown.to_numpy(object)]
         show_table(list(shown.columns), cells, ["convention", "label", "note"])
     return 0
 
@@ -543,6 +533,6 @@ def reproduce(source: str | None, quiet: bool, no_runs: bool, as_json: bool) -> 
 
 def _shown(value: object, form: str) -> str:
     """Return a cell of a table: a number by its format, nothing for none."""
-    if value is None:
+    if value is None or value != value:  # NaN
         return ""
     return format(value, form) if isinstance(value, float) else str(value)

@@ -226,20 +226,32 @@ class Transfer:
 
     def __call__(self, url: str, output: str | Path, pooch: object = None) -> None:
         """Download `url` to `output`; a `TransferError` ends the tries."""
-        from pooch import HTTPDownloader
+        import requests
 
-        self.done = self.total = self._n_hops = 0
+        self.done = self.total = 0
         self._since, self._mark = time.monotonic(), 0
         self._begun = False
-        self._answers = ExitStack()
-        get = HTTPDownloader(
-            chunk_size=PIECE,
-            timeout=(10.0, self.patience),
-            headers={"Accept-Encoding": "identity", "User-Agent": "surprise-harness"},
-            hooks={"response": self._check},
-        )
-        with self._answers, Path(output).open("wb") as self._file:
-            get(url, self, pooch)
+        headers = {"Accept-Encoding": "identity", "User-Agent": "surprise-harness"}
+        for _ in range(MOST_HOPS + 1):
+            answer = requests.get(
+                url,
+                headers=headers,
+                stream=True,
+                timeout=(10.0, self.patience),
+                allow_redirects=False,
+            )
+            with answer, Path(output).open("wb") as file:
+                if answer.is_redirect:
+                    url, before = urljoin(url, answer.headers["location"]), url
+                    if urlsplit(before).scheme == "https" and urlsplit(url).scheme != "https":
+                        raise TransferError("redirected to an address without encryption")
+                    continue
+                self._check(answer)
+                for data in answer.iter_content(PIECE):
+                    file.write(data)
+                    self._count(len(data))
+                return
+        raise TransferError("redirected in a circle")
 
     def failure(self, error: BaseException) -> str:
         """Return what went wrong with the last try, in a few words."""
@@ -249,31 +261,23 @@ class Transfer:
         what = f"cut off after {self.done:,} bytes" if self._begun else "no connection"
         return f"{what} ({_reason(error)})"
 
-    def _check(self, answer: requests.Response, *_: object, **__: object) -> None:
-        """Refuse an answer, or the address to which it redirects, before anything is read of it."""
-        self._answers.callback(answer.close)
+    def _check(self, answer: requests.Response) -> None:
+        """Refuse an answer before anything is read of it."""
         status = answer.status_code
-        if answer.is_redirect:
-            self._n_hops += 1
-            if self._n_hops > MOST_HOPS:
-                raise TransferError("redirected in a circle")
-            following = urlsplit(urljoin(answer.url, answer.headers["location"]))
-            if urlsplit(answer.url).scheme == "https" and following.scheme != "https":
-                raise TransferError("redirected to an address without encryption")
-        elif status != 200 and status not in (408, 425, 429) and status < 500:
+        if status != 200 and status not in (408, 425, 429) and status < 500:
             raise TransferError(f"status {status}")
-        self._begun = status == 200
+        answer.raise_for_status()
+        self._begun = True
         if re.fullmatch("[0-9]{1,18}", answer.headers.get("Content-Length", "")):
             self.total = int(answer.headers["Content-Length"])
-            if self._begun and self.total > self.most:
+            if self.total > self.most:
                 raise TransferError(
                     f"{self.total:,} bytes announced, at most {self.most:,} expected"
                 )
 
-    def write(self, data: bytes) -> None:
-        """Write a piece of the body, as pooch's downloader asks for."""
-        self._file.write(data)
-        self.done += len(data)
+    def _count(self, n_bytes: int) -> None:
+        """Show and limit how much has come, and how fast."""
+        self.done += n_bytes
         if self.done > self.most:
             raise TransferError(f"more than the {self.most:,} bytes expected")
         if self.progress:
@@ -285,9 +289,6 @@ class Transfer:
                     f"slower than {self.slowest:,.0f} bytes a second for {self.patience:g} s"
                 )
             self._since, self._mark = time.monotonic(), self.done
-
-    def flush(self) -> None:
-        """Leave it to the end, though pooch's downloader asks for it after each piece."""
 
 
 def _reason(error: BaseException) -> str:

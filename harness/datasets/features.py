@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
-from harness.datasets.cleaning import SHOWN, Table, convert
+from harness.datasets.conversion import SHOWN, Table, convert
 from harness.datasets.layout import ENDINGS, Kind, Layout, Roles, TextFormat, find_columns
-from harness.datasets.reading import parquet_columns, read_file, read_header, read_text
+from harness.datasets.reading import parquet_columns, read_file, read_sample, read_text
 from harness.datasets.section import FeatureFile, FeaturesSection, ItemsSection
 from harness.errors import DataError, counted
+from harness.sections import validated
 
 if TYPE_CHECKING:
     from harness.datasets.ratings import Ratings
@@ -41,16 +41,8 @@ def add(ratings: Ratings, role: str, given: Any, base: Path | None = None) -> Ra
         columns = {name: given.iloc[:, place] for place, name in enumerate(names)}
         table = convert(columns, _kinds(names, names[0]), where)
     else:
-        if isinstance(given, Path):
-            given = str(given)
-        try:
-            section = _SECTIONS[role].model_validate(given)
-        except ValidationError as error:
-            faults = (
-                ": ".join([f"{role}s", *map(str, each["loc"]), each["msg"]])
-                for each in error.errors()
-            )
-            raise DataError("\n".join(faults)) from None
+        given = str(given) if isinstance(given, Path) else given
+        section = validated(_SECTIONS[role], given, f"{role}s")
         table = _read(section, base or Path())
         first = next(iter(table.ids))
         if section.columns is None and first in _ids(ratings, role):
@@ -69,7 +61,7 @@ def add_published(ratings: Ratings, role: str, file: FeatureFile, data: bytes) -
     stream: io.BufferedReader = io.BufferedReader(io.BytesIO(data))
     columns = list(file.columns)
     if not columns:
-        _, columns = read_header(stream, TextFormat(separator=file.separator), file.member)
+        _, (columns,) = read_sample(stream, TextFormat(separator=file.separator), file.member)
         stream.seek(0)
     layout = Layout(file.separator, file.header, len(columns), _places(columns), quotes=file.quotes)
     known = TextFormat(
@@ -141,7 +133,7 @@ def _read(section: FeaturesSection, base: Path) -> Table:
     else:
         known = TextFormat(kind, section.separator, encoding=section.encoding, roles=Roles({}, {}))
         with path.open("rb") as file:
-            separator, fields = read_header(file, known, where)
+            separator, (fields,) = read_sample(file, known, where)
         if section.columns and len(section.columns) != len(fields):
             raise DataError(
                 f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, but columns "

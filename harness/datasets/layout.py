@@ -175,7 +175,10 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
     header = known.header
     if header is None:
         header = by_name or roles.names_columns(fields)
-        if not header and not _has_rating(fields, known):
+        column = known.columns.get("rating")
+        place = column - 1 if isinstance(column, int) else 2
+        marks = [mark.replace(known.decimal, ".") for mark in fields[place : place + 1]]
+        if not header and not all(map(is_number, marks or [""])):
             header = True
             where += ": a header, it seems, as it has no rating"
     if header:
@@ -220,12 +223,6 @@ def legible(name: str) -> str:
     """Return a name without what is not UTF-8 or would not show."""
     decoded = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in decoded)
-
-
-def _has_rating(fields: Sequence[str], known: TextFormat) -> bool:
-    column = known.columns.get("rating")
-    position = column - 1 if isinstance(column, int) else 2
-    return position < len(fields) and is_number(fields[position].replace(known.decimal, "."))
 
 
 def find_columns(

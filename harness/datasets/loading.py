@@ -19,10 +19,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.datasets import features
-from harness.datasets.cleaning import Coded, Table, convert, merge_pairs, outliers
+from harness.datasets.cleaning import merge_pairs, outliers
+from harness.datasets.conversion import Coded, Table, convert
 from harness.datasets.download import Progress, Watched, fetch, find_local, inspect, open_member
 from harness.datasets.layout import ENDINGS, RATINGS, Layout, Roles, TextFormat, find_columns
-from harness.datasets.ratings import Policies, Ratings, load
+from harness.datasets.ratings import Ratings, load
 from harness.datasets.reading import (
     parquet_columns,
     read_file,
@@ -76,17 +77,7 @@ def load_file(section: DatasetSection, base: Path | None, progress: Progress | N
         section.decimal,
     )
     table = read_file(path, known, str(written), progress)
-    return Ratings.from_table(table, path.stem, **_policies(section))
-
-
-def _policies(section: DatasetSection) -> Policies:
-    return {
-        "scale": section.scale,
-        "duplicates": section.duplicates,
-        "missing": section.missing,
-        "out_of_scale": section.out_of_scale,
-        "unreadable": section.unreadable,
-    }
+    return Ratings.from_table(table, path.stem, **section.policies)
 
 
 def _absent(path: Path) -> str:
@@ -109,7 +100,7 @@ def load_named(
     progress: Progress | None,
 ) -> Ratings:
     """Load a data set from the package, from a copy on this machine, or from the network."""
-    policies = _policies(section)
+    policies = section.policies
     if "duplicates" not in section.model_fields_set:
         policies["duplicates"] = what.duplicates
     if section.scale is None and math.isfinite(what.scale[1]):
@@ -302,7 +293,7 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
     if kind == "parquet":
         return parquet_columns(path), []
     with path.open("rb") as file:
-        rows = read_sample(file, TextFormat(kind, encoding=_encoding(path)), str(path), LINES)
+        _, rows = read_sample(file, TextFormat(kind, encoding=_encoding(path)), str(path), LINES)
     return rows[0], rows
 
 

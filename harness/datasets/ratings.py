@@ -7,35 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import ValidationError
 
 from harness.datasets.layout import RATINGS, find_columns
-from harness.datasets.section import DatasetName, DatasetSection, SyntheticSection
+from harness.datasets.section import DatasetName, DatasetSection, Policies, SyntheticSection
 from harness.errors import DataError, suggestion
+from harness.sections import validated
 
 if TYPE_CHECKING:
     import pandas as pd
     import surprise
 
-    from harness.datasets.cleaning import Table
+    from harness.datasets.conversion import Table
     from harness.datasets.download import Progress
     from harness.datasets.section import DataSet
 
 __all__ = ["Ratings", "load"]
-
-
-class Policies(TypedDict, total=False):
-    """What to do with rows that cannot be used unchanged, by the keys of a config."""
-
-    scale: tuple[float, float] | None
-    duplicates: str
-    missing: str
-    out_of_scale: str
-    unreadable: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -241,7 +231,7 @@ class Ratings:
         columns = {"user": users, "item": items, "rating": ratings}
         if timestamps is not None:
             columns["timestamp"] = timestamps
-        from harness.datasets.cleaning import convert
+        from harness.datasets.conversion import convert
 
         return cls.from_table(convert(columns, RATINGS.kinds, name), name, **policies)
 
@@ -272,7 +262,7 @@ class Ratings:
         DataError
             If a column is missing, or as in `from_columns`.
         """
-        from harness.datasets.cleaning import convert
+        from harness.datasets.conversion import convert
 
         given = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in given.items() if column is not None}
@@ -427,13 +417,9 @@ def _section(source: object) -> DatasetSection:
             "the dataset part of a config, a DataFrame, a surprise.Dataset or Ratings"
         )
     try:
-        return DatasetSection.model_validate(source)
-    except ValidationError as error:
-        if isinstance(source, str):
-            names = suggestion(source, get_args(DatasetName))
-            raise DataError(f"dataset: no data set is called {source!r}; {names}") from None
-        faults = [
-            ": ".join(["dataset", ".".join(map(str, each["loc"])), each["msg"]])
-            for each in error.errors()
-        ]
-        raise DataError("\n".join(faults)) from None
+        return validated(DatasetSection, source, "dataset")
+    except DataError:
+        if not isinstance(source, str):
+            raise
+        names = suggestion(source, get_args(DatasetName))
+        raise DataError(f"dataset: no data set is called {source!r}; {names}") from None

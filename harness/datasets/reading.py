@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
-from harness.datasets.cleaning import SHOWN, Flaw, Table, convert
+from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.download import Progress, Watched
 from harness.datasets.layout import (
     ENDINGS,
@@ -139,20 +139,13 @@ def read_text(stream: io.BufferedReader, known: TextFormat, where: str) -> Table
 
 
 def read_sample(
-    stream: io.BufferedReader, known: TextFormat, where: str, n_rows: int
-) -> list[list[str]]:
-    """Return the fields of the first lines of a text, the header among them."""
+    stream: io.BufferedReader, known: TextFormat, where: str, n_rows: int = 1
+) -> tuple[str, list[list[str]]]:
+    """Return the separator of a text and the fields of its first lines, the header among them."""
     _, first, body = _first_line(_blocks(stream, known.encoding, where), where)
     separator = known.separator or separator_of(first, known)
     found = (split_line(line, separator) for line in body[: 4 * LONGEST_LINE].split("\n") if line)
-    return [[legible(name.strip()) for name in fields] for fields in islice(found, n_rows)]
-
-
-def read_header(stream: io.BufferedReader, known: TextFormat, where: str) -> tuple[str, list[str]]:
-    """Return the separator and the fields of the first line of a text."""
-    _, first, _ = _first_line(_blocks(stream, known.encoding, where), where)
-    separator = known.separator or separator_of(first, known)
-    return separator, [legible(name.strip()) for name in split_line(first, separator)]
+    return separator, [[legible(name.strip()) for name in row] for row in islice(found, n_rows)]
 
 
 def unmarked_encoding(start: bytes) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypedDict, get_args
 
 from pydantic import (
     AfterValidator,
@@ -27,6 +27,16 @@ from harness.sections import Section
 
 DuplicatePolicy = Literal["error", "first", "last", "mean"]
 """Policy for a pair of user and item that is rated more than once."""
+
+
+class Policies(TypedDict, total=False):
+    """What to do with rows that cannot be used unchanged, by the keys of a config."""
+
+    scale: tuple[float, float] | None
+    duplicates: str
+    missing: str
+    out_of_scale: str
+    unreadable: str
 
 
 @dataclass(frozen=True)
@@ -474,6 +484,11 @@ class DatasetSection(Section):
         if self.synthetic is not None:
             return CATALOGUE["synthetic"]
         return None if self.name is None else CATALOGUE[ALIASES.get(self.name, self.name)]
+
+    @property
+    def policies(self) -> Policies:
+        """What to do with rows that cannot be used unchanged."""
+        return {key: getattr(self, key) for key in Policies.__annotations__}  # type: ignore[return-value]
 
     def expected_size(self) -> tuple[int, int, int] | None:
         """Return how many users, items and ratings there are; None for a file of one's own."""

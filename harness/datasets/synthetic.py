@@ -43,7 +43,8 @@ def make_up(section: SyntheticSection) -> Ratings:
     n_users, n_items, n_ratings = section.n_users, section.n_items, section.n_ratings
     rng = generator(section.seed, "synthetic")
     starts = np.concatenate(([0], np.cumsum(_activity(section, rng))))
-    threshold, alias = _alias_table(section)
+    popularity = np.arange(1, n_items + 1, dtype=np.float64) ** -section.exponent
+    threshold, alias = _fill_alias(popularity * (n_items / popularity.sum()))
     # Each item is rated at least once: slots spread evenly over all rows are reserved first.
     slots = np.arange(n_items, dtype=np.int64) * n_ratings // n_items
     fixed = rng.permutation(n_items).astype(np.int32)
@@ -91,15 +92,9 @@ def _activity(section: SyntheticSection, rng: np.random.Generator) -> Longs:
     return counts
 
 
-def _alias_table(section: SyntheticSection) -> tuple[Floats, Codes]:
-    """Return an alias table (Vose 1991, doi:10.1109/32.92917): draws take constant time."""
-    ranks = np.arange(1, section.n_items + 1, dtype=np.float64)
-    weight = ranks**-section.exponent
-    return _fill_alias(weight * (section.n_items / weight.sum()))
-
-
 @kernel
 def _fill_alias(scaled: Floats) -> tuple[Floats, Codes]:
+    """Return an alias table (Vose 1991, doi:10.1109/32.92917): draws take constant time."""
     n = len(scaled)
     alias = np.arange(n).astype(np.int32)
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)

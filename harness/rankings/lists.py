@@ -30,7 +30,7 @@ from harness.rankings.pairs import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.datasets.cleaning import Coded, Table
+    from harness.datasets.conversion import Coded, Table
 
     Frame: TypeAlias = pd.DataFrame | Mapping[str, ArrayLike]
 

@@ -384,6 +384,11 @@ class _PerUser(DrawnSplit):
         places[order] = np.repeat(np.cumsum(counts), counts) - 1 - np.arange(len(ratings))
         return places
 
+    def inner(self) -> SplitSection | None:
+        keys = self.model_dump(include={"n", "fraction"}) | {"choose": "latest", "too_few": "train"}
+        kind = UserFraction if isinstance(self, UserHoldout) else type(self)
+        return kind.model_validate(keys) if self.choose == "latest" else None
+
     def _chosen(self) -> str:
         return {"random": "drawn at random", "latest": "the latest"}[self.choose]
 
@@ -450,10 +455,6 @@ class LeaveNOut(_PerUser):
             f"{self._policy(f'at least {self.n + self.min_train} ratings')}"
         )
 
-    def inner(self) -> SplitSection | None:
-        latest = self.choose == "latest"
-        return LeaveNOut(n=self.n, choose="latest", too_few="train") if latest else None
-
 
 class UserFraction(_PerUser):
     """The same share of every user's ratings."""
@@ -481,10 +482,6 @@ class UserFraction(_PerUser):
             f"{_seeded(self.random_state)}, at least one and never all, are the {part}. "
             f"{self._policy('at least 2 ratings')}"
         )
-
-    def inner(self) -> SplitSection | None:
-        latest = UserFraction(fraction=self.fraction, choose="latest", too_few="train")
-        return latest if self.choose == "latest" else None
 
 
 class UserHoldout(_PerUser):
@@ -521,10 +518,6 @@ class UserHoldout(_PerUser):
             f"{self._chosen()}, are the {part}; all other users are training. "
             f"{self._policy('a rating that is not given', 'test user')}"
         )
-
-    def inner(self) -> SplitSection | None:
-        latest = self.choose == "latest"
-        return UserFraction(choose="latest", too_few="train") if latest else None
 
 
 class GlobalTime(DrawnSplit):

@@ -23,20 +23,39 @@ CONFIG = {
 }
 
 
+class Caller:
+    """The command line, in this process."""
+
+    def __init__(self, capsys):
+        self.capsys = capsys
+
+    def __call__(self, *arguments):
+        """Return exit code, output and errors."""
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = self.capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    def done(self, *arguments):
+        """Return the output of a command that ends well."""
+        code, out, err = self(*arguments)
+        assert code == 0, err
+        return out
+
+    def refused(self, *arguments):
+        """Return the errors of a command that ends with exit code 2."""
+        code, _, err = self(*arguments)
+        assert code == 2
+        return err
+
+
 @pytest.fixture
 def call(tmp_path, monkeypatch, capsys):
     """Call the command line in an empty folder with a cache of its own."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HARNESS_TRACEBACK", "0")
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
+    return Caller(capsys)
 
 
 @pytest.fixture(scope="session")

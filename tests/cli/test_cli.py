@@ -105,8 +105,7 @@ def test_run_prints_the_table_and_writes_it(call, tmp_path):
     assert {"algorithm", "user", "fold", "seed", "ndcg@5", "rmse"} <= set(users.columns)
     assert "ndcg@5, rmse" in call("list", "runs")[1]
     (folder / "table.csv").write_text((folder / "table.csv").read_text().replace("0", "1"))
-    code, _, err = call("compare", "small")
-    assert code == 2
+    err = call.refused("compare", "small")
     assert "table.csv: changed since it was written; run the config again" in err
 
 
@@ -152,16 +151,14 @@ def test_each_split_is_saved_in_its_file_and_gives_the_same_table(call, tmp_path
     call("run", "small.yaml", "--set", "split.random_state=7", "--set", "name=drawn")
     text = CONFIG.replace("{kind: holdout, test_size: 0.25}", f"{{kind: file, path: '{path}'}}")
     (tmp_path / "again.yaml").write_text(text)
-    code, _, _ = call("run", "again.yaml")
-    assert code == 0
+    call.done("run", "again.yaml")
     drawn, again = (
         pd.read_csv(tmp_path / "runs" / name / "table.csv")[["ndcg@5", "rmse"]]
         for name in ("drawn", "again")
     )
     pd.testing.assert_frame_equal(drawn, again, check_exact=True)
     both = "split=[{kind: holdout, random_state: 1}, {kind: holdout, random_state: 2}]"
-    code, out, _ = call("split", "small.yaml", "--output", "kept", "--set", both)
-    assert code == 0
+    out = call.done("split", "small.yaml", "--output", "kept", "--set", both)
     assert out.count("fingerprint") == len(list((tmp_path / "kept").iterdir())) == 2
 
 
@@ -169,26 +166,20 @@ def test_runs_are_compared_repeated_and_refused(call, tmp_path):
     assert call(*RUN)[::2] == (0, "")
     first = pd.read_csv(tmp_path / "runs" / "small" / "table.csv")
     call(*RUN, "--set", "name=other", "--set", "algorithms=[SVD, Random]")
-    code, out, _ = call("compare", "small", "other")
-    assert code == 0
+    out = call.done("compare", "small", "other")
     assert "SVD" in out
     assert "other: the same cells as in another run, counted once: Random" in out
     call(*RUN, "--set", "name=half", "--set", "split.test_size=0.5", "--results", "elsewhere")
     info = json.loads((tmp_path / "elsewhere" / "half" / "run.json").read_text())
     assert info["splits"][0]["n_test"] == 300
     assert info["config"]["split"][0]["test_size"] == 0.5
-    code, _, err = call("compare", "small", "elsewhere/half")
-    assert code == 2
-    assert "another split" in err
-    code, out, _ = call("compare", "small", "elsewhere/half", "--anyway")
-    assert code == 0
+    assert "another split" in call.refused("compare", "small", "elsewhere/half")
+    out = call.done("compare", "small", "elsewhere/half", "--anyway")
     assert "note: not comparable: half: another split" in out
-    code, _, err = call("compare", "smal")
-    assert code == 2
+    err = call.refused("compare", "smal")
     assert err.endswith("; did you mean 'small'?\n")
     for record in ("runs/small", "runs/small/run.json"):
-        code, _, err = call("run", record, "--results", "repeated")
-        assert code == 0, err
+        call.done("run", record, "--results", "repeated")
         second = pd.read_csv(tmp_path / "repeated" / "small" / "table.csv")
         pd.testing.assert_frame_equal(first[["ndcg@5", "rmse"]], second[["ndcg@5", "rmse"]])
 
@@ -348,11 +339,8 @@ def test_an_own_algorithm_is_found_in_the_current_folder_and_beside_the_config(
     (tmp_path / "deep").mkdir()
     (tmp_path / module / f"{name}.py").write_text(OWN)
     (tmp_path / config / "own.yaml").write_text(CONFIG.replace("Random", f"'{name}:Mine'"))
-    code, out, err = call("check", Path(config) / "own.yaml")
-    assert code == 0, err
-    assert f"{name}:Mine" in out
-    code, _, err = call("check", "small.yaml", "--set", "algorithms=['no_such_module:Mine']")
-    assert code == 2
+    assert f"{name}:Mine" in call.done("check", Path(config) / "own.yaml")
+    err = call.refused("check", "small.yaml", "--set", "algorithms=['no_such_module:Mine']")
     assert "cannot import 'no_such_module'" in err
     assert str(tmp_path) in err
     assert "Traceback" not in err

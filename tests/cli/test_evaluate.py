@@ -11,8 +11,7 @@ RATINGS = [3, 4, 5, 1, 2, 3, 4, 5, 5, 4]
 def test_predictions_give_the_worked_example(call, tmp_path):
     rows = [f"1,{i},{e},{r}\n" for i, (e, r) in enumerate(zip(ESTIMATES, RATINGS, strict=True))]
     (tmp_path / "p.csv").write_text(HEAD + "".join(rows))
-    code, out, _ = call("evaluate", "p.csv", "--metrics", "ndcg(ties=first)@10,5,mae")
-    assert code == 0
+    out = call.done("evaluate", "p.csv", "--metrics", "ndcg(ties=first)@10,5,mae")
     assert out.splitlines()[1].split()[:4] == ["p.csv", "0.961845", "0.959091", "0.500000"]
 
 
@@ -20,8 +19,7 @@ def test_a_trec_run_is_judged_by_its_qrels(call, tmp_path):
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 3.0 x\nq1 Q0 d2 2 2.0 x\nq2 Q0 d9 1 1.0 x\n")
     (tmp_path / "t.qrels").write_text("q1 0 d2 1\nq2 0 d9 1\n")
     arguments = "evaluate a.run --truth t.qrels --metrics rr,hit@1 --per-user u.csv"
-    code, out, err = call(*arguments.split())
-    assert code == 0, err
+    out = call.done(*arguments.split())
     assert out.splitlines()[1].split()[:3] == ["a.run", "0.750000", "0.500000"]
     assert pd.read_csv(tmp_path / "u.csv")["rr"].tolist() == [0.5, 1.0]
 
@@ -61,8 +59,7 @@ def test_users_01_and_1_are_two(call, tmp_path):
         rows = [(u, n, sign * n, n) for u, sign in ((one, 1), (other, -1)) for n in (1, 2, 3, 5)]
         text = "".join(f"{u},{i},{e},{r}\n" for u, i, e, r in rows)
         (tmp_path / "p.csv").write_text(HEAD + text)
-        code, out, _ = call("evaluate", "p.csv", "--metrics", "ndcg@2,rmse", "--per-user", "u.csv")
-        assert code == 0
+        out = call.done("evaluate", "p.csv", "--metrics", "ndcg@2,rmse", "--per-user", "u.csv")
         tables.append(out.splitlines()[-1].split()[1:4])
         assert pd.read_csv(tmp_path / "u.csv", dtype=str)["user"].tolist() == [one, other]
     assert tables[0] == tables[1]

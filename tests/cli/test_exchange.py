@@ -26,8 +26,7 @@ FILES = ("1.csv", "2.csv")
 def exported(call, tmp_path):
     (tmp_path / "own.yaml").write_text(CONFIG)
     assert call("run", "own.yaml", "-q")[0] == 0
-    code, out, _ = call("split", "own.yaml", "--export", "folds")
-    assert code == 0
+    out = call.done("split", "own.yaml", "--export", "folds")
     assert out.splitlines()[-1] == "folds/split.json: fingerprints and files of 2 folds"
     return tmp_path
 
@@ -104,8 +103,7 @@ def test_the_row_is_kept_in_a_run_that_other_commands_read(call, exported):
 
 def test_estimates_of_the_test_ratings_alone_are_no_lists_of_the_catalogue(call, exported):
     estimates_outside(exported, everything=False)
-    code, out, _ = call("evaluate", *FILES, "--against", "own")
-    assert code == 0
+    out = call.done("evaluate", *FILES, "--against", "own")
     assert [line.split()[:2] for line in out.splitlines()].count(["1", "rated"]) == 1
     assert "1.csv: not shown under catalogue, known items, because all of its rows are test" in out
 
@@ -118,8 +116,7 @@ def test_code_that_the_config_of_a_run_names_is_not_run(call, exported):
     del info["sha256"]
     info["config"]["algorithms"][0]["name"] = "theirs:Model"
     record.write_text(json.dumps(info))
-    code, _, err = call("evaluate", *FILES, "--against", "own")
-    assert code == 0, err
+    call.done("evaluate", *FILES, "--against", "own")
     assert not (exported / "ran").exists()
 
 

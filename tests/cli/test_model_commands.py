@@ -92,16 +92,14 @@ def test_the_parameters_are_those_furthest_above_the_config_in_validation(run):
 
 
 def test_best_writes_a_config_that_runs_to_the_same_value(call, folder, run):
-    code, out, _ = call(
+    out = call.done(
         "best", "first", "--metric", "ndcg@5", "--algorithm", "ItemMean", "-o", "deep/best.yaml"
     )
-    assert code == 0
     text = (folder / "deep" / "best.yaml").read_text()
     assert "path: ../ratings.csv" in text
     assert re.search(r"^# ItemMean: ndcg@5 0\.\d{4} \(95% interval over users 0\.", text, re.M)
     assert "harness run deep/best.yaml" in out
-    code, out, err = call("run", "deep/best.yaml", "--quiet")
-    assert code == 0, err
+    out = call.done("run", "deep/best.yaml", "--quiet")
     again = harness.read_run(folder / "runs" / "first-ItemMean")
     values = [each.table.set_index("algorithm")["rmse"]["ItemMean"] for each in (run, again)]
     assert values[0] == values[1]
@@ -134,11 +132,10 @@ def test_lists_are_read_back_by_evaluate(call, folder, run, form):
     lists = folder / f"back.{form}"
     arguments = ("--seen", "keep", "--top", 30, "--format", form, "-o", lists)
     assert call("recommend", "first", "--algorithm", "ItemMean", *arguments)[0] == 0
-    code, out, err = call(
+    out = call.done(
         *("evaluate", lists, "--truth", "ratings.csv", "--training", "ratings.csv"),
         *("--metrics", "ndcg(ties=first)@5,item_coverage@30"),
     )
-    assert code == 0, err
     values = out.splitlines()[-1].split()
     assert values[0] == f"back.{form}"
     assert float(values[2]) == 1.0  # every item is in a list of thirty
@@ -162,8 +159,7 @@ def test_users_and_estimates_can_be_limited(call, folder):
 
 
 def test_a_model_is_saved_and_read_back(call, folder, run):
-    code, out, _ = call("save", "first", "model.zip", "--algorithm", "SVD")
-    assert code == 0
+    out = call.done("save", "first", "model.zip", "--algorithm", "SVD")
     assert 'harness.load_model("model.zip")' in out
     model = harness.load_model(folder / "model.zip")
     assert model.predict("u1", "i1").est == harness.fit_row(run, "SVD").predict("u1", "i1").est
@@ -225,8 +221,7 @@ BAD = [
 def test_bad_input_is_named(call, folder, arguments, message):
     (folder / "empty.txt").write_text("\n")
     (folder / "other.txt").write_text("u1\nnobody\n")
-    code, _, err = call(*arguments)
-    assert code == 2
+    err = call.refused(*arguments)
     assert message in " ".join(err.split())
 
 
@@ -257,8 +252,7 @@ def test_estimates_that_are_no_ratings_are_named(call, folder, name, said):
 
 def test_a_trec_run_without_a_truth_has_no_ratings(call, folder):
     (folder / "a.run").write_text("u1 Q0 i1 1 5.0 x\n")
-    code, _, err = call("evaluate", "a.run", "--metrics", "ndcg@10,rmse")
-    assert code == 2
+    err = call.refused("evaluate", "a.run", "--metrics", "ndcg@10,rmse")
     assert "a TREC run has no ratings; give the relevant items" in err
 
 

@@ -31,8 +31,7 @@ def faults(schema, data):
 
 
 def test_a_new_config_loads_and_every_key_stands_under_its_meaning(call, tmp_path, schema):
-    code, out, _ = call("new", "mine/first.yaml")
-    assert code == 0
+    out = call.done("new", "mine/first.yaml")
     assert "next: harness run mine/first.yaml" in out
     path = tmp_path / "mine" / "first.yaml"
     lines = path.read_text().splitlines()
@@ -71,8 +70,7 @@ def test_a_new_config_holds_what_was_asked_for(call, tmp_path):
 
 
 def test_faults_in_the_answers_come_at_once_and_nothing_is_written(call, tmp_path):
-    code, _, err = call("new", "a.yaml", "--algorithms", "SDV", "--metrics", "ndgc@3")
-    assert code == 2
+    err = call.refused("new", "a.yaml", "--algorithms", "SDV", "--metrics", "ndgc@3")
     assert "unknown algorithm 'SDV'; did you mean 'SVD'?" in err
     assert "unknown metric 'ndgc'; did you mean 'ndcg'?" in err
     assert list(tmp_path.iterdir()) == []
@@ -80,9 +78,7 @@ def test_faults_in_the_answers_come_at_once_and_nothing_is_written(call, tmp_pat
 
 def test_a_config_that_is_there_is_kept_unless_forced(call, tmp_path):
     (tmp_path / "a.yaml").write_text("mine")
-    code, _, err = call("new", "a.yaml")
-    assert code == 2
-    assert "exists; choose another name, or use --force" in err
+    assert "exists; choose another name, or use --force" in call.refused("new", "a.yaml")
     assert (tmp_path / "a.yaml").read_text() == "mine"
     assert call("new", "a.yaml", "--force")[0] == 0
     assert (tmp_path / "a.yaml").read_text().startswith(FIRST_LINE)
@@ -144,23 +140,19 @@ def test_a_file_of_ratings_is_read_and_its_config_runs(call, tmp_path, name, con
     section = read(tmp_path / "mine" / "c.yaml").data["dataset"]
     columns = dict(zip(("user", "item", "rating", "timestamp"), names, strict=False))
     assert section == {"path": f"../{name}", "columns": columns, "scale": [0.5, 5], **also}
-    code, out, err = call("run", "-q", "mine/c.yaml", "--results", "out")
-    assert code == 0, err
-    assert "ItemMean" in out
+    assert "ItemMean" in call.done("run", "-q", "mine/c.yaml", "--results", "out")
 
 
 def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     (tmp_path / "a.csv").write_text(table(",", "who", "what", "mark"))
-    code, _, err = call("new", "c.yaml", "--dataset", "a.csv")
-    assert code == 2
+    err = call.refused("new", "c.yaml", "--dataset", "a.csv")
     assert err.endswith("name them, as --columns user=NAME,item=NAME,rating=NAME\n")
     assert not (tmp_path / "c.yaml").exists()
     columns = "user=who,item=2,rating=mark"
     assert call("new", "c.yaml", "--dataset", "a.csv", "--columns", columns)[0] == 0
     section = read(tmp_path / "c.yaml").data["dataset"]
     assert section["columns"] == {"user": "who", "item": "what", "rating": "mark"}
-    code, _, err = call("new", "d.yaml", "--dataset", "a.csv", "--columns", "person=who")
-    assert code == 2
+    err = call.refused("new", "d.yaml", "--dataset", "a.csv", "--columns", "person=who")
     assert "write role=name, as user=who" in err
 
 
@@ -186,8 +178,7 @@ def test_rows_that_need_a_decision_and_a_lone_rating_at_an_end_are_shown(
     call, tmp_path, rows, scale, note, decisions
 ):
     (tmp_path / "a.csv").write_text(USUAL + rows)
-    code, out, _ = call("new", "c.yaml", "--dataset", "a.csv")
-    assert code == 0
+    out = call.done("new", "c.yaml", "--dataset", "a.csv")
     assert note in out
     assert ("Before a run, these rows need a decision:" in out) == bool(decisions)
     assert all(decision in out for decision in decisions)
@@ -200,8 +191,7 @@ def test_rows_that_need_a_decision_and_a_lone_rating_at_an_end_are_shown(
 @pytest.mark.parametrize("content", ["", "user,item,rating\n", "\0\0\0\0\0"])
 def test_a_file_without_ratings_gives_no_config(call, tmp_path, content):
     (tmp_path / "a.csv").write_text(content)
-    code, _, err = call("new", "c.yaml", "--dataset", "a.csv")
-    assert code == 2
+    err = call.refused("new", "c.yaml", "--dataset", "a.csv")
     assert err.startswith("a.csv")
     assert not (tmp_path / "c.yaml").exists()
 

@@ -42,8 +42,7 @@ def test_report_writes_the_page_into_the_folder_of_the_run_and_the_list_beside_i
 
 @pytest.mark.parametrize("command", ["report", "compare"])
 def test_several_runs_are_one_page(call, results, tmp_path, command):
-    code, out, _ = call(command, "one", "two")
-    assert code == 0
+    out = call.done(command, "one", "two")
     assert ("KNNBasic" in out) == (command == "compare")
     assert "written to runs/comparison.html\n" in out
     page = (results / "comparison.html").read_text(encoding="utf-8")
@@ -182,9 +181,7 @@ def test_tables_in_every_format_name_every_algorithm(call, results):
         ("markdown", "&lt;svd&gt; &amp; \\_b\\_"),
         ("text", "<svd> & _b_"),
     ):
-        code, out, _ = call("table", "one", "--format", form)
-        assert code == 0
-        assert label in out
+        assert label in call.done("table", "one", "--format", form)
 
 
 def test_a_comparison_over_data_sets_is_printed_and_written_in_every_format(call, tmp_path):

@@ -8,23 +8,22 @@ import tarfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness import datasets
 from harness.datasets import download
-from harness.datasets.section import CATALOGUE, DataSet
+from harness.datasets.section import CATALOGUE
 
 Manner = Callable[[BaseHTTPRequestHandler, bytes], None]
 
 
-def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
+def zipped(members, method=zipfile.ZIP_STORED):
     """Return a zip archive with these members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
@@ -33,7 +32,7 @@ def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes
     return buffer.getvalue()
 
 
-def tarred(members: dict[str, bytes]) -> bytes:
+def tarred(members):
     """Return a gzipped tar archive with these members."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
@@ -44,7 +43,7 @@ def tarred(members: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def rows_of(ratings: datasets.Ratings) -> list[tuple[str, str, float, int]]:
+def rows_of(ratings):
     """Return user, item, rating and time (0 for none) of each row."""
     times = [0] * len(ratings) if ratings.timestamps is None else ratings.timestamps.tolist()
     users, items = ratings.user_ids[ratings.users], ratings.item_ids[ratings.items]
@@ -52,10 +51,10 @@ def rows_of(ratings: datasets.Ratings) -> list[tuple[str, str, float, int]]:
 
 
 @pytest.fixture
-def load(tmp_path: Path) -> Callable[..., datasets.Ratings]:
+def load(tmp_path):
     """Return a function that writes a file of one's own and loads it."""
 
-    def write_and_load(name: str, content: str | bytes, **keys: object) -> datasets.Ratings:
+    def write_and_load(name, content, **keys):
         data = content.encode() if isinstance(content, str) else content
         (tmp_path / name).write_bytes(data)
         return datasets.load({"path": name, **keys}, base=tmp_path)
@@ -72,7 +71,7 @@ class Server:
     manners: list[Manner] = field(default_factory=list)
     n_requests: int = 0
 
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+    def answer(self, handler):
         """Answer in the next manner; the last is kept."""
         self.n_requests += 1
         manner = self.manners.pop(0) if len(self.manners) > 1 else self.manners[0]
@@ -80,9 +79,9 @@ class Server:
 
 
 def send(
-    handler: BaseHTTPRequestHandler, data: bytes, length: int | str | None, code: int = 200,
-    **headers: str,
-) -> None:  # fmt: skip
+    handler, data, length, code = 200,
+    **headers
+):  # fmt: skip
     """Send a head and a body, and hang up."""
     handler.send_response(code)
     for name, value in headers.items():
@@ -95,27 +94,27 @@ def send(
     handler.close_connection = True
 
 
-def whole(handler: BaseHTTPRequestHandler, body: bytes) -> None:
+def whole(handler, body):
     """Answer as one should."""
     send(handler, body, len(body))
 
 
-def cut(n_bytes: int) -> Manner:
+def cut(n_bytes):
     """Announce everything, send `n_bytes` of it and hang up."""
     return lambda handler, body: send(handler, body[:n_bytes], len(body))
 
 
-def status(code: int, **headers: str) -> Manner:
+def status(code, **headers):
     """Answer with nothing but a status."""
     return lambda handler, body: send(handler, b"", 0, code, **headers)
 
 
-def other(data: bytes, length: int | str | None = None) -> Manner:
+def other(data, length=None):
     """Send other bytes, perhaps with a length that is not theirs."""
     return lambda handler, body: send(handler, data, length)
 
 
-def dripping(handler: BaseHTTPRequestHandler, body: bytes) -> None:
+def dripping(handler, body):
     """Send little now and then, for long."""
     send(handler, b"", len(body))
     for _ in range(200):
@@ -124,13 +123,13 @@ def dripping(handler: BaseHTTPRequestHandler, body: bytes) -> None:
         time.sleep(0.05)
 
 
-def silent(handler: BaseHTTPRequestHandler, body: bytes) -> None:
+def silent(handler, body):
     """Announce much, then say nothing for a while."""
     send(handler, b"", len(body))
     time.sleep(2)
 
 
-def endless(handler: BaseHTTPRequestHandler, body: bytes) -> None:
+def endless(handler, body):
     """Send more and more without saying how much."""
     send(handler, b"", None)
     for _ in range(10_000):
@@ -138,21 +137,21 @@ def endless(handler: BaseHTTPRequestHandler, body: bytes) -> None:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., Server]]:
+def serve():
     """Return a function that starts a server on this machine for a body and some manners."""
     running = []
 
-    def start(body: bytes, *manners: Manner) -> Server:
+    def start(body, *manners):
         server = Server(body, manners=list(manners) or [whole])
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
+            def do_GET(self):
                 try:
                     server.answer(self)
                 except (BrokenPipeError, ConnectionResetError):
                     self.close_connection = True
 
-            def log_message(self, *args: object) -> None:
+            def log_message(self, *args):
                 """Say nothing."""
 
         http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -177,10 +176,10 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 @pytest.fixture
-def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., DataSet]:
+def known(monkeypatch):
     """Return a function that puts a small ml-25m into the catalogue, or changes another entry."""
 
-    def put(url: str = NOWHERE, name: str = "ml-25m", **changes: object) -> DataSet:
+    def put(url=NOWHERE, name="ml-25m", **changes):
         small = {
             "n_ratings": 20_000,
             "n_users": 500,
@@ -199,7 +198,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., DataSet]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch):
     """Make downloads give up after fractions of a second."""
     hasty = partial(download.Transfer, patience=0.4, slowest=100_000)
     monkeypatch.setattr(download, "Transfer", hasty)
@@ -207,6 +206,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
+def cache(tmp_path):
     """Return an empty cache folder."""
     return tmp_path / "cache"

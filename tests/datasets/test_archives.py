@@ -8,7 +8,6 @@ import stat
 import struct
 import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -21,16 +20,16 @@ ROWS = b"1,2,3\n" * 99
 
 
 @pytest.fixture(autouse=True)
-def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+def _narrow(monkeypatch):
     monkeypatch.setattr("harness.datasets.download._most_bytes", lambda expected: expected)
 
 
 @pytest.fixture(params=["a.zip", "a.tar.gz"])
-def archive(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def archive(request, tmp_path):
     return tmp_path / request.param
 
 
-def read(archive: Path, data: bytes | None = None, expected: int = 1_000) -> bytes:
+def read(archive, data=None, expected=1_000):
     """Return the member of an archive, which is written first."""
     if data is not None:
         archive.write_bytes(data)
@@ -38,11 +37,11 @@ def read(archive: Path, data: bytes | None = None, expected: int = 1_000) -> byt
         return b"".join(iter(lambda: stream.read(64), b""))
 
 
-def packed(archive: Path, members: dict[str, bytes]) -> bytes:
+def packed(archive, members):
     return zipped(members) if archive.suffix == ".zip" else tarred(members)
 
 
-def patched(data: bytes, *places: tuple[int, int], central: tuple[tuple[int, int], ...]) -> bytes:
+def patched(data, *places, central):
     """Return a zip with other numbers in the header of its member and in its directory."""
     changed = bytearray(data)
     directory = data.index(b"PK\x01\x02")
@@ -51,19 +50,19 @@ def patched(data: bytes, *places: tuple[int, int], central: tuple[tuple[int, int
     return bytes(changed)
 
 
-def test_a_member_is_read_in_place_and_those_that_climb_out_are_never_written(archive) -> None:
+def test_a_member_is_read_in_place_and_those_that_climb_out_are_never_written(archive):
     members = {"../../evil": b"x", "/etc/evil": b"x", "a/r.csv": ROWS}
     assert read(archive, packed(archive, members)) == ROWS
     assert [path.name for path in archive.parent.iterdir()] == [archive.name]
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
-def test_every_compression_is_read(tmp_path: Path, method: int) -> None:
+def test_every_compression_is_read(tmp_path, method):
     assert read(tmp_path / "a.zip", zipped({"a/r.csv": ROWS, "b": b""}, method)) == ROWS
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE])
-def test_a_link_or_a_folder_in_a_tar_is_refused(tmp_path: Path, kind: bytes) -> None:
+def test_a_link_or_a_folder_in_a_tar_is_refused(tmp_path, kind):
     info = tarfile.TarInfo("a/r.csv")
     info.type, info.linkname = kind, "/etc/passwd"
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as opened:
@@ -73,7 +72,7 @@ def test_a_link_or_a_folder_in_a_tar_is_refused(tmp_path: Path, kind: bytes) -> 
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, 0])
-def test_a_link_or_a_folder_in_a_zip_is_refused(tmp_path: Path, mode: int) -> None:
+def test_a_link_or_a_folder_in_a_zip_is_refused(tmp_path, mode):
     entry = zipfile.ZipInfo("a/r.csv" if mode else "a/r.csv/")
     entry.create_system, entry.external_attr = 3, mode << 16
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as opened:
@@ -102,24 +101,24 @@ DEFLATED = zipped({"a/r.csv": b"0" * 50_000}, zipfile.ZIP_DEFLATED)
         *((STORED[:-n_lost], r"a\.zip") for n_lost in (1, 10, 30, 60, 100)),
     ],
 )
-def test_a_zip_that_is_a_bomb_encrypted_or_damaged_is_refused(tmp_path, data, message) -> None:
+def test_a_zip_that_is_a_bomb_encrypted_or_damaged_is_refused(tmp_path, data, message):
     with pytest.raises(DataError, match=message):
         read(tmp_path / "a.zip", data)
 
 
 @pytest.mark.parametrize("large", ["a/r.csv", "before"])
-def test_a_tar_larger_than_announced_is_refused(tmp_path: Path, large: str) -> None:
+def test_a_tar_larger_than_announced_is_refused(tmp_path, large):
     with pytest.raises(DataError, match=rf"!{large}: unpacks to more than 1,000 bytes"):
         read(tmp_path / "a.tar.gz", tarred({"before": b"", "a/r.csv": b""} | {large: b"x" * 1001}))
 
 
-def test_a_cut_tar_is_broken(tmp_path: Path) -> None:
+def test_a_cut_tar_is_broken(tmp_path):
     data = tarred({"a/r.csv": hashlib.shake_256(b"x").digest(50_000)})
     with pytest.raises(DataError, match=r"a/r\.csv: broken \(.*\); fetch the archive again"):
         read(tmp_path / "a.tar.gz", data[:-300], expected=100_000)
 
 
-def test_an_archive_of_very_many_members_is_refused(archive: Path, monkeypatch) -> None:
+def test_an_archive_of_very_many_members_is_refused(archive, monkeypatch):
     monkeypatch.setattr("harness.datasets.download.MOST_MEMBERS", 3)
     with pytest.raises(DataError, match=r": 4 members; give the archive as published"):
         read(archive, packed(archive, {str(n): b"" for n in range(4)}))
@@ -130,7 +129,7 @@ def test_an_archive_of_very_many_members_is_refused(archive: Path, monkeypatch) 
     [b"", b"PK", b"<html>log in</html>", b"PK\x05\x06" + b"\0" * 18, gzip.compress(b"no" * 999)],
     ids=["empty", "start", "text", "end", "gzip"],
 )
-def test_what_is_no_archive_or_absent_is_refused(archive: Path, data: bytes) -> None:
+def test_what_is_no_archive_or_absent_is_refused(archive, data):
     with pytest.raises(DataError, match=r": no such file; fetch it again"):
         read(archive)
     with pytest.raises(DataError, match=r": (not a (zip|gzipped tar) archive|holds no a/r\.csv)"):

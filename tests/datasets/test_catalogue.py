@@ -12,7 +12,7 @@ import pytest
 
 from harness import datasets
 from harness.datasets.download import fetch
-from harness.datasets.section import ALIASES, CATALOGUE, DataSet, DatasetName, DatasetSection
+from harness.datasets.section import ALIASES, CATALOGUE, DatasetName, DatasetSection
 from harness.errors import DownloadError
 
 from .conftest import rows_of, zipped
@@ -20,13 +20,13 @@ from .conftest import rows_of, zipped
 BUNDLED = "283a579d4c2ec1a1f2925fdad2f092be20a8efa4ac4c78e007354cc868c39a25"
 
 
-def test_every_name_of_a_config_is_described_and_no_other() -> None:
+def test_every_name_of_a_config_is_described_and_no_other():
     assert set(get_args(DatasetName)) == set(CATALOGUE) | set(ALIASES)
     assert set(ALIASES.values()) <= set(CATALOGUE)
 
 
 @pytest.mark.parametrize("what", CATALOGUE.values(), ids=lambda what: what.name)
-def test_a_description_is_complete(what: DataSet) -> None:
+def test_a_description_is_complete(what):
     assert what.scale[0] < what.scale[1]
     assert max(what.n_users, what.n_items) <= what.n_ratings <= what.n_users * what.n_items
     assert what.licence
@@ -40,13 +40,13 @@ def test_a_description_is_complete(what: DataSet) -> None:
         assert digits is None or re.fullmatch(f"[0-9a-f]{{{n_digits}}}", digits)
 
 
-def test_the_stronger_hash_counts() -> None:
+def test_the_stronger_hash_counts():
     assert str(CATALOGUE["ml-1m"].known_hash).startswith("sha256:a6898adb")
     assert str(CATALOGUE["ml-25m"].known_hash).startswith("md5:6b51fb27")
     assert CATALOGUE["ml-latest-small"].known_hash is None
 
 
-def test_the_bundled_ratings_are_the_same_to_the_byte() -> None:
+def test_the_bundled_ratings_are_the_same_to_the_byte():
     ratings = datasets.load("bundled")
     assert ratings.fingerprint == BUNDLED
     assert datasets.load("ml-latest-small-2016").fingerprint == BUNDLED
@@ -60,7 +60,7 @@ def test_the_bundled_ratings_are_the_same_to_the_byte() -> None:
     ]  # fmt: skip
 
 
-def test_no_pickle_is_bundled_and_the_terms_are_beside_the_ratings() -> None:
+def test_no_pickle_is_bundled_and_the_terms_are_beside_the_ratings():
     folder = Path(datasets.__file__).parent / "bundled"
     names = {path.name for path in folder.iterdir()}
     assert names == {"ratings.parquet", "LICENSE-movielens.txt"}
@@ -69,7 +69,7 @@ def test_no_pickle_is_bundled_and_the_terms_are_beside_the_ratings() -> None:
         assert part in terms
 
 
-def test_what_is_here_is_known(tmp_path: Path) -> None:
+def test_what_is_here_is_known(tmp_path):
     (tmp_path / "datasets" / "ml-1m").mkdir(parents=True)
     (tmp_path / "datasets" / "ml-1m" / "ml-1m.zip").touch()
     here = {each.name for each in datasets.available() if each.is_here(tmp_path)}
@@ -86,13 +86,13 @@ def test_what_is_here_is_known(tmp_path: Path) -> None:
         ({"path": "a.csv"}, None),
     ],
 )
-def test_the_size_is_known_beforehand(section: object, size: tuple[int, int, int] | None) -> None:
+def test_the_size_is_known_beforehand(section, size):
     assert DatasetSection.model_validate(section).expected_size() == size
 
 
 @pytest.mark.network
 class TestRealData:
-    def test_ml_100k_is_what_was_published(self, ml_100k: datasets.Ratings) -> None:
+    def test_ml_100k_is_what_was_published(self, ml_100k):
         assert (len(ml_100k), ml_100k.n_users, ml_100k.n_items) == (100_000, 943, 1_682)
         assert ml_100k.fingerprint == (
             "4aabe1a3a81124ce80c8051d0a867d549080859288059db7ed6c03bea602afbc"
@@ -100,7 +100,7 @@ class TestRealData:
         assert ml_100k.scale == (1.0, 5.0)
         assert np.bincount(ml_100k.users).min() == 20
 
-    def test_the_wheel_holds_the_ratings_to_the_byte(self, tmp_path: Path) -> None:
+    def test_the_wheel_holds_the_ratings_to_the_byte(self, tmp_path):
         what = replace(CATALOGUE["ml-100k"], url=None)
         try:
             path = fetch(what, tmp_path)
@@ -109,7 +109,7 @@ class TestRealData:
         assert path.stat().st_size == 1_979_173  # and its hash has been checked
 
 
-def test_filmtrust_keeps_the_last_of_repeated_ratings(serve, known, cache: Path) -> None:
+def test_filmtrust_keeps_the_last_of_repeated_ratings(serve, known, cache):
     archive = zipped({"ratings.txt": b"1 1 2\n1 2 3.5\n1 1 4\n", "trust.txt": b"1 2 1\n"})
     known(serve(archive).url, "filmtrust", member_md5=None)
     ratings = datasets.load("filmtrust", cache=cache)

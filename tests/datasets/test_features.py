@@ -19,7 +19,7 @@ ITEMS = 'movie,title,genre\n30,"Heat, The",Crime|Drama\n7,Alien,\n99,Brazil,Come
 RAW = "1|Toy Story (1995)|01-Jan-1995||http://x|0|0|0|1|1|1|0|0|0|0|0|0|0|0|0|0|0|0|0\n"
 
 
-def known(frame: pd.DataFrame) -> dict[str, dict[str, str | None]]:
+def known(frame):
     """Return the rows of a frame by id, None where nothing is known."""
     return {
         key: {name: None if isinstance(text, float) else text for name, text in row.items()}
@@ -27,7 +27,7 @@ def known(frame: pd.DataFrame) -> dict[str, dict[str, str | None]]:
     }
 
 
-def test_every_item_of_the_ratings_has_a_row_and_no_other(load, tmp_path) -> None:
+def test_every_item_of_the_ratings_has_a_row_and_no_other(load, tmp_path):
     plain = load("r.csv", RATINGS)
     (tmp_path / "items.csv").write_text(ITEMS)
     ratings = load("r.csv", RATINGS, items="items.csv")
@@ -57,7 +57,7 @@ def test_every_item_of_the_ratings_has_a_row_and_no_other(load, tmp_path) -> Non
         ("e.csv", "age,who,sex\n23,ann,F\n41,bob,M\n", {"id": 2}, ["23", "41"]),
     ],
 )
-def test_layouts_of_users(load, tmp_path, name, content, keys, expected) -> None:
+def test_layouts_of_users(load, tmp_path, name, content, keys, expected):
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     found = load("r.csv", RATINGS, users={"path": name, **keys}).user_features["age"]
     assert found.index.tolist() == ["ann", "bob"]
@@ -66,7 +66,7 @@ def test_layouts_of_users(load, tmp_path, name, content, keys, expected) -> None
     )
 
 
-def test_columns_of_frames_and_parquet_become_text(load, tmp_path) -> None:
+def test_columns_of_frames_and_parquet_become_text(load, tmp_path):
     frame = pd.DataFrame({"item": [7, 30], "year": [1979, None], "sci_fi": [True, False]})
     frame.to_parquet(tmp_path / "items.parquet")
     for given in (frame, tmp_path / "items.parquet"):
@@ -98,7 +98,7 @@ def test_columns_of_frames_and_parquet_become_text(load, tmp_path) -> None:
         (None, {"path": "i.parquet", "separator": ";"}, "a Parquet file needs no columns"),
     ],
 )
-def test_what_cannot_be_read_is_refused(load, tmp_path, content, keys, message) -> None:
+def test_what_cannot_be_read_is_refused(load, tmp_path, content, keys, message):
     ratings = load("r.csv", RATINGS)
     if content is not None:
         (tmp_path / "i.csv").write_text(content)
@@ -120,9 +120,7 @@ def test_what_cannot_be_read_is_refused(load, tmp_path, content, keys, message) 
         ),
     ],
 )  # fmt: skip
-def test_a_named_data_set_brings_its_own(
-    tmp_path, monkeypatch, name: str, role: str, content: str, expected: dict
-) -> None:
+def test_a_named_data_set_brings_its_own(tmp_path, monkeypatch, name, role, content, expected):
     what = CATALOGUE[name]
     row = what.separator.join(["1", "1", "4", "9"]) + "\n"
     (file,) = (each for each in getattr(what, role) if not each.in_wheel)
@@ -135,7 +133,7 @@ def test_a_named_data_set_brings_its_own(
     monkeypatch.undo()
 
 
-def test_files_of_the_catalogue_name_their_columns() -> None:
+def test_files_of_the_catalogue_name_their_columns():
     for what in CATALOGUE.values():
         for file in (*what.users, *what.items):
             assert isinstance(file, FeatureFile)

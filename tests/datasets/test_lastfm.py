@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -45,11 +43,11 @@ ODD = [
 ]
 
 
-def text_of(lines: list[tuple[str, ...]]) -> bytes:
+def text_of(lines):
     return "".join("\t".join(line) + "\n" for line in lines).encode()
 
 
-def read(text: bytes, reader: Callable = read_plays) -> tuple[list[tuple], tuple[str, ...]]:
+def read(text, reader=read_plays):
     """Return user, artist and plays of each row, and the notes."""
     table = reader(io.BufferedReader(io.BytesIO(text)), "plays.tsv")
     columns = [each.ids[each.codes].tolist() for each in map(table.ids.get, ("user", "item"))]
@@ -57,10 +55,10 @@ def read(text: bytes, reader: Callable = read_plays) -> tuple[list[tuple], tuple
 
 
 @pytest.fixture
-def plays(known) -> Callable[..., None]:
+def plays(known):
     """Return a function that puts a small Last.fm 360K into the catalogue."""
 
-    def put(archive: bytes, *urls: str) -> None:
+    def put(archive, *urls):
         known(
             urls[0],
             "lastfm-360k",
@@ -74,7 +72,7 @@ def plays(known) -> Callable[..., None]:
     return put
 
 
-def test_360k_is_fetched_checked_and_read_with_names_as_they_are(serve, plays, cache) -> None:
+def test_360k_is_fetched_checked_and_read_with_names_as_they_are(serve, plays, cache):
     archive = tarred({"lastfm-dataset-360K/README.txt": b"read me", MEMBER: text_of(SOUND)})
     server = serve(archive)
     plays(archive, server.url)
@@ -87,7 +85,7 @@ def test_360k_is_fetched_checked_and_read_with_names_as_they_are(serve, plays, c
     assert [name for name in kept if name.endswith((".tsv", ".tar"))] == []
 
 
-def test_a_second_address_is_tried_and_what_was_tried_is_said(serve, plays, tmp_path) -> None:
+def test_a_second_address_is_tried_and_what_was_tried_is_said(serve, plays, tmp_path):
     archive = tarred({MEMBER: text_of(SOUND)})
     good = serve(archive)
     for place, manner in enumerate([status(404), other(b"x" * len(archive))]):
@@ -101,7 +99,7 @@ def test_a_second_address_is_tried_and_what_was_tried_is_said(serve, plays, tmp_
         datasets.load("lastfm-360k", cache=tmp_path)
 
 
-def test_odd_lines_are_left_out_and_counted_in_blocks_of_any_size(monkeypatch) -> None:
+def test_odd_lines_are_left_out_and_counted_in_blocks_of_any_size(monkeypatch):
     sound = [(user, artist, float(n)) for user, _, artist, n in [*SOUND, *QUOTED]]
     for block in (reading.BLOCK, 200, 7):
         monkeypatch.setattr(reading, "BLOCK", block)
@@ -115,7 +113,7 @@ def test_odd_lines_are_left_out_and_counted_in_blocks_of_any_size(monkeypatch) -
         ]
 
 
-def test_plays_of_artists_with_several_ids_are_added_up() -> None:
+def test_plays_of_artists_with_several_ids_are_added_up():
     rows, notes = read(text_of([SOUND[0], (ANN, "m9", "betty blowtorch", "3"), *SOUND[1:]]))
     assert [row[2] for row in rows] == [2140, 1099, 7, 1, 3]
     assert notes == ("1 row added to another of the same user and artist",)
@@ -132,12 +130,12 @@ def test_plays_of_artists_with_several_ids_are_added_up() -> None:
         (text_of([*SOUND, ODD[3]]), read_plays_as_pandas, "not read .*often.*; leave out like"),
     ],
 )  # fmt: skip
-def test_a_file_without_plays_is_refused(text: bytes, reader: Callable, message: str) -> None:
+def test_a_file_without_plays_is_refused(text, reader, message):
     with pytest.raises(DataError, match=rf"^plays\.tsv:\s?{message}"):
         read(text, reader)
 
 
-def test_as_pandas_is_what_pandas_makes_of_the_file() -> None:
+def test_as_pandas_is_what_pandas_makes_of_the_file():
     text = text_of([*SOUND, *QUOTED])
     rows, notes = read(text, read_plays_as_pandas)
     frame = pd.read_table(io.BytesIO(text))
@@ -149,7 +147,7 @@ def test_as_pandas_is_what_pandas_makes_of_the_file() -> None:
     )
 
 
-def test_a_config_asks_for_it_as_pandas_reads_it(serve, plays, cache: Path) -> None:
+def test_a_config_asks_for_it_as_pandas_reads_it(serve, plays, cache):
     archive = tarred({MEMBER: text_of([*SOUND, *QUOTED])})
     plays(archive, serve(archive).url)
     as_pandas = {"name": "lastfm-360k", "like": "pandas"}
@@ -162,7 +160,7 @@ def test_a_config_asks_for_it_as_pandas_reads_it(serve, plays, cache: Path) -> N
 TEXT_2K = b"userID\tartistID\tweight\r\n2\t51\t13883\r\n2\t52\t11690\r\n7\t51\t1\r\n"
 
 
-def test_2k_is_read_in_its_own_format(serve, known, cache: Path) -> None:
+def test_2k_is_read_in_its_own_format(serve, known, cache):
     archive = zipped({"artists.dat": b"x", "user_artists.dat": TEXT_2K})
     digest = hashlib.sha256(archive).hexdigest()
     known(serve(archive).url, "lastfm-2k", archive_bytes=len(archive), sha256=digest)
@@ -172,10 +170,10 @@ def test_2k_is_read_in_its_own_format(serve, known, cache: Path) -> None:
     assert ratings.scale == (1, 352_698)
 
 
-def test_a_copy_of_2k_needs_no_header_and_its_faults_have_lines(known, tmp_path: Path) -> None:
+def test_a_copy_of_2k_needs_no_header_and_its_faults_have_lines(known, tmp_path):
     known(name="lastfm-2k", n_ratings=3, n_users=2)
 
-    def load(text: bytes) -> datasets.Ratings:
+    def load(text):
         (tmp_path / "a.tsv").write_bytes(text)
         return datasets.load({"name": "lastfm-2k", "path": str(tmp_path / "a.tsv")})
 

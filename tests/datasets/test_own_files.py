@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +53,7 @@ class TestLayouts:
             ("fractions.csv", "7,30,4,100.9\n5,30,2.5,200\n7,10,5,300.2\n"),
         ],
     )  # fmt: skip
-    def test_is_read_without_keys(self, load, name: str, content: str) -> None:
+    def test_is_read_without_keys(self, load, name, content):
         assert rows_of(load(name, content)) == ROWS
 
     @pytest.mark.parametrize(
@@ -93,15 +92,15 @@ class TestLayouts:
             ("7 \t30 \t4 \t100\n", {"separator": "whitespace"}, ROWS[:1]),
         ],
     )
-    def test_is_read_as_the_config_says(self, load, content, keys, rows) -> None:
+    def test_is_read_as_the_config_says(self, load, content, keys, rows):
         assert rows_of(load("a.csv", content, **keys)) == rows
 
-    def test_a_path_may_be_an_object_or_a_plain_string_with_an_ending(self, tmp_path: Path) -> None:
+    def test_a_path_may_be_an_object_or_a_plain_string_with_an_ending(self, tmp_path):
         (tmp_path / "a.csv").write_text("1,2,3\n")
         assert len(datasets.load("a.csv", base=tmp_path)) == 1
         assert len(datasets.load(tmp_path / "a.csv")) == 1
 
-    def test_progress_ends_at_the_size_of_the_file(self, tmp_path: Path) -> None:
+    def test_progress_ends_at_the_size_of_the_file(self, tmp_path):
         (tmp_path / "a.csv").write_text("1,2,3\n")
         seen: list[tuple[int, int]] = []
         datasets.load("a.csv", base=tmp_path, progress=lambda *step: seen.append(step))
@@ -153,9 +152,7 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv.gz", b"\x1f\x8b", r"a\.csv\.gz: packed; unpack it and give the file of ratings"),
     ],
 )  # fmt: skip
-def test_a_fault_is_named_with_file_and_line(
-    load, name: str, content: str | bytes, message: str
-) -> None:
+def test_a_fault_is_named_with_file_and_line(load, name, content, message):
     with pytest.raises(DataError, match="^" + message):
         load(name, content)
 
@@ -171,9 +168,7 @@ def test_a_fault_is_named_with_file_and_line(
         ("\xe9,2,3\n", {"encoding": "utf-16"}, r"a\.csv: not utf-16 .*; name its encoding"),
     ],
 )
-def test_what_the_config_says_is_held_against_the_file(
-    load, content: str, keys: dict, message: str
-) -> None:
+def test_what_the_config_says_is_held_against_the_file(load, content, keys, message):
     with pytest.raises(DataError, match=message):
         load("a.csv", content.encode("latin-1"), **keys)
 
@@ -183,7 +178,7 @@ class TestQuotes:
 
     LINES = ("user,item,title,rating", *(f"{n % 50},{n},t{n},{n % 5 + 1}" for n in range(1_000)))
 
-    def content(self, line: int, text: str) -> str:
+    def content(self, line, text):
         lines = list(self.LINES)
         lines[line] = text
         return "\n".join(lines) + "\n"
@@ -192,9 +187,7 @@ class TestQuotes:
     @pytest.mark.parametrize(
         "text", ['9,9999,"Broken,5', '9,9999,"Broken" title,5', '"9,9999,t,5', '9,9999,t,5,"']
     )
-    def test_a_mark_that_is_not_closed_is_named_by_its_line(
-        self, load, monkeypatch: pytest.MonkeyPatch, line: int, text: str
-    ) -> None:
+    def test_a_mark_that_is_not_closed_is_named_by_its_line(self, load, monkeypatch, line, text):
         for block in (reading.BLOCK, 1_000):
             monkeypatch.setattr(reading, "BLOCK", block)
             with pytest.raises(DataError) as refused:
@@ -202,7 +195,7 @@ class TestQuotes:
             assert str(refused.value).startswith(f"a.csv:{line + 1}: a quotation mark is opened")
             assert "\n" not in str(refused.value)
 
-    def test_two_marks_on_different_lines_are_named(self, load) -> None:
+    def test_two_marks_on_different_lines_are_named(self, load):
         lines = self.content(10, '9,9999,"Broken,5').replace("t500,", '"t500,')
         with pytest.raises(DataError, match=r"2 faults \(2 broken lines\)") as refused:
             load("a.csv", lines)
@@ -210,9 +203,7 @@ class TestQuotes:
             "a.csv:11: ", "a.csv:502:",
         ]  # fmt: skip
 
-    def test_a_title_of_several_lines_is_read_at_any_size(
-        self, load, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_title_of_several_lines_is_read_at_any_size(self, load, monkeypatch):
         expected = load("a.csv", self.content(500, '9,9999,"one",5'))
         for block in (reading.BLOCK, 1_000, 64):
             monkeypatch.setattr(reading, "BLOCK", block)
@@ -224,7 +215,7 @@ class TestQuotes:
             with pytest.raises(DataError, match=r"^a\.csv:1005: the rating 'x'"):
                 load("a.csv", self.content(500, '9,9999,"o\nn\n\n",5') + "1,2,3,x\n")
 
-    def test_lines_are_counted_across_blocks_with_faults_and_gaps(self, load, monkeypatch) -> None:
+    def test_lines_are_counted_across_blocks_with_faults_and_gaps(self, load, monkeypatch):
         lines = "user,item,rating\n" + "".join(f'{n},1,"3"\n\n{n},2,3"x\n\n' for n in range(40))
         for block in (reading.BLOCK, 64, 7):
             monkeypatch.setattr(reading, "BLOCK", block)
@@ -238,7 +229,7 @@ class TestQuotes:
             with pytest.raises(DataError, match=r"^a\.csv:162: 2 fields where the first"):
                 load("a.csv", lines.replace('"x', "") + "9,9\n")
 
-    def test_marks_within_a_field_are_text(self, load) -> None:
+    def test_marks_within_a_field_are_text(self, load):
         assert len(load("a.csv", self.content(10, '9,9999,7" single,5'))) == 1_000
 
 
@@ -248,10 +239,10 @@ class TestIds:
     IDS = ("01", "1", "007", "0x10", "1e3", "1.0", "NA", "nan", "-5", "é", "9" * 30)
 
     @pytest.fixture
-    def read(self, load, tmp_path: Path) -> Callable[..., list[Ratings]]:
+    def read(self, load, tmp_path):
         """Return a function that reads a frame from CSV, from Parquet and as it is."""
 
-        def read_each(frame: pd.DataFrame, **keys: str) -> list[Ratings]:
+        def read_each(frame, **keys):
             frame.to_parquet(tmp_path / "a.parquet")
             parquet = datasets.load({"path": "a.parquet", **keys}, base=tmp_path)
             csv = load("a.csv", frame.to_csv(index=False), **keys)
@@ -259,11 +250,11 @@ class TestIds:
 
         return read_each
 
-    def test_text_is_kept_byte_for_byte(self, read) -> None:
+    def test_text_is_kept_byte_for_byte(self, read):
         for loaded in read(pd.DataFrame({"user": list(self.IDS), "item": "x", "rating": 1.0})):
             assert loaded.user_ids.tolist() == list(self.IDS)
 
-    def test_whole_numbers_beside_a_missing_one_stay_whole(self, read) -> None:
+    def test_whole_numbers_beside_a_missing_one_stay_whole(self, read):
         ids = [2**53 + n for n in range(100)]
         frame = pd.DataFrame({"user": pd.array([*ids, None], "Int64"), "item": 1, "rating": 1.0})
         for loaded in read(frame, missing="drop"):
@@ -271,13 +262,13 @@ class TestIds:
             assert "1 row without a value dropped" in loaded.notes
             assert datasets.load(frame[:-1]).fingerprint == loaded.fingerprint
 
-    def test_blanks_around_ids_are_no_part_of_them(self, read) -> None:
+    def test_blanks_around_ids_are_no_part_of_them(self, read):
         frame = pd.DataFrame({"user": [" a", "a\t", "b c"], "item": ["x", "y", " "], "rating": 1.0})
         for loaded in read(frame, missing="drop"):
             assert rows_of(loaded) == [("a", "x", 1.0, 0), ("a", "y", 1.0, 0)]
             assert "user ids that differ only in surrounding blanks were merged: 1" in loaded.notes
 
-    def test_two_columns_of_one_name_are_refused(self, load, tmp_path: Path) -> None:
+    def test_two_columns_of_one_name_are_refused(self, load, tmp_path):
         message = r"both 'rating' and 'Rating' may be the rating; rename one"
         with pytest.raises(DataError, match=message):
             load("a.csv", "user,item,rating,Rating\n1,2,3,4\n")
@@ -304,9 +295,7 @@ class TestTimes:
             (["2001/09/09", "2001-09-09 03:46:40+02:00"], [999_993_600, 1_000_000_000], ""),
         ],
     )
-    def test_one_rule_for_seconds_smaller_units_and_dates(
-        self, load, times: list[str], seconds: list[int], note: str
-    ) -> None:
+    def test_one_rule_for_seconds_smaller_units_and_dates(self, load, times, seconds, note):
         rows = "".join(f"{n},1,3,{time}\n" for n, time in enumerate(times))
         loaded = load("a.csv", "user,item,rating,time\n" + rows)
         assert loaded.timestamps.tolist() == seconds
@@ -327,7 +316,7 @@ class TestTimes:
             ("1600000000000", "the timestamp 1600000000000 is beyond the year 5138"),
         ],
     )
-    def test_what_is_no_time_is_a_fault_with_its_line(self, load, time: str, fault: str) -> None:
+    def test_what_is_no_time_is_a_fault_with_its_line(self, load, time, fault):
         with pytest.raises(DataError, match=rf"^a\.csv:3: {fault}"):
             load("a.csv", f"user,item,rating,time\n1,1,1,5\n2,1,1,{time}\n")
 
@@ -340,7 +329,7 @@ class TestFaults:
         "bob,alien,4,2\ncy,alien,7,3\ncy,x,5,soon\nd,e\n"
     )
 
-    def test_all_faults_come_at_once(self, load) -> None:
+    def test_all_faults_come_at_once(self, load):
         with pytest.raises(DataError) as refused:
             load("a.csv", self.CONTENT, scale=[1, 5])
         assert str(refused.value).splitlines() == [
@@ -366,9 +355,7 @@ class TestFaults:
             ("keep", [("cy", "alien", 7.0, 3)], "1 rating outside 1 to 5 kept as they are"),
         ],
     )
-    def test_policies_leave_what_can_be_used(
-        self, load, policy: str, last: list, note: str
-    ) -> None:
+    def test_policies_leave_what_can_be_used(self, load, policy, last, note):
         policies = {"unreadable": "drop", "missing": "drop", "duplicates": "last"}
         loaded = load("a.csv", self.CONTENT, scale=[1, 5], out_of_scale=policy, **policies)
         assert rows_of(loaded) == [("ann", "alien", 5.0, 1), ("bob", "alien", 4.0, 2), *last]
@@ -379,7 +366,7 @@ class TestFaults:
             "1 duplicate pair: the last kept, 1 row dropped",
         )
 
-    def test_twenty_are_shown_and_the_others_counted(self, load) -> None:
+    def test_twenty_are_shown_and_the_others_counted(self, load):
         rows = "".join(f"{n},1{ending}\n" for n in range(50) for ending in (",", ",bad", ""))
         with pytest.raises(DataError) as refused:
             load("a.csv", "user,item,rating\n1,2,3\n" + rows)
@@ -390,7 +377,7 @@ class TestFaults:
             "a.csv: 150 faults, the first of each kind above (100 unreadable rows, 50 incomplete"
         )
 
-    def test_every_kind_is_shown_among_many_rows_without_a_time(self, load) -> None:
+    def test_every_kind_is_shown_among_many_rows_without_a_time(self, load):
         dated = [f"{n},1,{n % 5 + 1},{'' if n < 40 else n}" for n in range(100)]
         content = "\n".join(["user,item,rating,time", *dated, "7,2,,9", "8,2,99,9", "99,1,2,9", ""])
         with pytest.raises(DataError) as refused:
@@ -412,7 +399,7 @@ class TestFaults:
             "  `duplicates: first`, `last` or `mean` decides about 1 repeated pair",
         ]
 
-    def test_the_advice_for_rows_without_a_time_works(self, load) -> None:
+    def test_the_advice_for_rows_without_a_time_works(self, load):
         content = "user,item,rating,time\na,x,3,5\nb,x,4,\n"
         with pytest.raises(
             DataError, match=r"3: no timestamp; .* or `timestamp: null` in `columns"
@@ -423,7 +410,7 @@ class TestFaults:
         assert len(dropped) == 1
         assert "1 row without a value dropped" in dropped.notes
 
-    def test_a_rating_that_alone_makes_the_scale_is_to_be_confirmed(self, load) -> None:
+    def test_a_rating_that_alone_makes_the_scale_is_to_be_confirmed(self, load):
         rows = "".join(f"{n},{m},{(n + m) % 10 / 2 + 0.5}\n" for n in range(10) for m in range(10))
         content = "user,item,rating\n" + rows + "10,1,55\n"
         with pytest.raises(
@@ -439,7 +426,7 @@ class TestFaults:
         with pytest.raises(DataError, match=r"^a\.csv:102: the rating -55 is far from all others"):
             load("a.csv", low)
 
-    def test_counts_with_a_long_tail_make_their_scale(self) -> None:
+    def test_counts_with_a_long_tail_make_their_scale(self):
         plays = [*np.arange(1, 400), 5_000, 100_000]
         assert Ratings.from_columns(range(401), range(401), plays).scale == (1.0, 100_000.0)
 
@@ -455,14 +442,14 @@ class TestPaths:
             (5, "dataset: 5 is not ratings; give the name of a data set, a path, the dataset part"),
         ],
     )
-    def test_what_is_not_there_is_said(self, tmp_path: Path, path: object, message: str) -> None:
+    def test_what_is_not_there_is_said(self, tmp_path, path, message):
         (tmp_path / "ratings.csv").write_text("1,2,3\n")
         (tmp_path / "folder.csv").mkdir()
         with pytest.raises(DataError, match=message):
             datasets.load(path, base=tmp_path)
 
     @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")
-    def test_an_endless_device_is_no_file(self) -> None:
+    def test_an_endless_device_is_no_file(self):
         with pytest.raises(DataError, match="/dev/zero: not a regular file"):
             datasets.load({"path": "/dev/zero"})
 
@@ -487,19 +474,19 @@ class TestBounds:
             (b"1,2,3" + b"," * 300_000 + b"\n1,2,3\n", r"a\.csv:2: 3 fields where the first line"),
         ],
     )
-    def test_monstrous_files_are_refused_in_time(self, load, content: bytes, message: str) -> None:
+    def test_monstrous_files_are_refused_in_time(self, load, content, message):
         began = time.perf_counter()
         with pytest.raises(DataError, match=message) as refused:
             load("a.csv", content)
         assert time.perf_counter() - began < 10
         assert len(str(refused.value)) < 1_000
 
-    def test_ten_thousand_columns_are_read(self, load) -> None:
+    def test_ten_thousand_columns_are_read(self, load):
         head = ",".join(["user", "item", "rating", *(f"c{n}" for n in range(9_997))])
         rows = "\n".join(f"{n},1,3" + ",0" * 9_997 for n in range(20))
         assert len(load("a.csv", f"{head}\n{rows}\n")) == 20
 
-    def test_a_parquet_of_more_rows_than_memory_is_refused(self, tmp_path: Path) -> None:
+    def test_a_parquet_of_more_rows_than_memory_is_refused(self, tmp_path):
         from harness.datasets.reading import _check_room
 
         with pytest.raises(DataError, match=r"a: 1,000,000,000,000 rows take some .* give fewer"):
@@ -515,9 +502,7 @@ LINE = st.lists(FIELD, min_size=0, max_size=5).map(",".join)
 
 @settings(max_examples=300)
 @given(st.lists(LINE, max_size=8).map("\n".join), st.binary(max_size=6), st.integers(0, 60))
-def test_whatever_is_in_a_file_gives_ratings_or_a_data_error(
-    tmp_path: Path, text: str, junk: bytes, place: int
-) -> None:
+def test_whatever_is_in_a_file_gives_ratings_or_a_data_error(tmp_path, text, junk, place):
     content = text.encode()
     path = tmp_path / "a.csv"
     path.write_bytes(content[:place] + junk + content[place:])
@@ -543,9 +528,7 @@ def test_whatever_is_in_a_file_gives_ratings_or_a_data_error(
         unique_by=lambda row: row[:2],
     )
 )
-def test_what_pandas_writes_is_read_back(
-    tmp_path: Path, rows: list[tuple[str, int, float]]
-) -> None:
+def test_what_pandas_writes_is_read_back(tmp_path, rows):
     path = tmp_path / "a.csv"
     frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
     frame.to_csv(path, index=False)

@@ -21,12 +21,12 @@ PAIRS = st.lists(
 )
 
 
-def frame(**columns: object) -> pd.DataFrame:
+def frame(**columns):
     return pd.DataFrame(columns)
 
 
 @given(PAIRS)
-def test_columns_come_back_in_their_order_and_ids_are_numbered_by_appearance(pairs) -> None:
+def test_columns_come_back_in_their_order_and_ids_are_numbered_by_appearance(pairs):
     users, items = map(list, zip(*pairs, strict=True))
     values = [float(n % 5 + 1) for n in range(len(pairs))]
     ratings = Ratings.from_columns(users, items, values)
@@ -39,7 +39,7 @@ def test_columns_come_back_in_their_order_and_ids_are_numbered_by_appearance(pai
     assert ratings.n_users == len(set(users))
 
 
-def test_taken_rows_keep_codes_and_ids() -> None:
+def test_taken_rows_keep_codes_and_ids():
     ratings = Ratings.from_columns(["a", "b", "c"], ["x", "y", "x"], [1, 2, 3], [7, 8, 9])
     assert (ratings.density, len(ratings)) == (0.5, 3)
     part = ratings.take(np.array([2, 0]))
@@ -50,12 +50,12 @@ def test_taken_rows_keep_codes_and_ids() -> None:
 
 
 class TestFingerprint:
-    def make(self, **changes: object) -> Ratings:
+    def make(self, **changes):
         columns = {"users": ["a", "b"], "items": ["x", "y"], "ratings": [1.0, 2.0]}
         columns |= {"timestamps": [1, 2], "scale": (1.0, 5.0)}
         return Ratings.from_columns(**(columns | changes))
 
-    def test_is_the_same_for_the_same_data_as_in_published_results(self) -> None:
+    def test_is_the_same_for_the_same_data_as_in_published_results(self):
         found = self.make().fingerprint
         assert found == "959738ca8779a172bd6b37c16564bedd3b075a30de166935f3d25a2df31673f4"
         assert self.make(name="other").fingerprint == found
@@ -74,10 +74,10 @@ class TestFingerprint:
             {"users": [1, 2]},
         ],
     )
-    def test_differs_when_anything_differs(self, change: dict[str, object]) -> None:
+    def test_differs_when_anything_differs(self, change):
         assert self.make(**change).fingerprint != self.make().fingerprint
 
-    def test_differs_for_ids_whose_texts_run_together(self) -> None:
+    def test_differs_for_ids_whose_texts_run_together(self):
         one, other = self.make(users=["ab", "c"]), self.make(users=["a", "bc"])
         assert one.fingerprint != other.fingerprint
 
@@ -106,12 +106,12 @@ class TestFrames:
             ),
         ],
     )
-    def test_columns_of_any_type_are_found_by_their_usual_names(self, columns, rows) -> None:
+    def test_columns_of_any_type_are_found_by_their_usual_names(self, columns, rows):
         if "time" in columns:
             columns = {"user": [1], "item": [1], "rating": [1]} | columns
         assert rows_of(datasets.load(frame(**columns))) == rows
 
-    def test_columns_may_be_named(self) -> None:
+    def test_columns_may_be_named(self):
         named = frame(who=["a"], what=["b"], stars=[3])
         ratings = Ratings.from_frame(named, user="who", item="what", scale=(1, 5))
         assert rows_of(ratings) == [("a", "b", 3.0, 0)]
@@ -132,17 +132,17 @@ class TestFrames:
             ),
         ],
     )
-    def test_a_column_that_is_not_clear_is_named(self, names, named, message) -> None:
+    def test_a_column_that_is_not_clear_is_named(self, names, named, message):
         with pytest.raises(DataError, match=message):
             Ratings.from_frame(pd.DataFrame([range(len(names))], columns=names), **named)
 
-    def test_frames_are_left_as_they_were(self) -> None:
+    def test_frames_are_left_as_they_were(self):
         given_frame = frame(user=[1, 1], item=[1, 1], rating=[1.0, 9.0])
         before = given_frame.copy()
         Ratings.from_frame(given_frame, duplicates="mean", scale=(1, 5), out_of_scale="clip")
         pd.testing.assert_frame_equal(given_frame, before)
 
-    def test_a_frame_comes_back_as_it_went_in(self) -> None:
+    def test_a_frame_comes_back_as_it_went_in(self):
         given_frame = frame(user=["a", "b"], item=["1", "2"], rating=[1.5, 2.0], timestamp=[3, 4])
         back = datasets.load(given_frame).to_frame()
         pd.testing.assert_frame_equal(back, given_frame, check_dtype=False)
@@ -184,7 +184,7 @@ class TestFrames:
         ),
     ],
 )
-def test_bad_columns_are_refused_with_their_row(columns, message: str) -> None:
+def test_bad_columns_are_refused_with_their_row(columns, message):
     with pytest.raises(DataError, match=message):
         Ratings.from_columns(*columns)
 
@@ -200,7 +200,7 @@ class TestPolicies:
             ("mean", [("1", "x", 2.5, 30), ("2", "x", 2.0, 20), ("1", "y", 5.0, 5)]),
         ],
     )
-    def test_duplicates_become_one_rating(self, policy: str, rows) -> None:
+    def test_duplicates_become_one_rating(self, policy, rows):
         made = Ratings.from_columns(*self.rows, scale=(1, 5), duplicates=policy)
         assert rows_of(made) == rows
         assert made.users.tolist() == [0, 1, 1 if policy == "last" else 0]
@@ -210,7 +210,7 @@ class TestPolicies:
         st.lists(st.tuples(*map(st.integers, (0, 0, 1), (3, 3, 5))), min_size=1, max_size=40),
         st.sampled_from(["first", "last", "mean"]),
     )
-    def test_duplicates_equal_a_dictionary(self, rows, policy: str) -> None:
+    def test_duplicates_equal_a_dictionary(self, rows, policy):
         seen: dict[tuple[str, str], list[int]] = {}
         for user, item, rating in rows:
             seen.setdefault((str(user), str(item)), []).append(rating)
@@ -241,18 +241,18 @@ class TestPolicies:
             ),
         ],
     )  # fmt: skip
-    def test_what_is_done_is_noted(self, columns, policies, ratings, note: str) -> None:
+    def test_what_is_done_is_noted(self, columns, policies, ratings, note):
         made = Ratings.from_columns(*columns, **({"scale": (1, 5)} | policies))
         assert made.ratings.tolist() == ratings
         assert made.notes == (note,)
         assert made.scale == ((1, 5) if "scale" not in policies else (0.5, 4.0))
 
-    def test_ratings_outside_the_scale_are_refused_otherwise(self) -> None:
+    def test_ratings_outside_the_scale_are_refused_otherwise(self):
         with pytest.raises(DataError, match=r"row 1 .*: the rating 9 is outside the scale 1 to 5"):
             Ratings.from_columns([1, 2], [1, 2], [3, 9], scale=(1, 5))
 
     @pytest.mark.parametrize("scale", [None, (1, 5)])
-    def test_nothing_left_is_an_error_that_says_why(self, scale) -> None:
+    def test_nothing_left_is_an_error_that_says_why(self, scale):
         with pytest.raises(DataError, match=r"no ratings are left \(2 rows without a value"):
             Ratings.from_columns([1, 2], [1, 2], [np.nan] * 2, missing="drop", scale=scale)
 
@@ -260,12 +260,12 @@ class TestPolicies:
 class TestSurprise:
     surprise = property(lambda self: pytest.importorskip("surprise"))
 
-    def test_there_and_back_again(self) -> None:
+    def test_there_and_back_again(self):
         made = Ratings.from_columns(["a", "b"], ["x", "x"], [1.0, 2.5], [7, 8], scale=(0.5, 5))
         again = Ratings.from_surprise(made.to_surprise())
         assert again.fingerprint == made.fingerprint
 
-    def test_a_dataset_from_a_file_gives_what_the_file_gives(self, tmp_path) -> None:
+    def test_a_dataset_from_a_file_gives_what_the_file_gives(self, tmp_path):
         path = tmp_path / "u.data"
         path.write_text("9\t8\t3\t100\n7\t8\t4\t200\n")
         reader = self.surprise.Reader("ml-100k")
@@ -274,13 +274,13 @@ class TestSurprise:
         assert theirs.fingerprint == ours.fingerprint
         assert theirs.user_ids.tolist() == ["9", "7"]
 
-    def test_a_trainset_has_the_same_inner_ids(self) -> None:
+    def test_a_trainset_has_the_same_inner_ids(self):
         made = Ratings.from_columns(["b", "a", "b"], ["y", "y", "x"], [1.0, 2.0, 3.0], scale=(1, 5))
         trainset = made.to_surprise().build_full_trainset()
         assert [trainset.to_inner_uid(user) for user in made.user_ids] == [0, 1]
         assert [trainset.to_inner_iid(item) for item in made.item_ids] == [0, 1]
 
-    def test_folds_are_no_ratings(self, tmp_path) -> None:
+    def test_folds_are_no_ratings(self, tmp_path):
         path = tmp_path / "u1"
         path.write_text("1 1 1\n")
         folds = self.surprise.Dataset.load_from_folds([(path, path)], self.surprise.Reader())
@@ -288,6 +288,6 @@ class TestSurprise:
             datasets.load(folds)
 
 
-def test_what_is_ratings_already_is_given_back() -> None:
+def test_what_is_ratings_already_is_given_back():
     made = Ratings.from_columns([1], [1], [1])
     assert datasets.load(made) is made

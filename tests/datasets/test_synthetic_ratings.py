@@ -15,7 +15,7 @@ from harness.datasets.synthetic import make_up
 
 
 @st.composite
-def sections(draw: st.DrawFn) -> SyntheticSection:
+def sections(draw):
     n_users, n_items = draw(st.integers(1, 40)), draw(st.integers(1, 40))
     least = max(n_users, n_items)
     n_ratings = draw(st.integers(least, max(least, n_users * n_items // 2)))
@@ -32,9 +32,7 @@ def sections(draw: st.DrawFn) -> SyntheticSection:
 
 @settings(max_examples=200)
 @given(sections())
-def test_what_the_config_says_is_made_and_passes_the_checks_of_other_data(
-    section: SyntheticSection,
-) -> None:
+def test_what_the_config_says_is_made_and_passes_the_checks_of_other_data(section):
     made = make_up(section)
     found = (made.n_users, made.n_items, len(made))
     assert found == (section.n_users, section.n_items, section.n_ratings)
@@ -50,7 +48,7 @@ def test_what_the_config_says_is_made_and_passes_the_checks_of_other_data(
 SECTION = SyntheticSection(n_users=2_000, n_items=1_000, n_ratings=100_000)
 
 
-def test_it_is_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_the_same_for_any_number_of_threads(monkeypatch):
     prints = set()
     for n_threads in ("1", "2", "7"):
         monkeypatch.setenv("HARNESS_THREADS", n_threads)
@@ -58,7 +56,7 @@ def test_it_is_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatc
     assert len(prints) == 1
 
 
-def test_another_seed_gives_other_ratings_and_times_run_forward_for_each_user() -> None:
+def test_another_seed_gives_other_ratings_and_times_run_forward_for_each_user():
     made = make_up(SECTION)
     assert make_up(SECTION.model_copy(update={"seed": 1})).fingerprint != made.fingerprint
     assert made.timestamps is not None
@@ -66,13 +64,13 @@ def test_another_seed_gives_other_ratings_and_times_run_forward_for_each_user() 
     assert (np.diff(made.timestamps)[same_user] > 0).all()
 
 
-def counts(exponent: float) -> np.ndarray:
+def counts(exponent):
     made = make_up(SECTION.model_copy(update={"exponent": exponent}))
     rank = made.item_ids.astype(int) - 1
     return np.bincount(rank[made.items])
 
 
-def test_popularity_falls_with_the_rank_as_the_exponent_says() -> None:
+def test_popularity_falls_with_the_rank_as_the_exponent_says():
     """The counts of ranks 100 to 900, where no user has rated all, fall as rank ** -exponent."""
     tenths = counts(1.0).reshape(10, 100).sum(axis=1)
     assert (np.diff(tenths) < 0).all()
@@ -83,13 +81,13 @@ def test_popularity_falls_with_the_rank_as_the_exponent_says() -> None:
     assert counts(0.0).std() < 2 * np.sqrt(100)
 
 
-def test_users_differ_in_what_they_rate_and_how_much() -> None:
+def test_users_differ_in_what_they_rate_and_how_much():
     made = make_up(SECTION)
     activity = np.bincount(made.users)
     assert np.percentile(activity, 95) > 5 * np.median(activity)
 
 
-def test_there_is_something_to_learn() -> None:
+def test_there_is_something_to_learn():
     """Biases explain a good part of the variance, and all of it is not explained by them."""
     made = make_up(SECTION.model_copy(update={"step": None}))
     centred = made.ratings - made.ratings.mean()
@@ -100,12 +98,12 @@ def test_there_is_something_to_learn() -> None:
     assert 0.4 < rest.var() / centred.var() < 0.8
 
 
-def test_the_name_alone_is_enough() -> None:
+def test_the_name_alone_is_enough():
     assert len(datasets.load("synthetic")) == 100_000
 
 
 @pytest.mark.long
-def test_twenty_five_million_are_made_in_seconds() -> None:
+def test_twenty_five_million_are_made_in_seconds():
     make_up(SyntheticSection(n_users=5, n_items=5, n_ratings=10))  # compiled
     began = time.perf_counter()
     made = make_up(SyntheticSection(n_users=162_541, n_items=59_047, n_ratings=25_000_095))
