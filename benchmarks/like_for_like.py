@@ -25,8 +25,8 @@ from speed import HERE, ml_100k
 import harness
 from harness.algorithms import models, surprise
 from harness.algorithms.libraries import LibraryModel
-from harness.algorithms.models import ColumnTrainset, Lists
 from harness.algorithms.top_n import EASE
+from harness.algorithms.trainset import ColumnTrainset, Lists
 from harness.errors import AlgorithmError, HarnessError
 
 Matrix = Any  # NumPy's or SciPy's; scores are of all inner users and items, NaN where none is

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from scipy.sparse import csr_array
 
-from harness.algorithms.models import ColumnTrainset
+from harness.algorithms.trainset import ColumnTrainset
 from harness.config.load import load
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
