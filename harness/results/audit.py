@@ -102,8 +102,10 @@ def _text(found: Audit) -> Iterator[str]:
     counts = {word: levels.count(word) for word in ("fault", "caution")}
     numbers = [counted(n, word) if n else f"no {word} found" for word, n in counts.items()]
     yield f"{found.input}: {found.summary}\n{', '.join(numbers)}"
+    heading = ""
     for n, each in enumerate(found.findings, 1):
-        yield f"\n{each.level} {each.id}: {each.what}"
+        if heading != (heading := f"\n{each.level} {each.id}: {each.what}"):
+            yield heading
         if each.where:
             yield f"  where: {each.where}"
         for label, values in each.effect.items():
@@ -167,8 +169,8 @@ def audit(
         path = Path(source)
         if path.is_file() and path.name != RUN_FILE and evaluates(path):
             path = path.parent
-        in_results = path.is_dir() or (Path(results) / path).is_dir()
-        if path.suffix and path.name != RUN_FILE and not in_results:
+        is_run = path.name == RUN_FILE or path.is_dir() or (Path(results) / path).is_dir()
+        if not is_run and (path.is_file() or path.suffix):
             return _of_file(path, truth, train, metric or "ndcg@10")
         source = open_run(str(path), Path(results))
     if truth is not None or train is not None:
@@ -277,15 +279,17 @@ def _check_estimates(search: _Search, rows: pd.DataFrame, known: float | None = 
         said = {"same": _share(n_same, n), "estimate": estimate, "deviation": ratings.std()}
         effect = search.effect((rows, None), (rows[keys != estimate], None))
         search.found(kind, effect, known=known, **said)
-    room = (high - low) / 2
+    room = high - low
     far = (keys < low - room) | (keys > high + room)
     if room and far.any():
         said = {"low": low, "high": high, "least": values[0], "most": values[-1]}
         effect = search.effect((rows, None), (rows.assign(key=keys.clip(low, high)), None))
         search.found("bad-estimates.far", effect, far=_share(far), **said)
-    for end, side, sign in ((values[0], "below", 1), (values[-1], "above", -1)):
+    for end, side, sign in ((0, "below", 1), (-1, "above", -1)) if not kind and n >= FEW else ():
+        n_cut, n_next, end = counts[end], counts[end + sign], values[end]
         cut, beyond = keys == end, sign * ratings < sign * end
-        if not kind and cut.sum() >= FEW and beyond.any():
+        # Without a scale the outermost estimates are rare, also where they are rounded.
+        if n_cut >= max(FEW, 2 * n_next) and end % 0.5 == 0 and beyond.any():
             free = rows.assign(key=np.where(cut & beyond, ratings, keys))
             said = {"cut": _share(cut), "beyond": _share(beyond), "end": end, "side": side}
             search.found("clipped.estimates", search.effect((rows, None), (free, None)), **said)
