@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import registry, surprise
-from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, RatingLists
 from harness.errors import AlgorithmError
 
-__all__ = ["catalogue", "estimate", "fit"]
+# Models that were dumped by an earlier version look for the first three here.
+__all__ = ["ColumnTrainset", "Lists", "RatingLists", "catalogue", "estimate", "fit"]
 
 Path = Literal["accelerated", "surprise"]
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.algorithms import models, trainset
 from harness.algorithms.trainset import ColumnTrainset
 
 ROWS = st.lists(
@@ -96,3 +97,8 @@ def test_lists_are_built_once_and_an_unknown_key_gives_one_that_is_not_remembere
     assert columns.ur.get(7, "nothing") == "nothing"
     assert list(columns.ur.items()) == [(0, [(0, 5.0)])]
     assert 7 not in columns.ur
+
+
+def test_a_dump_of_an_earlier_version_finds_the_columns_where_they_were():
+    names = ("ColumnTrainset", "Lists", "RatingLists")
+    assert all(getattr(models, name) is getattr(trainset, name) for name in names)
