@@ -287,6 +287,11 @@ class Range(Section):
         return isinstance(self.low, int) and isinstance(self.high, int)
 
 
+def log_range(low: float, high: float) -> Range:
+    """Return a range whose logarithms are uniform."""
+    return Range(low=low, high=high, log=True)
+
+
 def _form(values: object) -> str:
     return "range" if isinstance(values, dict | Range) else "choices"
 

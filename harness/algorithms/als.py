@@ -23,7 +23,7 @@ from harness.algorithms.top_n import Preferring
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, RawIds
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
-from harness.sections import Range
+from harness.sections import Range, log_range
 from harness.splits.filters import k_core
 
 if TYPE_CHECKING:
@@ -125,10 +125,10 @@ class LeastSquares(FactorModel):
     unknown_user = "0 for every item"
     integers = ()  # the library says what it cannot take
     space = {
-        "n_factors": Range(low=8, high=128, log=True),
+        "n_factors": log_range(8, 128),
         "n_epochs": Range(low=5, high=30),
-        "reg": Range(low=0.001, high=10.0, log=True),
-        "alpha": Range(low=0.001, high=10.0, log=True),
+        "reg": log_range(0.001, 10.0),
+        "alpha": log_range(0.001, 10.0),
     }
 
     @classmethod

@@ -20,7 +20,7 @@ from harness.algorithms import surprise
 from harness.algorithms.models import own_generator
 from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
-from harness.sections import Range
+from harness.sections import log_range
 
 Hashes = npt.NDArray[np.uint64]
 UNKNOWN = "UKN__"  # what Surprise puts before the raw id of a user or item it does not know
@@ -179,7 +179,7 @@ class ItemMeanEntry(OneSidedEntry):
     summary = "the item's mean rating in training"
     unknown_user = "its estimate for every user"
     style = ("grey", "o", "-.", True)
-    space = {"damping": Range(low=0.1, high=100_000.0, log=True)}
+    space = {"damping": log_range(0.1, 100_000.0)}
 
 
 class UserMean(OneSided):

@@ -236,11 +236,8 @@ def _ids(ids: RawIds) -> list[Any]:
 def _packed(value: Any, name: str, arrays: dict[str, Array], model: surprise.AlgoBase) -> Any:
     """Return a value as JSON; what is an array or made of NumPy's types is put among `arrays`."""
     if isinstance(value, dict):
-        return {
-            "dict": {
-                key: _packed(each, f"{name}.{key}", arrays, model) for key, each in value.items()
-            }
-        }
+        own = {key: _packed(each, f"{name}.{key}", arrays, model) for key, each in value.items()}
+        return {"dict": own}
     if isinstance(value, np.random.RandomState):
         kind, keys, *rest = value.get_state(legacy=True)
         arrays[name] = np.asarray(keys)

@@ -19,7 +19,7 @@ from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Params, Size
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Offsets
 from harness.errors import AlgorithmError
-from harness.sections import Range
+from harness.sections import log_range
 
 AT_ONCE = 256
 """Rows of similarities, or users whose scores are computed, at a time."""
@@ -162,7 +162,7 @@ class EASEEntry(TopNEntry):
     summary = "item weights in closed form, an autoencoder without hidden layer; for top-N lists"
     citation = "steck2019embarrassingly"
     style = ("pink", "o", "-", True)
-    space = {"reg": Range(low=1.0, high=10_000.0, log=True)}
+    space = {"reg": log_range(1.0, 10_000.0)}
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
@@ -215,7 +215,7 @@ class PureSVDEntry(FactorModel, TopNEntry):
     summary = "truncated singular value decomposition with missing ratings as 0; for top-N lists"
     citation = "cremonesi2010performance"
     style = ("blue", "^", "-.", True)
-    space = {"n_factors": Range(low=4, high=256, log=True)}
+    space = {"n_factors": log_range(4, 256)}
     integers = ("n_factors",)
 
     @classmethod
@@ -271,10 +271,7 @@ class BinaryKNNEntry(TopNEntry):
     """A sparse matrix of similarities."""
 
     integers = ("k",)
-    space = {
-        "k": Range(low=5, high=1000, log=True),
-        "shrinkage": Range(low=0.1, high=1000.0, log=True),
-    }
+    space = {"k": log_range(5, 1000), "shrinkage": log_range(0.1, 1000.0)}
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:

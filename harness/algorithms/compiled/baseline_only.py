@@ -17,12 +17,12 @@ from harness.algorithms.registry import (
 )
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
 from harness.kernels import kernel
-from harness.sections import Range, SearchSpace
+from harness.sections import SearchSpace, log_range
 
 SPACE: SearchSpace = {
-    "bsl_options.reg_u": Range(low=0.1, high=10_000.0, log=True),
-    "bsl_options.reg_i": Range(low=0.1, high=10_000.0, log=True),
-    "bsl_options.n_epochs": Range(low=1, high=50, log=True),
+    "bsl_options.reg_u": log_range(0.1, 10_000.0),
+    "bsl_options.reg_i": log_range(0.1, 10_000.0),
+    "bsl_options.n_epochs": log_range(1, 50),
 }
 
 

@@ -9,7 +9,7 @@ from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import kernel
-from harness.sections import Range
+from harness.sections import log_range
 
 
 class CoClustering(Algorithm):
@@ -21,9 +21,9 @@ class CoClustering(Algorithm):
     citation = "george2005scalable"
     style = ("green", "D", "--", False)
     space = {
-        "n_cltr_u": Range(low=1, high=20, log=True),
-        "n_cltr_i": Range(low=1, high=20, log=True),
-        "n_epochs": Range(low=1, high=100, log=True),
+        "n_cltr_u": log_range(1, 20),
+        "n_cltr_i": log_range(1, 20),
+        "n_epochs": log_range(1, 100),
     }
     truncates = True
     integers = ("n_cltr_u", "n_cltr_i", "n_epochs")

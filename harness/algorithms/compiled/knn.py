@@ -26,7 +26,7 @@ from harness.algorithms.registry import (
 )
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.kernels import each_block, kernel, rows_of_owners
-from harness.sections import Range, SearchSpace
+from harness.sections import SearchSpace, log_range
 
 COSINE, MSD, PEARSON, PEARSON_BASELINE = range(4)  # as in registry.SIMILARITIES
 DENSE_LIMIT = 2 << 30
@@ -35,12 +35,12 @@ MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
 HALF = np.uint64(32)
 SPACE: SearchSpace = {
-    "k": Range(low=5, high=200, log=True),
-    "min_k": Range(low=1, high=100, log=True),
+    "k": log_range(5, 200),
+    "min_k": log_range(1, 100),
     "sim_options.name": ["msd", "cosine", "pearson", "pearson_baseline"],
     "sim_options.user_based": [True, False],
-    "sim_options.min_support": Range(low=1, high=100, log=True),
-    "sim_options.shrinkage": Range(low=1.0, high=500.0, log=True),
+    "sim_options.min_support": log_range(1, 100),
+    "sim_options.shrinkage": log_range(1.0, 500.0),
 }
 
 

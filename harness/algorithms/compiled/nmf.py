@@ -10,7 +10,7 @@ from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.registry import DOUBLE, MEAN, FitOptions, Params, Progress, Size
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
 from harness.kernels import kernel
-from harness.sections import Range
+from harness.sections import log_range
 
 LANES = 8
 """Factors are padded with zeros to whole vectors of 8 doubles; zeros stay zero in every step."""
@@ -27,8 +27,8 @@ class NMF(FactorModel):
     style = ("green", "s", "-", True)
     space = FACTORS | {
         "biased": [False],
-        "reg_pu": Range(low=0.005, high=0.5, log=True),
-        "reg_qi": Range(low=0.005, high=0.5, log=True),
+        "reg_pu": log_range(0.005, 0.5),
+        "reg_qi": log_range(0.005, 0.5),
     }
     fit_methods = ("fit", "sgd")
     numbers = ("lr_bu", "lr_bi", "reg_bu", "reg_bi", "reg_pu", "reg_qi")

@@ -20,14 +20,11 @@ from harness.algorithms.registry import (
 )
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
 from harness.kernels import kernel
-from harness.sections import Range, SearchSpace
+from harness.sections import SearchSpace, log_range
 
 PAIRS_AT_ONCE = 1 << 15
 ORDERING_ROW = 28  # of the items of each user, while it is searched for repeated ones
-FACTORS: SearchSpace = {
-    "n_factors": Range(low=5, high=150, log=True),
-    "n_epochs": Range(low=1, high=100, log=True),
-}
+FACTORS: SearchSpace = {"n_factors": log_range(5, 150), "n_epochs": log_range(1, 100)}
 F = TypeVar("F", bound=Callable[..., None])
 
 
@@ -87,10 +84,7 @@ class SVD(FactorModel):
     unknown_user = f"{MEAN_AND_BIAS}, without `biased` the mean alone"
     citation = "koren2009matrix"
     style = ("blue", "o", "-", True)
-    space = FACTORS | {
-        "lr_all": Range(low=0.00001, high=0.1, log=True),
-        "reg_all": Range(low=0.001, high=1.0, log=True),
-    }
+    space = FACTORS | {"lr_all": log_range(0.00001, 0.1), "reg_all": log_range(0.001, 1.0)}
     fit_methods = ("fit", "sgd")
     learnt: ClassVar[tuple[str, ...]] = ("bu", "bi", "pu", "qi")
     """Attributes of a fitted model, each with a learning rate ``lr_`` and a penalty ``reg_``."""
