@@ -39,6 +39,7 @@ def test_the_notebooks_are_there():
     assert {path.stem for path in NOTEBOOKS} == {
         "compare_algorithms",
         "metric_confusion",
+        "significant_in_both_directions",
         "the_range_is_the_result",
         "worked_ndcg",
         "your_own_algorithm",
