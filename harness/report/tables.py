@@ -236,18 +236,12 @@ def parameter_tables(summary: Summary) -> list[SideTable]:
         found = summary.run.importance()
     except HarnessError as error:
         return [SideTable(title, f"{error}.", 1)]
+    columns = ("algorithm", "parameter", "share", "trials")
+    caption = sentences("importance", metric=summary.info.experiment.tuning.metric)
     for table in summary.tables:
-        rows = [
-            (
-                each["algorithm"],
-                each["parameter"],
-                rounded(each["importance"], 2),
-                f"{each['n_trials']}",
-            )
-            for each in found[found["table"] == table.key].to_dict("records")
-        ]
-        columns = ("algorithm", "parameter", "share", "trials")
-        caption = sentences("importance", metric=summary.info.experiment.tuning.metric)
+        own = found[found["table"] == table.key].astype({"n_trials": str})
+        own["importance"] = [rounded(share, 2) for share in own["importance"]]
+        rows = own[["algorithm", "parameter", "importance", "n_trials"]].to_numpy().tolist()
         named = _titled(title, summary, table)
         made += [SideTable(named, caption, table.number, columns, rows, n_words=2)] if rows else []
     return made

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
@@ -36,29 +35,25 @@ def need_optuna(what: str) -> Any:
 
 def distributions(space: SearchSpace) -> dict[str, BaseDistribution]:
     """Return a search space as Optuna has it."""
-    from optuna.distributions import (
-        CategoricalDistribution,
-        FloatDistribution,
-        IntDistribution,
-    )
+    from optuna import distributions as kinds
 
     found: dict[str, BaseDistribution] = {}
     for name, values in space.items():
         if not isinstance(values, Range):
-            found[name] = CategoricalDistribution(values)
+            found[name] = kinds.CategoricalDistribution(values)
         elif values.whole:
-            found[name] = IntDistribution(int(values.low), int(values.high), log=values.log)
+            found[name] = kinds.IntDistribution(int(values.low), int(values.high), log=values.log)
         else:
-            found[name] = FloatDistribution(values.low, values.high, log=values.log)
+            found[name] = kinds.FloatDistribution(values.low, values.high, log=values.log)
     return found
 
 
 def value_at(params: Mapping[str, Any], path: str) -> Any:
     """Return the value of a dotted name, None where there is none."""
-    inner: Any = params
-    return reduce(
-        lambda at, key: at.get(key) if isinstance(at, dict) else None, path.split("."), inner
-    )
+    value: Any = params
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def importance_frame(info: RunInfo, trials: pd.DataFrame) -> pd.DataFrame:
@@ -67,13 +62,11 @@ def importance_frame(info: RunInfo, trials: pd.DataFrame) -> pd.DataFrame:
 
     optuna = need_optuna("importance of parameters")
     higher = metrics.parse(info.experiment.tuning.metric).higher_is_better
-    spaces = {
-        each.title: info.spaces.get(each.title, each.search) for each in info.experiment.algorithms
-    }
+    searched = {each.title: each.search for each in info.experiment.algorithms} | info.spaces
     rows = []
     for key, every in trials.groupby(list(ROW), sort=False):
         title = str(key[ROW.index("algorithm")])
-        space = spaces.get(title)
+        space = searched.get(title)
         if not isinstance(space, dict):
             raise ResultsError(f"{info.name}: has no search space of {title}; {AGAIN}")
         own = every[every["trial"] > 0].dropna(subset=["value"])
@@ -99,4 +92,4 @@ def importance_frame(info: RunInfo, trials: pd.DataFrame) -> pd.DataFrame:
             | {"parameter": name, "importance": share / total, "n_trials": len(own)}
             for name, share in sorted(shares.items(), key=lambda each: -each[1])
         ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=[*ROW, "parameter", "importance", "n_trials"])

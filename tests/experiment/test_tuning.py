@@ -376,7 +376,7 @@ def test_the_importance_of_parameters_is_what_the_error_depends_on(weights):
     assert shares[list(search)].tolist() == pytest.approx(expected, abs=0.06)
     assert shares.sum() == pytest.approx(1)
     (table,) = parameter_tables(summarise(known))
-    assert table.rows[0] == ("ItemMean", shares.index[0], f"{shares.iloc[0]:.2f}", "200")
+    assert table.rows[0] == ["ItemMean", shares.index[0], f"{shares.iloc[0]:.2f}", "200"]
 
 
 def test_importance_that_cannot_be_computed_is_refused(monkeypatch):
