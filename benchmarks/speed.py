@@ -35,7 +35,7 @@ from harness.algorithms.libraries import THREADS
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings, cache_folder
 from harness.kernels import n_threads
-from harness.results.record import Machine
+from harness.results.environment import Machine
 
 HERE = Path(__file__).parent
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")

@@ -17,7 +17,7 @@ from matplotlib import pyplot
 
 from harness.report.styles import plot_style
 from harness.results import read_run
-from harness.results.runs import display_table, to_markdown
+from harness.results.display import display_table, to_markdown
 
 TOP = Path(__file__).parents[1]
 PAGES = (

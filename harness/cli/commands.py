@@ -319,8 +319,8 @@ def evaluate(
 
 
 def _write_users(path: Path, users: pd.DataFrame) -> None:
-    from harness.report.plots import write_file
-    from harness.results.runs import frame_to_csv
+    from harness.report.drawing import write_file
+    from harness.results.display import frame_to_csv
 
     data = frame_to_csv(users).encode("utf-8", "replace")
     write_file(path, data, "; use --per-user FILE")
@@ -371,8 +371,8 @@ def _rescore(
     found: Found, path: Path, wanted: Sequence[Metric], known: Sequence[RowResult] = ()
 ) -> None:
     """Score the rows of a run again; values of the run that are known must be equal."""
+    from harness.results.display import GROUP
     from harness.results.outputs import rescore
-    from harness.results.runs import GROUP
 
     begun = time.perf_counter()
     rows = [*rescore(path, wanted)]
@@ -450,8 +450,8 @@ def conventions(run: str, results: Path, role: str, k: int, threshold: float | N
 
     All rows score the same lists and ratings; only the definition differs.
     """
-    from harness.results.runs import GROUP
-    from harness.results.scores import under_conventions
+    from harness.results.display import GROUP
+    from harness.results.sensitivity import under_conventions
 
     (opened,) = options.opened((run,), results)
     scored = under_conventions(opened, options.store(), role=role, k=k, threshold=threshold)

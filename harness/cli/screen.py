@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from harness.results.group_tables import GroupTable
+    from harness.results.display import TextTable
     from harness.results.runs import Run
 
 GAP = 2
@@ -191,8 +191,7 @@ def show_run(run: Run) -> None:
 
     Reasons of failures stand beside the numbers where there is room, else below the table.
     """
-    from harness.results.group_tables import group_tables
-    from harness.results.runs import GROUP, display_table, headline
+    from harness.results.display import GROUP, display_table, group_tables, headline
 
     table = display_table(run.info)
     frame = table.frame
@@ -224,7 +223,7 @@ def show_run(run: Run) -> None:
 def print_run(run: Run, form: str) -> None:
     """Print a run's table in one of the forms of `options.TABLES`."""
     from harness.report import latex
-    from harness.results.runs import to_csv, to_markdown
+    from harness.results.display import to_csv, to_markdown
 
     if form == "text":
         show_run(run)
@@ -233,9 +232,9 @@ def print_run(run: Run, form: str) -> None:
     say(text.removesuffix("\n"), whole=True)
 
 
-def show_groups(table: GroupTable) -> None:
+def show_groups(table: TextTable) -> None:
     """Print the algorithms of a table in groups of its users or items."""
     say(f"\n{plain(table.title)}\n")
-    show_table(table.columns, table.rows, ["algorithm"], table.best, [table.n_algorithms])
+    show_table(table.columns, table.rows, ["algorithm"], table.best, table.below)
     if table.caption:
         say(f"\n{table.caption}")

@@ -161,14 +161,12 @@ def table(
 
 def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
     """Print the groups of a run."""
-    from harness.report.tables import by_group
-    from harness.results import group_tables
-    from harness.results.runs import frame_to_csv
+    from harness.results.display import frame_to_csv, group_tables
 
     if len(runs) > 1:
         raise ResultsError("--groups: the groups of one run at a time; name one run")
     (run,) = runs
-    tables = group_tables.group_tables(run.info, label)
+    tables = group_tables(run.info, label)
     if not tables:
         raise ResultsError(f"{run.name}: no groups; add `groups` to its config and run it again")
     if form == "text":
@@ -178,10 +176,8 @@ def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
         chosen = run.groups if label is None else run.groups[run.groups["metric"] == label]
         say(frame_to_csv(chosen, "%.8f").removesuffix("\n"), whole=True)
     else:
-        text = group_tables.to_markdown(tables)
-        if form == "latex":
-            text = "\n".join(each.latex for each in by_group(run, metric=label))
-        say(text.removesuffix("\n"), whole=True)
+        texts = (each.latex if form == "latex" else each.markdown for each in tables)
+        say("\n".join(texts).removesuffix("\n"), whole=True)
     return 0
 
 
@@ -267,7 +263,7 @@ def compare(
 def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
     """Print a comparison over data sets, or write it to a file."""
     from harness.report import rank_tables
-    from harness.report.plots import write_file
+    from harness.report.drawing import write_file
 
     if output is None and form == "text":
         say(f"\n{plain(rank_tables.headline(found))}\n")
@@ -311,7 +307,7 @@ def methods(run: str, results: Path, checklist: bool, output: Path | None) -> in
     not ticked.
     """
     from harness.report import methods as accounts
-    from harness.report.plots import write_file
+    from harness.report.drawing import write_file
 
     (opened,) = options.opened((run,), results)
     text = (accounts.checklist if checklist else accounts.to_markdown)(opened.info)

@@ -29,7 +29,8 @@ from harness.kernels import n_threads, rows_of_owners
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
-from harness.results.record import CellFacts, Conditions, Machine
+from harness.results.environment import Machine
+from harness.results.record import CellFacts, Conditions
 from harness.results.scores import mean_or_none
 from harness.results.store import CellRecord, key_of
 

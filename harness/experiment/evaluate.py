@@ -24,6 +24,7 @@ from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import cut_grids
 from harness.metrics import Exposure, Metric, Scores
+from harness.results.display import BOUNDS, ROW
 from harness.results.outputs import OutputFiles
 from harness.results.record import (
     Bound,
@@ -41,8 +42,8 @@ from harness.results.record import (
     TieScores,
     measured,
 )
-from harness.results.runs import BOUNDS, ROW
-from harness.results.scores import RowValue, Sensitivity, mean_or_none
+from harness.results.scores import RowValue, mean_or_none
+from harness.results.sensitivity import Sensitivity
 from harness.results.store import CellRecord
 from harness.splits import Split
 

@@ -22,17 +22,8 @@ from harness.experiment.plan import Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import Search, describe, space_of, tune
 from harness.results.best import best
-from harness.results.record import (
-    SCHEMA_VERSION,
-    FailedCell,
-    Machine,
-    MetricComparison,
-    RunInfo,
-    commit,
-    packages,
-    versions,
-    without_folders,
-)
+from harness.results.environment import Machine, commit, packages, versions, without_folders
+from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison, RunInfo
 from harness.results.runs import Run, check_replaceable
 from harness.results.scores import infer
 

@@ -19,9 +19,9 @@ from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
 from harness.experiment.events import RunPlanned
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
+from harness.results.display import ROW
 from harness.results.importance import distributions, need_optuna, value_at
 from harness.results.record import CellResult, FailedCell
-from harness.results.runs import ROW
 from harness.results.store import key_of
 from harness.sections import Range, SearchSpace
 

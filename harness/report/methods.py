@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -20,10 +20,10 @@ from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment, Inference
 from harness.datasets.section import CATALOGUE
 from harness.report.styles import KnownAlgorithm, known_algorithms
-from harness.report.summary import ASSETS, joined, plain, templates
+from harness.report.summary import ASSETS, joined, templates
 from harness.results.best import NOT_PERSONALISED
+from harness.results.display import escape_markdown, plain
 from harness.results.record import OUTSIDE, RunInfo, measured, took
-from harness.results.runs import escape_markdown
 from harness.sections import Range, SearchSpace, folded
 
 Key = TypeVar("Key")
@@ -149,6 +149,9 @@ def methods(info: RunInfo) -> Methods:
             sources = cite(known.citation if known else "", counts)
             yield kind(row), f"{plain(row.name)}{sources}{shown}"
 
+    _, test = (config.statistics or Inference()).about(len(info.seeds))
+    if test in statistics.SEED_TESTS and all(each.claim == "models" for each in info.statistics):
+        test = "randomisation"  # tables had too few folds and seeds
     parsed = map(metrics.parse, info.metrics)
     families = _grouped(((metric.name, metric.chosen), metric) for metric in parsed)
     libraries = (each.package for each in known_algorithms().values())
@@ -161,9 +164,9 @@ def methods(info: RunInfo) -> Methods:
         "catalogue": CATALOGUE,
         "cited_in": cited_in,
         "default_resamples": statistics.DEFAULT_RESAMPLES,
-        "chosen_test": _test(info, config),
+        "chosen_test": test,
         "span": _span,
-        "share": _share,
+        "share": partial(_span, form="{:.1%}"),
         "preferences": any(_of_counts(row) or kind(row) == "top-n" for row in config.algorithms),
         "info": info,
         "config": config,
@@ -175,9 +178,7 @@ def methods(info: RunInfo) -> Methods:
             for row in config.algorithms
             if (known := _known(row)) and any(cell.n_unknown_users for cell in info.finished)
         ),
-        "packages": [
-            f"{name} {info.versions[name]}" for name in libraries if name in info.versions
-        ],
+        "packages": [f"{x} {info.versions[x]}" for x in libraries if x in info.versions],
         "outside": list(
             dict.fromkeys(plain(c.algorithm) for c in info.finished if c.fit_path == OUTSIDE)
         ),
@@ -225,14 +226,6 @@ def checklist(info: RunInfo) -> str:
         ],
     )
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
-
-
-def _test(info: RunInfo, config: Experiment) -> str:
-    """Return the test that was made: over users where a table had too few folds and seeds."""
-    _, test = (config.statistics or Inference()).about(len(info.seeds))
-    if test in statistics.SEED_TESTS and all(each.claim == "models" for each in info.statistics):
-        return "randomisation"
-    return test
 
 
 def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:
@@ -349,13 +342,10 @@ def _of_counts(row: AlgorithmConfig) -> bool:
 
 
 def _space(row: AlgorithmConfig, info: RunInfo) -> SearchSpace:
-    """Return the search space of an algorithm; empty where nothing is searched.
-
-    Older records do not have the recommended ones: those of today stand in.
-    """
+    """Return the search space of an algorithm; in older records a recommended one is today's."""
+    known = _known(row)
     if row.title in info.spaces or isinstance(row.search, dict):
         return info.spaces.get(row.title, row.search)  # type: ignore[arg-type, return-value]
-    known = _known(row)
     return known.space if known else {}
 
 
@@ -377,13 +367,9 @@ def _space_in_words(space: SearchSpace) -> str:
     return plain(", ".join(parts))
 
 
-def _span(sizes: Iterable[int]) -> str:
-    low, *_, high = sorted([*sizes] * 2)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _share(shares: Iterable[float]) -> str:
-    low, *_, high = (f"{100 * each:.1f}%" for each in sorted([*shares] * 2))
+def _span(values: Iterable[float], form: str = "{:,}") -> str:
+    """Return the least and the greatest value, or the one that they are."""
+    low, *_, high = (form.format(each) for each in sorted([*values] * 2))
     return low if low == high else f"{low} to {high}"
 
 

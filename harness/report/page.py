@@ -6,22 +6,25 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from harness import metrics
 from harness.errors import ResultsError
+from harness.report.drawing import Plot, write_file
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
-from harness.report.plots import KINDS, Plot, write_file
+from harness.report.plots import KINDS
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
-from harness.report.summary import ASSETS, Summary, headline, plain, summarise, templates
-from harness.report.tables import by_group, evidence, latex, parameter_tables, sensitivity_tables
+from harness.report.summary import ASSETS, Summary, headline, summarise, templates
+from harness.report.tables import evidence, latex, parameter_tables, sensitivity_tables
 from harness.results.compare import join
+from harness.results.display import group_tables, plain, row_name, to_csv, to_markdown
 from harness.results.record import took
-from harness.results.runs import Run, find_runs, read_run, row_name, to_csv, to_markdown
+from harness.results.runs import Run, find_runs, read_run
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -120,19 +123,16 @@ def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, Plot]]], bool]
     tables = range(1, len(summary.tables) + 1)
     wanted = [*product(tables, labels, KINDS)][:MOST_FIGURES]
     drawn: dict[str, list[tuple[str, Plot]]] = {kind: [] for kind in KINDS}
-    families: set[tuple[int, str]] = set()
+    families, n_drawn = set(), count(1)
     for number, label, kind in wanted:
+        family = number, *label.partition("@")[:2]
+        if kind == "ndcg-over-k" and (family in families or "@" not in label):
+            continue
         if kind == "ndcg-over-k":
-            family = (number, label.partition("@")[0])
-            if family in families or "@" not in label:
-                continue
             families.add(family)
-        try:
+        with suppress(ResultsError):  # nothing of this kind to show, as the spread of a single fold
             plots = KINDS[kind].each(summary, label, number)
-        except ResultsError:
-            continue  # nothing of this kind to show, as the spread of a single fold
-        for plot in plots:
-            drawn[kind].append((f"plot{sum(map(len, drawn.values())) + 1}", plot))
+            drawn[kind] += [(f"plot{next(n_drawn)}", plot) for plot in plots]
     return {kind: each for kind, each in drawn.items() if each}, len(wanted) < n_all
 
 
@@ -176,11 +176,8 @@ def _failures(summary: Summary) -> list[tuple[str, str, str]]:
     for cell in summary.info.failed:
         where = f"{titles[cell.table]}, seed {cell.seed}"
         where += f", fold {cell.fold + 1}" if cell.n_folds > 1 else ""
-        found.setdefault((cell.algorithm, cell.error), []).append(where)
-    return [
-        (plain(algorithm), plain(error), plain("; ".join(cells)))
-        for (algorithm, error), cells in found.items()
-    ]
+        found.setdefault((plain(cell.algorithm), plain(cell.error)), []).append(plain(where))
+    return [(*of_cell, "; ".join(cells)) for of_cell, cells in found.items()]
 
 
 @cache
@@ -190,7 +187,7 @@ def _template(name: str) -> Template:
     made.filters |= {"linked": linked, "symbol": symbol}
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
-    called += (by_group, evidence, parameter_tables, sensitivity_tables)
+    called += (evidence, group_tables, parameter_tables, sensitivity_tables)
     called += (to_csv, to_markdown, to_yaml)
     values = {"style": _style_sheet(), "svg": _svg}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from harness import metrics
-from harness.report.plots import LABEL, SUBTITLE
-from harness.report.styles import FAINT, INK, MUTED, algorithm_styles, plot_style
+from harness.report import drawing
+from harness.report.drawing import LABEL, SUBTITLE
+from harness.report.styles import FAINT, INK, MUTED, algorithm_styles
 from harness.report.summary import p_text, sentences, shortened
-from harness.report.tables import escape_latex
 from harness.results.across import AcrossDataSets
-from harness.results.runs import DEFAULT_DECIMALS, frame_to_csv, markdown_table, rounded
+from harness.results.display import (
+    DEFAULT_DECIMALS,
+    escape_latex,
+    frame_to_csv,
+    latex_table,
+    markdown_table,
+    rounded,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,12 +34,9 @@ ROW, BAR, SCALE, CRITICAL = 0.17, 0.07, 0.2, 0.22
 
 def verdict(found: AcrossDataSets) -> list[str]:
     """Return what the tests say, a sentence each."""
-    compared = found.comparison
-    n, k = compared.ranks.shape
-    texts = sentences(
-        "across", found=found, compared=compared, n=n, k=k, p=lambda value: p_text(value, False)
-    )
-    return texts.split(" ¶ ")
+    n, k = found.comparison.ranks.shape
+    values = {"compared": found.comparison, "n": n, "k": k, "p": lambda p: p_text(p, False)}
+    return sentences("across", found=found, **values).split(" ¶ ")
 
 
 def headline(found: AcrossDataSets) -> str:
@@ -47,13 +51,11 @@ def headline(found: AcrossDataSets) -> str:
 def as_texts(found: AcrossDataSets) -> pd.DataFrame:
     """Return the table with its numbers as texts."""
     table = found.table
-    width = table["letters"].str.len().max()
-    ranks = [
-        f"{rank:.2f} {marks:<{width}}"
-        for rank, marks in zip(table["mean_rank"], table["letters"], strict=True)
-    ]
-    shown = table[["algorithm"]].assign(**{"mean rank": ranks})
-    shown["wins"] = [f"{wins:.3g}" for wins in table["wins"]]
+    letters = table["letters"].str.ljust(table["letters"].str.len().max())
+    shown = table[["algorithm"]].assign(
+        **{"mean rank": table["mean_rank"].map("{:.2f} ".format) + letters},
+        wins=table["wins"].map("{:.3g}".format),
+    )
     for title in found.datasets:
         shown[title] = [rounded(value, DEFAULT_DECIMALS) for value in table[title]]
     return shown
@@ -77,12 +79,9 @@ def probabilities(found: AcrossDataSets) -> pd.DataFrame:
 def to_markdown(found: AcrossDataSets) -> str:
     """Return table and verdict as Markdown."""
     tables = [as_texts(found), probabilities(found)]
-    first, second = (markdown_table(each, {each.columns[0]}) for each in tables)
-    *tests, bayes = verdict(found)
-    lines = [headline(found), "", *first, ""]
-    lines += [line for text in tests for line in (text, "")]
-    lines += [bayes, "", *second, *([""] if found.notes else [])]
-    return "\n".join([*lines, *(f"- {note}" for note in found.notes)]) + "\n"
+    ranks, probable = ("\n".join(markdown_table(each, {each.columns[0]})) for each in tables)
+    notes = ["\n".join(f"- {note}" for note in found.notes)] if found.notes else []
+    return "\n\n".join([headline(found), ranks, *verdict(found), probable, *notes]) + "\n"
 
 
 def to_csv(found: AcrossDataSets) -> str:
@@ -93,18 +92,9 @@ def to_csv(found: AcrossDataSets) -> str:
 def to_latex(found: AcrossDataSets) -> str:
     """Return the table as LaTeX, for the package ``booktabs``; the caption is the verdict."""
     table = as_texts(found).map(escape_latex).rename(columns=escape_latex)
-    table["mean rank"] = [
-        f"{rank:.2f}$^{{\\mathrm{{{marks}}}}}$"
-        for rank, marks in zip(found.table["mean_rank"], found.table["letters"], strict=True)
-    ]
-    text: str = table.style.hide(axis="index").to_latex(
-        caption=escape_latex(" ".join([f"{headline(found)}.", *verdict(found)[:-1]])),
-        label="tab:across",
-        column_format="l" + "r" * (len(table.columns) - 1),
-        position_float="centering",
-        hrules=True,
-    )
-    return text
+    ranks, marks = found.table["mean_rank"].map("{:.2f}".format), found.table["letters"]
+    table["mean rank"] = ranks + r"$^{\mathrm{" + marks + "}}$"
+    return latex_table(table, " ".join([f"{headline(found)}.", *verdict(found)[:-1]]), "across")
 
 
 def to_json(found: AcrossDataSets) -> str:
@@ -117,9 +107,11 @@ def to_json(found: AcrossDataSets) -> str:
     tests = compared.friedman._asdict().items()
     described["friedman"] = {name: each if math.isfinite(each) else None for name, each in tests}
     described["algorithms"] = found.table.to_dict(orient="records")
-    by_name = zip(compared.algorithms["algorithm"], compared.ranks.T.tolist(), strict=True)
     described["ranks"] = {
-        name: dict(zip(found.datasets, ranks, strict=True)) for name, ranks in by_name
+        name: dict(zip(found.datasets, ranks, strict=True))
+        for name, ranks in zip(
+            compared.algorithms["algorithm"], compared.ranks.T.tolist(), strict=True
+        )
     }
     described["pairs"] = compared.pairs.to_dict(orient="records")
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
@@ -135,43 +127,23 @@ def critical_difference(found: AcrossDataSets, *, ax: Axes | None = None) -> Axe
     After Demsar 2006, with the best rank on the left. The critical difference is shown where
     Nemenyi's test compared the rows.
     """
-    with plot_style():
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.figure(figsize=_size(found)).subplots()
-        _draw(found, ax)
-    return ax
+    return drawing.shown(_size(found), partial(_draw, found), ax)
 
 
 def render(found: AcrossDataSets, form: str) -> bytes:
     """Return the diagram as an SVG or PNG file."""
-    from matplotlib.figure import Figure
-
-    file = io.BytesIO()
-    with plot_style():
-        figure = Figure(figsize=_size(found))
-        _draw(found, figure.subplots())
-        figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else {})
-    return file.getvalue()
+    return drawing.rendered(form, _size(found), partial(_draw, found))
 
 
 def groups(found: AcrossDataSets) -> list[tuple[int, int]]:
     """Return first and last row of each longest group without a significant difference."""
-    names = found.table["algorithm"].tolist()
+    place = found.table["algorithm"].tolist().index
     pairs = found.comparison.pairs
-    apart = {
-        frozenset(pair)
-        for pair in pairs.loc[pairs["significant"], ["first", "second"]].itertuples(index=False)
-    }
-    ends: list[tuple[int, int]] = []
-    for start in range(len(names)):
-        end = start
-        while end + 1 < len(names) and frozenset((names[start], names[end + 1])) not in apart:
-            end += 1
-        if end > start and (not ends or end > ends[-1][1]):
-            ends.append((start, end))
-    return ends
+    apart = pairs.loc[pairs["significant"], ["first", "second"]].map(place).to_numpy()
+    # A row reaches to the last one before the first that differs, whose rank is worse.
+    n = len(found.table)
+    limits = [apart.max(axis=1)[apart.min(axis=1) == i].min(initial=n) - 1 for i in range(n)]
+    return [(i, int(end)) for i, end in enumerate(limits) if end > max([i, *limits[:i]])]
 
 
 def _size(found: AcrossDataSets) -> tuple[float, float]:
@@ -214,14 +186,9 @@ def _draw(found: AcrossDataSets, axes: Axes) -> None:
         edge = axes.get_xlim()[0 if left else 1]
         axes.plot([rank, rank, edge], [0, y, y], color=FAINT, lw=0.7, zorder=1)
         axes.plot([rank], [0], ms=4, ls="", clip_on=False, zorder=3, **styles[name].marks)
-        axes.annotate(
-            f"{shortened(name)} {rank:.2f}" if left else f"{rank:.2f} {shortened(name)}",
-            (edge, y),
-            xytext=(-3 if left else 3, 0),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="center",
-            size=LABEL,
-        )
+        text = f"{shortened(name)} {rank:.2f}" if left else f"{rank:.2f} {shortened(name)}"
+        beside: dict[str, Any] = {"xytext": (-3 if left else 3, 0), "textcoords": "offset points"}
+        side = "right" if left else "left"
+        axes.annotate(text, (edge, y), **beside, ha=side, va="center", size=LABEL)
     title = f"Mean rank by {shortened(found.metric, 50)}, {len(found.datasets)} data sets"
     axes.set_title(title, x=0, loc="left", color=INK)

@@ -8,22 +8,21 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from harness import metrics, statistics
 from harness.config.experiment import Inference
 from harness.errors import ResultsError, counted, suggestion
 from harness.report.styles import AlgorithmStyle, algorithm_styles
-from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
-from harness.results.runs import (
+from harness.results.display import (
     DEFAULT_DECIMALS,
-    Run,
-    best_of,
+    best_rows,
     column_decimals,
     decimals,
+    plain,
     rounded,
 )
-from harness.results.scores import primary_metric
+from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
+from harness.results.runs import Run
+from harness.results.scores import plain_rows, primary_metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,8 +105,7 @@ class ResultTable:
 
     def best(self, label: str) -> list[str]:
         """Return the algorithms with the best value of a metric: one, or several that are equal."""
-        names = list(self.records)
-        return [names[i] for i in best_of(list(self.records.values()), label)]
+        return [str(name) for name in self.rows.loc[best_rows(self.rows, label), "algorithm"]]
 
     def ranked(self, label: str) -> list[str]:
         """Return the algorithms that have a value of a metric, best first.
@@ -126,27 +124,18 @@ class ResultTable:
 
         P-values are corrected among all pairs of the table, or among these pairs alone.
         """
+        import pandas as pd
+
         compared = self.comparisons.get(label)
-        pairs = [
-            pair.model_copy() if pair.second == baseline else _turned(pair)
-            for pair in (compared.pairs if compared else [])
-            if baseline in (pair.first, pair.second)
-        ]
-        if corrected_alone:
-            correction = self._settings.correction
-            adjusted = statistics.adjust([pair.p for pair in pairs], correction)
-            n_counted = 1 if correction == "none" else len(pairs)
-            for pair, p in zip(pairs, adjusted, strict=True):
-                pair.p_adjusted, pair.significant = float(p), bool(p <= self.level + 1e-12)
-                if pair.standard_error is not None and pair.degrees is not None:
-                    error = np.array([pair.standard_error]), np.array([pair.degrees])
-                    found = statistics.StandardError(*error).detectable(self.level / n_counted)
-                    pair.detectable = float(found[0])
-            known = [pair.p_equivalent for pair in pairs if pair.p_equivalent is not None]
-            if len(known) == len(pairs):
-                for pair, p in zip(pairs, statistics.adjust(known, correction), strict=True):
-                    pair.equivalent = bool(p <= self.level + 1e-12)
-        return pairs
+        if compared is None or not compared.pairs:
+            return []
+        kinds = {name: float for name, own in PairDifference.model_fields.items()
+                 if own.annotation not in (str, bool, int, bool | None)}  # fmt: skip
+        pairs = pd.DataFrame(dict(pair) for pair in compared.pairs).astype(kinds)
+        correction = self._settings.correction if corrected_alone else None
+        level, margin = self.level + 1e-12, compared.margin
+        found = statistics.against(pairs, baseline, correction, level, margin)
+        return [PairDifference.model_validate(row) for row in plain_rows(found)]
 
     @property
     def _settings(self) -> Inference:
@@ -154,16 +143,6 @@ class ResultTable:
 
     def _part(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["table"] == self.key]
-
-
-def _turned(pair: PairDifference) -> PairDifference:
-    """Return a pair with the other algorithm as the subtrahend."""
-    low, high = (None if end is None else -end for end in (pair.high, pair.low))
-    size = None if pair.effect_size is None else -pair.effect_size
-    names = {"first": pair.second, "second": pair.first, "effect_size": size}
-    return pair.model_copy(
-        update=names | {"difference": -pair.difference, "low": low, "high": high}
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,11 +276,6 @@ def sentences(about: str, **values: object) -> str:
     """Return a text of `assets/sentences.txt`."""
     macro = getattr(templates().get_template("sentences.txt").module, about)
     return " ".join(macro(**values).split())
-
-
-def plain(text: object) -> str:
-    """Return text on one line, without characters that cannot be printed."""
-    return " ".join("".join(c for c in str(text) if c.isprintable() or c.isspace()).split())
 
 
 def shortened(name: str, width: int = 22) -> str:

@@ -265,7 +265,7 @@ class Reproduction:
 
     def to_json(self) -> str:
         """Return all of it, with the versions that computed it, as JSON."""
-        from harness.results.record import versions
+        from harness.results.environment import versions
 
         shown: dict[str, object] = {"versions": versions(), "digits": self.digits}
         shown["counts"] = dict(self.counts)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from harness import metrics
 from harness.datasets.section import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
-from harness.results.compare import run_names
+from harness.results.compare import common_metrics, run_names
 from harness.results.record import (
     LONGEST_VALUE,
     DataInfo,
@@ -78,13 +80,11 @@ class _Table:
     def question(self, common: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield by name what must be the same in all tables."""
         config = self.run.info.experiment
-        asked: dict[int, Section] = {}
-        parts: tuple[Sequence[Section], ...] = (config.split, config.candidates)
-        for place, sections in enumerate(parts, 1):
+        parts: dict[str, Sequence[Section]]
+        parts = {"split": config.split, "candidates": config.candidates}
+        for place, (key, sections) in enumerate(parts.items(), 1):
             known = list(dict.fromkeys(names[place] for names in self.run.info.tables.values()))
-            asked[place] = sections[known.index(self.names[place])]
-        yield "split", _settings(asked[1])
-        yield "candidates", _settings(asked[2])
+            yield key, _settings(sections[known.index(self.names[place])])
         yield "clip", {"clip": str(config.clip).lower()}
         chosen = [each for each in config.algorithms if each.title in common]
         if any(each.search for each in chosen):
@@ -160,6 +160,11 @@ def across(
     """
     opened = [run if isinstance(run, Run) else read_run(run) for run in runs]
     names = run_names(opened)
+    for run, name in zip(opened, names, strict=True):
+        if metric is not None and metric not in run.info.metrics:
+            raise ResultsError(
+                f"{name}: no metric {metric!r}; {suggestion(metric, run.info.metrics)}"
+            )
     wanted = {"split": split, "candidates": candidates}
     tables = [
         table
@@ -167,23 +172,24 @@ def across(
         for table in _tables(run, name, wanted)
     ]
     _check_datasets(tables)
-    label = _label(opened, names, metric)
-    common = [row for row in tables[0].rows if all(row in table.rows for table in tables)]
-    notes = []
-    every = dict.fromkeys(row for table in tables for row in table.rows)
-    if left := [row for row in every if row not in common]:
-        notes.append(f"left out, because not every data set has them: {', '.join(left)}")
+    label = metric or primary_metric(common_metrics(names, [run.info for run in opened]))
     of_data = [each.data.name + " (data)" * (each.data.name in COLUMNS) for each in tables]
     titles = distinct_names(of_data, [{"from": each.run_name} for each in tables])
-    for row in list(common):
-        without = [
-            title
-            for title, table in zip(titles, tables, strict=True)
-            if row in table.failed or table.rows[row].scores[label] is None
-        ]
-        if without:
-            common.remove(row)
-            notes.append(f"left out: {row}: no value of {label} on {', '.join(without)}")
+    # By row, its value on each data set that has the row; None where a cell failed.
+    values: dict[str, dict[str, float | None]] = {}
+    for title, table in zip(titles, tables, strict=True):
+        for row, result in table.rows.items():
+            failed = row in table.failed
+            values.setdefault(row, {})[title] = None if failed else result.scores[label]
+    notes, common = [], []
+    if left := [row for row, own in values.items() if len(own) < len(tables)]:
+        notes.append(f"left out, because not every data set has them: {', '.join(left)}")
+    for row, own in values.items():
+        if row not in left and None in own.values():
+            lacking = ", ".join(title for title, value in own.items() if value is None)
+            notes.append(f"left out: {row}: no value of {label} on {lacking}")
+        elif row not in left:
+            common.append(row)
     if len(common) < 2:
         raise ComparisonError(
             f"{', '.join(names)}: {counted(len(common), 'row')} with a value on every data set; "
@@ -196,10 +202,15 @@ def across(
             "config but for `dataset`, or use --anyway to compare them with this warning"
         )
     notes += [f"not comparable: {each}" for each in differences]
-    notes += _notes_on_sources(tables, titles)
-    scores = [[table.rows[row].scores[label] for row in common] for table in tables]
+    for source in dict.fromkeys(table.data.source for table in tables):
+        named = [title for title, table in zip(titles, tables, strict=True)
+                 if table.data.source == source]  # fmt: skip
+        if len(named) > 1 and source in {*CATALOGUE} - {"synthetic"}:
+            parts = ", ".join(named)
+            notes.append(f"{parts}: all from {source}, so they are not independent data sets")
+    scores = np.array([[values[row][title] for row in common] for title in titles], np.float64)
     comparison = compare_ranks(
-        scores,  # type: ignore[arg-type]  # rows without a value were left out
+        scores,
         common,
         higher_is_better=metrics.parse(label).higher_is_better,
         post_hoc=post_hoc,
@@ -208,9 +219,7 @@ def across(
         seed=seed,
     )
     notes += [comparison.note] if comparison.note else []
-    found = comparison.algorithms.copy()
-    for title, values in zip(titles, scores, strict=True):
-        found[title] = values
+    found = comparison.algorithms.assign(**dict(zip(titles, scores, strict=True)))
     found = found.sort_values("mean_rank", kind="stable", ignore_index=True)
     return AcrossDataSets(found, comparison, label, titles, *tables[0].names[1:], notes)
 
@@ -261,21 +270,6 @@ def _check_datasets(tables: Sequence[_Table]) -> None:
         )
 
 
-def _label(runs: Sequence[Run], names: Sequence[str], metric: str | None) -> str:
-    """Return the metric to compare by, which all runs have."""
-    for run, name in zip(runs, names, strict=True):
-        if metric is not None and metric not in run.info.metrics:
-            hint = suggestion(metric, run.info.metrics)
-            raise ResultsError(f"{name}: no metric {metric!r}; {hint}")
-    first = runs[0].info.metrics
-    common = [label for label in first if all(label in run.info.metrics for run in runs)]
-    if not common:
-        raise ComparisonError(
-            f"{', '.join(names)}: no metric in common; run one of them again with the other's"
-        )
-    return metric or primary_metric(common)
-
-
 def _differences(
     tables: Sequence[_Table], titles: Sequence[str], common: Sequence[str]
 ) -> Iterator[str]:
@@ -287,19 +281,9 @@ def _differences(
             one, other = first.get(name, {}), own.get(name, {})
             keys = [k for k in dict.fromkeys([*one, *other]) if one.get(k) != other.get(k)]
             if keys or (name in first) != (name in own):
+                found = [[part.get(key, "by default")[:LONGEST_VALUE] for part in (other, one)]
+                         for key in keys]  # fmt: skip
                 shown = ", ".join(
-                    f"{key} {other.get(key, 'by default')[:LONGEST_VALUE]} instead of "
-                    f"{one.get(key, 'by default')[:LONGEST_VALUE]}"
-                    for key in keys
+                    f"{k} {x} instead of {y}" for k, (x, y) in zip(keys, found, strict=True)
                 )
                 yield f"{title}: other {name} than {titles[0]} ({shown or 'in one of them only'})"
-
-
-def _notes_on_sources(tables: Sequence[_Table], titles: Sequence[str]) -> Iterator[str]:
-    """Note data sets that are parts of one: they do not count as two."""
-    by_source: dict[str, list[str]] = {}
-    for table, title in zip(tables, titles, strict=True):
-        by_source.setdefault(table.data.source, []).append(title)
-    for source, own in by_source.items():
-        if len(own) > 1 and source in {*CATALOGUE} - {"synthetic"}:
-            yield f"{', '.join(own)}: all from {source}, so they are not independent data sets"

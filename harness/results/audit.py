@@ -20,9 +20,10 @@ from harness.errors import MetricError, ResultsError, counted, suggestion
 from harness.metrics import Metric, Rankings
 from harness.rankings.lists import QRELS, RUN, TREC, Rows, match, read_table
 from harness.rankings.pairs import from_grouped, group_pairs
+from harness.results.display import GROUP
 from harness.results.fields import Number, Record, Text, Word
 from harness.results.outputs import cells_of, evaluates
-from harness.results.runs import ESTIMATES_FILE, GROUP, RUN_FILE, Run, open_run
+from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, open_run
 from harness.results.scores import primary_metric
 
 if TYPE_CHECKING:

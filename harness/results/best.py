@@ -8,16 +8,21 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from ruamel.yaml import YAML
 
 from harness import metrics
 from harness.config.experiment import GIVEN
 from harness.errors import ResultsError, counted, suggestion
-from harness.results.record import AlgorithmMean, CellResult, MetricComparison, RowResult, RunInfo
-from harness.results.runs import Run, best_of
+from harness.results.display import best_rows
+from harness.results.record import RowResult, RunInfo
+from harness.results.runs import Run
 from harness.sections import folded
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["NOT_PERSONALISED", "Best", "best"]
 
@@ -126,30 +131,27 @@ def best(
     [{'name': 'BaselineOnly', 'params': {}}]
     """
     info = run.info
-    label = _label(info, metric)
-    rows = _rows_of_one_table(info, {"dataset": dataset, "split": split, "candidates": candidates})
-    cells = info.cells_of_rows
-    if algorithm is not None:
-        named = {row.algorithm: row for row in rows}
-        if algorithm not in named:
-            raise ResultsError(f"{run.name}: no row {algorithm!r}; {suggestion(algorithm, named)}")
-        row = named[algorithm]
-        failed = [cell.error for cell in cells[row.row] if cell.error]
-        if failed:
-            raise ResultsError(f"{run.name}: {algorithm} failed ({failed[0]}); choose another row")
-    else:
-        values = [
-            {
-                label: _number(each.scores[label]),
-                "n_failed": sum(bool(c.error) for c in cells[each.row]),
-            }
-            for each in rows
-        ]
-        positions = best_of(values, label)
-        if not positions:
-            raise ResultsError(f"{run.name}: no row has a value of {label} on every fold")
-        row = rows[positions[0]]
-    finished = [cell for cell in cells[row.row] if isinstance(cell, CellResult)]
+    label = info.metrics[0] if metric is None else str(metrics.parse(metric))
+    if label not in info.metrics:
+        raise ResultsError(f"{info.name}: no metric {metric!r}; {suggestion(label, info.metrics)}")
+    wanted = {"dataset": dataset, "split": split, "candidates": candidates}
+    fits = [run.table[key] == name for key, name in wanted.items() if name is not None]
+    table = run.table[np.logical_and.reduce([*fits, run.table["row"] != ""])].set_index("row")
+    names = [", ".join(each) for each in dict.fromkeys(table[[*wanted]].itertuples(index=False))]
+    if len(names) != 1:
+        shown = "; ".join(names or [", ".join(each) for each in info.tables.values()])
+        what = "several tables fit" if names else "no table fits"
+        raise ResultsError(f"{info.name}: {what}; choose by data set, split or candidates: {shown}")
+    leads = best_rows(table, label) if algorithm is None else table["algorithm"] == algorithm
+    if algorithm is not None and not leads.any():
+        hint = suggestion(algorithm, table["algorithm"])
+        raise ResultsError(f"{run.name}: no row {algorithm!r}; {hint}")
+    if not leads.any():
+        raise ResultsError(f"{run.name}: no row has a value of {label} on every fold")
+    row = next(each for each in info.rows if each.row == leads.idxmax())
+    cells = info.cells_of_rows[row.row]
+    if failed := next((cell.error for cell in cells if cell.error), None):
+        raise ResultsError(f"{run.name}: {algorithm} failed ({failed}); choose another row")
     titled = {each.title: each for each in info.experiment.algorithms}
     if row.algorithm not in titled:
         raise ResultsError(
@@ -157,88 +159,76 @@ def best(
             "program or run; choose another row"
         )
     chosen = titled[row.algorithm]
-    params, how = _selected(run, row, finished, seeded="random_state" in chosen.params)
-    algorithm_entry: dict[str, Any] = {"name": chosen.name, "params": params}
-    if chosen.label:
-        algorithm_entry["label"] = chosen.label
+    params, how = _selected(run, row, seeded="random_state" in chosen.params)
     written = info.experiment.model_dump(mode="json", exclude_defaults=True)
     which = "best" if algorithm is None else re.sub(r"[^A-Za-z0-9._-]+", "-", algorithm)
     config: dict[str, Any] = {"name": f"{info.name}-{which}"[:80]}
     kept = ("filters", "fallback", "clip", "accelerate")
     config |= {key: written[key] for key in kept if key in written}
     places = {
-        "dataset": [each.name for each in info.datasets].index(row.dataset),
-        "split": list(dict.fromkeys(each.split for each in info.splits)).index(row.split),
-        "candidates": list(dict.fromkeys(each.candidates for each in info.rows)).index(
-            row.candidates
-        ),
+        "dataset": [each.name for each in info.datasets],
+        "split": list(dict.fromkeys(each.split for each in info.splits)),
+        "candidates": list(dict.fromkeys(each.candidates for each in info.rows)),
     }
-    for key, place in places.items():
-        section = getattr(info.experiment, key)[place]
+    for key, known in places.items():
+        section = getattr(info.experiment, key)[known.index(row[key])]
         entry = section.model_dump(mode="json", exclude_defaults=True, exclude={"validation"})
-        kind = {"kind": section.kind} if hasattr(section, "kind") else {}
-        config[key] = kind | entry
+        config[key] = ({"kind": section.kind} if hasattr(section, "kind") else {}) | entry
     if info.config["dataset"] and str(info.config["dataset"][0]).startswith(GIVEN):
         config["dataset"] = info.config["dataset"][0]
     config |= {
-        "algorithms": [algorithm_entry],
+        "algorithms": [
+            {"name": chosen.name, "params": params}
+            | ({"label": chosen.label} if chosen.label else {})
+        ],
         "metrics": list(dict.fromkeys([label, *info.metrics])),
         "seed": list(info.experiment.seed),
     }
     config |= {"seeds": written["seeds"]} if "seeds" in written else {}
+    evidence = [*_evidence(info, table, row, label), *how]
+    if config["candidates"]["kind"] != "catalogue":
+        evidence.append(
+            f"Chosen by how it orders {row.candidates} items; recommendations come from the whole "
+            "catalogue, which can have another best row: run `candidates: catalogue` too."
+        )
+    if folded(chosen.name) in NOT_PERSONALISED:
+        evidence.append("It is not personalised: users differ only in what they have rated.")
     from harness.config.load import folder_of  # with it comes Surprise, which pages do not need
 
     folder = folder_of(config, info.config_file or "", run.folder)
-    evidence = [*_evidence(info, row, label, finished), *how, *_cautions(row, chosen.name, config)]
     return Best(row, params, config, evidence, folder)
 
 
-def _compared(compared: MetricComparison, own: AlgorithmMean) -> str:
-    """Return which rows are similar, and which are significantly better."""
-    higher = metrics.parse(compared.metric).higher_is_better
-    similar, better = [], []
-    for each in compared.algorithms:
-        if each.row == own.row:
-            continue
-        if set(each.letters) & set(own.letters) - {"."}:
-            similar.append(each.algorithm)
-        elif (_number(each.mean) > _number(own.mean)) == higher:
-            better.append(each.algorithm)
-    said = [f"Not significantly different: {', '.join(similar)}."] if similar else []
-    said += [f"Significantly better: {', '.join(better)}."] if better else []
-    return " ".join(said) or "Significantly better than every other row."
+def _evidence(info: RunInfo, table: pd.DataFrame, row: RowResult, label: str) -> list[str]:
+    """Return where a row comes from, its value, and which rows are similar or better."""
+    own: dict[str, Any] = dict(table.loc[row.row])
+    higher = metrics.parse(label).higher_is_better
+    sentence = f"{row.algorithm}: {label} {own[label]:.4f}"
+    others = f"Rows were not compared by {label}."
+    if letters := {*own.get(f"{label}_letters", "")} - {"."}:
+        low, high = own[f"{label}_low"], own[f"{label}_high"]
+        level = info.experiment.statistics
+        percent = f"{100 * level.confidence:g}% " if level is not None else ""
+        if not math.isnan(low):
+            sentence += f" ({percent}interval over users {low:.4f} to {high:.4f})"
+        compared = table[table[f"{label}_letters"] != ""].drop(row.row)
+        shares = compared[f"{label}_letters"].map(lambda each: bool({*each} & letters)).astype(bool)
+        ahead = compared[label] > own[label] if higher else compared[label] < own[label]
+        said = [
+            f"{what}: {', '.join(names)}."
+            for what, names in (
+                ("Not significantly different", compared.loc[shares, "algorithm"]),
+                ("Significantly better", compared.loc[~shares & ahead, "algorithm"]),
+            )
+            if len(names)
+        ]
+        others = " ".join(said) or "Significantly better than every other row."
+    seconds = own["fit_seconds"] + own["score_seconds"]
+    where = f"From the run {info.name}: {', '.join(row.names)}."
+    return [where, f"{sentence}; {seconds:.2f} s to fit and score a fold.", others]
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def _label(info: RunInfo, metric: str | None) -> str:
-    if metric is None:
-        return info.metrics[0]
-    label = str(metrics.parse(metric))
-    if label not in info.metrics:
-        raise ResultsError(f"{info.name}: no metric {metric!r}; {suggestion(metric, info.metrics)}")
-    return label
-
-
-def _rows_of_one_table(info: RunInfo, wanted: dict[str, str | None]) -> list[RowResult]:
-    rows = [
-        row
-        for row in info.rows
-        if all(name is None or getattr(row, key) == name for key, name in wanted.items())
-    ]
-    tables = {row.table: ", ".join(row.names) for row in rows}
-    if len(tables) != 1:
-        shown = "; ".join(tables.values() or [", ".join(each) for each in info.tables.values()])
-        what = "several tables fit" if tables else "no table fits"
-        raise ResultsError(f"{info.name}: {what}; choose by data set, split or candidates: {shown}")
-    return rows
-
-
-def _selected(
-    run: Run, row: RowResult, cells: list[CellResult], *, seeded: bool
-) -> tuple[dict[str, Any], list[str]]:
+def _selected(run: Run, row: RowResult, *, seeded: bool) -> tuple[dict[str, Any], list[str]]:
     """Return the parameters of a row, and how they were selected.
 
     A seed that the run derived for a fold is none of them, unless the config is `seeded`.
@@ -249,7 +239,7 @@ def _selected(
 
     trials = None if run.trials is None else run.trials[run.trials["row"] == row.row]
     if trials is None or trials.empty:
-        return own(cells[0].params), []
+        return own(run.info.cells_of_rows[row.row][0].params), []
     settings = trials["params"].map(lambda text: json.dumps(own(json.loads(text)), sort_keys=True))
     higher = metrics.parse(run.info.experiment.tuning.metric).higher_is_better
     signed = trials["value"] if higher else -trials["value"]
@@ -257,46 +247,10 @@ def _selected(
     searches = [trials["seed"], trials["fold"]]
     gains = (signed - first.groupby(searches).transform("first")).fillna(-math.inf)
     means = gains.groupby(settings).mean()
-    params = str(means.idxmax())
+    params, label = str(means.idxmax()), run.info.experiment.tuning.metric
     n_folds = len(trials.loc[settings == params, ["seed", "fold"]].drop_duplicates())
-    label = run.info.experiment.tuning.metric
-    n_settings = settings.nunique()
     return json.loads(params), [
-        f"Parameters: of {counted(n_settings, 'setting')} that the search tried, the one furthest "
+        f"Parameters: of {counted(len(means), 'setting')} that the search tried, the one furthest "
         f"above the setting of the config in validation {label} (by {means.max():.4f}, on "
         f"{counted(n_folds, 'fold')})."
-    ]
-
-
-def _cautions(row: RowResult, name: str, config: dict[str, Any]) -> list[str]:
-    """Return what the reader of recommendations should know."""
-    found = []
-    if config["candidates"]["kind"] != "catalogue":
-        found.append(
-            f"Chosen by how it orders {row.candidates} items; recommendations come from the whole "
-            "catalogue, which can have another best row: run `candidates: catalogue` too."
-        )
-    if folded(name) in NOT_PERSONALISED:
-        found.append("It is not personalised: users differ only in what they have rated.")
-    return found
-
-
-def _evidence(info: RunInfo, row: RowResult, label: str, cells: list[CellResult]) -> list[str]:
-    value = row.scores[label]
-    sentence = f"{row.algorithm}: {label} {_number(value):.4f}"
-    others = f"Rows were not compared by {label}."
-    for compared in info.statistics:
-        if compared.table != row.table or compared.metric != label:
-            continue
-        own = next(each for each in compared.algorithms if each.row == row.row)
-        if own.low is not None and own.high is not None:
-            level = info.experiment.statistics
-            percent = f"{100 * level.confidence:g}% " if level is not None else ""
-            sentence += f" ({percent}interval over users {own.low:.4f} to {own.high:.4f})"
-        others = _compared(compared, own)
-    seconds = sum(cell.fit_seconds + cell.score_seconds for cell in cells) / len(cells)
-    return [
-        f"From the run {info.name}: {', '.join(row.names)}.",
-        f"{sentence}; {seconds:.2f} s to fit and score a fold.",
-        others,
     ]

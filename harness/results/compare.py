@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import ComparisonError
+from harness.results.display import ROW
 from harness.results.record import (
     AnyCell,
     ConventionScores,
@@ -20,14 +21,12 @@ from harness.results.record import (
     distinct_names,
     measured,
 )
-from harness.results.runs import ROW, Run
+from harness.results.runs import Run
 from harness.results.scores import infer
 from harness.results.store import short_key
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Entry = TypeVar("Entry")
 
 
 @dataclass(eq=False)
@@ -52,10 +51,6 @@ class _Row:
         params = self.cells[0].params
         return {"params": {key: value for key, value in params.items() if key != "random_state"}}
 
-    def rename(self, **names: str) -> None:
-        """Give it other names, or another identity, in the joined run."""
-        self.result = self.result.model_copy(update=names)
-
 
 def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     """Put runs into one without a folder, their users compared with each other.
@@ -67,8 +62,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     """
     if len(runs) == 1:
         return runs[0]
-    names = run_names(runs)
-    infos = [run.info for run in runs]
+    names, infos = run_names(runs), [run.info for run in runs]
     first = infos[0]
     differences = [
         f"{name}: {difference}"
@@ -80,12 +74,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
             f"cannot be shown in one table with {names[0]}: {'; '.join(differences)}; "
             "use --anyway to show them with this warning"
         )
-    labels = [label for label in first.metrics if all(label in info.metrics for info in infos)]
-    if not labels:
-        raise ComparisonError(
-            f"{', '.join(names)}: no metric in common; "
-            "run one of them again with the other's metrics"
-        )
+    labels = common_metrics(names, infos)
     rows, repeated = _rows(runs)
     _distinguish(rows, names)
     cells = [cell.model_copy(update=row.result.only(RowName)) for row in rows for cell in row.cells]
@@ -97,13 +86,13 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     if len(conditions := measured(cells)) > 1:
         notes.append(f"fit s, score s and peak MB were measured {'; '.join(conditions)}")
     for number, name in enumerate(names):
-        if own := [row.result.algorithm for row in repeated if row.run == number]:
-            again = ", ".join(dict.fromkeys(own))
-            notes.append(f"{name}: the same cells as in another run, counted once: {again}")
-    settings = first.experiment.statistics
+        if own := dict.fromkeys(row.result.algorithm for row in repeated if row.run == number):
+            notes.append(
+                f"{name}: the same cells as in another run, counted once: {', '.join(own)}"
+            )
     seeds = sorted({seed for info in infos for seed in info.seeds})
     statistics: list[MetricComparison] = []
-    if settings is not None:
+    if (settings := first.experiment.statistics) is not None:
         draws = {key: draw for info in infos for key, draw in info.experiment.draws.items()}
         splits = [each for info in infos for each in info.splits]
         statistics, said = infer(users, labels, cells, settings, seeds[0], draws, splits)
@@ -113,7 +102,14 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     if any(info.groups for info in infos):
         notes.append("groups are of one run at a time: harness table RUN --groups")
     tables = {row.result.table: row.result.only(TableName) for row in rows}
-    bounds = _first(((each.table, each.bound), each) for info in infos for each in info.bounds)
+
+    def merged(part: str, *identity: str) -> list[Any]:
+        """Return the entries of a part in all runs, the first of each identity."""
+        found: dict[tuple[object, ...], Any] = {}
+        for each in (each for info in infos for each in getattr(info, part)):
+            found.setdefault(tuple(each[key] for key in identity), each)
+        return list(found.values())
+
     conventions, ties = _sensitivity(infos, rows, tables)
     joined = first.model_copy(
         update={
@@ -121,15 +117,15 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
             "description": "",
             "metrics": labels,
             "seeds": seeds,
-            "datasets": _first((each.fingerprint, each) for i in infos for each in i.datasets),
-            "descriptions": _first((each.name, each) for i in infos for each in i.descriptions),
-            "splits": _first((each.fingerprint, each) for i in infos for each in i.splits),
+            "datasets": merged("datasets", "fingerprint"),
+            "descriptions": merged("descriptions", "name"),
+            "splits": merged("splits", "fingerprint"),
             "notes": list(dict.fromkeys(notes)),
             "cells": cells,
             "rows": [row.result for row in rows],
             "bounds": [
                 each.model_copy(update=tables[each.table])
-                for each in bounds
+                for each in merged("bounds", "table", "bound")
                 if each.table in tables
             ],
             "conventions": conventions,
@@ -140,6 +136,17 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
         }
     )
     return Run(joined, users)
+
+
+def common_metrics(names: Sequence[str], infos: Sequence[RunInfo]) -> list[str]:
+    """Return the labels that all runs have; a ComparisonError where there is none."""
+    labels = [each for each in infos[0].metrics if all(each in info.metrics for info in infos)]
+    if not labels:
+        raise ComparisonError(
+            f"{', '.join(names)}: no metric in common; "
+            "run one of them again with the other's metrics"
+        )
+    return labels
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:
@@ -154,16 +161,16 @@ def run_names(runs: Sequence[Run]) -> list[str]:
 
 def _differences(one: RunInfo, other: RunInfo) -> list[str]:
     """Return why the numbers of two runs may not be compared."""
-    found = []
-    if {each.fingerprint for each in one.datasets} != {each.fingerprint for each in other.datasets}:
-        found.append("other data")
-    genres = [{each.genres for each in info.datasets} - {""} for info in (one, other)]
-    if all(genres) and genres[0] != genres[1]:
-        found.append("other genres of the items")
-    if {each.fingerprint for each in one.splits} != {each.fingerprint for each in other.splits}:
-        found.append("another split")
-    if one.experiment.clip != other.experiment.clip:
-        found.append("estimates clipped in one of them only")
+    parts: dict[str, Callable[[RunInfo], Any]] = {
+        "other data": lambda info: {each.fingerprint for each in info.datasets},
+        "other genres of the items": lambda info: {each.genres for each in info.datasets} - {""},
+        "another split": lambda info: {each.fingerprint for each in info.splits},
+        "estimates clipped in one of them only": lambda info: info.experiment.clip,
+    }
+    found = [what for what, part in parts.items() if part(one) != part(other)]
+    genres = "other genres of the items"  # unknown where no metric needs them
+    if genres in found and not (parts[genres](one) and parts[genres](other)):
+        found.remove(genres)
     first, second = {*one.tables}, {*other.tables}
     if not found and not (first <= second or second <= first):
         found.append("other candidates, or a split that is described in another way")
@@ -186,7 +193,8 @@ def _rows(runs: Sequence[Run]) -> tuple[list[_Row], list[_Row]]:
                 rows[rows.index(within)] = row
             else:
                 if alike:
-                    row.rename(row=short_key({"row": row.own, "run": number}))
+                    name = short_key({"row": row.own, "run": number})
+                    row.result = row.result.model_copy(update={"row": name})
                 rows.append(row)
     order = list(dict.fromkeys(row.result.table for row in rows))
     return sorted(rows, key=lambda row: order.index(row.result.table)), repeated
@@ -202,16 +210,14 @@ def _distinguish(rows: Sequence[_Row], names: Sequence[str]) -> None:
         table = own[0].result.only(TableName)
         if ambiguous:
             table["dataset"] += f" ({names[own[0].run]})"
-        seen: set[str] = set()
-        titles = []
-        for row in own:
-            title = row.result.algorithm
-            described = f"{title} {row.settings}"
-            titles.append(f"{title} ({names[row.run]})" if described in seen else title)
-            seen.add(described)
+        titles: list[str] = []
+        for i, row in enumerate(own):
+            alike = [(each.result.algorithm, each.settings) for each in own[:i]]
+            twice = (row.result.algorithm, row.settings) in alike
+            titles.append(row.result.algorithm + f" ({names[row.run]})" * twice)
         unique = distinct_names(titles, [row.settings for row in own])
         for row, title in zip(own, unique, strict=True):
-            row.rename(**table, algorithm=title)
+            row.result = row.result.model_copy(update={**table, "algorithm": title})
 
 
 def _users(runs: Sequence[Run], rows: Sequence[_Row], labels: Sequence[str]) -> pd.DataFrame:
@@ -236,31 +242,21 @@ def _sensitivity(
     ties: dict[tuple[str, str], TieScores] = {}
     for number, info in enumerate(infos):
         own = {row.own: row.result for row in rows if row.run == number}
-        for entry in info.conventions:
-            if entry.table in tables:
-                empty = entry.model_copy(update={**tables[entry.table], "rows": []})
-                joined = conventions.setdefault((entry.table, entry.metric, entry.k), empty)
-                known = {row.convention: row for row in joined.rows}
-                for each in entry.rows:
-                    scores = {own[row].row: each.scores[row] for row in each.scores if row in own}
-                    if each.convention in known:
-                        known[each.convention].scores.update(scores)
-                    else:
-                        joined.rows.append(each.model_copy(update={"scores": scores}))
-        for tied in info.ties:
-            if tied.table in tables:
-                empty_ties = tied.model_copy(update={**tables[tied.table], "rows": []})
-                ties.setdefault((tied.table, tied.metric), empty_ties).rows.extend(
-                    row.model_copy(update=own[row.row].only(RowKey))
-                    for row in tied.rows
-                    if row.row in own
-                )
+        for entry in (each for each in info.conventions if each.table in tables):
+            empty = entry.model_copy(update={**tables[entry.table], "rows": []})
+            joined = conventions.setdefault((entry.table, entry.metric, entry.k), empty)
+            known = {row.convention: row for row in joined.rows}
+            for each in entry.rows:
+                scores = {own[row].row: each.scores[row] for row in each.scores if row in own}
+                if each.convention in known:
+                    known[each.convention].scores.update(scores)
+                else:
+                    joined.rows.append(each.model_copy(update={"scores": scores}))
+        for tied in (each for each in info.ties if each.table in tables):
+            without = tied.model_copy(update={**tables[tied.table], "rows": []})
+            ties.setdefault((tied.table, tied.metric), without).rows.extend(
+                row.model_copy(update=own[row.row].only(RowKey))
+                for row in tied.rows
+                if row.row in own
+            )
     return list(conventions.values()), list(ties.values())
-
-
-def _first(entries: Iterable[tuple[Hashable, Entry]]) -> list[Entry]:
-    """Return the first entry of each identity."""
-    found: dict[Hashable, Entry] = {}
-    for identity, entry in entries:
-        found.setdefault(identity, entry)
-    return list(found.values())

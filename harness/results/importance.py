@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness.errors import AlgorithmError, ResultsError
+from harness.results.display import ROW
 from harness.results.record import AGAIN, RunInfo
-from harness.results.runs import ROW
 from harness.sections import Range, SearchSpace
 
 if TYPE_CHECKING:

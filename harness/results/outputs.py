@@ -21,8 +21,9 @@ from harness.errors import MetricError, ResultsError
 from harness.kernels import group_rows
 from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings.pairs import offsets_of
+from harness.results.display import ROW
 from harness.results.record import CellName
-from harness.results.runs import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, ROW, read_parts
+from harness.results.runs import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, read_parts
 from harness.results.scores import RowValue
 from harness.results.store import CellRecord, are_possible
 from harness.splits import Split

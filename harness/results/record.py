@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import platform
 import re
-import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cache, cached_property
-from importlib.metadata import distribution, version
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -27,12 +21,11 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
-import harness
 from harness import metrics
 from harness.config.experiment import GIVEN, NAME, Claim, Experiment
-from harness.datasets import cache_folder
 from harness.errors import MetricError, ResultsError, counted
 from harness.results.description import DataDescription
+from harness.results.environment import Machine
 from harness.results.fields import (
     Amount,
     Count,
@@ -61,7 +54,6 @@ FEWEST_USERS = 30
 """A group of fewer users gets no letters, and is left out of the gap between groups."""
 LONGEST_VALUE = 40
 """Characters of a setting that distinguishes two names."""
-PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")
 
 Scores = dict[str, Number | None]
 Bound = Literal["best", "random"]
@@ -365,27 +357,6 @@ class SplitInfo(Record):
     """Share of test users, and of test ratings by their item, without a training rating."""
 
 
-class Machine(Record):
-    """Properties of the machine that affect timings."""
-
-    system: Text
-    processor: Text
-    cores: Count
-    memory_gb: Amount
-
-    @classmethod
-    def here(cls) -> Self:
-        """Return those of this machine, without names of it or its user."""
-        import psutil
-
-        return cls(
-            system=platform.system(),
-            processor=_processor(),
-            cores=os.cpu_count() or 1,
-            memory_gb=round(psutil.virtual_memory().total / 1e9, 1),
-        )
-
-
 def _from_python(config: dict[str, Any]) -> dict[str, Any]:
     """Return the data set of a config that names data from a session, else nothing."""
     names = config.get("dataset")
@@ -394,8 +365,9 @@ def _from_python(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _experiment(config: dict[str, Any]) -> Experiment:
-    stands_in = {"dataset": ["bundled"]} if _from_python(config) else {}
-    return Experiment.model_validate(config | stands_in)
+    return Experiment.model_validate(
+        config | ({"dataset": ["bundled"]} if _from_python(config) else {})
+    )
 
 
 def _explicit(config: dict[str, Any]) -> dict[str, Any]:
@@ -517,6 +489,11 @@ class RunInfo(Record):
         return list(dict.fromkeys(cell.algorithm for cell in self.cells))
 
     @property
+    def has_several_cells(self) -> bool:
+        """Whether a row is a mean of several cells."""
+        return any(n > 1 for n in Counter(cell.row for cell in self.cells).values())
+
+    @property
     def cells_of_rows(self) -> dict[str, list[AnyCell]]:
         """The cells of each row, by its identity, in the order of the tables."""
         found: dict[str, list[AnyCell]] = {row.row: [] for row in self.rows}
@@ -536,6 +513,7 @@ class RunInfo(Record):
             *((each.table, group.algorithms) for each in self.groups for group in each.groups),
             *((each.table, each.gaps) for each in self.groups),
         ]
+        titles = [(each.table, each.title, each.metric) for each in self.groups]
         once: list[tuple[str, Sequence[object]]] = [
             ("a metric", self.metrics),
             ("a row", [row.row for row in self.rows]),
@@ -543,10 +521,7 @@ class RunInfo(Record):
             ("a bound", [(each.table, each.bound) for each in self.bounds]),
             ("a comparison", [(each.table, each.metric) for each in self.statistics]),
             *(("a convention", [e.convention for e in shown.rows]) for shown in self.conventions),
-            (
-                "a division into groups",
-                [(each.table, each.title, each.metric) for each in self.groups],
-            ),
+            ("a division into groups", titles),
             *(("a group", [g.group for g in each.groups]) for each in self.groups),
             *(("a row of a part", [row.row for row in rows]) for _, rows in listed),
         ]
@@ -563,9 +538,8 @@ class RunInfo(Record):
             scored += [(known, each, f"the {bound.bound} order") for each in of_bound]
         for expected, scores, what in scored:
             for label in sorted({*expected} ^ {*scores}):
-                raise ValueError(
-                    f"{what} has {'no' if label in expected else 'a score of'} {label}"
-                )
+                lacks = "no" if label in expected else "a score of"
+                raise ValueError(f"{what} has {lacks} {label}")
 
         tables = self.tables
         names = {row.row: (row.table, row.algorithm) for row in self.rows}
@@ -710,82 +684,3 @@ def took(infos: Iterable[RunInfo]) -> str:
     if not found:
         return seconds
     return f"{seconds}, with {found} of {counted(len(cells), 'cell')} found in the cache"
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python, this package and what it computes with."""
-    found = {package: version(package) for package in PACKAGES}
-    return {"python": platform.python_version(), "harness": harness.__version__} | found
-
-
-def packages() -> dict[str, str]:
-    """Return a hash of the files of this package and of what it computes with, as installed.
-
-    Equal wheels have equal hashes wherever they are installed; what a machine compiled itself has
-    its own. A package whose installer kept no list of files is missing.
-    """
-    top = Path(harness.__file__).parent
-    sources = sorted(path.relative_to(top).as_posix() for path in top.rglob("*.py"))
-    lists = {"harness": [f"{each} {_sha256((top / each).read_bytes())}" for each in sources]}
-    for package in PACKAGES:
-        files = distribution(package).files or []
-        lists[package] = sorted(
-            f"{file.as_posix()} {file.hash.value}"
-            for file in files
-            if file.hash and ".." not in file.parts and ".dist-info" not in file.parts[0]
-        )
-    return {name: _sha256("\n".join(own).encode()) for name, own in lists.items() if own}
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def commit() -> str | None:
-    """Return the commit of the checkout that the package runs from, None outside of one.
-
-    A trailing ``+`` says that the checkout held changes.
-    """
-    top = Path(harness.__file__).resolve().parents[1]
-    if not (top / ".git").exists():
-        return None
-    try:
-        head = _git(top, "rev-parse", "HEAD")
-        changed = _git(top, "status", "--porcelain", "--untracked-files=no", "--", "harness")
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return head + ("+" if changed else "")
-
-
-def _git(top: Path, *words: str) -> str:
-    command = ["git", "-C", str(top), *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
-    return done.stdout.strip()
-
-
-@cache
-def _processor() -> str:
-    listing = Path("/proc/cpuinfo")
-    if listing.is_file():  # Linux; elsewhere the platform module knows
-        for line in listing.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def without_folders(text: str, base: Path | None = None) -> str:
-    """Return a message with the folders of this machine replaced by their purpose.
-
-    Results are shared, so their notes and errors must not show local folders, `base`, that of the
-    config, among them.
-    """
-    named = {cache_folder(): "(cache)", Path(tempfile.gettempdir()): "(temporary)"}
-    with suppress(RuntimeError):  # nobody's home
-        named[Path.home()] = "~"
-    named |= {} if base is None else {base: "."}
-    named[Path.cwd()] = "."
-    folders = {str(each.absolute()): name for each, name in named.items()}
-    for folder in sorted(folders, key=len, reverse=True):
-        if len(Path(folder).parts) > 1:
-            text = re.sub(re.escape(folder) + r"(?![\w.-])", folders[folder], text)
-    return text

@@ -1,33 +1,22 @@
-"""A run: its results table as numbers and as text, and its folder, checked when it is read."""
+"""A run: its tables as frames, and its folder, checked when it is read."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from harness import metrics
 from harness.errors import ResultsError, suggestion
 from harness.files import digest_of, read_regular, replace_folder, restore_folder
-from harness.results.record import (
-    AGAIN,
-    AnyCell,
-    Bound,
-    CellResult,
-    FailedCell,
-    RunInfo,
-    read_info,
-    to_json,
-)
-from harness.results.scores import deviation, mean_or_none
+from harness.results import display
+from harness.results.display import BOUNDS, GROUP, ROW
+from harness.results.record import AGAIN, FailedCell, RunInfo, read_info, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,22 +24,8 @@ if TYPE_CHECKING:
 
     from harness.results.outputs import OutputFiles
 
-GROUP = ("dataset", "split", "candidates")
-"""What a table is called."""
-ROW = (*GROUP, "algorithm", "table", "row")
-"""Display names and identities of a row."""
-TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
-BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
-"""What the bounds of a table are called."""
-
 NO_ROOM = 1e-12
 """Best and random order that differ by no more are the same."""
-
-DEFAULT_DECIMALS = 4
-"""If the uncertainty of a number is unknown."""
-MOST_DECIMALS = 7
-ERRORS_IN_INTERVAL = 2 * 1.96
-"""Standard errors between the ends of a 95% interval."""
 
 RUN_FILE = "run.json"
 USERS_FILE = "users.parquet"
@@ -147,7 +122,7 @@ class Run:
         """
         import pandas as pd
 
-        return pd.DataFrame(_result_rows(self.info))
+        return pd.DataFrame(display.result_rows(self.info))
 
     @cached_property
     def bounds(self) -> pd.DataFrame:
@@ -157,7 +132,11 @@ class Run:
         averaged like the algorithms' values, NaN where it has no bounds, with ``<label>_sd`` as
         they have; ``table``.
         """
-        return _bounds_table(self.info)
+        import pandas as pd
+
+        rows = display.bound_rows(self.info)
+        columns = ["bound", *GROUP, *self.info.metrics, "table"]
+        return pd.DataFrame(rows, columns=None if rows else columns)
 
     @cached_property
     def room(self) -> pd.DataFrame:
@@ -205,9 +184,19 @@ class Run:
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
         """
-        from harness.results.group_tables import groups_frame
+        import pandas as pd
 
-        return groups_frame(self.info)
+        means = ("low", "high", "letters", "rest", "rest_low", "rest_high")
+        return pd.DataFrame(
+            {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
+            | {"group": group.group, "algorithm": mean.algorithm, "value": mean.mean}
+            | {key: mean[key] for key in means}
+            | {"random": group.random, "n_users": mean.n_users, "n_left_out": group.n_left_out}
+            | {"n_members": group.n_members, "table": entry.table, "row": mean.row}
+            for entry in self.info.groups
+            for group in entry.groups
+            for mean in group.algorithms
+        )
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
@@ -217,9 +206,15 @@ class Run:
         groups of most and least value among those of 30 users or more, their ``difference``, and
         ``low`` and ``high``, its interval.
         """
-        from harness.results.group_tables import gaps_frame
+        import pandas as pd
 
-        return gaps_frame(self.info)
+        return pd.DataFrame(
+            {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
+            | {key: each for key, each in gap if key != "row"}
+            | {"table": entry.table, "row": gap.row}
+            for entry in self.info.groups
+            for gap in entry.gaps
+        )
 
     @cached_property
     def users(self) -> pd.DataFrame:
@@ -364,7 +359,7 @@ class Run:
         return self.info.failed
 
     def _repr_html_(self) -> str:
-        return str(display_table(self.info).frame.to_html(index=False, escape=True))
+        return str(display.display_table(self.info).frame.to_html(index=False, escape=True))
 
     def write(self, results: Path) -> Run:
         """Write the run to ``results/<name>/``, replacing an older one, completely or not at all.
@@ -380,16 +375,16 @@ class Run:
             If the folder cannot be written.
         """
         files: dict[str, bytes | Path] = {
-            "table.csv": to_csv(self.info).encode("utf-8", "replace"),
-            "bounds.csv": bounds_to_csv(self.info).encode("utf-8", "replace"),
-            "table.md": to_markdown(self.info).encode("utf-8", "replace"),
+            "table.csv": display.to_csv(self.info).encode("utf-8", "replace"),
+            "bounds.csv": display.rounded_csv(self.bounds).encode("utf-8", "replace"),
+            "table.md": display.to_markdown(self.info).encode("utf-8", "replace"),
             USERS_FILE: self.users.to_parquet(index=False, compression="zstd"),
         }
         if self.trials is not None:
             files[TRIALS_FILE] = self.trials.to_parquet(index=False, compression="zstd")
         if self.info.groups:
             for name, frame in zip(GROUPS_FILES, (self.groups, self.gaps), strict=True):
-                files[name] = _csv(frame.copy()).encode("utf-8", "replace")
+                files[name] = display.rounded_csv(frame).encode("utf-8", "replace")
         for name in OUTPUTS:
             with suppress(ResultsError):
                 files[name] = self.path(name)
@@ -409,301 +404,6 @@ class Run:
                 "finished cells are kept: fix it and run again, or use --results DIR"
             ) from None
         return Run(info, self.users, folder, self.trials)
-
-
-def _result_rows(info: RunInfo) -> list[dict[str, Any]]:
-    """Return the results table, as `Run.table` describes it."""
-    searched = any(cell.n_trials is not None for cell in info.cells)
-    compared = {
-        (each.table, each.metric): {mean.row: mean for mean in each.algorithms}
-        for each in info.statistics
-    }
-    letters = {metric for _, metric in compared}
-    several = _has_several_cells(info)
-    cells_of = info.cells_of_rows
-    rows = []
-    for entry in info.rows:
-        cells = cells_of[entry.row]
-        good = [cell for cell in cells if isinstance(cell, CellResult)]
-        row: dict[str, Any] = {key: entry[key] for key in ("algorithm", *GROUP)}
-        for label in info.metrics:
-            row[label] = _or_nan(entry.scores[label])
-            if several:
-                row[f"{label}_sd"] = _or_nan(
-                    deviation([_or_nan(cell.scores[label].mean) for cell in good])
-                )
-            if label in letters:
-                found = compared.get((entry.table, label), {}).get(entry.row)
-                row[f"{label}_low"] = _or_nan(found.low if found else None)
-                row[f"{label}_high"] = _or_nan(found.high if found else None)
-                row[f"{label}_letters"] = found.letters if found else ""
-        if searched:
-            found_params = (
-                {key: value for key, value in cell.params.items() if key != "random_state"}
-                for cell in good
-                if cell.n_trials is not None
-            )
-            settings = (json.dumps(params, sort_keys=True) for params in found_params)
-            row["tuned"] = "; ".join(dict.fromkeys(settings))
-            row["n_trials"] = sum(cell.n_trials or 0 for cell in good)
-            row["search_seconds"] = math.fsum(cell.search_seconds or 0.0 for cell in good)
-        for column in TIMES:
-            row[column] = _or_nan(mean_or_none([cell[column] for cell in good]))
-        row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
-        row["n_users"] = max((cell.n_users for cell in good), default=0)
-        row["n_cells"], row["n_failed"] = len(good), len(cells) - len(good)
-        row["error"] = _errors(cells)
-        rows.append(row | {"table": entry.table, "row": entry.row})
-    return rows
-
-
-def _bounds_table(info: RunInfo) -> pd.DataFrame:
-    """Return the table of bounds, as `Run.bounds` describes it."""
-    import pandas as pd
-
-    several = _has_several_cells(info)
-    rows = []
-    for entry in info.bounds:
-        row: dict[str, object] = {
-            "bound": BOUNDS[entry.bound],
-            **{key: entry[key] for key in GROUP},
-        }
-        for label in info.metrics:
-            row[label] = _or_nan(entry.scores.get(label))
-            if several:
-                row[f"{label}_sd"] = _or_nan(entry.deviations.get(label))
-        rows.append(row | {"table": entry.table})
-    return pd.DataFrame(rows, columns=None if rows else ["bound", *GROUP, *info.metrics, "table"])
-
-
-def _has_several_cells(info: RunInfo) -> bool:
-    return any(len(cells) > 1 for cells in info.cells_of_rows.values())
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def _errors(cells: Sequence[AnyCell]) -> str:
-    """Return why cells failed, as ``fold 1: out of memory; folds 2, 3: no``."""
-    folds: dict[str, dict[str, None]] = {}
-    for cell in cells:
-        if cell.error:
-            folds.setdefault(cell.error, {})[str(cell.fold + 1)] = None
-    if not any(cell.n_folds > 1 for cell in cells):
-        return "; ".join(folds)
-    return "; ".join(
-        f"fold{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}: {error}"
-        for error, numbers in folds.items()
-    )
-
-
-def best_of(rows: Sequence[Mapping[Any, Any]], label: str) -> list[int]:
-    """Return the positions of the best rows of a table: one, or several that are equal.
-
-    Algorithms with a failed cell are excluded: their values are of other folds.
-    """
-    values = {
-        i: row[label]
-        for i, row in enumerate(rows)
-        if not row["n_failed"] and not math.isnan(row[label])
-    }
-    choose = max if metrics.parse(label).higher_is_better else min
-    best = choose(values.values(), default=None)
-    return [i for i, value in values.items() if value == best]
-
-
-def row_name(row: Mapping[Any, Any]) -> str:
-    """Return the name of a row of a results table, as ``SVD (4 of 7 cells)`` where 3 failed."""
-    if not (row["n_cells"] and row["n_failed"]):
-        return str(row["algorithm"])
-    return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
-
-
-def decimals(errors: Iterable[float]) -> int:
-    """Return the decimals that show the median standard error with two digits, from 0 to 7.
-
-    Errors of 0 and NaN are ignored. Without any, the default is 4 decimals.
-    """
-    known = [each for each in errors if math.isfinite(each) and each > 0]
-    if not known:
-        return DEFAULT_DECIMALS
-    # The error as it is written with two digits decides: 0.0996 becomes 0.10, not 0.100.
-    exponent = int(f"{median(known):.1e}".partition("e")[2])
-    return min(max(1 - exponent, 0), MOST_DECIMALS)
-
-
-def column_decimals(info: RunInfo) -> dict[tuple[str, str], int]:
-    """Return the decimals of metrics by table and label, from the intervals over users.
-
-    A metric without intervals is missing; it gets `DEFAULT_DECIMALS`.
-    """
-    return {
-        (entry.table, entry.metric): decimals(
-            (row.high - row.low) / ERRORS_IN_INTERVAL
-            for row in entry.algorithms
-            if row.low is not None and row.high is not None
-        )
-        for entry in info.statistics
-    }
-
-
-def rounded(value: float | None, places: int) -> str:
-    """Return a number as text without the sign of a zero, nothing where there is none."""
-    if value is None or math.isnan(value):
-        return ""
-    text = f"{value:.{places}f}"
-    return text if text.strip("-0.") else text.removeprefix("-")
-
-
-@dataclass(frozen=True, eq=False)
-class DisplayTable:
-    """The results table as text."""
-
-    frame: pd.DataFrame
-    """Of strings, bounds below each table, without empty columns."""
-    bounds: list[int]
-    """Which rows are bounds."""
-    best: dict[str, list[int]]
-    """By metric, the rows with the best value of their table, unless they are alone in it."""
-
-
-def display_table(info: RunInfo) -> DisplayTable:
-    """Return the results table as text.
-
-    Each metric has, within one data set, split and candidates, the decimals that its uncertainty
-    allows; see `decimals`.
-    """
-    import pandas as pd
-
-    results = _result_rows(info)
-    bounds: list[dict[Any, Any]] = _bounds_table(info).to_dict(orient="records")
-    rows: list[dict[Any, Any]] = []
-    best: dict[str, list[int]] = {label: [] for label in info.metrics}
-    for table in info.tables:
-        own = [row for row in results if row["table"] == table]
-        for label, found in best.items():
-            found += [len(rows) + i for i in best_of(own, label) if len(own) > 1]
-        rows += [*own, *(bound for bound in bounds if bound["table"] == table)]
-    is_bound = ["bound" in row for row in rows]
-    digits = column_decimals(info)
-    shown: dict[str, Sequence[str]] = {
-        "algorithm": [row["bound"] if "bound" in row else row_name(row) for row in rows]
-    }
-    for column in GROUP:
-        if len({row[column] for row in rows}) > 1:
-            shown[column] = [row[column] for row in rows]
-    for label in info.metrics:
-        places = [digits.get((row["table"], label), DEFAULT_DECIMALS) for row in rows]
-        numbers = [
-            _with_spread(row[label], row.get(f"{label}_sd"), own, max(places))
-            for row, own in zip(rows, places, strict=True)
-        ]
-        if any(f"{label}_letters" in row for row in rows):
-            letters = [row.get(f"{label}_letters", "") for row in rows]
-            # Padded, so that the numbers stay under each other.
-            widths = max(map(len, numbers)), max(map(len, letters))
-            numbers = [
-                f"{number:>{widths[0]}} {marks:<{widths[1]}}"
-                for number, marks in zip(numbers, letters, strict=True)
-            ]
-        shown[label] = numbers
-    if "n_trials" in rows[0]:
-        for title, column, form in (
-            ("trials", "n_trials", "d"),
-            ("search s", "search_seconds", ".1f"),
-        ):
-            shown[title] = [format(row[column], form) if row.get("tuned") else "" for row in rows]
-    for column in TIMES:
-        shown[column.replace("_seconds", " s")] = [rounded(row.get(column), 2) for row in rows]
-    shown["peak MB"] = [rounded(row.get("peak_mb"), 0) for row in rows]
-    shown["users"] = [str(row.get("n_users") or "") for row in rows]
-    if any(row.get("error") for row in rows):
-        shown["error"] = [row.get("error", "") for row in rows]
-    return DisplayTable(pd.DataFrame(shown), [i for i, each in enumerate(is_bound) if each], best)
-
-
-def _with_spread(value: float, spread: float | None, places: int, widest: int) -> str:
-    """Return a number, padded to align decimal points, and its spread."""
-    missing = widest - places + (places == 0 < widest)
-    padded = [text + " " * missing for each in (value, spread) if (text := rounded(each, places))]
-    return " ± ".join(padded)
-
-
-def to_markdown(info: RunInfo) -> str:
-    """Return ``table.md``: what was run, the table, and the notes under it."""
-    lines = [
-        f"# {escape_markdown(info.name)}",
-        "",
-        *([escape_markdown(info.description), ""] if info.description else []),
-        escape_markdown(headline(info)),
-        "",
-        *markdown_table(display_table(info).frame, {"algorithm", "error", *GROUP}),
-        *([""] if info.notes else []),
-        *(f"- {escape_markdown(note)}" for note in info.notes),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
-    """Return the lines of a table of texts; columns of `words` are aligned to the left."""
-    rows = [
-        list(frame.columns),
-        ["---" if column in words else "---:" for column in frame.columns],
-        *frame.itertuples(index=False),
-    ]
-    return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
-
-
-def headline(info: RunInfo) -> str:
-    """Return one line: data, split, candidates, seeds."""
-    parts = [" and ".join(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
-    return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {info.seeds_text}"
-
-
-def escape_markdown(text: object) -> str:
-    """Return text escaped for Markdown."""
-    shown = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(str(text).split()))
-    return shown.replace("&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")
-
-
-def to_csv(info: RunInfo) -> str:
-    """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
-    import pandas as pd
-
-    return _csv(pd.DataFrame(_result_rows(info)))
-
-
-def bounds_to_csv(info: RunInfo) -> str:
-    """Return ``bounds.csv``: what the best and a random order would score."""
-    return _csv(_bounds_table(info))
-
-
-def _csv(table: pd.DataFrame) -> str:
-    forms = dict.fromkeys((*TIMES, "search_seconds"), "{:.3f}") | {"peak_mb": "{:.0f}"}
-    for name in table.select_dtypes("float").columns:
-        table[name] = table[name].map(forms.get(name, "{:.8f}").format, na_action="ignore")
-    return frame_to_csv(table)
-
-
-def as_text(value: Any) -> Any:
-    """Return a cell of a CSV file so that a spreadsheet takes text for text, not for a formula.
-
-    Text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an apostrophe
-    in front, unless it is a number. Everything else stays as it is.
-    """
-    if not isinstance(value, str) or value[:1] not in tuple("=+-@\t\r"):
-        return value
-    return value if re.fullmatch(r"[+-]\d*\.?\d+(e[+-]?\d+)?", value) else f"'{value}"
-
-
-def frame_to_csv(frame: pd.DataFrame, float_format: str | None = None) -> str:
-    """Return a table as CSV, text as `as_text` has it."""
-    words = {
-        str(name): column.map(as_text) for name, column in frame.items() if column.dtype.kind == "O"
-    }
-    table = frame.assign(**words)
-    return str(table.to_csv(index=False, lineterminator="\n", float_format=float_format))
 
 
 def read_run(folder: Path | str) -> Run:

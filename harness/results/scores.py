@@ -1,41 +1,32 @@
-"""What is computed from the scores of a run's cells: values of rows, comparisons, sensitivity."""
+"""What is computed from the scores of a run's cells: values of rows, and their comparison."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
-from harness.config.experiment import Draw, Inference
-from harness.errors import MetricError, ResultsError
-from harness.metrics import Metric, Scores, conventions
-from harness.results.design import Design
+from harness.config.experiment import Claim, Draw, Inference
+from harness.metrics import Metric, Scores
 from harness.results.record import (
     AnyCell,
-    ConventionRow,
-    ConventionScores,
     MetricComparison,
-    RowName,
     SplitInfo,
     TableName,
-    TieRow,
-    TieScores,
 )
-from harness.results.store import CellRecord, CellStore
-from harness.statistics import SEED_TESTS
+from harness.statistics import SEED_TESTS, PairedTest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.results.runs import Run
 
 USUAL_RANK = 10
-TIE_RULES = ("average", "first", "last", "best", "worst")
+LEVELS = ("split", "search", "model")
 
 
 def is_mean_of_users(metric: Metric) -> bool:
@@ -99,6 +90,88 @@ def deviation(values: Sequence[float]) -> float | None:
     if mean is None or len(values) < 2:
         return None
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+@dataclass(frozen=True)
+class Design:
+    """The seeds that every compared row of a table has.
+
+    The seeds of the outermost level of which there are two are independent: they are the
+    observations of a test over seeds, and what varies within them is averaged first.
+    """
+
+    draws: dict[int, Draw]
+    level: str
+    """The outermost level with two seeds."""
+    varied: list[str]
+    """What differs between seeds."""
+    fingerprints: list[str]
+    """Of the splits."""
+
+    @classmethod
+    def of(cls, cells: Sequence[AnyCell], draws: Mapping[int, Draw]) -> Design:
+        """Return the design of the cells of a table; a seed without a draw is one for all."""
+        by_row: dict[str, set[tuple[int, int]]] = {}
+        for cell in cells:
+            by_row.setdefault(cell.row, set()).add((cell.seed, cell.fold))
+        common = set.intersection(*by_row.values())
+        folds = [pair for cell in cells if (pair := (cell.seed, cell.fold)) in common]
+        kept = {seed: draws.get(seed, Draw(seed, seed, seed)) for seed, _ in folds}
+        several = [name for name in LEVELS if len({getattr(d, name) for d in kept.values()}) > 1]
+        prints = list(dict.fromkeys(cell.split_fingerprint for cell in cells))
+        same_split = len(prints) <= len({fold for _, fold in folds})
+        tuned = any(cell.n_trials is not None for cell in cells)
+        varied = {"split": not same_split, "search": tuned, "model": True}
+        return cls(
+            kept,
+            next(iter(several), "model"),
+            [name for name in several if varied[name]],
+            prints,
+        )
+
+    @property
+    def units(self) -> list[int]:
+        """The independent seeds."""
+        return list(dict.fromkeys(getattr(draw, self.level) for draw in self.draws.values()))
+
+    def by_part(
+        self, users: pd.DataFrame, label: str, scores: pd.DataFrame, test: PairedTest
+    ) -> NDArray[np.float64]:
+        """Return the scores of each observation of a test, of the users and rows of `scores`."""
+        known = users[users["seed"].isin(self.draws)].dropna(subset=[label])
+        seeds = [getattr(self.draws[seed], self.level) for seed in known["seed"]]
+        keys = [known["seed"], known["fold"]] if test == "nadeau-bengio" else np.array(seeds)
+        tables = [
+            part.pivot_table(index="user", columns="row", values=label, aggfunc="mean", sort=False)
+            for _, part in known.groupby(keys, sort=False)
+        ]
+        return np.stack([each.reindex_like(scores).to_numpy() for each in tables])
+
+    def components(self, users: pd.DataFrame, label: str, row: str) -> dict[str, float]:
+        """Return the variance components of a row: of users, seeds of each level, and the rest."""
+        nodes = [len({getattr(draw, name) for draw in self.draws.values()}) for name in LEVELS]
+        if nodes[2] < 2:
+            return {}
+        shape = [nodes[0], nodes[1] // nodes[0], nodes[2] // nodes[1]]
+        if np.prod(shape) != nodes[2]:  # runs with other seeds, put into one
+            return {}
+        own = users[users["row"] == row].pivot_table(
+            index="user", columns="seed", values=label, aggfunc="mean"
+        )
+        together = all(draw.split == draw.model for draw in self.draws.values())
+        names = ["seed" if together else "split", "search", "model"]
+        table = own.reindex(columns=list(self.draws)).to_numpy()
+        return statistics.components(table.reshape(len(table), *shape), names)
+
+    def about(self, claim: Claim, test: PairedTest) -> str:
+        """Return what letters and tests are about."""
+        if claim == "models":
+            return "Tests are of these fitted models, for users like these; other seeds give others"
+        if test == "nadeau-bengio":
+            return "Tests are of the algorithms, for other random divisions of ratings like these"
+        fixed = "" if "split" in self.varied else ", on these splits"
+        what = " and ".join(self.varied) or "no random number"
+        return f"Tests are of the algorithms, for users like these and other seeds ({what}){fixed}"
 
 
 def infer(
@@ -183,7 +256,7 @@ def infer(
                 margin=settings.margin,
             )
             about = design.about(claim, test)
-            of_rows = _rows(compared.algorithms.assign(row=kept))
+            of_rows = plain_rows(compared.algorithms.assign(row=kept))
             for own_row, row in zip(of_rows, kept, strict=True):
                 own_row["components"] = design.components(users_of[table], label, row)
             baseline = compared.baseline
@@ -195,8 +268,8 @@ def infer(
                 "about": about,
                 "margin": settings.margin,
                 "algorithms": of_rows,
-                "pairs": _rows(compared.pairs),
-                "baseline": None if baseline is None else _rows(baseline),
+                "pairs": plain_rows(compared.pairs),
+                "baseline": None if baseline is None else plain_rows(baseline),
             }
             found.append(MetricComparison.model_validate(named.only(TableName) | described))
     return found, list(dict.fromkeys(notes))
@@ -212,7 +285,7 @@ def _comparable(scored: NDArray[np.bool_]) -> list[int]:
     return sorted(chosen)
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, object]]:
+def plain_rows(frame: pd.DataFrame) -> list[dict[str, object]]:
     """Return rows as plain data that JSON holds; what is not finite becomes None."""
     return [
         {
@@ -231,164 +304,3 @@ def primary_metric(labels: Sequence[str]) -> str:
         return not is_ndcg or metric.k != USUAL_RANK, not is_ndcg, metric.needs_pairs
 
     return str(min(map(metrics.parse, labels), key=distance))
-
-
-@dataclass
-class _Row:
-    """One row's lists under other definitions."""
-
-    name: RowName
-    tied: list[float] = field(default_factory=list)
-    notes: dict[Metric, str] = field(default_factory=dict)
-    open: dict[Metric, RowValue] = field(default_factory=dict)
-    values: dict[Metric, float | None] = field(default_factory=dict)
-
-    def close(self) -> _Row:
-        """Forget what is kept of each user; a definition without a score in a cell has none."""
-        for metric, value in self.open.items():
-            self.values[metric] = None if metric in self.notes else value.value
-        self.open = {}
-        return self
-
-
-class Sensitivity:
-    """How much the scores of a run depend on definitions: those of other libraries, and of ties.
-
-    Each library computes the metric of one `role` (``ndcg``, ``ap``, ...) in its own way; without a
-    `threshold`, with its own for relevance. The primary of the run's metrics gives the cut-off rank
-    when `k` is left out, and its ties are ordered in every way.
-    """
-
-    def __init__(
-        self,
-        labels: Sequence[str],
-        *,
-        role: str = "ndcg",
-        k: int | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        primary = metrics.parse(primary_metric(labels))
-        self.role = role
-        self.k = k or primary.k or USUAL_RANK
-        known = conventions()
-        self.definitions = {
-            name: each.metrics(self.k, threshold)[role]
-            for name, each in known.items()
-            if role in each.roles
-        }
-        if not self.definitions:
-            roles = sorted({each for convention in known.values() for each in convention.roles})
-            raise MetricError(f"{role}: no convention defines it; use one of {', '.join(roles)}")
-        if "ties" not in primary.params:
-            primary = metrics.parse(f"ndcg@{self.k}")
-        self.rules: dict[str, Metric] = {}
-        for rule in TIE_RULES:
-            try:
-                self.rules[rule] = primary.having(ties=rule)
-            except MetricError:
-                continue  # a metric that has no such rule
-        self._tables: dict[str, dict[str, _Row]] = {}
-        self._last: _Row | None = None
-
-    def add(self, cell: RowName, record: CellRecord) -> None:
-        """Score one cell; the cells of a row come after each other."""
-        from harness.evaluation import tied_share
-
-        row = self._tables.setdefault(cell.table, {}).setdefault(cell.row, _Row(cell))
-        if self._last is not None and self._last is not row:
-            self._last.close()
-        self._last = row
-        row.tied.append(tied_share(record.rankings, self.k))
-        for metric in {*self.definitions.values(), *self.rules.values()}:
-            value = row.open.setdefault(metric, RowValue(metric))
-            try:
-                scores = metrics.score([metric], record.rankings, record.pairs)[metric]
-            except MetricError as error:
-                row.notes.setdefault(metric, str(error).partition(": ")[2])
-            else:
-                value.add(record.users[record.kept], scores)
-
-    def results(self) -> tuple[list[ConventionScores], list[TieScores]]:
-        """Return the scores by the definition of each library and under each rule for ties."""
-        found: list[ConventionScores] = []
-        ties: list[TieScores] = []
-        for of_table in self._tables.values():
-            rows = [row.close() for row in of_table.values()]
-            table = rows[0].name.only(TableName)
-            by_library = []
-            for name, metric in self.definitions.items():
-                scores = {row.name.row: row.values[metric] for row in rows}
-                notes = (row.notes[metric] for row in rows if metric in row.notes)
-                note = next(notes, _same_for_all([*scores.values()]))
-                by_library.append(
-                    ConventionRow(convention=name, label=str(metric), scores=scores, note=note)
-                )
-            found.append(ConventionScores(**table, metric=self.role, k=self.k, rows=by_library))
-            by_rule = [
-                TieRow(
-                    row=row.name.row,
-                    algorithm=row.name.algorithm,
-                    tied=mean_or_none(row.tied),
-                    scores={rule: row.values[metric] for rule, metric in self.rules.items()},
-                )
-                for row in rows
-            ]
-            ties += [
-                TieScores(**table, metric=str(metric), rows=by_rule)
-                for metric in [*self.rules.values()][:1]
-            ]
-        return found, ties
-
-
-def _same_for_all(scores: Sequence[float | None]) -> str:
-    """Return a note on a definition under which several algorithms all score the same."""
-    values = [score for score in scores if score is not None]
-    if len(values) < 2 or len(values) < len(scores) or max(values) - min(values) > 1e-9:
-        return ""
-    return "cannot distinguish these algorithms"
-
-
-def under_conventions(
-    run: Run,
-    store: CellStore,
-    *,
-    role: str = "ndcg",
-    k: int = USUAL_RANK,
-    threshold: float | None = None,
-) -> pd.DataFrame:
-    """Score the finished cells of a run by the definition of each library; see `Sensitivity`.
-
-    The table has a row for each convention and table of the run, a column for each algorithm, and a
-    ``note`` where there is no value. Where the store has no longer all cells, the values in the run
-    are used, if they are of the same metric at the same rank; else a ResultsError says so.
-    """
-    import pandas as pd
-
-    info = run.info
-    collected = Sensitivity(info.metrics, role=role, k=k, threshold=threshold)
-    finished = [cell for own in info.cells_of_rows.values() for cell in own if not cell.error]
-    if not finished:
-        raise ResultsError(f"{run.name}: no cell finished; run the config again")
-    try:
-        for cell in finished:
-            record = store.get(cell.key)
-            if record is None:
-                raise ResultsError(
-                    f"{run.name}: its cell of {cell.algorithm} is not in the cache; "
-                    "run the config again, which computes what is missing"
-                )
-            collected.add(cell, record)
-        tables, _ = collected.results()
-    except ResultsError:
-        tables = [each for each in info.conventions if (each.metric, each.k) == (role, k)]
-        if not tables or threshold is not None:
-            raise
-    names = {each.row: each.algorithm for each in info.rows}
-    return pd.DataFrame(
-        table.only(TableName)
-        | {"convention": row.convention, "label": row.label}
-        | {names[key]: math.nan if value is None else value for key, value in row.scores.items()}
-        | {"note": row.note}
-        for table in tables
-        for row in table.rows
-    ).drop(columns="table")

@@ -7,16 +7,16 @@ from harness.statistics.comparison import (
     Correction,
     PairedTest,
     adjust,
+    against,
     compare,
     letters,
-    with_power,
 )
-from harness.statistics.gaps import gaps
 from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
 from harness.statistics.resampling import (
     IntervalMethod,
     bootstrap_interval,
     effect_size,
+    gaps,
     paired_t,
     randomisation,
     wilcoxon,
@@ -35,6 +35,7 @@ __all__ = [
     "RankComparison",
     "StandardError",
     "adjust",
+    "against",
     "bootstrap_interval",
     "compare",
     "compare_ranks",
@@ -45,5 +46,4 @@ __all__ = [
     "paired_t",
     "randomisation",
     "wilcoxon",
-    "with_power",
 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.errors import ComparisonError, suggestion
+from harness.errors import ComparisonError, counted, suggestion
 from harness.statistics.resampling import (
     Floats,
     IntervalMethod,
@@ -91,30 +91,28 @@ class Comparison:
         """Return how the comparison was made, as a sentence for a caption."""
         n_resamples = self.n_resamples or DEFAULT_RESAMPLES
         closer = "" if self.n_resamples else "; where none is as extreme, p is an upper bound"
+        flips = f"randomisation test ({n_resamples:,} sign flips{closer}) over users"
         test = {
-            "randomisation": f"randomisation test ({n_resamples:,} sign flips{closer})",
-            "t": "paired t-test",
-            "wilcoxon": "Wilcoxon's signed-rank test",
+            "randomisation": flips,
+            "t": "paired t-test over users",
+            "wilcoxon": "Wilcoxon's signed-rank test over users",
             "two-way": "t-test with random effects of users and seeds",
-            "nadeau-bengio": "t-test of Nadeau and Bengio",
+            "nadeau-bengio": "t-test of Nadeau and Bengio over folds and seeds",
         }[self.test]
-        over = {"two-way": "", "nadeau-bengio": " over folds and seeds"}.get(
-            self.test, " over users"
-        )
         correction = {
             "holm": "Holm's correction",
             "benjamini-hochberg": "Benjamini and Hochberg's correction",
             "none": "no correction for the number of comparisons",
         }[self.correction]
-        interval = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap"}[self.interval]
-        interval += f" over users ({n_resamples:,} resamples)"
+        interval = {"bca": "BCa", "percentile": "percentile"}[self.interval]
+        interval += f" bootstrap over users ({n_resamples:,} resamples)"
         if self.test in SEED_TESTS:
             interval = "the same standard errors"
         margin = ""
         if self.margin is not None:
             margin = f" Equivalent: significantly within ±{self.margin:g} (TOST, same correction)."
         return (
-            f"Two-sided {test}{over} with {correction}, level {1 - self.confidence:.3g}; "
+            f"Two-sided {test} with {correction}, level {1 - self.confidence:.3g}; "
             f"{100 * self.confidence:.4g}% intervals by {interval}. Algorithms that share a letter "
             f"are not significantly different.{margin}"
             f"{f' {self.note[0].upper()}{self.note[1:]}.' if self.note else ''}"
@@ -205,9 +203,8 @@ def compare(
 
     table = np.asarray(scores, np.float64)
     seeds = None if by_seed is None else np.asarray(by_seed, np.float64)
-    _check(table, names, baseline, n_resamples, confidence)
-    _check_design(table, test, seeds, ratio, margin)
-    n = len(names)
+    _check(table, names, baseline, n_resamples, confidence, test, seeds, ratio, margin)
+    n, level = len(names), 1 - confidence + 1e-12
     firsts, seconds = np.triu_indices(n, 1)
     differences = table[:, firsts] - table[:, seconds]
     n_common = np.count_nonzero(~np.isnan(differences), axis=0)
@@ -216,7 +213,6 @@ def compare(
         raise ComparisonError(
             f"comparison: no user has a score from both {one!r} and {other!r}; leave one out"
         )
-    level = 1 - confidence + 1e-12
     n_drawn = n_resamples or DEFAULT_RESAMPLES
     shared = PairColumns.of(table, firsts, seconds)
     is_bound, note = np.zeros(len(firsts), bool), ""
@@ -241,13 +237,17 @@ def compare(
         low, high = found.interval(np.concatenate([means, of_pairs]), confidence)
         errors = StandardError(found.error[n:], found.degrees[n:])
         p_values = errors.p_values(of_pairs)
-        if test == "two-way":
-            note = _too_few(len(seeds), int(n_common.min()))
+        if test == "two-way" and (len(seeds) < FEWEST_SEEDS or n_common.min() < FEWEST_USERS):
+            note = (
+                f"with {len(seeds)} seeds and {n_common.min():,} users the test may find "
+                "differences that are not there, and misses many that are; it keeps its level from "
+                f"{FEWEST_SEEDS} seeds and {FEWEST_USERS} users on"
+            )
     adjusted = adjust(p_values, correction)
     pairs = pd.DataFrame(
         {
-            "first": [names[position] for position in firsts.tolist()],
-            "second": [names[position] for position in seconds.tolist()],
+            "first": [names[i] for i in firsts.tolist()],
+            "second": [names[i] for i in seconds.tolist()],
             "difference": of_pairs,
             "low": low[n:],
             "high": high[n:],
@@ -262,11 +262,7 @@ def compare(
             "degrees": errors.degrees,
         }
     )
-    pairs = with_power(pairs, correction, level, margin)
-    different = np.zeros((n, n), bool)
-    different[firsts, seconds] = different[seconds, firsts] = adjusted <= level
-    order = np.argsort(-means if higher_is_better else means, kind="stable")
-    marks = dict(zip(order.tolist(), letters(different[np.ix_(order, order)]), strict=True))
+    pairs = _with_power(pairs, correction, level, margin)
     algorithms = pd.DataFrame(
         {
             "algorithm": list(names),
@@ -274,15 +270,15 @@ def compare(
             "low": low[:n],
             "high": high[:n],
             "n_users": np.count_nonzero(~np.isnan(table), axis=0),
-            "letters": [marks[position] for position in range(n)],
+            "letters": ranked_letters(-means if higher_is_better else means, adjusted <= level),
         }
     )
-    against = None if baseline is None else _against(pairs, baseline, correction, level, margin)
+    others = None if baseline is None else against(pairs, baseline, correction, level, margin)
     settings = (test, correction, interval, n_resamples, confidence, seed, note, margin)
-    return Comparison(algorithms, pairs, against, *settings)
+    return Comparison(algorithms, pairs, others, *settings)
 
 
-def with_power(
+def _with_power(
     pairs: pd.DataFrame, correction: Correction, level: float, margin: float | None
 ) -> pd.DataFrame:
     """Add to a family of pairs what it can detect and, with a margin, which are equivalent."""
@@ -295,17 +291,6 @@ def with_power(
     return pairs.assign(p_equivalent=p_values, equivalent=adjust(p_values, correction) <= level)
 
 
-def _too_few(n_seeds: int, n_users: int) -> str:
-    """Return a warning where the test of users and seeds may not keep its level or has no power."""
-    if n_seeds >= FEWEST_SEEDS and n_users >= FEWEST_USERS:
-        return ""
-    return (
-        f"with {n_seeds} seeds and {n_users:,} users the test may find differences that are not "
-        "there, and misses many that are; it keeps its level from "
-        f"{FEWEST_SEEDS} seeds and {FEWEST_USERS} users on"
-    )
-
-
 def _undecidable(
     differences: Floats, n_resamples: int | None, correction: Correction, level: float
 ) -> str:
@@ -313,13 +298,12 @@ def _undecidable(
     n_pairs = differences.shape[1]
     n_counted = n_pairs if correction == "holm" else 1
     most = int(np.count_nonzero(np.nan_to_num(differences), axis=0).max())
-    compared = f"{n_pairs} comparison{'' if n_pairs == 1 else 's'}"
+    compared = counted(n_pairs, "comparison")
     if most <= np.log2(n_resamples or DEFAULT_RESAMPLES):  # every pair is tested exactly
         if most and n_counted * 2.0 ** (1 - most) > level:
             return (
-                f"cannot decide: no two algorithms differ for more than {most} "
-                f"user{'' if most == 1 else 's'}, too few for a significant difference in "
-                f"{compared}"
+                f"cannot decide: no two algorithms differ for more than {counted(most, 'user')}, "
+                f"too few for a significant difference in {compared}"
             )
     elif n_resamples and n_counted / (n_resamples + 1) > level:
         return (
@@ -330,19 +314,42 @@ def _undecidable(
     return ""
 
 
-def _against(
-    pairs: pd.DataFrame, baseline: str, correction: Correction, level: float, margin: float | None
+def against(
+    pairs: pd.DataFrame,
+    baseline: str,
+    correction: Correction | None,
+    level: float,
+    margin: float | None,
 ) -> pd.DataFrame:
-    """Return the pairs with the baseline, turned so that it is second, corrected again."""
+    """Return the pairs with the baseline, turned so that it is second, and corrected again.
+
+    Without a correction, p-values stay those among all pairs.
+    """
     rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
     turned = rows["first"] == baseline
     rows.loc[turned, ["first", "second"]] = rows.loc[turned, ["second", "first"]].to_numpy()
     rows.loc[turned, ["low", "high"]] = -rows.loc[turned, ["high", "low"]].to_numpy()
     for column in ("difference", "effect_size"):
         rows.loc[turned, column] *= -1
+    rows = rows.reset_index(drop=True)
+    if correction is None:
+        return rows
     rows["p_adjusted"] = adjust(rows["p"], correction)
     rows["significant"] = rows["p_adjusted"] <= level
-    return with_power(rows.reset_index(drop=True), correction, level, margin)
+    return _with_power(rows, correction, level, margin)
+
+
+def table_fault(table: Floats, names: Sequence[str], of_rows: str) -> str:
+    """Return what is wrong with scores by row and algorithm; empty for nothing."""
+    if table.ndim != 2 or table.shape[1] != len(names):
+        return (
+            f"scores of shape {table.shape} for {counted(len(names), 'name')}; "
+            f"give a row for each {of_rows} and a column for each name"
+        )
+    if len(names) < 2:
+        return f"{counted(len(names), 'algorithm')} to compare; give two or more"
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    return "" if twice is None else f"{twice!r} is given twice; rename one"
 
 
 def _check(
@@ -351,20 +358,14 @@ def _check(
     baseline: str | None,
     n_resamples: int | None,
     confidence: float,
+    test: PairedTest,
+    by_seed: Floats | None,
+    ratio: float | None,
+    margin: float | None,
 ) -> None:
-    fault = None
-    if table.ndim != 2 or table.shape[1] != len(names):
-        fault = (
-            f"scores of shape {table.shape} for {len(names)} names; "
-            "give a row for each user and a column for each name"
-        )
-    elif len(names) < 2:
-        fault = (
-            f"{len(names)} algorithm{'' if len(names) == 1 else 's'} to compare; name two or more"
-        )
-    elif len(set(names)) < len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
-        fault = f"{twice!r} is given twice; rename one"
+    fault = table_fault(table, names, "user")
+    if fault:
+        pass
     elif np.isinf(table).any():
         fault = "a score is infinite; leave it out as NaN"
     elif baseline is not None and baseline not in names:
@@ -373,19 +374,8 @@ def _check(
         fault = f"confidence {confidence}; use one such as 0.95"
     elif n_resamples is not None and n_resamples < 1:
         fault = f"{n_resamples} resamples; use 10,000"
-    if fault:
-        raise ComparisonError(f"comparison: {fault}")
-
-
-def _check_design(
-    table: Floats,
-    test: PairedTest,
-    by_seed: Floats | None,
-    ratio: float | None,
-    margin: float | None,
-) -> None:
-    fault, what = None, "folds or seeds" if test == "nadeau-bengio" else "seeds"
-    if test in SEED_TESTS and (by_seed is None or len(by_seed) < 2):
+    elif test in SEED_TESTS and (by_seed is None or len(by_seed) < 2):
+        what = "folds or seeds" if test == "nadeau-bengio" else "seeds"
         fault = f"{test} with scores of fewer than two {what}; give those of each as by_seed"
     elif by_seed is not None and by_seed.shape[1:] != table.shape:
         fault = f"by_seed of shape {by_seed.shape} for scores of shape {table.shape}; give a table "
@@ -448,12 +438,22 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
         if all(any({*need} <= other for other in others) for need in needs):
             groups = others
     groups.sort(key=sorted)
-    names = [_name(number) for number in range(1, len(groups) + 1)]
     between = "." if len(groups) > len(ascii_lowercase) else ""
     return [
-        between.join(name for name, group in zip(names, groups, strict=True) if member in group)
+        between.join(_name(i) for i, group in enumerate(groups, 1) if member in group)
         for member in range(n)
     ]
+
+
+def ranked_letters(keys: Floats, significant: NDArray[np.bool_]) -> list[str]:
+    """Return the letters of algorithms, the least key first, given which pairs differ."""
+    firsts, seconds = np.triu_indices(len(keys), 1)
+    different = np.zeros((len(keys), len(keys)), bool)
+    different[firsts, seconds] = different[seconds, firsts] = significant
+    order = np.argsort(keys, kind="stable")
+    marks = np.empty(len(keys), object)
+    marks[order] = letters(different[np.ix_(order, order)])
+    return marks.tolist()
 
 
 def _name(number: int) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from harness import seeds
 from harness.errors import ComparisonError, counted
-from harness.statistics.comparison import adjust, letters
+from harness.statistics.comparison import adjust, ranked_letters, table_fault
 from harness.statistics.resampling import Floats
 
 if TYPE_CHECKING:
@@ -167,23 +167,19 @@ def compare_ranks(
         }
     )
     pairs[["p_first_better", "p_equivalent", "p_second_better"]] = posteriors
-    different = np.zeros((k, k), bool)
-    different[firsts, seconds] = different[seconds, firsts] = adjusted <= level
-    order = np.argsort(means, kind="stable")
-    marks = dict(zip(order.tolist(), letters(different[np.ix_(order, order)]), strict=True))
     is_best = signed == signed.max(axis=1, keepdims=True)
     algorithms = pd.DataFrame(
         {
             "algorithm": list(names),
             "mean_rank": means,
-            "letters": [marks[i] for i in range(k)],
+            "letters": ranked_letters(means, adjusted <= level),
             "wins": (is_best / is_best.sum(axis=1, keepdims=True)).sum(axis=0),
         }
     )
     critical = stats.studentized_range.ppf(1 - level, k, np.inf) * np.sqrt(k * (k + 1) / (12 * n))
+    settings = (float(critical), post_hoc, rope, level, seed)
     note = _undecidable(n, k, post_hoc, level)
-    settings = (float(critical), post_hoc, rope, level, seed, note)
-    return RankComparison(ranks, algorithms, pairs, friedman(ranks), *settings)
+    return RankComparison(ranks, algorithms, pairs, friedman(ranks), *settings, note)
 
 
 def friedman(ranks: Floats) -> Friedman:
@@ -244,8 +240,7 @@ def _undecidable(n: int, k: int, post_hoc: PostHoc, level: float) -> str:
     """Return why no difference can be significant, if none can, and how many data sets can."""
 
     def least(n_datasets: int) -> float:
-        others = np.zeros(k * (k - 1) // 2 - 1)
-        differences = np.array([k - 1.0, *others])
+        differences = np.array([k - 1.0, *[0.0] * (k * (k - 1) // 2 - 1)])
         return float(p_of_ranks(differences, n_datasets, k, post_hoc)[1][0])
 
     if least(n) <= level:
@@ -259,19 +254,11 @@ def _undecidable(n: int, k: int, post_hoc: PostHoc, level: float) -> str:
 
 
 def _check(table: Floats, names: Sequence[str], rope: float, level: float) -> None:
-    fault = None
-    if table.ndim != 2 or table.shape[1] != len(names):
-        fault = (
-            f"scores of shape {table.shape} for {counted(len(names), 'name')}; "
-            "give a row for each data set and a column for each name"
-        )
+    fault = table_fault(table, names, "data set")
+    if fault:
+        pass
     elif len(table) < 2:
         fault = f"{counted(len(table), 'data set')}; give two or more"
-    elif len(names) < 2:
-        fault = f"{counted(len(names), 'algorithm')} to compare; give two or more"
-    elif len(set(names)) < len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
-        fault = f"{twice!r} is given twice; rename one"
     elif not np.isfinite(table).all():
         fault = "a score is missing or infinite; leave its algorithm or its data set out"
     elif not 0 <= rope < np.inf:

@@ -15,7 +15,7 @@ import harness
 from harness.cli import views
 from harness.errors import ResultsError
 from harness.report.plots import KINDS
-from harness.results.group_tables import group_tables
+from harness.results.display import group_tables
 
 DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind != "groups"}
 DRAWN |= {"groups-ndcg@10-users-known"}  # a test user of run one is unknown to the model
@@ -149,7 +149,7 @@ def test_a_plot_command_that_draws_nothing_is_an_error(call, tmp_path, monkeypat
     def nothing(*_):
         raise ResultsError("nothing to show")
 
-    monkeypatch.setattr("harness.report.plots.Plot.write", nothing)
+    monkeypatch.setattr("harness.report.drawing.Plot.write", nothing)
     code, out, err = call("plot", "one", "--output", tmp_path)
     assert (code, out, err.count("\n")) == (2, "", len(KINDS))
 

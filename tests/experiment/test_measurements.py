@@ -160,12 +160,12 @@ def test_the_limit_of_the_address_space_counts():
 
 
 def test_a_run_says_where_and_when_its_cells_were_measured_and_what_was_found(monkeypatch):
-    monkeypatch.setattr("harness.results.record._processor", lambda: "CPU X")
+    monkeypatch.setattr("harness.results.environment._processor", lambda: "CPU X")
     first = harness.run(SMALL | {"algorithms": ["BaselineOnly"]}, results=None)
     measured = first.info["cells"][0]["measured"]
     assert (measured.workers, measured.date) == (1, first.info.started[:10])
     assert not [note for note in first.info["notes"] if "measured" in note]
-    monkeypatch.setattr("harness.results.record._processor", lambda: "CPU Y")
+    monkeypatch.setattr("harness.results.environment._processor", lambda: "CPU Y")
     monkeypatch.setattr("harness.experiment.cell.n_threads", lambda: 7)
     second = harness.run(SMALL, results=None)
     n_found, n_cells = len(first.info["cells"]), len(second.info["cells"])

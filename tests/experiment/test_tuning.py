@@ -20,7 +20,8 @@ from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
 from harness.report.summary import summarise
 from harness.report.tables import parameter_tables
-from harness.results.runs import Run, display_table
+from harness.results.display import display_table
+from harness.results.runs import Run
 from harness.results.store import CellRecord, CellStore
 from harness.sections import Range
 from harness.splits.kinds import GlobalTime, Holdout, LeaveNOut, Rolling, UserFraction, UserHoldout

@@ -28,8 +28,9 @@ from harness.report.summary import headline, summarise
 from harness.report.tables import latex, sensitivity_tables
 from harness.results import Run, find_runs, read_run
 from harness.results.compare import join
+from harness.results.display import rounded_csv, to_csv, to_markdown
 from harness.results.record import RunInfo
-from harness.results.runs import bounds_to_csv, open_run, to_csv, to_markdown
+from harness.results.runs import open_run
 
 FAILING = """
 import surprise
@@ -114,7 +115,7 @@ def write(tmp_path, made):
 def show(folder):
     """Show all words and numbers of a run that commands show; plots take longer."""
     run = read_run(folder)
-    for text in (to_csv, bounds_to_csv, to_markdown, methods, describe_run, describe_cells):
+    for text in (to_csv, to_markdown, methods, describe_run, describe_cells):
         text(run.info)
     run._repr_html_()
     join([run, Run(run.info, run.users)])
@@ -403,7 +404,7 @@ def test_no_csv_of_a_run_holds_a_formula(hostile):
     summary = summarise(run)
     for text in (
         to_csv(run.info),
-        bounds_to_csv(run.info),
+        rounded_csv(run.bounds),
         *(table.csv for table in sensitivity_tables(summary)),
         KINDS["tradeoff"](summary, "ndcg@5").csv,
     ):

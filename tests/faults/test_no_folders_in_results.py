@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness.datasets import Ratings, cache_folder
-from harness.results.record import without_folders
+from harness.results.environment import without_folders
 
 
 def everything_in(folder):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from harness.report import latex, style, write_index
 from harness.report.page import linked
 from harness.report.plots import KINDS
-from harness.report.summary import plain, shortened
-from harness.report.tables import escape_latex
+from harness.report.summary import shortened
+from harness.results.display import escape_latex, plain, to_csv, to_markdown
 from harness.results.record import RunInfo
-from harness.results.runs import Run, to_csv, to_markdown
+from harness.results.runs import Run
 
 FOREIGN = {"img", "i", "b", "u", "why"}
 HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"

@@ -15,7 +15,7 @@ from matplotlib.text import Text
 from harness.algorithms import registry
 from harness.errors import ResultsError
 from harness.report import plots
-from harness.report.plots import scale_without, spread_positions
+from harness.report.drawing import scale_without, spread_positions
 from harness.report.styles import plot_style
 from harness.report.summary import shortened, summarise
 from harness.results.record import RunInfo

@@ -9,7 +9,7 @@ import pytest
 
 from harness.report import latex, style
 from harness.report.summary import summarise
-from harness.results.runs import bounds_to_csv, display_table, to_csv, to_markdown
+from harness.results.display import display_table, rounded_csv, to_csv, to_markdown
 
 LABELS = ["ndcg@5", "ndcg@10", "ndcg@20", "rmse"]
 
@@ -50,7 +50,7 @@ class Tables(HTMLParser):
 def rows(nasty):
     """The rows of both CSV files as tables show them, each with the decimals of its metrics."""
     decimals = {table.key: table.decimals for table in summarise(nasty).tables}
-    texts = (to_csv(nasty.info), bounds_to_csv(nasty.info))
+    texts = (to_csv(nasty.info), rounded_csv(nasty.bounds))
     found = [row for text in texts for row in csv.DictReader(io.StringIO(text))]
     found.sort(key=lambda row: list(decimals).index(row["table"]))
     return [

@@ -9,7 +9,7 @@ from harness.cli import main
 from harness.errors import MetricError, ResultsError
 from harness.metrics import conventions
 from harness.results import read_run
-from harness.results.scores import Sensitivity, under_conventions
+from harness.results.sensitivity import Sensitivity, under_conventions
 from harness.results.store import CellStore
 
 CONFIG = {

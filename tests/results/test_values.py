@@ -15,8 +15,7 @@ from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
 from harness.report.summary import headline, summarise
 from harness.results import Run, read_run
-from harness.results.record import AlgorithmMean, CellResult, FailedCell, MetricComparison, RunInfo
-from harness.results.runs import (
+from harness.results.display import (
     column_decimals,
     decimals,
     display_table,
@@ -24,6 +23,7 @@ from harness.results.runs import (
     to_csv,
     to_markdown,
 )
+from harness.results.record import AlgorithmMean, CellResult, FailedCell, MetricComparison, RunInfo
 from harness.results.scores import infer
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]

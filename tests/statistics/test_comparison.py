@@ -117,7 +117,7 @@ def test_the_same_scores_twice_share_a_letter_and_have_no_effect(scores):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"scores": np.ones((5, 1)), "names": ["A"]}, "1 algorithm to compare; name two or more"),
+        ({"scores": np.ones((5, 1)), "names": ["A"]}, "1 algorithm to compare; give two or more"),
         ({"scores": np.ones((5, 3))}, r"scores of shape \(5, 3\) for 2 names; give a row"),
         ({"scores": np.ones(5)}, r"scores of shape \(5,\) for 2 names; give a row"),
         ({"names": ["A", "A"]}, "'A' is given twice; rename one"),

@@ -1,0 +1,456 @@
+"""A run's results as rows and as texts: for a screen, Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from harness import metrics
+from harness.errors import ResultsError, suggestion
+from harness.results.record import (
+    FEWEST_USERS,
+    AnyCell,
+    Bound,
+    CellResult,
+    GroupScores,
+    RunInfo,
+)
+from harness.results.scores import deviation, mean_or_none, primary_metric
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUP = ("dataset", "split", "candidates")
+"""What a table is called."""
+ROW = (*GROUP, "algorithm", "table", "row")
+"""Display names and identities of a row."""
+TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
+BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
+"""What the bounds of a table are called."""
+
+DEFAULT_DECIMALS = 4
+"""If the uncertainty of a number is unknown."""
+MOST_DECIMALS = 7
+ERRORS_IN_INTERVAL = 2 * 1.96
+"""Standard errors between the ends of a 95% interval."""
+
+_LATEX = (
+    {c: f"\\{c}" for c in "{}$&#_%"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
+    | {"±": r"$\pm$", "×": r"$\times$", "−": "$-$", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$"}
+    | {"…": r"\dots{}", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''"}
+)
+"""How LaTeX writes what is special in it, or not in its usual fonts."""
+
+
+def plain(text: object) -> str:
+    """Return text on one line, without characters that cannot be printed."""
+    return " ".join("".join(c for c in str(text) if c.isprintable() or c.isspace()).split())
+
+
+def escape_markdown(text: object) -> str:
+    """Return text escaped for Markdown."""
+    shown = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(str(text).split()))
+    return shown.replace("&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def escape_latex(text: object) -> str:
+    """Return text escaped for LaTeX; characters without a usual font become code points."""
+    return "".join(
+        _LATEX.get(c, c if c.isascii() or "À" <= c <= "ž" else f"[U+{ord(c):04X}]")
+        for c in unicodedata.normalize("NFC", plain(text))
+    )
+
+
+def as_text(value: Any) -> Any:
+    """Return a cell of a CSV file so that a spreadsheet takes text for text, not for a formula.
+
+    Text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an apostrophe
+    in front, unless it is a number. Everything else stays as it is.
+    """
+    if not isinstance(value, str) or value[:1] not in tuple("=+-@\t\r"):
+        return value
+    return value if re.fullmatch(r"[+-]\d*\.?\d+(e[+-]?\d+)?", value) else f"'{value}"
+
+
+def frame_to_csv(frame: pd.DataFrame, float_format: str | None = None) -> str:
+    """Return a table as CSV, text as `as_text` has it."""
+    table = frame.apply(lambda own: own.map(as_text) if own.dtype.kind == "O" else own)
+    table.columns = table.columns.map(as_text)
+    return str(table.to_csv(index=False, lineterminator="\n", float_format=float_format))
+
+
+def identifier(name: str) -> str:
+    """Return a name as letters, digits and dashes."""
+    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts with its title, as a screen, the page, a notebook and a paper show it."""
+
+    title: str
+    caption: str
+    number: int = 1
+    """Of the results table that it belongs to, from 1."""
+    columns: Sequence[str] = ()
+    """Empty where there is nothing to show; the caption says why."""
+    rows: Sequence[Sequence[str]] = ()
+    best: Collection[tuple[int, int]] = ()
+    """Row and column of highlighted values."""
+    n_words: int = 1
+    """How many columns, from the left, hold words."""
+    below: Collection[int] = ()
+    """Rows with a line above them."""
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The texts as a frame."""
+        import pandas as pd
+
+        return pd.DataFrame([*self.rows], columns=pd.Index(self.columns))
+
+    @property
+    def csv(self) -> str:
+        """The table as a file."""
+        return frame_to_csv(self.frame.map(str.strip))
+
+    @property
+    def markdown(self) -> str:
+        """Title, table and caption."""
+        lines = [f"## {escape_markdown(self.title)}", ""]
+        lines += [*markdown_table(self.frame, {*self.columns[: self.n_words], "gap"}), ""]
+        return "\n".join([*lines, escape_markdown(self.caption), ""] if self.caption else lines)
+
+    @property
+    def latex(self) -> str:
+        """The table for a paper; it needs the package ``booktabs``."""
+        frame = self.frame.map(escape_latex).rename(columns=escape_latex)
+        caption, label = f"{self.title}. {self.caption}", identifier(self.title)
+        return latex_table(frame, caption, label, self.n_words)
+
+
+def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
+    """Return the lines of a table of texts; columns of `words` are aligned to the left."""
+    line = ["---" if column in words else "---:" for column in frame.columns]
+    rows = [list(frame.columns), line, *frame.itertuples(index=False)]
+    return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
+
+
+def latex_table(frame: pd.DataFrame, caption: str, label: str, n_words: int = 1) -> str:
+    """Return a table of LaTeX from escaped cells, the first columns aligned to the left."""
+    text: str = frame.style.hide(axis="index").to_latex(
+        caption=escape_latex(caption),
+        label=f"tab:{label}",
+        column_format="l" * n_words + "r" * (len(frame.columns) - n_words),
+        position_float="centering",
+        hrules=True,
+    )
+    return text
+
+
+def decimals(errors: Iterable[float]) -> int:
+    """Return the decimals that show the median standard error with two digits, from 0 to 7.
+
+    Errors of 0 and NaN are ignored. Without any, the default is 4 decimals.
+    """
+    known = [each for each in errors if math.isfinite(each) and each > 0]
+    if not known:
+        return DEFAULT_DECIMALS
+    # The error as it is written with two digits decides: 0.0996 becomes 0.10, not 0.100.
+    exponent = int(f"{median(known):.1e}".partition("e")[2])
+    return min(max(1 - exponent, 0), MOST_DECIMALS)
+
+
+def interval_decimals(rows: Iterable[Any]) -> int:
+    """Return the decimals of numbers with ``low`` and ``high``, the ends of their intervals."""
+    ends = [(row.low, row.high) for row in rows if None not in (row.low, row.high)]
+    return decimals((high - low) / ERRORS_IN_INTERVAL for low, high in ends)
+
+
+def column_decimals(info: RunInfo) -> dict[tuple[str, str], int]:
+    """Return the decimals of metrics by table and label, from the intervals over users.
+
+    A metric without intervals is missing; it gets `DEFAULT_DECIMALS`.
+    """
+    return {(each.table, each.metric): interval_decimals(each.algorithms)
+            for each in info.statistics}  # fmt: skip
+
+
+def rounded(value: float | None, places: int) -> str:
+    """Return a number as text without the sign of a zero, nothing where there is none."""
+    if value is None or math.isnan(value):
+        return ""
+    text = f"{value:.{places}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")
+
+
+def result_rows(info: RunInfo) -> list[dict[str, Any]]:
+    """Return the results table, as `Run.table` describes it."""
+    searched = any(cell.n_trials is not None for cell in info.cells)
+    compared = {
+        (each.metric, mean.row): mean for each in info.statistics for mean in each.algorithms
+    }
+    letters = {metric for metric, _ in compared}
+    rows, cells_of = [], info.cells_of_rows
+    for entry in info.rows:
+        cells = cells_of[entry.row]
+        good = [cell for cell in cells if isinstance(cell, CellResult)]
+        row: dict[str, Any] = {key: entry[key] for key in ("algorithm", *GROUP)}
+        for label in info.metrics:
+            row[label] = _or_nan(entry.scores[label])
+            if info.has_several_cells:
+                row[f"{label}_sd"] = _or_nan(
+                    deviation([_or_nan(cell.scores[label].mean) for cell in good])
+                )
+            if label in letters:
+                found = compared.get((label, entry.row))
+                row[f"{label}_low"] = _or_nan(found.low if found else None)
+                row[f"{label}_high"] = _or_nan(found.high if found else None)
+                row[f"{label}_letters"] = found.letters if found else ""
+        if searched:
+            settings = (
+                json.dumps({k: v for k, v in c.params.items() if k != "random_state"},
+                           sort_keys=True) for c in good if c.n_trials is not None)  # fmt: skip
+            row["tuned"] = "; ".join(dict.fromkeys(settings))
+            row["n_trials"] = sum(cell.n_trials or 0 for cell in good)
+            row["search_seconds"] = math.fsum(cell.search_seconds or 0.0 for cell in good)
+        for column in TIMES:
+            row[column] = _or_nan(mean_or_none([cell[column] for cell in good]))
+        row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
+        row["n_users"] = max((cell.n_users for cell in good), default=0)
+        row |= {"n_cells": len(good), "n_failed": len(cells) - len(good), "error": _errors(cells)}
+        rows.append(row | {"table": entry.table, "row": entry.row})
+    return rows
+
+
+def bound_rows(info: RunInfo) -> list[dict[str, Any]]:
+    """Return the table of bounds, as `Run.bounds` describes it."""
+    rows = []
+    for entry in info.bounds:
+        row: dict[str, Any] = {"bound": BOUNDS[entry.bound]} | {key: entry[key] for key in GROUP}
+        for label in info.metrics:
+            row[label] = _or_nan(entry.scores.get(label))
+            if info.has_several_cells:
+                row[f"{label}_sd"] = _or_nan(entry.deviations.get(label))
+        rows.append(row | {"table": entry.table})
+    return rows
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _errors(cells: Sequence[AnyCell]) -> str:
+    """Return why cells failed, as ``fold 1: out of memory; folds 2, 3: no``."""
+    folds: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.error:
+            folds.setdefault(cell.error, {})[str(cell.fold + 1)] = None
+    if not any(cell.n_folds > 1 for cell in cells):
+        return "; ".join(folds)
+    return "; ".join(
+        f"fold{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}: {error}"
+        for error, numbers in folds.items()
+    )
+
+
+def best_rows(frame: pd.DataFrame, label: str) -> pd.Series[bool]:
+    """Return which rows of a results table have the best value: one, or several that are equal.
+
+    Algorithms with a failed cell are excluded: their values are of other folds.
+    """
+    values = frame[label].where(frame["n_failed"] == 0)
+    best = values.max() if metrics.parse(label).higher_is_better else values.min()
+    return values.eq(best)
+
+
+def row_name(row: Mapping[Any, Any]) -> str:
+    """Return the name of a row of a results table, as ``SVD (4 of 7 cells)`` where 3 failed."""
+    if not (row["n_cells"] and row["n_failed"]):
+        return str(row["algorithm"])
+    return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
+
+
+@dataclass(frozen=True, eq=False)
+class DisplayTable:
+    """The results table as text."""
+
+    frame: pd.DataFrame
+    """Of strings, bounds below each table, without empty columns."""
+    bounds: list[int]
+    """Which rows are bounds."""
+    best: dict[str, list[int]]
+    """By metric, the rows with the best value of their table, unless they are alone in it."""
+
+
+def display_table(info: RunInfo) -> DisplayTable:
+    """Return the results table as text.
+
+    Each metric has, within one data set, split and candidates, the decimals that its uncertainty
+    allows; see `decimals`.
+    """
+    import pandas as pd
+
+    named: list[dict[str, Any]] = [row | {"shown": row_name(row)} for row in result_rows(info)]
+    named += [row | {"shown": row["bound"]} for row in bound_rows(info)]
+    order = [*info.tables].index
+    named.sort(key=lambda row: order(row["table"]))
+    frame = pd.DataFrame(named)
+    is_bound, digits = frame["row"].isna(), column_decimals(info)
+    shown: dict[str, Iterable[str]] = {"algorithm": frame["shown"]}
+    shown |= {column: frame[column] for column in GROUP if frame[column].nunique() > 1}
+    best: dict[str, list[int]] = {label: [] for label in info.metrics}
+    for label in info.metrics:
+        for _, own in frame[~is_bound].groupby("table", sort=False):
+            best[label] += own.index[best_rows(own, label) & (len(own) > 1)].tolist()
+        places = [digits.get((table, label), DEFAULT_DECIMALS) for table in frame["table"]]
+        spreads = frame.get(f"{label}_sd", [math.nan] * len(frame))
+        columns = zip(frame[label], spreads, places, strict=True)
+        numbers = pd.Series([_with_spread(*each, max(places)) for each in columns])
+        if f"{label}_letters" in frame:  # padded, so that the numbers stay under each other
+            marks = frame[f"{label}_letters"].fillna("")
+            numbers = numbers.str.rjust(numbers.str.len().max()) + " "
+            numbers += marks.str.ljust(marks.str.len().max())
+        shown[label] = numbers
+    if "tuned" in frame:
+        for title, column, digit in (("trials", "n_trials", 0), ("search s", "search_seconds", 1)):
+            tuned = frame[column].where(frame["tuned"].fillna("") != "")
+            shown[title] = [rounded(each, digit) for each in tuned]
+    for column in TIMES:
+        shown[column.replace("_seconds", " s")] = [rounded(each, 2) for each in frame[column]]
+    shown["peak MB"] = [rounded(each, 0) for each in frame["peak_mb"]]
+    shown["users"] = [rounded(each or math.nan, 0) for each in frame["n_users"]]
+    if (errors := frame["error"].fillna("")).any():
+        shown["error"] = errors
+    return DisplayTable(pd.DataFrame(shown), frame.index[is_bound].tolist(), best)
+
+
+def _with_spread(value: float, spread: float, places: int, widest: int) -> str:
+    """Return a number, padded to align decimal points, and its spread."""
+    missing = widest - places + (places == 0 < widest)
+    padded = [text + " " * missing for each in (value, spread) if (text := rounded(each, places))]
+    return " ± ".join(padded)
+
+
+def headline(info: RunInfo) -> str:
+    """Return one line: data, split, candidates, seeds."""
+    parts = [" and ".join(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
+    return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {info.seeds_text}"
+
+
+def to_markdown(info: RunInfo) -> str:
+    """Return ``table.md``: what was run, the table, and the notes under it."""
+    lines = [
+        f"# {escape_markdown(info.name)}",
+        "",
+        *([escape_markdown(info.description), ""] if info.description else []),
+        escape_markdown(headline(info)),
+        "",
+        *markdown_table(display_table(info).frame, {"algorithm", "error", *GROUP}),
+        *([""] if info.notes else []),
+        *(f"- {escape_markdown(note)}" for note in info.notes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def to_csv(info: RunInfo) -> str:
+    """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
+    import pandas as pd
+
+    return rounded_csv(pd.DataFrame(result_rows(info)))
+
+
+def rounded_csv(table: pd.DataFrame) -> str:
+    """Return numbers as CSV: values to eight decimals, seconds to three, megabytes to none."""
+    forms = dict.fromkeys((*TIMES, "search_seconds"), "{:.3f}") | {"peak_mb": "{:.0f}"}
+    numbers = {
+        str(name): table[name].map(forms.get(str(name), "{:.8f}").format, na_action="ignore")
+        for name in table.select_dtypes("float").columns
+    }
+    return frame_to_csv(table.assign(**numbers))
+
+
+def group_tables(
+    info: RunInfo, label: str | None = None, *, asked: bool = False
+) -> list[TextTable]:
+    """Return a table of one metric for each division into groups.
+
+    By default the metric is nDCG at 10, or the nearest that has groups. With `asked`, what the
+    config does not ask for is left out. A ResultsError says so if no group has the metric.
+    """
+    known = list(dict.fromkeys(entry.metric for entry in info.groups))
+    if label is not None and label not in known:
+        hint = suggestion(label, known) if known else "add `groups` to its config and run it again"
+        raise ResultsError(f"{info.name}: no groups with {label}; {hint}")
+    label = label or (primary_metric(known) if known else "")
+    titles = {each.title for each in info.experiment.groups}
+    entries = [each for each in info.groups if each.metric == label]
+    return [_group_table(info, each) for each in entries if each.title in titles or not asked]
+
+
+def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
+    """Return the algorithms of a table in each group, a random order, and the sizes of groups."""
+    groups, of_items = entry.groups, entry.side == "items"
+    order = [row for row in info.rows if row.table == entry.table]
+    places = interval_decimals(mean for group in groups for mean in group.algorithms)
+    choose = max if metrics.parse(entry.metric).higher_is_better else min
+    sizes = {"users": [each.n_users for each in groups]}
+    if any(each.n_left_out for each in groups):
+        sizes["without a score"] = [each.n_left_out for each in groups]
+    if of_items:
+        sizes["test items"] = [each.n_members for each in groups]
+    columns = [("algorithm", [*(row.algorithm for row in order), BOUNDS["random"], *sizes])]
+    best, caption = [], []
+    for j, group in enumerate(groups):
+        means = {mean.row: (mean.mean, mean.letters) for mean in group.algorithms}
+        own = [means.get(row.row, (None, "")) for row in order]
+        values = [value for value, _ in own if value is not None]
+        if len(values) > 1 and not group.is_small:
+            best += [(i, j + 1) for i, (value, _) in enumerate(own) if value == choose(values)]
+        width = max((len(letters) + 1 for _, letters in own if letters), default=0)
+        shown = [f"{rounded(value, places)}{f' {letters}' if letters else '':<{width}}"
+                 for value, letters in [*own, (group.random, "")]]  # fmt: skip
+        counts = [f"{size[j]:,}{'':<{width}}" for size in sizes.values()]
+        columns.append((group.group + " *" * group.is_small, [*shown, *counts]))
+    if any(mean.letters for group in groups for mean in group.algorithms):
+        caption.append(
+            "Algorithms that share a letter in a group are not significantly different there."
+        )
+    if entry.gaps:
+        gaps, digits = {gap.row: gap for gap in entry.gaps}, interval_decimals(entry.gaps)
+        shown = [""] * (len(order) + 1 + len(sizes))
+        for i, gap in enumerate(gaps.get(row.row) for row in order):
+            if gap is not None:
+                shown[i], *ends = (rounded(x, digits) for x in (gap.difference, gap.low, gap.high))
+                shown[i] += f" ({' to '.join(ends)})" if ends[0] else ""
+        columns.append(("gap", shown))
+        pairs = ", over users with a score in both" * of_items
+        caption.append(
+            f"gap: an algorithm's greatest group less its least{pairs}, with the interval."
+        )
+    if any(group.is_small for group in groups):
+        few = f"*: fewer than {FEWEST_USERS} users, so without letters and not in the gap."
+        caption.append(few)
+    if of_items:
+        caption.append(
+            "Ranks are those of the whole lists; items of the group alone are relevant and in the "
+            "ideal. Users without a relevant item of the group have no score."
+        )
+    where = f", {', '.join(entry.names)}" if len(info.tables) > 1 else ""
+    return TextTable(
+        f"{entry.metric} by {entry.title}{where}",
+        " ".join(caption),
+        [*info.tables].index(entry.table) + 1,
+        [title for title, _ in columns],
+        list(zip(*(own for _, own in columns), strict=True)),
+        best,
+        below=[len(order)],
+    )

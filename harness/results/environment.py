@@ -1,0 +1,121 @@
+"""With what a run was made: versions, packages, commit and machine, without names of its user."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import subprocess
+import tempfile
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import distribution, version
+from pathlib import Path
+from typing import Self
+
+import harness
+from harness.datasets import cache_folder
+from harness.results.fields import Amount, Count, Record, Text
+
+PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")
+
+
+class Machine(Record):
+    """Properties of the machine that affect timings."""
+
+    system: Text
+    processor: Text
+    cores: Count
+    memory_gb: Amount
+
+    @classmethod
+    def here(cls) -> Self:
+        """Return those of this machine, without names of it or its user."""
+        import psutil
+
+        return cls(
+            system=platform.system(),
+            processor=_processor(),
+            cores=os.cpu_count() or 1,
+            memory_gb=round(psutil.virtual_memory().total / 1e9, 1),
+        )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, this package and what it computes with."""
+    found = {package: version(package) for package in PACKAGES}
+    return {"python": platform.python_version(), "harness": harness.__version__} | found
+
+
+def packages() -> dict[str, str]:
+    """Return a hash of the files of this package and of what it computes with, as installed.
+
+    Equal wheels have equal hashes wherever they are installed; what a machine compiled itself has
+    its own. A package whose installer kept no list of files is missing.
+    """
+    top = Path(harness.__file__).parent
+    sources = sorted(path.relative_to(top).as_posix() for path in top.rglob("*.py"))
+    lists = {"harness": [f"{each} {_sha256((top / each).read_bytes())}" for each in sources]}
+    for package in PACKAGES:
+        files = distribution(package).files or []
+        lists[package] = sorted(
+            f"{file.as_posix()} {file.hash.value}"
+            for file in files
+            if file.hash and ".." not in file.parts and ".dist-info" not in file.parts[0]
+        )
+    return {name: _sha256("\n".join(own).encode()) for name, own in lists.items() if own}
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def commit() -> str | None:
+    """Return the commit of the checkout that the package runs from, None outside of one.
+
+    A trailing ``+`` says that the checkout held changes.
+    """
+    top = Path(harness.__file__).resolve().parents[1]
+    if not (top / ".git").exists():
+        return None
+    try:
+        head = _git(top, "rev-parse", "HEAD")
+        changed = _git(top, "status", "--porcelain", "--untracked-files=no", "--", "harness")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head + ("+" if changed else "")
+
+
+def _git(top: Path, *words: str) -> str:
+    command = ["git", "-C", str(top), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
+    return done.stdout.strip()
+
+
+@cache
+def _processor() -> str:
+    listing = Path("/proc/cpuinfo")
+    if listing.is_file():  # Linux; elsewhere the platform module knows
+        for line in listing.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def without_folders(text: str, base: Path | None = None) -> str:
+    """Return a message with the folders of this machine replaced by their purpose.
+
+    Results are shared, so their notes and errors must not show local folders, `base`, that of the
+    config, among them.
+    """
+    named = {cache_folder(): "(cache)", Path(tempfile.gettempdir()): "(temporary)"}
+    with suppress(RuntimeError):  # nobody's home
+        named[Path.home()] = "~"
+    named |= {} if base is None else {base: "."}
+    named[Path.cwd()] = "."
+    folders = {str(each.absolute()): name for each, name in named.items()}
+    for folder in sorted(folders, key=len, reverse=True):
+        if len(Path(folder).parts) > 1:
+            text = re.sub(re.escape(folder) + r"(?![\w.-])", folders[folder], text)
+    return text

@@ -1,0 +1,190 @@
+"""How much the scores of a run depend on definitions: those of other libraries, and of ties."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness import metrics
+from harness.errors import MetricError, ResultsError
+from harness.metrics import Metric, conventions
+from harness.results.record import (
+    ConventionRow,
+    ConventionScores,
+    RowName,
+    TableName,
+    TieRow,
+    TieScores,
+)
+from harness.results.scores import USUAL_RANK, RowValue, mean_or_none, primary_metric
+from harness.results.store import CellRecord, CellStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.results.runs import Run
+
+TIE_RULES = ("average", "first", "last", "best", "worst")
+
+
+@dataclass
+class _Row:
+    """One row's lists under other definitions."""
+
+    name: RowName
+    tied: list[float] = field(default_factory=list)
+    notes: dict[Metric, str] = field(default_factory=dict)
+    open: dict[Metric, RowValue] = field(default_factory=dict)
+    values: dict[Metric, float | None] = field(default_factory=dict)
+
+    def close(self) -> _Row:
+        """Forget what is kept of each user; a definition without a score in a cell has none."""
+        for metric, value in self.open.items():
+            self.values[metric] = None if metric in self.notes else value.value
+        self.open = {}
+        return self
+
+
+class Sensitivity:
+    """How much the scores of a run depend on definitions: those of other libraries, and of ties.
+
+    Each library computes the metric of one `role` (``ndcg``, ``ap``, ...) in its own way; without a
+    `threshold`, with its own for relevance. The primary of the run's metrics gives the cut-off rank
+    when `k` is left out, and its ties are ordered in every way.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        *,
+        role: str = "ndcg",
+        k: int | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        primary = metrics.parse(primary_metric(labels))
+        self.role = role
+        self.k = k or primary.k or USUAL_RANK
+        known = conventions()
+        self.definitions = {
+            name: each.metrics(self.k, threshold)[role]
+            for name, each in known.items()
+            if role in each.roles
+        }
+        if not self.definitions:
+            roles = sorted({each for convention in known.values() for each in convention.roles})
+            raise MetricError(f"{role}: no convention defines it; use one of {', '.join(roles)}")
+        if "ties" not in primary.params:
+            primary = metrics.parse(f"ndcg@{self.k}")
+        self.rules: dict[str, Metric] = {}
+        for rule in TIE_RULES:
+            try:
+                self.rules[rule] = primary.having(ties=rule)
+            except MetricError:
+                continue  # a metric that has no such rule
+        self._tables: dict[str, dict[str, _Row]] = {}
+        self._last: _Row | None = None
+
+    def add(self, cell: RowName, record: CellRecord) -> None:
+        """Score one cell; the cells of a row come after each other."""
+        from harness.evaluation import tied_share
+
+        row = self._tables.setdefault(cell.table, {}).setdefault(cell.row, _Row(cell))
+        if self._last is not None and self._last is not row:
+            self._last.close()
+        self._last = row
+        row.tied.append(tied_share(record.rankings, self.k))
+        for metric in {*self.definitions.values(), *self.rules.values()}:
+            value = row.open.setdefault(metric, RowValue(metric))
+            try:
+                scores = metrics.score([metric], record.rankings, record.pairs)[metric]
+            except MetricError as error:
+                row.notes.setdefault(metric, str(error).partition(": ")[2])
+            else:
+                value.add(record.users[record.kept], scores)
+
+    def results(self) -> tuple[list[ConventionScores], list[TieScores]]:
+        """Return the scores by the definition of each library and under each rule for ties."""
+        found: list[ConventionScores] = []
+        ties: list[TieScores] = []
+        for of_table in self._tables.values():
+            rows = [row.close() for row in of_table.values()]
+            table = rows[0].name.only(TableName)
+            by_library = []
+            for name, metric in self.definitions.items():
+                scores = {row.name.row: row.values[metric] for row in rows}
+                notes = (row.notes[metric] for row in rows if metric in row.notes)
+                note = next(notes, _same_for_all([*scores.values()]))
+                by_library.append(
+                    ConventionRow(convention=name, label=str(metric), scores=scores, note=note)
+                )
+            found.append(ConventionScores(**table, metric=self.role, k=self.k, rows=by_library))
+            by_rule = [
+                TieRow(
+                    row=row.name.row,
+                    algorithm=row.name.algorithm,
+                    tied=mean_or_none(row.tied),
+                    scores={rule: row.values[metric] for rule, metric in self.rules.items()},
+                )
+                for row in rows
+            ]
+            ties += [
+                TieScores(**table, metric=str(metric), rows=by_rule)
+                for metric in [*self.rules.values()][:1]
+            ]
+        return found, ties
+
+
+def _same_for_all(scores: Sequence[float | None]) -> str:
+    """Return a note on a definition under which several algorithms all score the same."""
+    values = [score for score in scores if score is not None]
+    if len(values) < 2 or len(values) < len(scores) or max(values) - min(values) > 1e-9:
+        return ""
+    return "cannot distinguish these algorithms"
+
+
+def under_conventions(
+    run: Run,
+    store: CellStore,
+    *,
+    role: str = "ndcg",
+    k: int = USUAL_RANK,
+    threshold: float | None = None,
+) -> pd.DataFrame:
+    """Score the finished cells of a run by the definition of each library; see `Sensitivity`.
+
+    The table has a row for each convention and table of the run, a column for each algorithm, and a
+    ``note`` where there is no value. Where the store has no longer all cells, the values in the run
+    are used, if they are of the same metric at the same rank; else a ResultsError says so.
+    """
+    import pandas as pd
+
+    info = run.info
+    collected = Sensitivity(info.metrics, role=role, k=k, threshold=threshold)
+    finished = [cell for own in info.cells_of_rows.values() for cell in own if not cell.error]
+    if not finished:
+        raise ResultsError(f"{run.name}: no cell finished; run the config again")
+    try:
+        for cell in finished:
+            record = store.get(cell.key)
+            if record is None:
+                raise ResultsError(
+                    f"{run.name}: its cell of {cell.algorithm} is not in the cache; "
+                    "run the config again, which computes what is missing"
+                )
+            collected.add(cell, record)
+        tables, _ = collected.results()
+    except ResultsError:
+        tables = [each for each in info.conventions if (each.metric, each.k) == (role, k)]
+        if not tables or threshold is not None:
+            raise
+    names = {each.row: each.algorithm for each in info.rows}
+    return pd.DataFrame(
+        table.only(TableName)
+        | {"convention": row.convention, "label": row.label}
+        | {names[key]: math.nan if value is None else value for key, value in row.scores.items()}
+        | {"note": row.note}
+        for table in tables
+        for row in table.rows
+    ).drop(columns="table")
