@@ -164,10 +164,10 @@ def parameter_tables(summary: Summary) -> list[TextTable]:
     caption = sentences("importance", metric=summary.info.experiment.tuning.metric)
     columns = ("algorithm", "parameter", "share", "trials")
     for table in summary.tables:
-        own = found[found["table"] == table.key]
-        shares = (rounded(share, 2) for share in own["importance"])
-        parts = own["algorithm"], own["parameter"], shares, own["n_trials"].astype(str)
-        rows, named = list(zip(*parts, strict=True)), _titled(title, summary, table)
+        own = found[found["table"] == table.key].astype({"n_trials": str})
+        own["importance"] = [rounded(share, 2) for share in own["importance"]]
+        rows = own[["algorithm", "parameter", "importance", "n_trials"]].to_numpy().tolist()
+        named = _titled(title, summary, table)
         made += [TextTable(named, caption, table.number, columns, rows, n_words=2)] if rows else []
     return made
 
