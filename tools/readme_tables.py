@@ -22,14 +22,15 @@ from harness.results.display import display_table, to_markdown
 TOP = Path(__file__).parents[1]
 PAGES = (
     TOP / "README.md",
+    TOP / "docs" / "explanation" / "benchmark.md",
     TOP / "docs" / "explanation" / "speed.md",
     TOP / "docs" / "explanation" / "like-for-like.md",
     TOP / "docs" / "how-to" / "implicit.md",
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
-    r"(?P<marker><!-- (?P<kind>table|grid|speed|steps): (?P<name>\S+)"
-    r"(?: (?P<label>\S+))?(?: (?P<split>\S+))? -->)\n"
+    r"(?P<marker><!-- (?P<kind>table|grid|pairs|speed|steps): (?P<name>\S+)"
+    r"(?P<words>(?: \S+)*?) -->)\n"
     r"(?:\n\|(?:.*\n)+?(?=\n))?"
 )
 
@@ -40,23 +41,57 @@ def table(run: str) -> str:
     return "\n".join(line for line in lines if line.startswith("|"))
 
 
-def grid(run: str, label: str, split: str = "") -> str:
-    """Return one metric of a run: a row for each algorithm, a column for each table of a split."""
-    frame = display_table(read_run(TOP / run).info).frame
-    if "split" not in frame:  # the only one of the run
-        frame = frame.assign(split=split)
-    frame = frame[frame["split"] == split] if split else frame
-    places = list(dict.fromkeys(zip(frame["split"], frame["candidates"], strict=True)))
-    values = frame.set_index(["algorithm", "split", "candidates"])[label]
-    titles = [candidates if split else f"{name}, {candidates}" for name, candidates in places]
-    lines = [
-        "| algorithm | " + " | ".join(titles) + " |",
-        "| --- |" + " ---: |" * len(places),
-    ]
-    for algorithm in dict.fromkeys(frame["algorithm"]):
-        row = [" ".join(values[(algorithm, *place)].split()) for place in places]
-        lines.append(f"| {algorithm} | " + " | ".join(row) + " |")
-    return "\n".join(lines)
+def grid(run: str, label: str, *only: str) -> str:
+    """Return one metric of a run: a row for each algorithm, a column for each table.
+
+    Words choose among data sets, splits and candidates; `known` or `unknown` users alone.
+    """
+    found = read_run(TOP / run)
+    group = next((word for word in only if word in ("known", "unknown")), "")
+    if group:
+        frame = found.groups.query("by == 'known' and group == @group and metric == @label")
+        shown = frame["value"].map("{:.4f}".format) + " " + frame["letters"].fillna("")
+        frame = frame.assign(**{label: shown})
+    else:
+        frame = display_table(found.info).frame
+    places = [name for name in ("dataset", "split", "candidates") if name in frame]
+    for name in places:
+        chosen = frame[name].isin(only)
+        frame = frame[chosen] if chosen.any() else frame
+    varying = [name for name in places if frame[name].nunique() > 1]
+    keys = list(frame[varying].itertuples(index=False, name=None))
+    values = dict(zip(zip(frame["algorithm"], keys, strict=True), frame[label], strict=True))
+    titles = dict.fromkeys(keys)
+    rows = (
+        [algorithm, *(" ".join(values.get((algorithm, key), "").split()) for key in titles)]
+        for algorithm in dict.fromkeys(frame["algorithm"])
+    )
+    return markdown(["algorithm", *(", ".join(key) or label for key in titles)], rows)
+
+
+def pairs(run: str, label: str, candidates: str, *rows: str) -> str:
+    """Return the difference of each pair `A>B`, its interval and d_z, on each data set.
+
+    A star: significant after correction; `=`: equivalent within the margin of the run.
+    """
+    found = read_run(TOP / run).pairs.query("metric == @label and candidates == @candidates")
+
+    def cell(dataset: str, first: str, second: str) -> str:
+        for sign, one, other in ((1, first, second), (-1, second, first)):
+            is_pair = (found["first"] == one) & (found["second"] == other)
+            for pair in found[is_pair & (found["dataset"] == dataset)].itertuples():
+                low, high = sorted((sign * pair.low, sign * pair.high))
+                marks = "*" * pair.significant + "=" * pair.equivalent
+                text = f"{sign * pair.difference:+.4f}{marks} ({low:+.4f} to {high:+.4f})"
+                return f"{text}, {sign * pair.effect_size:+.2f}"
+        raise KeyError(f"{run}: no pair {first} and {second}")
+
+    datasets = list(dict.fromkeys(found["dataset"]))
+    body = (
+        [f"{first} − {second}", *(cell(dataset, first, second) for dataset in datasets)]
+        for first, second in (row.rsplit(">", 1) for row in rows)
+    )
+    return markdown(["difference", *datasets], body)
 
 
 def speed(name: str) -> str:
@@ -204,11 +239,11 @@ def plot_growth() -> None:
 
 def written(text: str) -> str:
     """Return a page with every marked table as the files have it."""
-    kinds = {"table": table, "grid": grid, "speed": speed, "steps": steps}
+    kinds = {"table": table, "grid": grid, "pairs": pairs, "speed": speed, "steps": steps}
 
     def fill(match: re.Match[str]) -> str:
-        asked = [word for word in (match["name"], match["label"], match["split"]) if word]
-        return f"{match['marker']}\n\n{kinds[match['kind']](*asked)}\n"
+        shown = kinds[match["kind"]](match["name"], *match["words"].split())
+        return f"{match['marker']}\n\n{shown}\n"
 
     return MARKER.sub(fill, text)
 

@@ -42,6 +42,9 @@ NUMBER = r"^\D*0*(\d+?)(?:\.0+)?$"
 
 One = Mapping[str, float | None]
 Values = Mapping[str, One]
+Roles = tuple[str, ...]
+Place = str | Path | None
+Tables = tuple["pd.DataFrame", "pd.DataFrame | None"]
 
 
 class Finding(Record):
@@ -342,7 +345,7 @@ def _per_list(offsets: Any, mask: Any) -> Any:
     return np.diff(np.append(0, np.cumsum(mask))[offsets])
 
 
-def _of_file(path: Path, truth_path: Any, train_path: Any, label: str) -> Audit:
+def _of_file(path: Path, truth_path: Place, train_path: Place, label: str) -> Audit:
     """Search predictions, or lists and their truth, as any program wrote them."""
     search, truth, train = _Search(label), None, None
     if truth_path is None:
@@ -383,7 +386,7 @@ def _of_file(path: Path, truth_path: Any, train_path: Any, label: str) -> Audit:
     return search.results(path.name, f"{size}; {', '.join(shown)}")
 
 
-def _read(path: Path, required: Any, optional: Any, form: str = RUN) -> pd.DataFrame:
+def _read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.DataFrame:
     """Read a table; rows that lack more than an estimate are refused.
 
     ``key`` orders lists, ``at`` is the place of the row.
@@ -409,7 +412,7 @@ def _read(path: Path, required: Any, optional: Any, form: str = RUN) -> pd.DataF
     return rows.sort_values("item", ascending=False, kind="stable") if trec else rows
 
 
-def _usable(search: _Search, rows: Any, truth: Any) -> tuple[Any, Any]:
+def _usable(search: _Search, rows: pd.DataFrame, truth: pd.DataFrame | None) -> Tables:
     """Return the tables without estimates that are no numbers, and the first row of each pair."""
     finite = np.isfinite(rows["key"].to_numpy())
     wrong, rows = rows[~finite], rows[finite]
@@ -435,7 +438,9 @@ def _usable(search: _Search, rows: Any, truth: Any) -> tuple[Any, Any]:
     return rows, truth
 
 
-def _check_training(search: _Search, rows: Any, truth: Any, train: Any) -> None:
+def _check_training(
+    search: _Search, rows: pd.DataFrame, truth: pd.DataFrame | None, train: pd.DataFrame | None
+) -> None:
     """Compare the test with the training pairs."""
     import pandas as pd
 
@@ -476,7 +481,9 @@ def _check_ids(search: _Search, rows: pd.DataFrame, truth: pd.DataFrame) -> bool
     return True
 
 
-def _check_users(search: _Search, rows: Any, truth: Any, lists: Rankings) -> None:
+def _check_users(
+    search: _Search, rows: pd.DataFrame, truth: pd.DataFrame | None, lists: Rankings
+) -> None:
     """Find users of the truth without a list; compare predictions with a single list."""
     label = search.label
     if truth is None:
