@@ -72,6 +72,7 @@ def test_a_model_trained_outside_has_the_row_of_the_run_to_the_last_digit(call, 
     pd.testing.assert_frame_equal(own, outside, check_exact=True)
 
 
+@pytest.mark.long
 def test_the_row_is_kept_in_a_run_that_other_commands_read(call, exported):
     estimates_outside(exported)
     given = ("evaluate", *FILES, "--against", "own", "--format", "csv")

@@ -122,8 +122,11 @@ def test_results_that_cannot_be_written_keep_the_cells(bench):
     assert "✓" not in err
 
 
+LATE = [pytest.param(limit, marks=pytest.mark.long) for limit in (0, 4_000)]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits")
-@pytest.mark.parametrize("limit", [0, 1_000, 4_000])
+@pytest.mark.parametrize("limit", [1_000, *LATE])
 def test_a_limit_of_file_sizes_is_met_with_a_reason(bench, limit):
     import resource
     import subprocess
