@@ -70,6 +70,7 @@ def test_splits_are_those_of_the_run():
     assert "100% of the test users have equal test ratings" in str(found)
 
 
+@pytest.mark.long
 def test_a_run_keeps_what_its_data_are_like_and_the_page_shows_it(tmp_path):
     small = CONFIG | {"name": "small", "metrics": ["ndcg@10"]}
     harness.run(small, results=tmp_path)

@@ -69,7 +69,13 @@ def test_a_cell_under_the_name_of_another_is_not_taken_for_it(bench, small):
     assert not store.is_whole(other.stem)
 
 
-@pytest.mark.parametrize("name", ["run.json", "users.parquet", *sorted(TABLE_FILES)])
+LESS_READ = ["users.parquet", *sorted({*TABLE_FILES} - {"table.csv"})]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["run.json", "table.csv"] + [pytest.param(name, marks=pytest.mark.long) for name in LESS_READ],
+)
 def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, small, name):
     first = harness.run(small)
     for kind in DAMAGES:
