@@ -346,6 +346,7 @@ def test_an_own_algorithm_is_found_in_the_current_folder_and_beside_the_config(
     assert "Traceback" not in err
 
 
+@pytest.mark.long
 def test_the_program_itself_finds_an_own_algorithm_in_worker_processes(tmp_path):
     (tmp_path / "own_of_a_program.py").write_text(OWN)
     (tmp_path / "bad_of_a_program.py").write_text(BAD)

@@ -55,6 +55,7 @@ def test_several_runs_are_one_page(call, results, tmp_path, command):
     assert path.read_text(encoding="utf-8") == page
 
 
+@pytest.mark.long
 def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
     page = tmp_path / "page.html"
     assert call("report", "one", "--baseline", "<svd> & _b_", "--output", page)[0] == 0
@@ -303,6 +304,7 @@ print(json.dumps([name for name in sys.modules if name.startswith(foreign)]))
 """
 
 
+@pytest.mark.long
 def test_the_page_is_made_from_results_alone(results, tmp_path):
     arguments = [sys.executable, "-c", SCRIPT, str(results / "one"), str(tmp_path / "p.html")]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=120)

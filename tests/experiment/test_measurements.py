@@ -68,6 +68,7 @@ print(*sorted(late), sep="\\n")
 """
 
 
+@pytest.mark.long
 def test_no_clock_runs_while_something_is_compiled_or_imported(tmp_path):
     source = "from surprise import KNNBasic\n\nclass Own(KNNBasic):\n    pass\n"
     (tmp_path / "own_class.py").write_text(source)

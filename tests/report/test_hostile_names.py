@@ -44,6 +44,7 @@ class Elements(HTMLParser):
         self.text += data
 
 
+@pytest.mark.long
 def test_the_page_shows_every_name_as_text_and_loads_nothing(nasty_page):
     page = Elements(nasty_page)
     assert page.names.count("script") == 1
