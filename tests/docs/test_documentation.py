@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import _harness
+from harness.results.audit import checks
 
 TOP = Path(__file__).parents[2]
 DOCS = TOP / "docs"
@@ -114,3 +115,9 @@ def test_every_page_is_in_the_navigation():
         return [page for each in inner for page in pages(each)]
 
     assert sorted(pages(navigation)) == sorted(named(page) for page in PAGES)
+
+
+def test_the_guide_of_audit_lists_every_check_in_its_order():
+    guide = (DOCS / "how-to" / "audit.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", guide, re.MULTILINE)
+    assert rows == [(check, each["level"]) for check, each in checks().items()]

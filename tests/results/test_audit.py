@@ -2,8 +2,6 @@
 
 import json
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -281,11 +279,3 @@ def test_the_command_fits_80_columns_and_ends_with_0(tmp_path, monkeypatch, caps
         else:
             assert "1 fault, no caution found" in out
             assert max(map(len, out.splitlines())) <= 80
-
-
-def test_the_guide_lists_every_check_in_its_order():
-    guide = Path(__file__).parents[2] / "docs" / "how-to" / "audit.md"
-    rows = re.findall(
-        r"^\| `([a-z-]+)` \| (\w+) \|", guide.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert rows == [(check, each["level"]) for check, each in checks().items()]
