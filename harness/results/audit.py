@@ -383,7 +383,7 @@ def _of_file(path: Path, truth_path: Place, train_path: Place, label: str) -> Au
         _check_users(search, rows, truth, lists)
     shown = (f"{name} {value:.4f}" for name, value in search.scores(rows, truth).items())
     size = f"{counted(len(rows), 'row')}, {counted(lists.n_users, 'user')}"
-    return search.results(path.name, f"{size}; {', '.join(shown)}")
+    return search.results(str(path), f"{size}; {', '.join(shown)}")
 
 
 def _read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.DataFrame:

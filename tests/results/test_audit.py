@@ -279,3 +279,11 @@ def test_the_command_fits_80_columns_and_ends_with_0(tmp_path, monkeypatch, caps
         else:
             assert "1 fault, no caution found" in out
             assert max(map(len, out.splitlines())) <= 80
+
+
+def test_two_files_of_one_name_are_distinguished(tmp_path):
+    paths = [tmp_path / folder / "p.csv" for folder in "ab"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("user,item,estimate,rating\nu,1,3.5,4\nu,2,3.1,5\n", encoding="utf-8")
+    assert [audit(path).input for path in paths] == [str(path) for path in paths]
