@@ -1,0 +1,82 @@
+"""The rule of measurement of the benchmarks; it needs NumPy alone, so that peers follow it too.
+
+Wall and CPU seconds of a call are the medians of its runs. Runs end when half the width of the
+median's 95% interval (order statistics) is at most 2% of the median, or at a limit of seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+VARIABLES = (
+    *("HARNESS_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS"),
+    *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "POLARS_MAX_THREADS"),
+)
+CLOSE = 0.02
+
+
+def environment(n: int) -> dict[str, str]:
+    """Return the variables that limit a new process to so many threads."""
+    return os.environ | dict.fromkeys(VARIABLES, str(n))
+
+
+@contextlib.contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Limit the harness, BLAS and OpenMP in this process to so many threads."""
+    from threadpoolctl import threadpool_limits
+
+    before = os.environ.get("HARNESS_THREADS")
+    os.environ["HARNESS_THREADS"] = str(n)
+    try:
+        with threadpool_limits(n):
+            yield
+    finally:
+        del os.environ["HARNESS_THREADS"]
+        if before is not None:
+            os.environ["HARNESS_THREADS"] = before
+
+
+def half_width(seconds: list[float]) -> float:
+    """Return half the 95% interval of the median as its share; below 6 runs, half the range.
+
+    The ranks are those of a binomial with p = 1/2, by the normal approximation.
+    """
+    ordered = np.sort(seconds)
+    low = max(0, round(len(ordered) / 2 - 0.98 * len(ordered) ** 0.5) - 1)
+    return float((ordered[-1 - low] - ordered[low]) / 2 / np.median(ordered))
+
+
+def measure(
+    task: Callable[[], object], limit: float = 5.0, least: int = 5, most: int = 100
+) -> dict[str, float]:
+    """Run a task by the rule: median wall and CPU seconds, spread as a share, number of runs.
+
+    CPU seconds are those of all threads, and of child processes that have ended. After `limit`
+    seconds no further run starts; a task that takes longer runs once.
+    """
+    walls: list[float] = []
+    processors: list[float] = []
+    while True:
+        wall, processor = time.perf_counter(), processor_seconds()
+        task()
+        walls.append(time.perf_counter() - wall)
+        processors.append(processor_seconds() - processor)
+        runs = len(walls)
+        known = runs >= least and half_width(walls) <= CLOSE
+        if known or runs >= most or sum(walls) >= limit:
+            break
+    spread = half_width(walls)
+    wall, cpu = float(np.median(walls)), float(np.median(processors))
+    return {"wall": wall, "cpu": cpu, "spread": spread, "runs": runs}
+
+
+def processor_seconds() -> float:
+    """Return the CPU seconds of this process and of its children that have ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
