@@ -26,7 +26,7 @@ __all__ = ["ColumnTrainset", "Lists", "RatingLists", "catalogue", "estimate", "f
 Path = Literal["accelerated", "surprise"]
 
 BLOCK_BYTES = 32_000_000
-"""Of the estimates that `catalogue` makes at a time."""
+"""Of the estimates that `catalogue` yields at a time."""
 
 
 def fit(
@@ -174,10 +174,14 @@ def catalogue(
     """
     codes = _codes(users)
     scorer = _scorer(model, accelerate)
-    size = block or max(1, BLOCK_BYTES // (8 * max(model.trainset.n_items, 1)))
-    for start in range(0, len(codes), size):
-        stop = min(start + size, len(codes))
-        yield start, stop, _estimates(model, scorer, codes[start:stop], None, clip)[0]
+    row = 8 * max(model.trainset.n_items, 1)
+    size = block or max(1, BLOCK_BYTES // row)
+    at_once = size if block or scorer is None else max(size, scorer.block_bytes // row)
+    for first in range(0, len(codes), at_once):
+        estimates = _estimates(model, scorer, codes[first : first + at_once], None, clip)[0]
+        for start in range(0, len(estimates), size):
+            part = estimates[start : start + size]
+            yield first + start, first + start + len(part), part
 
 
 def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> None:

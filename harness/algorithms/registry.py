@@ -124,6 +124,8 @@ class Algorithm(ABC):
     """Methods that the model's ``fit`` calls: a subclass that overrides one fits by itself."""
     score_methods: ClassVar[tuple[str, ...]] = ("predict", "estimate", "default_prediction")
     """The same for ``predict``."""
+    block_bytes = 0
+    """Of the estimates of a catalogue that `rows` had better make at a time, at least."""
 
     def __init_subclass__(cls) -> None:
         if "model_class" in vars(cls):

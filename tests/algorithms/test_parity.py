@@ -170,13 +170,20 @@ def test_estimates_are_those_of_surprise_to_the_last_bit(twins, name, parts):
     check(getattr(surprise, name.split()[0]), EXACT[name], twins(rows), exact=True)
 
 
-def test_slope_one_of_many_items_is_computed_when_asked_for(twins, monkeypatch):
+@pytest.mark.parametrize("held", ["matrix", "rows", "columns"])
+def test_slope_one_of_many_items_is_computed_on_demand(twins, monkeypatch, held):
     rng = np.random.default_rng(0)
     cells = rng.permutation(12 * 30)[:150].tolist()
     both = twins([(cell // 30, cell % 30, float(rng.integers(1, 51)) / 10) for cell in cells])
     whole, lazy = surprise.SlopeOne(), surprise.SlopeOne()
     models.fit(whole, both.columns())
-    monkeypatch.setattr("harness.algorithms.compiled.slope_one.DENSE", 0)
+    limits = {"slope_one.DENSE": 0, "slope_one.COLUMNS_AT_ONCE": 7}
+    if held != "matrix":
+        limits["matrix.DENSE_LIMIT"] = 0
+    if held == "columns":
+        limits["slope_one.CATALOGUE_BLOCK"] = 0
+    for name, limit in limits.items():
+        monkeypatch.setattr(f"harness.algorithms.compiled.{name}", limit)
     models.fit(lazy, both.columns())
     lazy = pickle.loads(pickle.dumps(lazy))
     assert isinstance(lazy.dev, LazyMatrix)

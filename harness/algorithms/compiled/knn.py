@@ -12,7 +12,13 @@ import numpy as np
 
 from harness.algorithms import registry, surprise
 from harness.algorithms.compiled import baseline_only
-from harness.algorithms.compiled.matrix import LazyMatrix, each_row, rows_of
+from harness.algorithms.compiled.matrix import (
+    CATALOGUE_BLOCK,
+    LazyMatrix,
+    each_row,
+    fits_densely,
+    rows_of,
+)
 from harness.algorithms.registry import (
     DOUBLE,
     MEAN,
@@ -29,8 +35,6 @@ from harness.kernels import each_block, kernel, rows_of_owners
 from harness.sections import SearchSpace, log_range
 
 COSINE, MSD, PEARSON, PEARSON_BASELINE = range(4)  # as in registry.SIMILARITIES
-DENSE_LIMIT = 2 << 30
-"""Largest similarity matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
 MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
 HALF = np.uint64(32)
@@ -42,11 +46,6 @@ SPACE: SearchSpace = {
     "sim_options.min_support": log_range(1, 100),
     "sim_options.shrinkage": log_range(1.0, 500.0),
 }
-
-
-def fits_densely(n: int) -> bool:
-    """Return whether an n × n similarity matrix is kept whole."""
-    return n * n * 8 <= DENSE_LIMIT
 
 
 class KNNBasic(Algorithm):
@@ -116,6 +115,8 @@ class KNNBasic(Algorithm):
         y_lists, order = _sides(model, self.trainset)
         self.y_lists = y_lists._replace(ratings=self.centred(y_lists))
         self.x_lists = order.lists(self.y_lists.ratings)
+        if not self.user_based and isinstance(model.sim, LazyMatrix):
+            self.block_bytes = CATALOGUE_BLOCK
         self.spreads = self.spread_of_x()
         if not self.spreads.all():
             raise NeedsSurprise  # all ratings are the same: Surprise divides by 0 and goes on

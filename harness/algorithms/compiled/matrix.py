@@ -13,10 +13,19 @@ from harness.algorithms.registry import Progress
 from harness.algorithms.trainset import Codes, Floats, Offsets
 from harness.kernels import each_block
 
+DENSE_LIMIT = 2 << 30
+"""Largest matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
+CATALOGUE_BLOCK = 1 << 30
+"""Bytes of estimates at a time where each block computes such a matrix again."""
 ROWS_A_THREAD = 16  # the fewest
 ROWS_BETWEEN_REPORTS = 1024
 WORTH_A_THREAD = 2_000_000
 """Steps that take about as long as starting a thread and waiting for it."""
+
+
+def fits_densely(n: int) -> bool:
+    """Return whether an n × n matrix is kept whole."""
+    return n * n * 8 <= DENSE_LIMIT
 
 
 class LazyMatrix:
@@ -43,16 +52,19 @@ class LazyMatrix:
         """Return all rows, computed on several threads."""
         n = len(self)
         matrix: npt.NDArray[Any] = np.empty(self.shape, self._dtype)
-
-        def fill(start: int, stop: int) -> None:
-            xs = np.arange(first + start, first + stop)
-            self._fill(xs, matrix[first + start : first + stop], *self._arguments)
-
         for first in range(0, n, ROWS_BETWEEN_REPORTS):
             last = min(first + ROWS_BETWEEN_REPORTS, n)
-            each_block(fill, last - first, ROWS_A_THREAD)
+            self.fill(np.arange(first, last), matrix[first:last])
             progress(last, n)
         return matrix
+
+    def fill(self, xs: npt.NDArray[np.integer], rows: npt.NDArray[Any]) -> None:
+        """Write the rows of some x, on several threads."""
+
+        def fill(start: int, stop: int) -> None:
+            self._fill(xs[start:stop].astype(np.int64), rows[start:stop], *self._arguments)
+
+        each_block(fill, len(xs), ROWS_A_THREAD)
 
     def __len__(self) -> int:
         return self.shape[0]

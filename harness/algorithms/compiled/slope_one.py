@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterator
 
 import numpy as np
 
 from harness.algorithms import surprise
-from harness.algorithms.compiled.matrix import LazyMatrix, each_row, in_blocks, rows_of
+from harness.algorithms.compiled.matrix import (
+    CATALOGUE_BLOCK,
+    LazyMatrix,
+    each_row,
+    fits_densely,
+    in_blocks,
+    rows_of,
+)
 from harness.algorithms.registry import DOUBLE, MEAN, Algorithm, Estimates, FitOptions, Params, Size
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.kernels import kernel
+from harness.kernels import kernel, rows_of_owners
 
 DENSE = 4096
 """Most items for which both matrices are kept whole; with more, rows are computed on demand."""
 ITEMS_AT_ONCE = 16
+COLUMNS_AT_ONCE = 128  # of the matrix, where it is not held
 LANES = 8  # doubles that a vector instruction adds at once
 ORDER_ROW = 12  # ids of 4 bytes and places of 8
 
@@ -31,8 +39,11 @@ class SlopeOne(Algorithm):
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
-        matrices = 2 if size.n_items <= DENSE else 1  # to score catalogues
-        return matrices * DOUBLE * size.n_items**2 + ORDER_ROW * size.n_ratings
+        n = size.n_items
+        matrices = (2 if n <= DENSE else 1) * n**2  # the second to score catalogues
+        if not fits_densely(n):
+            matrices = 2 * COLUMNS_AT_ONCE * n + min(CATALOGUE_BLOCK // DOUBLE, size.n_users * n)
+        return DOUBLE * matrices + (ORDER_ROW + DOUBLE) * size.n_ratings
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
@@ -57,6 +68,11 @@ class SlopeOne(Algorithm):
     def __init__(self, model: surprise.AlgoBase) -> None:
         super().__init__(model)
         self.means = np.array(model.user_mean, np.float64)
+        self.whole: Floats | None = None
+        if not isinstance(model.dev, LazyMatrix):
+            self.whole = model.dev
+        elif not fits_densely(self.trainset.n_items):
+            self.block_bytes = CATALOGUE_BLOCK
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         unknown = (users < 0) | (items < 0)
@@ -73,19 +89,41 @@ class SlopeOne(Algorithm):
         each_row(ys, ITEMS_AT_ONCE, ITEMS_AT_ONCE, average)
         return estimates, unknown
 
-    @cached_property
-    def whole(self) -> Floats:
-        """The mean deviations of all items, for whole catalogues."""
-        dev: Floats | LazyMatrix = self.model.dev
-        return dev.matrix() if isinstance(dev, LazyMatrix) else dev
-
     def rows(self, users: Codes) -> Estimates:
         estimates = np.zeros((len(users), self.trainset.n_items))
-        steps = estimates.size * self.trainset.n_ratings / self.trainset.n_users / LANES
-        arguments = (self.trainset.by_user, users, self.whole, estimates)
-        in_blocks(average_rows, len(users), steps, *arguments)
+        steps = len(users) * self.trainset.n_ratings / self.trainset.n_users / LANES
+        for first, places, dev in self.deviations(users):
+            arguments = (self.trainset.by_user, users, places, dev, first, estimates)
+            in_blocks(average_rows, len(users), steps * dev.shape[1], *arguments)
         estimates += self.means[users][:, None]
         return estimates, users[:, None] < 0
+
+    def deviations(self, users: Codes) -> Iterator[tuple[int, Codes, Floats]]:
+        """Yield parts of the matrix: the first column, each item's row, and the part.
+
+        It is the whole where that is held, or else the rows of what a few users rated, or else a
+        few columns after the other.
+        """
+        n, dev = self.trainset.n_items, self.model.dev
+        places = self.items
+        if self.whole is None and fits_densely(n):
+            self.whole = dev.matrix()
+        if self.whole is not None:
+            yield 0, places, self.whole
+            return
+        offsets, ids, _ = self.trainset.by_user
+        rated = np.unique(ids[rows_of_owners(offsets, users)[1]])
+        if len(rated) * n * DOUBLE <= CATALOGUE_BLOCK // 4:
+            rows = np.empty((len(rated), n))
+            dev.fill(rated, rows)
+            places[rated] = np.arange(len(rated))
+            yield 0, places, rows
+            return
+        for first in range(0, n, COLUMNS_AT_ONCE):
+            columns = np.arange(first, min(first + COLUMNS_AT_ONCE, n))
+            rows = np.empty((len(columns), n))
+            dev.fill(columns, rows)
+            yield first, places, np.negative(rows.T, order="C")
 
 
 def fill_deviations(
@@ -135,11 +173,21 @@ def deviate(items: Offsets, by_item: Lists, by_user: Lists, dev: Floats, freq: O
 # of the matrix. So an estimate of all items adds up the rows of what the user rated.
 @kernel
 def average_rows(
-    first: int, last: int, by_user: Lists, users: Codes, dev: Floats, deviations: Floats
+    first: int,
+    last: int,
+    by_user: Lists,
+    users: Codes,
+    places: Codes,
+    dev: Floats,
+    column: int,
+    deviations: Floats,
 ) -> None:
-    """Write the mean deviation of every item from those each user rated; 0 where there is none."""
+    """Write the mean deviation of the items from `column` on from those each user rated, or 0.
+
+    `dev` has these columns of the matrix; `places` is each item's row in it.
+    """
     offsets, rated, _ = by_user
-    n_items = len(dev)
+    n_items = dev.shape[1]
     sums = np.empty(n_items)
     counts = np.empty(n_items)
     for place in range(first, last):
@@ -150,14 +198,15 @@ def average_rows(
             sums[item] = 0.0
             counts[item] = 0.0
         for row in range(offsets[user], offsets[user + 1]):
-            to_all = dev[rated[row]]
+            to_all = dev[places[rated[row]]]
             for item in range(n_items):
                 deviation = to_all[item]
                 common = deviation == deviation
                 sums[item] -= deviation if common else 0.0
                 counts[item] += 1.0 if common else 0.0
         for item in range(n_items):
-            deviations[place, item] = sums[item] / counts[item] if counts[item] > 0.0 else 0.0
+            mean = sums[item] / counts[item] if counts[item] > 0.0 else 0.0
+            deviations[place, column + item] = mean
 
 
 @kernel
