@@ -164,6 +164,7 @@ class KNNBasic(Algorithm):
             found = self.average_all(self.items, *self.only(users[known])).T
         means = np.full((len(users), self.trainset.n_items), self.unknown)
         means[known] = found
+        del found
         estimates = self.complete(means, users[:, None], self.items)
         return estimates, np.isnan(estimates)
 
