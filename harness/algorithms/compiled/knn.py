@@ -68,6 +68,8 @@ class KNNBasic(Algorithm):
         options = {**registry.SIM_OPTIONS, **params.get("sim_options", {})}
         n = size.n_users if options["user_based"] else size.n_items
         rows = (n if fits_densely(n) else 256) * n * DOUBLE
+        if not (options["user_based"] or fits_densely(n)):  # means, and the same by user
+            rows += 2 * min(CATALOGUE_BLOCK, size.n_users * n * DOUBLE)
         return rows + (12 + 5 * DOUBLE) * size.n_ratings  # an order, and ratings made of others
 
     @classmethod
