@@ -19,10 +19,13 @@ from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Params, Size
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Offsets
 from harness.errors import AlgorithmError
+from harness.kernels import each_block, kernel, n_threads
 from harness.sections import log_range
 
 AT_ONCE = 256
-"""Rows of similarities, or users whose scores are computed, at a time."""
+"""Users whose scores are computed at a time."""
+COMPARED = 32
+"""Rows of similarities that a thread computes at a time."""
 USERS_A_THREAD = 32
 SPARSE = 12
 """Bytes of a number in a sparse matrix: a double and a column."""
@@ -252,19 +255,39 @@ class BinaryKNN(TopN):
 
         n, other_way = matrix.shape[0], matrix.T.tocsr()
         lengths = np.sqrt(np.diff(matrix.indptr))
-        kept = []
-        for start in range(0, n, AT_ONCE):
-            stop = min(start + AT_ONCE, n)
-            similar = (matrix[start:stop] @ other_way).toarray()
-            similar /= lengths[start:stop, None] * lengths + self.shrinkage
-            similar[np.arange(stop - start), np.arange(start, stop)] = 0.0
-            if self.k < n:
-                least = np.partition(similar, n - self.k, axis=1)[:, n - self.k, None]
-                above, equal = similar > least, similar == least
-                free = self.k - above.sum(axis=1, keepdims=True)
-                similar[~(above | (equal & (equal.cumsum(axis=1) <= free)))] = 0.0
-            kept.append(csr_array(similar))
-        return vstack(kept, format="csr")
+        lists = matrix.indptr, matrix.indices, other_way.indptr, other_way.indices
+        kept: dict[int, Sparse] = {}
+
+        def compare(first: int, last: int) -> None:
+            for start in range(first * COMPARED, last * COMPARED, COMPARED):
+                rows = np.arange(start, min(start + COMPARED, n))
+                common = np.zeros((len(rows), n), np.int32)
+                _count_common(start, *lists, common)
+                similar = common / (lengths[rows, None] * lengths + self.shrinkage)
+                similar[rows - start, rows] = 0.0
+                if self.k < n:
+                    least = np.partition(similar, n - self.k, axis=1)[:, n - self.k, None]
+                    above, equal = similar > least, similar == least
+                    free = self.k - above.sum(axis=1, keepdims=True)
+                    similar[~(above | (equal & (equal.cumsum(axis=1) <= free)))] = 0.0
+                kept[start] = csr_array(similar)
+
+        each_block(compare, -(-n // COMPARED))
+        return vstack([kept[start] for start in sorted(kept)], format="csr")
+
+
+# Compiled, because SciPy's product of sparse matrices takes three times as long: it keeps a list of
+# the columns that it has met, and the product with itself of what was rated is almost full.
+@kernel
+def _count_common(
+    start: int, offsets: Codes, ys: Codes, y_offsets: Codes, xs: Codes, common: Codes
+) -> None:
+    """Count the y that each x from `start` on has in common with every x."""
+    for row in range(len(common)):
+        counts = common[row]
+        for p in range(offsets[start + row], offsets[start + row + 1]):
+            for x in xs[y_offsets[ys[p]] : y_offsets[ys[p] + 1]]:  # faster than by position
+                counts[np.uint32(x)] += 1
 
 
 class BinaryKNNEntry(TopNEntry):
@@ -276,7 +299,7 @@ class BinaryKNNEntry(TopNEntry):
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
         n = size.n_items if cls.model_class is BinaryItemKNN else size.n_users
-        block = 6 * DOUBLE * min(n, AT_ONCE) * n
+        block = 6 * DOUBLE * min(n, COMPARED * n_threads()) * n
         return block + 2 * SPARSE * (n * min(n, cls.count(params, "k")) + size.n_ratings)
 
 
