@@ -1,10 +1,10 @@
 """What other libraries do in the benchmarks; run by `speed.py` in an environment that has them.
 
-    peers.py cornac|lenskit TRAIN.csv TEST.csv     fit, rank and evaluate models
+    peers.py Cornac|LensKit TRAIN.csv TEST.csv     fit, rank and evaluate models
     peers.py metrics COLUMNS.npz                   NDCG per user from columns in no order
 
-Prints, as JSON, the least seconds of three and the mean NDCG@10 of each. Everything is done once
-before, so that neither loading nor compiling is within the time.
+Prints, as JSON, seconds by the rule of `timing.py` and the mean NDCG@10 of each. Everything is
+done once before, so that neither loading nor compiling is within the time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import logging
 import math
 import os
 import sys
-import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from timing import measure
 
 K = 40
 
@@ -196,17 +196,12 @@ def main() -> None:
     else:
         ids = {"user": str, "item": str}
         train, test = (pd.read_csv(path, dtype=ids) for path in paths)
-        work = {"cornac": cornac_work, "lenskit": lenskit_work}[library](train, test)
+        work = {"Cornac": cornac_work, "LensKit": lenskit_work}[library](train, test)
     found = {}
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
         for name, evaluate in work.items():
-            evaluate()
-            times = []
-            for _ in range(3):
-                start = time.perf_counter()
-                mean = evaluate()
-                times.append(time.perf_counter() - start)
-            found[name] = min(times), mean
+            mean = evaluate()
+            found[name] = measure(evaluate) | {"mean": mean}
     print(json.dumps(found))
 
 

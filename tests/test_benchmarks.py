@@ -1,11 +1,16 @@
-"""The benchmarks' rule of measurement."""
+"""The benchmarks' rule of measurement, and their scripts of Surprise and NumPy alone."""
 
 import importlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+import surprise
 from scipy import stats
+from surprise.model_selection import train_test_split
+
+import harness
+from harness import metrics, rankings
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
@@ -42,3 +47,38 @@ def test_runs_end_when_the_median_is_known_or_at_the_limit(
     found = timing.measure(task, limit=5)
     assert found["runs"] == runs
     assert found["wall"] == np.median(steps[:runs])
+
+
+ALGORITHMS = (
+    *("SVD", "SVDpp", "NMF", "BaselineOnly", "SlopeOne", "CoClustering"),
+    *("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline"),
+)
+
+
+@pytest.fixture(scope="module")
+def train():
+    shape = {"n_users": 60, "n_items": 50, "n_ratings": 1500, "scale": (1, 5), "step": 1}
+    data = harness.load({"name": "synthetic", "synthetic": shape}).to_surprise()
+    return train_test_split(data, test_size=0.25, random_state=0)[0]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_estimates_with_arrays_are_those_of_predict(benchmark_module, train, name):
+    plain = benchmark_module("plain")
+    few = {"k": 5, "verbose": False} if name.startswith("KNN") else {}
+    seeded = {"random_state": 0} if name[0] in "SN" and name != "SlopeOne" else {}
+    model = getattr(surprise, name)(**few, **seeded).fit(train)
+    users = np.arange(0, train.n_users, 3)
+    expected = plain.with_predict(model, users)
+    np.testing.assert_allclose(plain.with_numpy(model, users), expected, rtol=0, atol=1e-12)
+
+
+def test_ndcg_with_arrays_is_that_of_the_metric_with_averaged_ties(benchmark_module):
+    rng = np.random.default_rng(0)
+    estimates, relevance = rng.integers(0, 9, (40, 30)) / 2, rng.integers(0, 6, (40, 30)) * 1.0
+    relevance[3] = 0
+    lists = rankings.from_matrix(relevance, estimates)
+    label = metrics.parse("ndcg(gain=linear, undefined=0)@10")
+    expected = metrics.score([label], lists)[label].mean
+    found = benchmark_module("plain").ndcg(estimates, relevance)
+    assert found == pytest.approx(expected, rel=1e-12)

@@ -102,15 +102,17 @@ def speed(name: str) -> str:
     if name == "growth":
         return growth(found)
     if name == "large":
-        sizes = found["sizes"]
-        rows = (
-            [key, *(each[key] for each in sizes.values())] for key in next(iter(sizes.values()))
-        )
-        return markdown(["", *sizes], rows)
+        rows = found["rows"]
+        titles = (f"{row['data']}, {threads(row['threads'])}" for row in rows)
+        keys = [key for key in rows[0] if key not in ("data", "threads")]
+        lines = ([key, *(row.get(key, "") for row in rows)] for key in keys)
+        return markdown(["", *titles], lines)
     if name == "lists":
         return markdown([*found["rows"][0]], ([*row.values()] for row in found["rows"]))
     if name == "libraries":
         return quality_beside_time(found["rows"])
+    if "sides" in found["rows"][0]:
+        return sides(found["rows"])
     rows = (
         [
             *(row["work"], row["theirs"], row["ours"], f"{row['ratio']:.1f}"),
@@ -121,12 +123,47 @@ def speed(name: str) -> str:
     return markdown(["work", f"{found['against']}, s", "harness, s", "ratio", "at least", ""], rows)
 
 
+def threads(n: int) -> str:
+    """Return a number of threads in words."""
+    return f"{n} thread{'s' * (n > 1)}"
+
+
+def sides(rows: list[dict[str, Any]]) -> str:
+    """Return a line for each work, with seconds of each side and their ratios to the harness.
+
+    Seconds are wall and CPU, and the spread; a blank stands where a side uses no more threads.
+    """
+    of = [{(each["side"], each["threads"]): each for each in row["sides"]} for row in rows]
+    kinds = sorted(dict.fromkeys(kind for each in of for kind in each), key=lambda kind: kind[1])
+    names = dict.fromkeys(side for each in of for side, _ in each)
+    columns = [(side, n) for side in names for other, n in kinds if other == side]
+    ratios = [kind for kind in columns if kind[0] != "harness" and ("harness", kind[1]) in columns]
+    lines = []
+    for row, each in zip(rows, of, strict=True):
+        line = [row["work"], *(seconds(each[kind]) if kind in each else "" for kind in columns)]
+        for side, n in ratios:
+            ours, theirs = each.get(("harness", n)), each.get((side, n))
+            both = ours is not None and theirs is not None
+            line.append(f"{theirs['wall'] / ours['wall']:.1f}" if both else "")
+        lines.append([*line, "" if row["bar"] is None else f"{row['bar']:g}", row["note"]])
+    titles = [f"{side}, {threads(n)}" for side, n in columns]
+    times = [f"{side} ÷ harness, {threads(n)}" for side, n in ratios]
+    return markdown(["work", *titles, *times, "at least", ""], lines)
+
+
+def seconds(measured: dict[str, float]) -> str:
+    """Return wall and CPU seconds, and the spread of the wall seconds where they were repeated."""
+    spread = f" ± {measured['spread']:.0%}" if measured["runs"] > 1 else ""
+    both = " / ".join(shown(measured[key]) for key in ("wall", "cpu") if key in measured)
+    return both + spread
+
+
 def quality_beside_time(rows: list[dict[str, Any]]) -> str:
     """Return NDCG@10 and seconds of each model, with each number of threads in a column."""
     of = {(row["work"], row["threads"]): row for row in rows}
     every = sorted({row["threads"] for row in rows})
     kinds = [(kind, n) for kind in ("fit", "score") for n in every]
-    titles = [f"{kind}, s, {n} thread{'s' * (n > 1)}" for kind, n in kinds]
+    titles = [f"{kind}, s, {threads(n)}" for kind, n in kinds]
     lines = []
     for name in dict.fromkeys(row["work"] for row in rows):
         quality = [
@@ -177,57 +214,70 @@ def shown(value: float | str, digits: int = 3) -> str:
 
 
 SUMMARY = (
-    ("script", "nine algorithms, whole catalogue: one run", ".*warm", "1", "2"),
-    ("cross_validation", "ten algorithms, 5 folds, RMSE and MAE", ".*", "1", "2"),
-    ("fits", "fit: SVD, NMF", "SVD|NMF", "1", "1"),
-    ("fits", "fit: SVD++", r"SVD\+\+", "1", "1"),
-    ("fits", "fit: SlopeOne, CoClustering", "SlopeOne|CoClustering", "1", "1"),
-    ("catalogue", "score the catalogue: the four KNNs", "KNN.*", "1", "2"),
-    ("catalogue", "score the catalogue: the other six", "(?!KNN).*", "1", "2"),
-    ("metrics", "NDCG at six ranks of 240,000 rows", ".*, 240,000 rows", "as set", "2"),
+    ("script", "nine algorithms, whole catalogue: one run", ".*warm"),
+    ("cross_validation", "ten algorithms, 5 folds, RMSE and MAE", ".*"),
+    ("fits", "fit: SVD, NMF", "SVD|NMF"),
+    ("fits", "fit: SVD++", r"SVD\+\+"),
+    ("fits", "fit: SlopeOne, CoClustering", "SlopeOne|CoClustering"),
+    ("catalogue", "score the catalogue: the four KNNs", "KNN.*"),
+    ("catalogue", "score the catalogue: the other six", "(?!KNN).*"),
+    ("metrics", "NDCG at six ranks of 240,000 rows", ".*, 240,000 rows"),
 )
-"""File, what the row of the summary says, a pattern of the rows that it is made of, and the
-threads that the other side and the harness may use."""
+"""File, what the row of the summary says, and a pattern of the rows that it is made of."""
 
 
 def summary() -> str:
-    """Return one line for each group of rows, with the least and the greatest of each column."""
+    """Return a line for each group of rows: least and greatest seconds and ratios, one thread."""
     lines = []
-    for name, title, pattern, *threads in SUMMARY:
+    for name, title, pattern in SUMMARY:
         rows = [row for row in figures(name)["rows"] if re.fullmatch(pattern, row["work"])]
-        line = [title]
-        for key, digits in (("theirs", 2), ("ours", 3), ("ratio", 3)):
-            values = [row[key] for row in rows]
-            ends = dict.fromkeys(shown(each, digits) for each in (min(values), max(values)))
-            line.append(" to ".join(ends))
-        lines.append([*line, ", ".join(threads)])
-    titles = ["work", "other side, s", "harness, s", "times faster", "threads: other, harness"]
-    return markdown(titles, lines).replace("---: |\n", "--- |\n", 1)
+        walls: dict[str, list[float]] = {"other": [], "NumPy": [], "harness": []}
+        ratios: dict[str, list[float]] = {"other": [], "NumPy": []}
+        for row in rows:
+            one = {"other": row.get("theirs"), "harness": row.get("ours")}
+            for each in reversed(row.get("sides", ())):
+                if each["threads"] == 1:
+                    one |= {each["side"]: each["wall"], "other": each["wall"]}
+            for side, each in walls.items():
+                each += [one[side]] if side in one else []
+            for side, each in ratios.items():
+                each += [one[side] / one["harness"]] if side in one else []
+        lines.append([title, *map(ends, walls.values()), *map(ends, ratios.values())])
+    titles = ["other side, s", "NumPy, s", "harness, s", "times faster", "than NumPy"]
+    return markdown(["work", *titles], lines)
+
+
+def ends(values: list[float]) -> str:
+    """Return the least and the greatest of some values, or nothing."""
+    return " to ".join(dict.fromkeys(shown(f(values), 2) for f in (min, max) if values))
 
 
 def growth(found: Any) -> str:
     """Return the seconds of each fit for each number of ratings, and the exponent."""
-    sizes = sorted({size for sides in found["seconds"].values() for size, _ in sides["harness"]})
-    rows = [
+    sizes = sorted({row["millions"] for row in found["rows"]})
+    cells = {(row["fit"], row["side"], row["millions"]): row for row in found["rows"]}
+    lines = [
         [
-            f"{name}, {side}",
-            *(dict(map(tuple, points)).get(size, "") for size in sizes),
-            f"{found['exponents'][name]:.2f}" if side == "harness" else "",
+            f"{fit}, {side}",
+            *(seconds(cells[fit, side, n]) if (fit, side, n) in cells else "" for n in sizes),
+            f"{found['exponents'][fit]:.2f}" if side == "harness" else "",
         ]
-        for name, sides in found["seconds"].items()
-        for side, points in sides.items()
+        for fit, side in dict.fromkeys((row["fit"], row["side"]) for row in found["rows"])
     ]
-    return markdown(["fit", *(f"{size:g} M" for size in sizes), "exponent from 1 M"], rows)
+    return markdown(["fit", *(f"{size:g} M" for size in sizes), "exponent from 1 M"], lines)
 
 
 def plot_growth() -> None:
     """Draw the seconds of each fit against the number of ratings: a panel for each algorithm."""
-    seconds = figures("growth")["seconds"]
+    rows = figures("growth")["rows"]
+    names = dict.fromkeys(row["fit"] for row in rows)
     with plot_style():
-        picture, panels = pyplot.subplots(1, len(seconds), figsize=(9, 3), sharey=True, sharex=True)
-        for axes, (name, sides) in zip(panels, seconds.items(), strict=True):
-            for side, style in (("harness", "o-"), ("surprise", "s--")):
-                axes.loglog(*zip(*sides[side], strict=True), style, label=side.capitalize())
+        picture, panels = pyplot.subplots(1, len(names), figsize=(9, 3), sharey=True, sharex=True)
+        for axes, name in zip(panels, names, strict=True):
+            for side, style in (("harness", "o-"), ("Surprise", "s--")):
+                points = [row for row in rows if (row["fit"], row["side"]) == (name, side)]
+                places, heights = ([row[key] for row in points] for key in ("millions", "wall"))
+                axes.loglog(places, heights, style, label=side.capitalize())
             axes.set(title=name, xlabel="million ratings", xticks=[0.25, 1, 4, 16])
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_formatter(lambda value, _: f"{value:g}")
