@@ -52,14 +52,17 @@ def _regular(path: Path) -> Iterator[io.BufferedReader]:
         yield file
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees all of it or nothing, even after a power cut."""
-    with open_whole(path) as file:
+def write_whole(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Write a file so that a reader sees all of it or nothing, even after a power cut.
+
+    One that is not `durable` does not wait for the disk: a power cut may lose or damage it.
+    """
+    with open_whole(path, durable=durable) as file:
         file.write(data)
 
 
 @contextmanager
-def open_whole(path: Path) -> Iterator[IO[bytes]]:
+def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     """Open a file for writing that a reader sees when it is complete.
 
     Its folder is made when it is missing. An OSError, as where the disk is full, leaves what was
@@ -71,12 +74,14 @@ def open_whole(path: Path) -> Iterator[IO[bytes]]:
         with temporary.open("xb") as file:  # a new file, with the permissions of the umask
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync(path.parent)
+    if durable:
+        _sync(path.parent)
 
 
 def write_output(path: Path, data: bytes) -> None:

@@ -8,8 +8,7 @@ of its own, they call it.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
@@ -313,6 +312,13 @@ _CHEAP = {**dict.fromkeys(("n_epochs", "min_k", "n_cltr_u", "n_cltr_i"), 1), "n_
 _UNFILTERED = {"k_core": 1, "min_rating": None}  # the toy would not pass filters
 
 
+def _kinds(value: object) -> object:
+    """Return options with the type in place of each number: other numbers need no other loops."""
+    if isinstance(value, Mapping):
+        return sorted((key, _kinds(each)) for key, each in value.items())
+    return type(value) if isinstance(value, int | float) and value not in (0, 1) else value
+
+
 def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True) -> None:
     """Compile what an algorithm needs by fitting a toy, once in a process for each set of options.
 
@@ -327,7 +333,7 @@ def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True)
     names, _ = registry.accepted(entry.model_class)
     small = {**_CHEAP, **_UNFILTERED}
     cheap = {key: small.get(key, value) for key, value in params.items() if key in names}
-    identity = json.dumps([entry.name, cheap, whole_catalogue], sort_keys=True, default=str)
+    identity = repr((entry.name, whole_catalogue, _kinds(cheap)))
     if identity in _warm:
         return
     _warm.add(identity)

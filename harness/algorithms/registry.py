@@ -9,7 +9,6 @@ import pkgutil
 import sys
 from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -296,11 +295,15 @@ def canonical(name: str) -> str:
     if "/" in name:
         library, _, model, _ = libraries().resolve(name)
         return f"{library}/{model}"
-    known = {folded(each): each for each in algorithms()}
-    found = known.get(folded(name))
+    found = _by_spelling().get(folded(name))
     if found is None:
-        raise AlgorithmError(f"unknown algorithm {name!r}; {suggestion(name, known.values())}")
+        raise AlgorithmError(f"unknown algorithm {name!r}; {suggestion(name, algorithms())}")
     return found
+
+
+@cache
+def _by_spelling() -> dict[str, str]:
+    return {folded(each): each for each in algorithms()}
 
 
 def find(name: str) -> type:
@@ -366,12 +369,17 @@ def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
     """Return the versions of the libraries that fit some of these algorithms."""
-    found = {}
-    for package in filter(None, (entry(name).package for name in names)):
-        found[package] = "missing"
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+    packages = filter(None, (entry(name).package for name in names))
+    return {package: package_version(package) for package in packages}
+
+
+@cache
+def package_version(package: str) -> str:
+    """Return the version of a package, or that it is missing."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
 
 
 def accepted(kind: type) -> tuple[set[str], bool]:

@@ -116,7 +116,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             f"{cell.title}: the data, the split or the code here are not those that the run was "
             "planned with; a file was changed since, or this worker has another version: run again"
         )
-    selected = section.select(split, experiment.draws[cell.seed].split)
+    selected = plan.selected(cell)
     # Code from elsewhere may change what it is given, which must not reach another cell.
     trainset = plan.trainset(split, shared=":" not in chosen.name)
     refuse_what_cannot_fit(chosen.name, cell.params, trainset)

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from harness import datasets, grouping, metrics, seeds, splits
 from harness.algorithms import registry
 from harness.algorithms.own import code_digest
 from harness.algorithms.trainset import ColumnTrainset
-from harness.candidates import Sampled
+from harness.candidates import Candidates, Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
@@ -69,6 +68,7 @@ class Plan:
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
     _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
     _trainset: tuple[str, ColumnTrainset] | None = None
+    _selected: tuple[tuple[str, int, int, int], Candidates] | None = None
 
     @classmethod
     def from_config(
@@ -168,6 +168,15 @@ class Plan:
             trainset.item_ids = np.array(trainset.item_ids)
         return trainset
 
+    def selected(self, cell: Cell) -> Candidates:
+        """Return the candidates of a cell, which are those of the last one for all its trials."""
+        split, seed = self.split(cell), self.experiment.draws[cell.seed].split
+        position = (split.fingerprint, cell.fold, cell.candidates, seed)
+        if self._selected is None or self._selected[0] != position:
+            section = self.experiment.candidates[cell.candidates]
+            self._selected = (position, section.select(split, seed))
+        return self._selected[1]
+
     def portable(self) -> Plan:
         """Return a plan for another process: with all ratings, and splits that no seed makes."""
         outer = self.experiment.split
@@ -221,7 +230,10 @@ class Plan:
         experiment = self.experiment
         section = experiment.candidates[cell.candidates]
         chosen = experiment.algorithms[cell.algorithm]
-        versions = {"harness": harness.__version__, "surprise": version("scikit-surprise")}
+        versions = {
+            "harness": harness.__version__,
+            "surprise": registry.package_version("scikit-surprise"),
+        }
         sample = experiment.draws[cell.seed].split, cell.fold
         decisive = {
             "numbers": NUMBERS_VERSION,

@@ -280,13 +280,16 @@ class CellStore:
             return False
 
     def put(self, key: str, record: CellRecord) -> None:
-        """Write a cell, all of it or nothing; to be called by the holder of its lock."""
+        """Write a cell, all of it or nothing; to be called by the holder of its lock.
+
+        A trial does not wait for the disk: one that a power cut damages is computed again.
+        """
         path = self.path(key)
         advice = "free space, fix permissions or set HARNESS_CACHE to another folder"
         with _explained(path.parent, "cannot write a finished cell", advice):
             for part in leftovers(path):
                 part.unlink(missing_ok=True)
-            write_whole(path, record.to_bytes(key))
+            write_whole(path, record.to_bytes(key), durable=not record.facts.judged)
 
     def check_writable(self) -> None:
         """Make the folder, and see that a file can be written there."""
