@@ -37,11 +37,13 @@ def cornac_work(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, Callable[[
 
     rows = [list(frame.itertuples(index=False, name=None)) for frame in (train, test)]
     method = BaseMethod.from_splits(*rows, exclude_unknowns=True, seed=0)
-    neighbors = {"k": K, "similarity": "cosine", "mean_centered": True, "verbose": False}
+    n = int(os.environ["OMP_NUM_THREADS"])
+    limit: Any = {"num_threads": n, "seed": 0 if n == 1 else None}  # with a seed it has one thread
+    neighbors = {"k": K, "similarity": "cosine", "mean_centered": True, "verbose": False} | limit
     models = {
-        "BaselineOnly": lambda: BaselineOnly(max_iter=20, verbose=False),
-        "SVD": lambda: MF(k=100, max_iter=20, learning_rate=0.005, lambda_reg=0.02, seed=0),
-        "NMF": lambda: NMF(k=15, max_iter=50, seed=0, verbose=False),
+        "BaselineOnly": lambda: BaselineOnly(max_iter=20, verbose=False, **limit),
+        "SVD": lambda: MF(k=100, max_iter=20, learning_rate=0.005, lambda_reg=0.02, **limit),
+        "NMF": lambda: NMF(k=15, max_iter=50, verbose=False, **limit),
         "user neighbours": lambda: UserKNN(**neighbors),
         "item neighbours": lambda: ItemKNN(**neighbors),
     }

@@ -6,10 +6,12 @@ of them and each training item.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 Matrix = np.ndarray
 
@@ -86,6 +88,28 @@ def rated_by(train: Any) -> Matrix:
     users, items, _ = zip(*train.all_ratings(), strict=True)
     rated[users, items] = 1
     return rated
+
+
+def lists(model: Any, n: int = 10, size: int = 1000) -> Iterator[pd.DataFrame]:
+    """Yield the best items that a user has not rated, some users at a time."""
+    train = model.trainset
+    user_ids, item_ids = (
+        np.array([name(inner) for inner in every])
+        for name, every in (
+            (train.to_raw_uid, train.all_users()),
+            (train.to_raw_iid, train.all_items()),
+        )
+    )
+    for start in range(0, train.n_users, size):
+        users = np.arange(start, min(start + size, train.n_users))
+        estimates = with_numpy(model, users)
+        estimates[rated_by(train)[users] > 0] = -np.inf
+        best = np.argpartition(-estimates, n, axis=1)[:, :n]
+        values = np.take_along_axis(estimates, best, axis=1)
+        order = np.argsort(-values, axis=1)
+        best, values = (np.take_along_axis(each, order, axis=1) for each in (best, values))
+        columns = {"user": np.repeat(user_ids[users], n), "item": item_ids[best].ravel()}
+        yield pd.DataFrame(columns | {"estimate": values.ravel()})
 
 
 def ndcg(estimates: Matrix, relevance: Matrix, k: int = 10) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 VARIABLES = (
     *("HARNESS_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS"),
     *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "POLARS_MAX_THREADS"),
+    *("LK_NUM_THREADS", "LK_NUM_BACKEND_THREADS"),
 )
 CLOSE = 0.02
 
@@ -74,6 +75,11 @@ def measure(
     spread = half_width(walls)
     wall, cpu = float(np.median(walls)), float(np.median(processors))
     return {"wall": wall, "cpu": cpu, "spread": spread, "runs": runs}
+
+
+def is_parallel(measured: dict[str, float]) -> bool:
+    """Return whether a call used more than one thread, so that it differs from one with one."""
+    return measured["cpu"] > 1.05 * measured["wall"]
 
 
 def processor_seconds() -> float:

@@ -144,7 +144,7 @@ def sides(rows: list[dict[str, Any]]) -> str:
         for side, n in ratios:
             ours, theirs = each.get(("harness", n)), each.get((side, n))
             both = ours is not None and theirs is not None
-            line.append(f"{theirs['wall'] / ours['wall']:.1f}" if both else "")
+            line.append(shown(theirs["wall"] / ours["wall"]) if both else "")
         lines.append([*line, "" if row["bar"] is None else f"{row['bar']:g}", row["note"]])
     titles = [f"{side}, {threads(n)}" for side, n in columns]
     times = [f"{side} ÷ harness, {threads(n)}" for side, n in ratios]
