@@ -7,6 +7,7 @@ interface: one run of all algorithms of Surprise on rated items and on the catal
 of 240,000 rows. Processes of the two commits alternate, so that other work on the machine disturbs
 both. A ratio is HEAD over BASE, with the smallest and the largest ratio of neighbouring processes;
 a line is marked where all of them are above 1.1. One thread each, unless ``--threads`` says so.
+``--output`` keeps the figures with the machine; exit code 1 if something became slower.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
+from typing import Any
+
+from harness.results.environment import Machine
 
 TOP = Path(__file__).parents[1]
 WORK = """
@@ -98,6 +102,7 @@ def main() -> int:
     parser.add_argument("head", nargs="?", default="HEAD")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folders = [
@@ -110,7 +115,7 @@ def main() -> int:
         ]
     print(f"\n{'':46} {given.base[:10]:>10} {given.head[:10]:>10}  ratio  from   to")
     rows = {"process: CPU s, first": [first]} | dict.fromkeys(runs[0][0], runs)
-    slower = 0
+    kept: list[dict[str, Any]] = []
     for name, pairs in rows.items():
         key = name.removesuffix(", first")
         if any(key not in side for pair in pairs for side in pair):
@@ -119,12 +124,17 @@ def main() -> int:
         ratios = sorted(pair[1][key] / max(pair[0][key], 1e-9) for pair in pairs)
         # A single measurement has no spread, and less than a millisecond is noise.
         marked = len(ratios) > 1 and ratios[0] > 1.1 and head > 1e-3
-        slower += marked
+        spread = {"ratio": median(ratios), "from": ratios[0], "to": ratios[-1], "slower": marked}
+        kept.append({"work": name, "base": base, "head": head} | spread)
         print(
             f"{name:46} {base:10.4f} {head:10.4f} {median(ratios):6.2f} {ratios[0]:5.2f}"
             f" {ratios[-1]:5.2f}{'  SLOWER' if marked else ''}"
         )
-    return int(slower > 0)
+    if given.output:
+        about = {"machine": Machine.here().model_dump(), "base": given.base, "head": given.head}
+        about |= {"repeats": given.repeats, "threads": given.threads}
+        given.output.write_text(json.dumps(about | {"rows": kept}, indent=1) + "\n")
+    return int(any(row["slower"] for row in kept))
 
 
 if __name__ == "__main__":

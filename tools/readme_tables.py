@@ -109,6 +109,12 @@ def speed(name: str) -> str:
         return markdown(["", *titles], lines)
     if name == "lists":
         return markdown([*found["rows"][0]], ([*row.values()] for row in found["rows"]))
+    if name == "many_cells":
+        rows = [row for subject in found["subjects"].values() for row in subject["rows"]]
+        titles = ["work", "measure", "median", "least", "greatest", "at most"]
+        return markdown(
+            titles, (["" if row[title] is None else row[title] for title in titles] for row in rows)
+        )
     if name == "libraries":
         return quality_beside_time(found["rows"])
     if "sides" in found["rows"][0]:

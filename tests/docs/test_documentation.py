@@ -105,6 +105,23 @@ def test_seconds_and_megabytes_are_not_compared_but_scores_are():
     assert comparable(note) != comparable(another.replace("1 cell", "2 cells"))
 
 
+def test_what_grew_is_named_with_both_numbers():
+    sys.path.insert(0, str(TOP / "tools"))
+    try:
+        from counts import growth
+    finally:
+        sys.path.remove(str(TOP / "tools"))
+    before = {"fits": 1000, "bytes of cells": 1000, "modules": {"a": 1, "b": 2}}
+    assert growth(before, before) == growth(before, before | {"fits": 9, "modules": {}}) == []
+    assert growth(before, before | {"fits": 1001}) == ["fits: 1,000 before, 1,001 now"]
+    assert growth(before, before | {"bytes of cells": 1019}) == []  # seconds have other digits
+    after = {"bytes of cells": 1021, "modules": {"a": 1, "b": 3, "c": 1}}
+    assert growth(before, after) == [
+        "bytes of cells: 1,000 before, 1,021 now",
+        "modules: 3 before, 5 now; more of b, c",
+    ]
+
+
 def test_every_page_is_in_the_navigation():
     navigation = yaml.safe_load((TOP / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
 

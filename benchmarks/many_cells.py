@@ -1,0 +1,224 @@
+"""What the harness adds to a thousand cells: beside fits and scores, and in what follows them.
+
+    python benchmarks/many_cells.py SUBJECT... [--repeats 3] [--output figures.json]
+
+*tuning*: 1,004 trials and cells on ratings of the shape of MovieLens 100K, then the same run with
+all of them stored. *statistics*: intervals and tests of up to 100 rows of 10,000 users. *report*:
+the page of a tuned run and of a run of 1,000 plain cells. *dask*: 1,000 cells that sleep, on 1, 2
+and 4 workers, against the sum of their seconds divided by the workers. Exit code 1 if a figure is
+above the column *at most*; with ``--output`` the figures of other subjects stay in the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import harness
+from harness import statistics
+from harness.experiment.events import CellFinished, Event, RunPlanned
+from harness.results.environment import Machine
+
+ML_100K = {"n_users": 943, "n_items": 1682, "n_ratings": 100_000}
+RATE = {"low": 0.002, "high": 0.02}
+SPACES: dict[str, dict[str, Any]] = {
+    "SVD": {"n_factors": [50, 100, 150], "n_epochs": [20, 40], "lr_all": RATE},
+    "SVDpp": {"n_factors": [20, 40], "n_epochs": [10, 20], "lr_all": RATE},
+    "NMF": {"n_factors": [10, 15, 20], "n_epochs": [25, 50], "reg_pu": {"low": 0.02, "high": 0.2}},
+    "KNNBaseline": {"k": {"low": 20, "high": 80}, "sim_options.shrinkage": {"low": 0, "high": 200}},
+}
+Rows = Iterator[dict[str, Any]]
+
+
+def row(work: str, measure: str, values: list[float], most: float | None = None) -> dict[str, Any]:
+    """Return a figure: the median of repeated values, their least and greatest, and a limit."""
+    ends = {"median": median(values), "least": min(values), "greatest": max(values)}
+    return {"work": work, "measure": measure} | ends | {"repeats": len(values), "at most": most}
+
+
+def config(algorithms: list[Any], **more: Any) -> dict[str, Any]:
+    """Return an experiment on ratings of the shape of MovieLens 100K."""
+    split = {"kind": "holdout", "test_size": 0.25}
+    basis = {"dataset": {"synthetic": ML_100K}, "split": split, "metrics": ["ndcg@10", "rmse"]}
+    return basis | {"algorithms": algorithms} | more
+
+
+def tuned(trials: int) -> dict[str, Any]:
+    """Return a config that searches four algorithms, with so many trials for each."""
+    searched = [{"name": name, "search": space} for name, space in SPACES.items()]
+    # The setting of the config is a trial too.
+    return config(searched, tuning={"method": "random", "trials": trials - 1, "metric": "ndcg@10"})
+
+
+def timed(config: dict[str, Any], **how: Any) -> tuple[harness.Run, float, float]:
+    """Return a run, its seconds, and those of them in fits and scores."""
+    begun = time.perf_counter()
+    run = harness.run(config, **how)
+    whole = time.perf_counter() - begun
+    work = sum(cell.fit_seconds + cell.score_seconds for cell in run.info.finished)
+    return run, whole, work + float(run.trials["seconds"].sum() if run.trials is not None else 0)
+
+
+def tuning(given: argparse.Namespace) -> Rows:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HARNESS_CACHE"] = folder
+        timed(tuned(3), results=None)  # compile, or load what was compiled
+        searched = tuned(given.cells // len(SPACES))
+        found = [timed(searched, results=folder, fresh=True) for _ in range(given.repeats)]
+        again = [timed(searched, results=folder)[1] for _ in range(given.repeats)]
+    n_cells = len(found[0][0].trials) + len(found[0][0].info.cells)
+    name = f"tuning, {n_cells:,} cells"
+    yield row(name, "fits and scores, s", [work for _, _, work in found])
+    yield row(name, "whole run, s", [whole for _, whole, _ in found])
+    shares = [100 * (whole - work) / work for _, whole, work in found]
+    yield row(name, "overhead, % of fits and scores", shares, 5)
+    added = [1000 * (whole - work) / n_cells for _, whole, work in found]
+    yield row(name, "overhead of a cell, ms", added)
+    yield row(f"{name}, all stored", "whole run, s", again, 10)
+
+
+def compare(n_rows: int) -> None:
+    """Print the seconds of the comparison of rows of 10,000 users; and the peak of memory."""
+    import resource
+
+    rng = np.random.default_rng(0)
+    users = rng.random((10_000, 1))
+    scores = users + rng.normal(0, 0.2, (10_000, n_rows)) + np.linspace(0, 0.05, n_rows)
+    names = [str(number) for number in range(n_rows)]
+    statistics.compare(scores[:50, :3], names[:3])  # compile, or load what was compiled
+    begun = time.perf_counter()
+    statistics.compare(scores, names)
+    seconds = time.perf_counter() - begun
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(json.dumps([seconds, time.process_time(), peak]))
+
+
+def statistics_(given: argparse.Namespace) -> Rows:
+    for n_rows in (10, 30, 100):
+        code = f"import many_cells; many_cells.compare({n_rows})"
+        command = [sys.executable, "-c", code]
+        how: dict[str, Any] = {
+            "check": True,
+            "stdout": subprocess.PIPE,
+            "cwd": Path(__file__).parent,
+        }
+        found = [json.loads(subprocess.run(command, **how).stdout) for _ in range(given.repeats)]
+        name = f"statistics, {n_rows} rows, {n_rows * (n_rows - 1) // 2:,} pairs, 10,000 users"
+        yield row(name, "seconds", [each[0] for each in found], 10)
+        yield row(name, "peak GB", [each[2] for each in found], 1)
+
+
+def report(given: argparse.Namespace) -> Rows:
+    plain = [
+        {"name": "BaselineOnly", "label": f"row {i}", "params": {"bsl_options": {"reg_u": i + 1}}}
+        for i in range(20)
+    ]
+    folds = {"split": {"kind": "kfold", "n_splits": 5}, "seeds": {"split": given.cells // 100}}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HARNESS_CACHE"] = folder
+        for name, each in {
+            "page of a tuned run": tuned(given.cells // len(SPACES)) | {"name": "tuned"},
+            "page of a run of plain cells": config(plain, **folds, baselines=False, name="plain"),
+        }.items():
+            run = harness.run(each, results=folder)
+            page = Path(folder, "page.html")
+            command = ["harness", "report", str(run.folder), "--output", str(page)]
+            took = []
+            for _ in range(given.repeats):
+                begun = time.perf_counter()
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                took.append(time.perf_counter() - begun)
+            yield row(name, "seconds", took, 10)
+            yield row(name, "MB", [page.stat().st_size / 1e6], 2)
+
+
+def dask(given: argparse.Namespace) -> Rows:
+    paced = {"name": "cluster_algorithms:Paced"}
+    algorithms = [
+        paced | {"label": str(i), "params": {"seconds": 0.1 + i * 1e-9}}
+        for i in range(given.cells // 2)
+    ]
+    for n_workers in (1, 2, 4):
+        n_cells, ideal, cells, whole = on_workers(n_workers, algorithms)
+        name = f"Dask, {n_cells:,} cells of 0.1 s, workers: {n_workers}"
+        yield row(name, "ideal, s", [ideal])
+        yield row(name, "cells, times the ideal", [cells / ideal], 1.2)
+        yield row(name, "whole run, times the ideal", [whole / ideal])
+
+
+def on_workers(n_workers: int, algorithms: list[dict[str, Any]]) -> tuple[int, float, float, float]:
+    """Return how many cells ran on a cluster, and the seconds: ideal, of the cells, of the run."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dask"))
+    from cluster_processes import Cluster, config_on, wait_until
+
+    events: list[tuple[float, Event]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HARNESS_CACHE"] = f"{folder}/driver"
+        cluster = Cluster(Path(folder, "cluster"))
+        try:
+            address = cluster.start_scheduler()
+            for _ in range(n_workers):
+                cluster.start_worker()
+            wait_until(lambda: cluster.n_joined() == n_workers, "the workers")
+            begun = time.perf_counter()
+            harness.run(
+                config_on(address, algorithms=algorithms, statistics=None),
+                results=None,
+                workers=n_workers,
+                watch=lambda event: events.append((time.perf_counter(), event)),
+            )
+            whole = time.perf_counter() - begun
+        finally:
+            cluster.stop()
+    planned = next(at for at, event in events if isinstance(event, RunPlanned))
+    ends = [(at, event) for at, event in events if isinstance(event, CellFinished)]
+    if failed := [event for _, event in ends if event.error]:
+        sys.exit(f"{len(failed)} cells failed: {failed[0].error}")
+    ideal = sum(event.seconds for _, event in ends) / n_workers
+    return len(ends), ideal, max(at for at, _ in ends) - planned, whole
+
+
+SUBJECTS: dict[str, Callable[[argparse.Namespace], Rows]] = {
+    each.__name__.rstrip("_"): each for each in (tuning, statistics_, report, dask)
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("subjects", nargs="+", choices=SUBJECTS)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--cells", type=int, default=1000, help="fewer, to try it")
+    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
+    given = parser.parse_args()
+    kept: dict[str, Any] = {}
+    if given.output and given.output.exists():
+        kept = json.loads(given.output.read_text())["subjects"]
+    missed = False
+    for subject in given.subjects:
+        rows = []
+        for each in SUBJECTS[subject](given):
+            rows.append(each)
+            above = each["at most"] is not None and each["median"] > each["at most"]
+            missed |= above
+            spread = f"{each['least']:.4g} to {each['greatest']:.4g}"
+            figures = f"{each['measure']:30} {each['median']:9.4g} ({spread})"
+            print(f"{each['work']:50} {figures}{'  MISSED' * above}", flush=True)
+        kept[subject] = {"machine": Machine.here().model_dump(), "rows": rows}
+        if given.output:
+            given.output.write_text(json.dumps({"subjects": kept}, indent=1) + "\n")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
