@@ -205,8 +205,13 @@ def n_planned(plan: Plan, algorithm: int) -> int | None:
     chosen = plan.experiment.algorithms[algorithm]
     if chosen.search is None:
         return 0
-    trials = plan.experiment.tuning.trials if space_of(chosen) else 0
-    return None if trials is None else 1 + trials
+    space, tuning = space_of(chosen), plan.experiment.tuning
+    if not space or tuning.trials is None:
+        return None if space else 1
+    if tuning.method == "tpe":  # which may try a setting again
+        return 1 + tuning.trials
+    size = _grid_size if tuning.method == "grid" else _n_settings
+    return 1 + int(min(tuning.trials, size(space)))
 
 
 def cut_grids(experiment: Experiment) -> Iterator[str]:
@@ -265,8 +270,7 @@ class _Parzen(Iterator[Setting]):
 
 def _draws(space: Mapping[str, Values], rng: np.random.Generator) -> Iterator[Setting]:
     """Yield random settings, each once; end when there is no other."""
-    finite = {name: all_of for name, each in space.items() if (all_of := _all_values(each))}
-    size = math.prod(map(len, finite.values())) if len(finite) == len(space) else math.inf
+    size = _n_settings(space)
     seen: set[str] = set()
     n_repeated = 0
     while space and len(seen) < size and n_repeated < MOST_REPEATED:
@@ -278,7 +282,14 @@ def _draws(space: Mapping[str, Values], rng: np.random.Generator) -> Iterator[Se
         n_repeated = 0
         yield setting
     if len(seen) < size < math.inf:  # a few settings are left that are drawn seldom
-        yield from (each for each in _product(finite) if repr(each) not in seen)
+        every = {name: _all_values(values) or () for name, values in space.items()}
+        yield from (each for each in _product(every) if repr(each) not in seen)
+
+
+def _n_settings(space: SearchSpace) -> float:
+    """Return how many settings can be drawn; infinity where a range has no end of values."""
+    every = [_all_values(values) for values in space.values()]
+    return math.prod(math.inf if each is None else len(each) for each in every)
 
 
 def _all_values(values: Values) -> Sequence[Value] | None:

@@ -237,6 +237,19 @@ def test_no_setting_is_fitted_on_ratings_later_than_its_validation_part():
     assert GlobalTime(quantile=0.8).sentence("validation part") in text
 
 
+@pytest.mark.parametrize(
+    ("tuning", "most"),
+    [
+        ({"method": "random", "trials": 50}, "5"),  # the defaults, and all four settings
+        ({"method": "grid", "trials": 3}, "4"),
+        ({"method": "random", "seconds": 1}, "no limit"),
+    ],
+)
+def test_a_check_counts_no_more_trials_than_there_are_settings(tuning, most):
+    shown = dry_run(CONFIG | {"tuning": {"metric": "ndcg@5"} | tuning}).rows
+    assert shown[0][2] == most
+
+
 def test_a_search_that_seconds_alone_end_shows_no_total(capsys):
     config = CONFIG | {"tuning": {"seconds": 0.5, "metric": "ndcg@5"}}
     done = harness.run(config, results=None, watch=Lines())
