@@ -286,7 +286,7 @@ def _draws(space: Mapping[str, Values], rng: np.random.Generator) -> Iterator[Se
         yield from (each for each in _product(every) if repr(each) not in seen)
 
 
-def _n_settings(space: SearchSpace) -> float:
+def _n_settings(space: Mapping[str, Values]) -> float:
     """Return how many settings can be drawn; infinity where a range has no end of values."""
     every = [_all_values(values) for values in space.values()]
     return math.prod(math.inf if each is None else len(each) for each in every)
