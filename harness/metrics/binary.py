@@ -194,7 +194,8 @@ def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
     {'relevant': 0.3333, 'list': 0.6667, 'k': 0.4}
     """
     by_hits, together = params["denominator"] == "hits", params["ties"] == "together"
-    ways = (by_hits, together, cut_rule(params))
+    chances = np.empty(len(lists.relevance) + lists.n_users)
+    ways = (by_hits, together, cut_rule(params), chances)
     sums = walk(_precisions, lists, hits(lists, params), np.ones_like, ks, *ways)
     if by_hits:  # divided already
         return where_relevant(sums, lists, params)
@@ -240,7 +241,14 @@ def divisor(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 @kernel
 def _precisions(
-    lists: Entries, by_hits: bool, together: bool, rule: int, start: int, stop: int, out: Floats
+    lists: Entries,
+    by_hits: bool,
+    together: bool,
+    rule: int,
+    chances: Floats,
+    start: int,
+    stop: int,
+    out: Floats,
 ) -> None:
     """Sum the precisions at relevant ranks, divided by the hits if requested.
 
@@ -292,12 +300,13 @@ def _precisions(
                     before += (s - 1.0) / (c + s)
                 if by_hits and high > k:
                     crossed = True
-                    chances = hypergeometric(n, r, inside)
+                    own = offsets[user] + user
+                    fewest, most = hypergeometric(n, r, inside, own, chances)
                     expected = 0.0
-                    for x in range(len(chances)):
+                    for x in range(fewest, most + 1):
                         if hits + x > 0:
                             found = x * _given(x, inside, hits, here, before) / inside
-                            expected += chances[x] * (total + found) / (hits + x)
+                            expected += chances[own + x] * (total + found) / (hits + x)
                     total = expected
                 else:
                     total += r * _given(r, n, hits, here, before) / n

@@ -281,12 +281,23 @@ def walk(
     *more: object,
 ) -> Floats:
     """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
-    cuts = np.minimum(ks, lists.longest)
-    weights = rank_weights(form, cuts)
-    ranks = (lists.tie_low, lists.tie_high)
-    entries = (lists.offsets, gains, *ranks, cuts, weights, np.cumsum(weights))
-    out = np.zeros((lists.n_users, len(ks)))
-    each_block(lambda a, b: loop(entries, *more, a, b, out), lists.n_users, SMALLEST_BLOCK)
+    ranks, cuts = (lists.tie_low, lists.tie_high), np.minimum(ks, lists.longest)
+    return _walk(loop, lists.offsets, gains, ranks, form, cuts, *more)
+
+
+def _walk(
+    loop: Callable[..., None],
+    offsets: Ints,
+    gains: Gains,
+    ranks: tuple[Ranks, Ranks],
+    form: Callable[[Floats], Floats],
+    ks: Ints,
+    *more: object,
+) -> Floats:
+    weights, n_users = rank_weights(form, ks), len(offsets) - 1
+    entries = (offsets, gains, *ranks, ks, weights, np.cumsum(weights))
+    out = np.zeros((n_users, len(ks)))
+    each_block(lambda a, b: loop(entries, *more, a, b, out), n_users, SMALLEST_BLOCK)
     return out
 
 
@@ -306,14 +317,22 @@ def _accumulate(lists: Entries, start: int, stop: int, out: Floats) -> None:
 
     A tied group adds its mean gain times the weights of its ranks, as many as are inside a cut: an
     entry's expected weight is the mean weight of the ranks of its group, 0 beyond k. One running
-    total per user makes a score independent of the other cuts.
+    total per user makes a score independent of the other cuts. Without `lows`, the entries of a
+    user have the ranks 1, 2, 3, ...
     """
     offsets, (relevance, form, least), lows, highs, ks, weights, prefix = lists
-    n_k = len(ks)
+    n_k, untied = len(ks), len(lows) == 0
     for user in range(start, stop):
         entry, end = offsets[user], offsets[user + 1]
-        total, cut = 0.0, 0
-        while entry < end and lows[entry] <= ks[n_k - 1]:
+        total, cut, rank = 0.0, 0, 0
+        while untied and cut < n_k:
+            while rank < ks[cut] and entry < end:
+                rank += 1
+                total += gain_of(relevance[entry], form, least) * weights[rank]
+                entry += 1
+            out[user, cut] = total
+            cut += 1
+        while cut < n_k and entry < end and lows[entry] <= ks[n_k - 1]:
             low, high = lows[entry], highs[entry]
             while ks[cut] < low:
                 out[user, cut] = total
@@ -330,8 +349,6 @@ def _accumulate(lists: Entries, start: int, stop: int, out: Floats) -> None:
             while cut < n_k and ks[cut] < high:  # the group crosses this cut
                 out[user, cut] = total + mean * (prefix[ks[cut]] - prefix[low - 1])
                 cut += 1
-            if cut == n_k:
-                break
             total += mean * (prefix[high] - prefix[low - 1])
         for rest in range(cut, n_k):
             out[user, rest] = total
@@ -339,37 +356,17 @@ def _accumulate(lists: Entries, start: int, stop: int, out: Floats) -> None:
 
 def _in_order(offsets: Ints, gains: Gains, ks: Ints, params: Params) -> Floats:
     """Return the dcg at each k of lists without ties or unjudged items."""
+    untied = np.empty((2, 0), dtype=np.int32)
     cuts = np.minimum(ks, int(np.diff(offsets).max(initial=1)))
-    weights, n_users = rank_weights(_discounts(params), cuts), len(offsets) - 1
-    out = np.empty((n_users, len(ks)))
-    each_block(
-        lambda a, b: _accumulate_in_order(offsets, gains, cuts, weights, a, b, out),
-        n_users,
-        SMALLEST_BLOCK,
-    )
-    return out
-
-
-@kernel
-def _accumulate_in_order(
-    offsets: Ints, gains: Gains, ks: Ints, weights: Floats, start: int, stop: int, out: Floats
-) -> None:
-    """Do what `_accumulate` does where the entries of a user have the ranks 1, 2, 3, ..."""
-    relevance, form, least = gains
-    for user in range(start, stop):
-        a, total, rank = offsets[user], 0.0, 0
-        for cut in range(len(ks)):
-            while rank < ks[cut] and a + rank < offsets[user + 1]:
-                rank += 1
-                total += gain_of(relevance[a + rank - 1], form, least) * weights[rank]
-            out[user, cut] = total
+    return _walk(_accumulate, offsets, gains, (untied[0], untied[1]), _discounts(params), cuts)
 
 
 def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
     """Return ndcg, or idcg, against the best order of the items in the first k."""
     found, ways = gains(params, lists.relevance), (cut_rule(params), ratio)
     if params["gain"].word == "binary":
-        return walk(_retrieved_binary, lists, found, _discounts(params), ks, *ways)
+        chances = np.empty(len(lists.relevance) + lists.n_users)
+        return walk(_retrieved_binary, lists, found, _discounts(params), ks, *ways, chances)
     # Graded gains have no ties here: for each cut, sort what stands above it.
     relevance, *form = found
     owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
@@ -389,7 +386,7 @@ def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool
 
 @kernel
 def _retrieved_binary(
-    lists: Entries, rule: int, ratio: bool, start: int, stop: int, out: Floats
+    lists: Entries, rule: int, ratio: bool, chances: Floats, start: int, stop: int, out: Floats
 ) -> None:
     """Gains of 0 and 1: the hits of the group that crosses k are hypergeometric.
 
@@ -398,6 +395,7 @@ def _retrieved_binary(
     """
     offsets, (relevance, form, least), lows, highs, ks, _, prefix = lists
     for user in range(start, stop):
+        own = offsets[user] + user  # the user's place in `chances`
         for cut in range(len(ks)):
             k = ks[cut]
             hits, found = 0, 0.0  # in the groups that end by k
@@ -414,34 +412,27 @@ def _retrieved_binary(
                     found += _weight_of(r, low, high, prefix, rule)
                 else:
                     crossing, n_tied, inside = r, high - low + 1, k - low + 1
-            if rule == AVERAGE:
-                chances = hypergeometric(n_tied, crossing, inside)
-                for x in range(len(chances)):
-                    if hits + x > 0:
-                        best = prefix[hits + x]
-                        value = found + _weight_of(x, low, k, prefix, rule)
-                        out[user, cut] += chances[x] * value / best if ratio else chances[x] * best
-                continue
-            fewest = max(0, inside - n_tied + crossing)
-            most = min(crossing, inside)
+            fewest, most = hypergeometric(n_tied, crossing, inside, own, chances)
             extreme = np.nan
             for x in range(fewest, most + 1):
-                value = found + _weight_of(x, low, k, prefix, rule)
-                value = value / prefix[hits + x] if hits + x > 0 else 0.0
-                if not rule * value <= rule * extreme:
+                best = prefix[hits + x]
+                chance = chances[own + x] if rule == AVERAGE else 1.0
+                value = chance * (found + _weight_of(x, low, k, prefix, rule))
+                value = value / best if hits + x > 0 else 0.0
+                if rule == AVERAGE:
+                    out[user, cut] += value if ratio else chance * best
+                elif not rule * value <= rule * extreme:
                     extreme = value
-            ideal = prefix[hits + (most if rule == BEST else fewest)]
-            out[user, cut] = extreme if ratio else ideal
+            if rule != AVERAGE:
+                ideal = prefix[hits + (most if rule == BEST else fewest)]
+                out[user, cut] = extreme if ratio else ideal
 
 
 @kernel
 def _weight_of(n: int, low: int, high: int, prefix: Floats, rule: int) -> float:
     """Return the weight of n items at ranks low to high: on average, or at the first or last."""
-    weight = 0.0
-    if n > 0 and rule == BEST:
-        weight = prefix[low - 1 + n] - prefix[low - 1]
-    elif n > 0 and rule == WORST:
-        weight = prefix[high] - prefix[high - n]
-    elif n > 0:
-        weight = n * ((prefix[high] - prefix[low - 1]) / (high - low + 1))
-    return weight
+    if n == 0:
+        return 0.0
+    before = high - n if rule == WORST else low - 1
+    weight = prefix[low - 1 + n if rule == BEST else high] - prefix[before]
+    return float(n * (weight / (high - low + 1)) if rule == AVERAGE else weight)

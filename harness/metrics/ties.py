@@ -157,22 +157,28 @@ def _scramble(state: np.uint64) -> np.uint64:
 
 
 @kernel
-def hypergeometric(n: int, r: int, t: int) -> Floats:
-    """Return the probabilities that t items drawn from n, of which r are relevant, hold 0, 1, ...
+def hypergeometric(n: int, r: int, t: int, own: int, chances: Floats) -> tuple[int, int]:
+    """Write the probabilities that t items drawn from n, of which r are relevant, hold 0, 1, ...
 
-    Each follows from its neighbour, from the most probable outwards: no digits are lost.
+    They stand in `chances` from `own` on. Each follows from its neighbour, from the most probable
+    outwards: no digits are lost. Returns the least and the greatest possible number.
     """
-    chances: Floats = np.zeros(min(r, t) + 1)
-    least = max(0, t - (n - r))
-    mode = max(least, min(min(r, t), (t + 1) * (r + 1) // (n + 2)))
-    chances[mode] = 1.0
-    for x in range(mode, min(r, t)):
-        chances[x + 1] = chances[x] * (r - x) * (t - x) / ((x + 1.0) * (n - r - t + x + 1))
-    for x in range(mode, least, -1):
-        chances[x - 1] = chances[x] * x * (n - r - t + x) / ((r - x + 1.0) * (t - x + 1))
+    most = r if r < t else t
+    least = t - (n - r) if t > n - r else 0
+    mode = (t + 1) * (r + 1) // (n + 2)
+    mode = least if mode < least else most if mode > most else mode
+    for x in range(most + 1):
+        chances[own + x] = 0.0
+    chances[own + mode] = 1.0
+    for x in range(own + mode, own + most):
+        i = x - own
+        chances[x + 1] = chances[x] * (r - i) * (t - i) / ((i + 1.0) * (n - r - t + i + 1))
+    for x in range(own + mode, own + least, -1):
+        i = x - own
+        chances[x - 1] = chances[x] * i * (n - r - t + i) / ((r - i + 1.0) * (t - i + 1))
     total = 0.0
-    for chance in chances:
-        total += chance
-    for x in range(len(chances)):
+    for x in range(own, own + most + 1):
+        total += chances[x]
+    for x in range(own, own + most + 1):
         chances[x] /= total
-    return chances
+    return least, most
