@@ -476,13 +476,13 @@ class _Sources(click.Command):
 
 
 @click.command(cls=_Sources)
-@click.argument("source", required=False)
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
 @click.option("--quiet", "-q", is_flag=True, help="Print only the table.")
 @click.option(
     "--no-runs", is_flag=True, help="Compute only numbers that need no data and no training."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def reproduce(source: str | None, quiet: bool, no_runs: bool, as_json: bool) -> int:
+def reproduce(sources: tuple[str, ...], quiet: bool, no_runs: bool, as_json: bool) -> int:
     """Compute published numbers again and compare them.
 
     All sources without SOURCE. The exit code is 1 if a number differs.
@@ -491,7 +491,8 @@ def reproduce(source: str | None, quiet: bool, no_runs: bool, as_json: bool) -> 
     from harness.cli.progress import display
 
     with display(quiet) as watch:
-        done = published.Reproduction.of(source, {} if no_runs else published.trained_runs(watch))
+        runs = {} if no_runs else published.trained_runs(watch)
+        done = published.Reproduction.of(*sources, runs=runs)
     if as_json:
         say(done.to_json(), whole=True)
         return 1 if done.counts["differs"] else 0

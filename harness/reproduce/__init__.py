@@ -211,12 +211,11 @@ class Reproduction:
     seconds: dict[str, float]
 
     @classmethod
-    def of(
-        cls, source: str | None = None, runs: Mapping[tuple[str, str], Run] | None = None
-    ) -> Reproduction:
-        """Compute one source, or all, one after the other; see `reproduce`."""
+    def of(cls, *sources: str, runs: Mapping[tuple[str, str], Run] | None = None) -> Reproduction:
+        """Compute some sources, or all, one after the other; see `reproduce`."""
         findings, seconds = {}, {}
-        for key in dict.fromkeys(each.source for each in published(source)):
+        chosen = [each for source in sources or (None,) for each in published(source)]
+        for key in dict.fromkeys(each.source for each in chosen):
             begun = time.perf_counter()
             findings[key] = reproduce(key, runs)
             seconds[key] = round(time.perf_counter() - begun, 1)

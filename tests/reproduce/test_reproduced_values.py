@@ -110,6 +110,11 @@ def test_verdicts(printed, here, verdicts):
     assert all(each.difference is None for each in findings if each.verdict == "another machine")
 
 
+def test_sources_are_computed_in_the_order_of_the_command():
+    chosen = "vincent-2018", "nicolas-2022"
+    assert tuple(reproduce.Reproduction.of(*chosen, runs={}).findings) == chosen
+
+
 def test_an_unknown_source_names_the_nearest(command):
     with pytest.raises(ResultsError, match="vincent: unknown source; did you mean 'vincent-2018"):
         reproduce.reproduce("vincent")
@@ -135,7 +140,7 @@ def test_every_quantity_is_computed_or_has_a_config_that_ships():
 
 @pytest.mark.long
 def test_a_course_comes_out_as_published():
-    done = reproduce.Reproduction.of("kane-2018", trained_runs())
+    done = reproduce.Reproduction.of("kane-2018", runs=trained_runs())
     assert done.counts == {"equal as printed": 13, "erratum": 1}
 
 
@@ -146,7 +151,7 @@ def test_every_source_comes_out_as_published(ml_100k):
     runs |= {
         key: run for key, run in trained_runs().items() if key[0] == "kane-2018"
     }  # bundled data
-    done = reproduce.Reproduction.of(None, runs)
+    done = reproduce.Reproduction.of(runs=runs)
     odd = [each for own in done.findings.values() for each in own if each.verdict not in VERDICTS]
     assert not odd
     not_run = [each for own in done.findings.values() for each in own if each.verdict == "not run"]
