@@ -1,68 +1,106 @@
-"""CPU seconds of the first run on a machine and of the next, and which kernels are compiled.
+"""Seconds of processes that start: import, help, and runs with and without compiled loops.
 
-Each run is a process of its own: all eleven algorithms of Surprise and three baselines on the
-bundled ratings. The first finds no compiled code, the second finds what the first has kept; neither
-finds results.
+    python benchmarks/first_process.py [--output first_process.json] [--seconds N]
+
+A first run finds no compiled code, the next one what a first has kept; both compute all cells.
+`timing.py` is the rule of measurement; exit code 1 if a limit is exceeded.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import os
-import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-CONFIG = """
-dataset: bundled
-split: {kind: holdout, test_size: 0.25}
-algorithms: [SVD, SVDpp, NMF, BaselineOnly, KNNBasic, KNNWithMeans, KNNWithZScore, KNNBaseline,
-             SlopeOne, CoClustering, NormalPredictor, Random, Popularity, ItemMean]
-metrics: ["ndcg@5,10", rmse, mae]
-"""
-FIRST, SECOND = 8.0, 4.0
-"""The most CPU seconds that the first process may compile, and that the second may take in all."""
+from timing import environment, measure
+
+from harness.kernels import n_threads
+from harness.results.environment import Machine
+
+STARTS = {
+    "`python -c pass`": (["-c", "pass"], 0.0),
+    "`import harness`": (["-c", "import harness"], 0.05),
+    "`harness --help`": (["-m", "harness", "--help"], 0.2),
+}
+"""Arguments of Python, and the most wall seconds; 0 for no limit."""
+ALONE = "{dataset: bundled, candidates: rated, algorithms: [%s], metrics: ['ndcg@10']}"
+RUNS = {"quickstart": 8.0, "SVD": 3.0, "KNNBasic": 3.0}
+"""A config or an algorithm alone, and the most CPU seconds that its first run may compile."""
 
 
 def main() -> int:
-    if sys.argv[1:]:
-        return listen(*sys.argv[1:])
+    if sys.argv[1:2] == ["run"]:
+        return run_and_list(*sys.argv[2:])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
+    parser.add_argument("--seconds", type=float, default=20.0, help="no work is repeated longer")
+    given = parser.parse_args()
+    rows, missed = [], False
+    for work, (arguments, most) in STARTS.items():
+        found = measure(partial(start, arguments, {}), given.seconds / 4)
+        rows.append(show(work, found, None, f"{most:g} wall" if most else ""))
+        missed |= 0 < most < found["wall"]
     with tempfile.TemporaryDirectory() as scratch:
-        config, listing = Path(scratch, "first.yaml"), Path(scratch, "compiled.json")
-        config.write_text(CONFIG)
-        first = run(scratch, config, listing)
-        compiled = json.loads(listing.read_text())
-        second = run(scratch, config, listing)
-        left = json.loads(listing.read_text())
-    compiling = sum(seconds for _, seconds in compiled)
-    signatures = Counter(name for name, _ in compiled)
-    totals: Counter[str] = Counter()
-    print(f"first process   {first:6.2f} CPU s, compiling {compiling:.2f} (at most {FIRST})")
-    print(f"second process  {second:6.2f} CPU s (at most {SECOND}), {len(left)} compiled again")
-    print(f"{len(compiled)} compiled signatures of {len(signatures)} functions:")
-    for name, seconds in compiled:
-        totals[name] += seconds
-    for name, seconds in totals.most_common(10):
-        print(f"  {seconds:6.2f} s  {signatures[name]} x {name}")
-    return int(compiling > FIRST or second > SECOND or bool(left))
+        for name, most in RUNS.items():
+            work, config = f"`harness run {name}`", name
+            if name != "quickstart":
+                work, config = f"{name} alone", f"{scratch}/{name}.yaml"
+                Path(config).write_text(ALONE % name)
+            for which, limit in (("first", most), ("next", 0.0)):
+                task = partial(run, config, scratch, emptied=which == "first")
+                found = measure(task, given.seconds)
+                compiled = json.loads(Path(scratch, "compiled.json").read_text())
+                rows.append(show(f"{work}, {which} run", found, compiled, f"{limit:g} compiling"))
+                missed |= rows[-1]["compiling"] > limit
+    if given.output:
+        figures = {"machine": Machine.here().model_dump(), "threads": n_threads(), "rows": rows}
+        given.output.write_text(json.dumps(figures, indent=1) + "\n")
+    return int(missed)
 
 
-def run(scratch: str, config: Path, listing: Path) -> float:
-    """Run a config in a process of its own, without kept results; return its CPU seconds."""
-    folders = {"HARNESS_CACHE": str(Path(scratch, "cache")), "NUMBA_CACHE_DIR": f"{scratch}/numba"}
-    command = [sys.executable, __file__, str(config), str(listing)]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, **folders))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def show(
+    work: str, found: dict[str, float], compiled: list[tuple[str, float]] | None, most: str
+) -> dict[str, Any]:
+    """Print and return a row: medians, spread, and what Numba compiled in the last run."""
+    signatures = Counter(name for name, _ in compiled or ())
+    row: dict[str, Any] = {"work": work} | found
+    row["compiling"] = "" if compiled is None else sum(seconds for _, seconds in compiled)
+    row |= {"functions": len(signatures) or "", "signatures": signatures.total() or ""}
+    print(
+        *(
+            f"{name} {value:.3g}" if name != "work" else value
+            for name, value in row.items()
+            if value != ""
+        )
+    )
+    for name, seconds in sorted(compiled or (), key=lambda each: -each[1])[:8]:
+        print(f"    {seconds:6.2f} s  {signatures[name]} x {name}", flush=True)
+    return row | {"at most": most}
 
 
-def listen(config: str, listing: str) -> int:
+def start(arguments: list[str], folders: dict[str, str]) -> None:
+    """Run Python in a process of its own."""
+    command, places = [sys.executable, *arguments], environment(n_threads()) | folders
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=places)
+
+
+def run(config: str, scratch: str, *, emptied: bool) -> None:
+    """Run a config without kept results, and with or without what an earlier run compiled."""
+    if emptied:
+        shutil.rmtree(f"{scratch}/numba", ignore_errors=True)
+    cache = {"HARNESS_CACHE": f"{scratch}/cache", "NUMBA_CACHE_DIR": f"{scratch}/numba"}
+    start([__file__, "run", config, scratch], cache)
+
+
+def run_and_list(config: str, scratch: str) -> int:
     """Run a config and write down each compilation: the function, and its own CPU seconds."""
     from numba.core import event
 
@@ -87,10 +125,10 @@ def listen(config: str, listing: str) -> int:
     event.register("numba:compile", Listener())
     status = 0
     try:
-        cli(["run", config, "--fresh", "--results", str(Path(listing).with_name("results"))])
+        cli(["run", config, "--fresh", "--quiet", "--results", f"{scratch}/results"])
     except SystemExit as ended:
         status = int(ended.code or 0)
-    Path(listing).write_text(json.dumps(compiled))
+    Path(scratch, "compiled.json").write_text(json.dumps(compiled))
     return status
 
 

@@ -115,6 +115,10 @@ def speed(name: str) -> str:
         return markdown(
             titles, (["" if row[title] is None else row[title] for title in titles] for row in rows)
         )
+    if name == "first_process":
+        titles = ["compiling", "functions", "signatures", "at most"]
+        lines = ([row["work"], seconds(row), *map(row.get, titles)] for row in found["rows"])
+        return markdown(["process", "seconds", *titles], lines)
     if name == "libraries":
         return quality_beside_time(found["rows"])
     if "sides" in found["rows"][0]:
