@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import ComparisonError, counted, suggestion
+from harness.kernels import each_block
 from harness.statistics.resampling import (
     Floats,
     IntervalMethod,
@@ -42,6 +43,8 @@ Correction = Literal["holm", "benjamini-hochberg", "none"]
 SEED_TESTS: tuple[PairedTest, ...] = ("two-way", "nadeau-bengio")
 """Tests over seeds, for claims about algorithms; the others are over users alone."""
 DEFAULT_RESAMPLES = 10_000
+PAIRS_AT_ONCE = 64
+"""Whose differences are in memory at the same time, in each thread."""
 MARGIN = 20
 """The smallest p-value that can be found, corrected, is at most the level divided by this."""
 
@@ -206,8 +209,8 @@ def compare(
     _check(table, names, baseline, n_resamples, confidence, test, seeds, ratio, margin)
     n, level = len(names), 1 - confidence + 1e-12
     firsts, seconds = np.triu_indices(n, 1)
-    differences = table[:, firsts] - table[:, seconds]
-    n_common = np.count_nonzero(~np.isnan(differences), axis=0)
+    known = (~np.isnan(table)).astype(np.float64)
+    n_common = (known.T @ known)[firsts, seconds].astype(np.intp)
     for position in np.flatnonzero(n_common == 0)[:1]:
         one, other = names[firsts[position]], names[seconds[position]]
         raise ComparisonError(
@@ -216,22 +219,22 @@ def compare(
     n_drawn = n_resamples or DEFAULT_RESAMPLES
     shared = PairColumns.of(table, firsts, seconds)
     is_bound, note = np.zeros(len(firsts), bool), ""
+    described = describe_pairs(table, firsts, seconds, test)
+    of_pairs, sizes, p_values = described["mean"], described["effect_size"], described["p"]
     if test == "randomisation":
         n_counted = 1 if correction == "none" else len(firsts)
         smallest = level / (MARGIN * n_counted)
         if 4 * n_counted <= level * (n_drawn + 1):
             smallest = 1 / (n_drawn + 1)
         p_values, is_bound = randomise(shared, n_drawn, seed, None if n_resamples else smallest)
-        note = _undecidable(differences, n_resamples, correction, level)
-    elif test in ("t", "wilcoxon"):
-        p_values = paired_t(differences) if test == "t" else wilcoxon(differences)
+        note = _undecidable(described["n_differing"], n_resamples, correction, level)
     means = np.nanmean(table, axis=0)
-    of_pairs = np.nanmean(differences, axis=0)
     if seeds is None or test not in SEED_TESTS:
-        errors = over_users(differences)
+        errors = StandardError(described["error"], described["degrees"])
         low, high = pair_intervals(shared, n, confidence, n_drawn, interval, seed)
     else:
-        values, both = np.column_stack([table, differences]), seeds[:, :, firsts]
+        values = np.column_stack([table, table[:, firsts] - table[:, seconds]])
+        both = seeds[:, :, firsts]
         both = np.concatenate([seeds, both - seeds[:, :, seconds]], axis=2)
         found = two_way(values, both) if test == "two-way" else corrected(both, ratio or 0.0)
         low, high = found.interval(np.concatenate([means, of_pairs]), confidence)
@@ -251,7 +254,7 @@ def compare(
             "difference": of_pairs,
             "low": low[n:],
             "high": high[n:],
-            "effect_size": effect_size(differences),
+            "effect_size": sizes,
             "p": p_values,
             "p_is_bound": is_bound,
             "p_adjusted": adjusted,
@@ -278,6 +281,30 @@ def compare(
     return Comparison(algorithms, pairs, others, *settings)
 
 
+def describe_pairs(
+    table: Floats, firsts: NDArray[np.intp], seconds: NDArray[np.intp], test: PairedTest
+) -> dict[str, Floats]:
+    """Return what the differences of each pair say alone, a few pairs at a time to save memory."""
+    names = ("n_differing", "mean", "effect_size", "error", "degrees", "p")
+    found = {name: np.ones(len(firsts)) for name in names}
+    p_of = {"t": paired_t, "wilcoxon": wilcoxon}.get(test)
+
+    def describe(start: int, stop: int) -> None:
+        for first in range(start, stop, PAIRS_AT_ONCE):
+            own = slice(first, min(first + PAIRS_AT_ONCE, stop))
+            differences = table[:, firsts[own]] - table[:, seconds[own]]
+            errors = over_users(differences)
+            found["n_differing"][own] = np.count_nonzero(np.nan_to_num(differences), axis=0)
+            found["mean"][own] = np.nanmean(differences, axis=0)
+            found["effect_size"][own] = effect_size(differences)
+            found["error"][own], found["degrees"][own] = errors.error, errors.degrees
+            if p_of is not None:
+                found["p"][own] = p_of(differences)
+
+    each_block(describe, len(firsts), PAIRS_AT_ONCE)
+    return found
+
+
 def _with_power(
     pairs: pd.DataFrame, correction: Correction, level: float, margin: float | None
 ) -> pd.DataFrame:
@@ -292,12 +319,11 @@ def _with_power(
 
 
 def _undecidable(
-    differences: Floats, n_resamples: int | None, correction: Correction, level: float
+    n_differing: Floats, n_resamples: int | None, correction: Correction, level: float
 ) -> str:
     """Return why no p-value of the randomisation test can be small enough, if none can."""
-    n_pairs = differences.shape[1]
+    n_pairs, most = len(n_differing), int(n_differing.max())
     n_counted = n_pairs if correction == "holm" else 1
-    most = int(np.count_nonzero(np.nan_to_num(differences), axis=0).max())
     compared = counted(n_pairs, "comparison")
     if most <= np.log2(n_resamples or DEFAULT_RESAMPLES):  # every pair is tested exactly
         if most and n_counted * 2.0 ** (1 - most) > level:
