@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
@@ -118,6 +118,50 @@ def kernel(function: F, **options: object) -> F:
     3.0
     """
     return Kernel(function, **options)  # type: ignore[return-value]
+
+
+class Prefetch:
+    """``prefetch(address)`` in a kernel: copy a line of memory to the core's second cache."""
+
+    def __call__(self, address: int) -> None:
+        """Do nothing where nothing is compiled."""
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from llvmlite import ir
+        from numba import types
+        from numba.core.registry import cpu_target
+        from numba.extending import intrinsic
+
+        def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+            flag, line = ir.IntType(32), ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [line, flag, flag, flag])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [line], kind)
+            options = flag(0), flag(2), flag(1)  # to read, into the second cache, data
+            builder.call(function, [builder.inttoptr(arguments[0], line), *options])
+
+        made = intrinsic(lambda _, address: (types.void(types.intp), generate))
+        cpu_target.typing_context.refresh()
+        return cpu_target.typing_context.resolve_value_type(made)
+
+
+prefetch = Prefetch()
+LINE = 64
+"""Bytes that a core reads from memory at once."""
+CACHED = 2 << 20
+"""Bytes that its second cache holds: of a smaller matrix, no row has to be read ahead."""
+ROWS_AHEAD = 16
+"""Time enough to read a row from memory."""
+
+
+@kernel
+def read_ahead(matrix: NDArray[np.float64], rows: NDArray[np.int32], first: int, n: int) -> None:
+    """Start reading the `n` rows of a matrix that a loop needs from ``rows[first]`` on."""
+    if matrix.nbytes > CACHED:
+        for place in range(first, min(first + n, len(rows))):
+            start = matrix.ctypes.data + rows[place] * matrix.strides[0]
+            for address in range(start, start + matrix.strides[0], LINE):
+                prefetch(address)
 
 
 def compiled_before() -> bool:

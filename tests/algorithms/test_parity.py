@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.algorithms import models, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
+from harness.kernels import CACHED
 
 PARITY = settings(deadline=None, max_examples=60)
 pytestmark = pytest.mark.filterwarnings(
@@ -142,6 +143,14 @@ TO_THE_LAST_BIT = (surprise.BaselineOnly, *NEIGHBOURS)
 @given(rows=rows(), data=st.data())
 def test_attributes_and_estimates_are_those_of_surprise(twins, kind, rows, data):
     check(kind, data.draw(LEARNT[kind]), twins(rows), exact=kind in TO_THE_LAST_BIT)
+
+
+@pytest.mark.parametrize("kind", [surprise.SVD, surprise.SVDpp, surprise.NMF])
+def test_factors_larger_than_a_core_s_cache_are_those_of_surprise(twins, kind):
+    rng = np.random.default_rng(0)
+    cells = rng.permutation(12 * 30)[:150].tolist()
+    options = {"n_factors": CACHED // 8 // 29, "n_epochs": 2, "random_state": 0}
+    check(kind, options, twins([(c // 30, c % 30, float(rng.integers(1, 6))) for c in cells]))
 
 
 OF_ITEMS = {"verbose": False, "sim_options": {"user_based": False}}

@@ -9,7 +9,7 @@ from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.registry import DOUBLE, MEAN, FitOptions, Params, Progress, Size
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
-from harness.kernels import kernel
+from harness.kernels import ROWS_AHEAD, kernel, read_ahead
 from harness.sections import log_range
 
 LANES = 8
@@ -114,6 +114,7 @@ def multiply(first: int, last: int, by_user: Lists, pu: Floats, qi: Floats, out:
     for user in range(first, last):
         p = pu[user]
         for row in range(offsets[user], offsets[user + 1]):
+            read_ahead(qi, items, row + ROWS_AHEAD, 1)
             q = qi[items[row]]
             dot = 0.0
             for f in range(len(p)):
@@ -159,6 +160,7 @@ def step(
         above[:] = 0.0
         below[:] = 0.0
         for row in range(offsets[owner], offsets[owner + 1]):
+            read_ahead(across, others, row + ROWS_AHEAD, 1)
             q = across[others[row]]
             for f in range(n_factors):
                 above[f] += q[f] * ratings[row]

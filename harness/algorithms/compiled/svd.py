@@ -19,7 +19,7 @@ from harness.algorithms.registry import (
     Size,
 )
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
-from harness.kernels import kernel
+from harness.kernels import ROWS_AHEAD, kernel, read_ahead
 from harness.sections import SearchSpace, log_range
 
 PAIRS_AT_ONCE = 1 << 15
@@ -196,6 +196,7 @@ def descend(
     lr_bu, lr_bi, lr_pu, lr_qi = rates
     reg_bu, reg_bi, reg_pu, reg_qi = penalties
     kept_p, kept_q = 1.0 - lr_pu * reg_pu, 1.0 - lr_qi * reg_qi
+    end = len(items) - 1
     for user in range(len(offsets) - 1):
         first, last = offsets[user], offsets[user + 1] - 1
         if last < first:
@@ -207,6 +208,7 @@ def descend(
         for f in range(n_factors):
             dot += q[f] * p[f]
         for row in range(first, last + 1):
+            read_ahead(qi, items, row + ROWS_AHEAD, 1)
             item = items[row]
             q = qi[item]
             error = ratings[row] - (mean + b_u + bi[item] + dot)
@@ -214,7 +216,7 @@ def descend(
                 b_u += lr_bu * (error - reg_bu * b_u)
                 bi[item] += lr_bi * (error - reg_bi * bi[item])
             step_p, step_q = lr_pu * error, lr_qi * error
-            following = qi[items[min(row + 1, last)]]
+            following = qi[items[min(row + 1, end)]]
             dot = 0.0
             for f in range(n_factors):
                 p_f = p[f]
@@ -284,6 +286,7 @@ def descend_implicit(
         p = pu[user]
         for f in range(n_factors):
             z[f] = 0.0
+        read_ahead(yj, items, start, stop - start)
         for row in range(start, stop):
             y = yj[items[row]]
             for f in range(n_factors):
@@ -291,6 +294,7 @@ def descend_implicit(
         for f in range(n_factors):
             z[f] /= root
             z_before[f] = z[f]
+        read_ahead(qi, items, start, stop - start)
         for row in range(start, stop):
             item = items[row]
             q = qi[item]
