@@ -7,6 +7,7 @@ python tools/readme_tables.py --check  exit 1 if a page is not what it would wri
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterable
@@ -98,6 +99,8 @@ def speed(name: str) -> str:
     """Return the figures of one benchmark, or the summary of all."""
     if name == "summary":
         return summary()
+    if name.startswith("sizes"):
+        return exponents() if name == "sizes_growth" else every_size()
     found = figures(name)
     if name == "growth":
         return growth(found)
@@ -166,6 +169,47 @@ def seconds(measured: dict[str, float]) -> str:
     spread = f" ± {measured['spread']:.0%}" if measured["runs"] > 1 else ""
     both = " / ".join(shown(measured[key]) for key in ("wall", "cpu") if key in measured)
     return both + spread
+
+
+def every_size() -> str:
+    """Return the stages of each algorithm at each size, beside Surprise where it was measured."""
+    rows = {(row["algorithm"], row["data"], row["side"]): row for row in figures("sizes")["rows"]}
+    keys = ("fit", "rated", "catalogue", "catalogue_users", "peak", "estimated")
+    lines = []
+    for name, size in dict.fromkeys((name, size) for name, size, _ in rows):
+        row, plain = (rows.get((name, size, side), {}) for side in ("harness", "Surprise"))
+        line = [*(row.get(key, "") for key in keys), plain.get("error", ""), ""]
+        if "rated" not in row:
+            line[1] = row.get("error", "")
+        if "rated" in plain:
+            seconds = [each["fit"] + each["rated"] for each in (plain, row)]
+            line[-2:] = seconds[0], f"{seconds[0] / seconds[1]:.1f}"
+        lines.append([name, size, *line])
+    stages = ("fit, s", "rated, s", "catalogue, s", "its users", "peak GB", "estimated GB")
+    return markdown(["algorithm", "data", *stages, "Surprise, s", "ratio"], lines)
+
+
+def exponents() -> str:
+    """Return how seconds grow from the smallest size to the largest, and what limits a fit."""
+    rows = [row for row in figures("sizes")["rows"] if row["side"] == "harness" and "rated" in row]
+    lines = []
+    for name in dict.fromkeys(row["algorithm"] for row in rows):
+        few, *_, many = [row for row in rows if row["algorithm"] == name] * 2
+        if few["data"] == many["data"]:
+            continue
+        more = math.log(float(many["data"][:-1]) / float(few["data"][:-1]))
+        seconds, steps = (
+            [each["fit"] + each["rated"] for each in (few, many)],
+            [each["steps"] for each in (few, many)],
+        )
+        nanoseconds = [1e9 * s / n for s, n in zip(seconds, steps, strict=True)]
+        one_core, memory = many["cores"] < 1.3, nanoseconds[1] > 1.5 * nanoseconds[0]
+        limits = ["one core"] * one_core + ["memory"] * memory or ["arithmetic on all cores"]
+        powers = (f"{math.log(b / a) / more:.2f}" for a, b in (seconds, steps))
+        sides = f"{few['data']} to {many['data']}"
+        lines.append([name, sides, *powers, *nanoseconds, many["cores"], ", ".join(limits)])
+    titles = ("exponent of seconds", "of steps", "ns a step, first", "last", "cores used")
+    return markdown(["algorithm", "sizes", *titles, "limited by"], lines)
 
 
 def quality_beside_time(rows: list[dict[str, Any]]) -> str:
