@@ -54,17 +54,21 @@ class LazyMatrix:
         matrix: npt.NDArray[Any] = np.empty(self.shape, self._dtype)
         for first in range(0, n, ROWS_BETWEEN_REPORTS):
             last = min(first + ROWS_BETWEEN_REPORTS, n)
-            self.fill(np.arange(first, last), matrix[first:last])
+            self.block(np.arange(first, last), matrix[first:last])
             progress(last, n)
         return matrix
 
-    def fill(self, xs: npt.NDArray[np.integer], rows: npt.NDArray[Any]) -> None:
-        """Write the rows of some x, on several threads."""
+    def block(self, xs: npt.NDArray[np.integer], out: Any = None) -> npt.NDArray[Any]:
+        """Return some rows like `rows`, computed on several threads."""
+        block: npt.NDArray[Any] = (
+            np.empty((len(xs), len(self)), self._dtype) if out is None else out
+        )
 
         def fill(start: int, stop: int) -> None:
-            self._fill(xs[start:stop].astype(np.int64), rows[start:stop], *self._arguments)
+            self._fill(xs[start:stop].astype(np.int64), block[start:stop], *self._arguments)
 
         each_block(fill, len(xs), ROWS_A_THREAD)
+        return block
 
     def __len__(self) -> int:
         return self.shape[0]

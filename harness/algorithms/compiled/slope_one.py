@@ -68,11 +68,8 @@ class SlopeOne(Algorithm):
     def __init__(self, model: surprise.AlgoBase) -> None:
         super().__init__(model)
         self.means = np.array(model.user_mean, np.float64)
-        self.whole: Floats | None = None
-        if not isinstance(model.dev, LazyMatrix):
-            self.whole = model.dev
-        elif not fits_densely(self.trainset.n_items):
-            self.block_bytes = CATALOGUE_BLOCK
+        self.whole: Floats | None = None if isinstance(model.dev, LazyMatrix) else model.dev
+        self.block_bytes = 0 if fits_densely(self.trainset.n_items) else CATALOGUE_BLOCK
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         unknown = (users < 0) | (items < 0)
@@ -99,13 +96,11 @@ class SlopeOne(Algorithm):
         return estimates, users[:, None] < 0
 
     def deviations(self, users: Codes) -> Iterator[tuple[int, Codes, Floats]]:
-        """Yield parts of the matrix: the first column, each item's row, and the part.
+        """Yield parts of the matrix: the first column, the row of each item, and the part.
 
-        It is the whole where that is held, or else the rows of what a few users rated, or else a
-        few columns after the other.
+        The part is the whole, the rows of what a few users rated, or some columns after the other.
         """
-        n, dev = self.trainset.n_items, self.model.dev
-        places = self.items
+        n, dev, places = self.trainset.n_items, self.model.dev, self.items
         if self.whole is None and fits_densely(n):
             self.whole = dev.matrix()
         if self.whole is not None:
@@ -114,15 +109,11 @@ class SlopeOne(Algorithm):
         offsets, ids, _ = self.trainset.by_user
         rated = np.unique(ids[rows_of_owners(offsets, users)[1]])
         if len(rated) * n * DOUBLE <= CATALOGUE_BLOCK // 4:
-            rows = np.empty((len(rated), n))
-            dev.fill(rated, rows)
             places[rated] = np.arange(len(rated))
-            yield 0, places, rows
+            yield 0, places, dev.block(rated)
             return
         for first in range(0, n, COLUMNS_AT_ONCE):
-            columns = np.arange(first, min(first + COLUMNS_AT_ONCE, n))
-            rows = np.empty((len(columns), n))
-            dev.fill(columns, rows)
+            rows = dev.block(np.arange(first, min(first + COLUMNS_AT_ONCE, n)))
             yield first, places, np.negative(rows.T, order="C")
 
 
