@@ -11,6 +11,7 @@ from surprise.model_selection import train_test_split
 
 import harness
 from harness import metrics, rankings
+from harness.algorithms import registry
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
@@ -82,3 +83,14 @@ def test_ndcg_with_arrays_is_that_of_the_metric_with_averaged_ties(benchmark_mod
     expected = metrics.score([label], lists)[label].mean
     found = benchmark_module("plain").ndcg(estimates, relevance)
     assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_every_algorithm_of_surprise_has_steps_at_every_size(benchmark_module):
+    sizes = benchmark_module("sizes")
+    assert sorted(sizes.STEPS) == sorted(registry.names("surprise"))
+    users, items = np.array([2, 1]), np.array([1, 2])
+    assert {name: sizes.STEPS[name](users, items) for name in ("SVD", "SlopeOne", "KNNBasic")} == {
+        "SVD": 60,
+        "SlopeOne": 5,
+        "KNNBasic": 5,
+    }

@@ -273,6 +273,7 @@ def test_what_cannot_be_estimated_is_refused_with_what_to_do(twins):
         ("SVD", {"n_factors": 200}, 1.2e9, 2e9),
         ("SlopeOne", {}, 1.5e9, 3e9),
         ("KNNBasic", {}, 1e9, 4e9),
+        ("KNNBasic", {"sim_options": {"user_based": False}}, 3e9, 5e9),
         ("Popularity", {}, 0.5e9, 1.5e9),
         (f"{__name__}:OwnFit", {}, 0.8e9, 1.5e9),
         (f"{__name__}:Constant", {}, 5e9, 9e9),
