@@ -134,7 +134,7 @@ def plain(split: Split, model: Any, limit: int, note: Callable[..., None]) -> No
         yield from zip(*(each[places].tolist() for each in columns), repeat(None))
 
     data = surprise.Dataset(surprise.Reader(rating_scale=split.ratings.scale))
-    train = data.construct_trainset(rows(split.train))
+    train = data.construct_trainset([*rows(split.train)])
     test = [row[:3] for row in rows(split.test)]
     signal.alarm(limit)
     start = time.perf_counter()
