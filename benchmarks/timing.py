@@ -54,7 +54,7 @@ def half_width(seconds: list[float]) -> float:
 
 
 def measure(
-    task: Callable[[], object], limit: float = 5.0, least: int = 5, most: int = 100
+    task: Callable[[], object], limit: float = 3.0, least: int = 5, most: int = 100
 ) -> dict[str, float]:
     """Run a task by the rule: median wall and CPU seconds, spread as a share, number of runs.
 
