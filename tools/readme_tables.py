@@ -148,7 +148,7 @@ def sides(rows: list[dict[str, Any]]) -> str:
     """
     of = [{(each["side"], each["threads"]): each for each in row["sides"]} for row in rows]
     kinds = sorted(dict.fromkeys(kind for each in of for kind in each), key=lambda kind: kind[1])
-    names = dict.fromkeys(side for each in of for side, _ in each)
+    names = sorted(dict.fromkeys(side for each in of for side, _ in each), key="harness".__eq__)
     columns = [(side, n) for side in names for other, n in kinds if other == side]
     ratios = [kind for kind in columns if kind[0] != "harness" and ("harness", kind[1]) in columns]
     lines = []
