@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -92,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Exit codes: 0 all well; 1 a cell failed; 2 something to fix in config, data or call; 130
     interrupted.
     """
+    gc.set_threshold(50_000)  # what imports and compilation make lasts: collecting took a tenth
     if sys.stderr is None:  # closed by the caller
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 import platform
@@ -58,11 +59,11 @@ def packages() -> dict[str, str]:
     sources = sorted(path.relative_to(top).as_posix() for path in top.rglob("*.py"))
     lists = {"harness": [f"{each} {_sha256((top / each).read_bytes())}" for each in sources]}
     for package in PACKAGES:
-        files = distribution(package).files or []
+        record = distribution(package).read_text("RECORD") or ""
         lists[package] = sorted(
-            f"{file.as_posix()} {file.hash.value}"
-            for file in files
-            if file.hash and ".." not in file.parts and ".dist-info" not in file.parts[0]
+            f"{file} {digest.partition('=')[2]}"
+            for file, digest, _ in csv.reader(record.splitlines())
+            if digest and not file.startswith("..") and ".dist-info" not in file.partition("/")[0]
         )
     return {name: _sha256("\n".join(own).encode()) for name, own in lists.items() if own}
 
