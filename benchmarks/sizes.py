@@ -88,13 +88,13 @@ def child(size: str, name: str, side: str, limit: int) -> None:
         return evaluation.evaluate(NDCG, lists, pairs, selected.kept)["ndcg@10"].mean
 
     signal.alarm(limit)
-    begun, before = time.perf_counter(), resident()
+    before, start, processor = resident(), time.perf_counter(), processor_seconds()
+    trainset = ColumnTrainset.of_ratings(ratings, split.train)
+    sizes = trainset.n_users, trainset.n_items, trainset.n_ratings
+    note(estimated=registry.memory(name, params, *sizes) / 1e9)
+    refuse_what_cannot_fit(name, params, trainset)
     with PeakMemory() as memory:
-        start, processor = time.perf_counter(), processor_seconds()
-        trainset = ColumnTrainset.of_ratings(ratings, split.train)
-        sizes = trainset.n_users, trainset.n_items, trainset.n_ratings
-        note(estimated=registry.memory(name, params, *sizes) / 1e9)
-        refuse_what_cannot_fit(name, params, trainset)
+        held = resident() - before
         models.fit(model, trainset)
         fitted = time.perf_counter()
         counts = (np.diff(each.offsets) for each in (trainset.by_user, trainset.by_item))
@@ -103,20 +103,20 @@ def child(size: str, name: str, side: str, limit: int) -> None:
         taken = time.perf_counter() - start
         cores = (processor_seconds() - processor) / taken
         note(rated=taken - (fitted - start), ndcg_rated=value, cores=cores)
-    highest = memory.megabytes
-    note(peak=highest / 1e3)
+    highest = held / 1e9 + memory.megabytes / 1e3
+    note(peak=highest)
     tested = np.random.default_rng(0).permutation(np.unique(ratings.users[split.test]))
     for n in (*(each for each in (100, 1_000, 10_000) if each < len(tested)), len(tested)):
-        left = limit - (time.perf_counter() - begun)
+        left = limit - (time.perf_counter() - start)
         if found.get("catalogue", 0.0) * n > 0.9 * left * found.get("catalogue_users", n):
             break
         of_them = split.test[np.isin(ratings.users[split.test], tested[:n])]
-        held, start = resident() - before, time.perf_counter()
         with PeakMemory() as memory:
+            held, begun = resident() - before, time.perf_counter()
             value = score(Catalogue(), replace(split, test=of_them))
-        note(catalogue=time.perf_counter() - start, catalogue_users=n, ndcg_catalogue=value)
-        highest = max(highest, held / 1e6 + memory.megabytes)
-        note(peak=highest / 1e3)
+            taken = time.perf_counter() - begun
+        highest = max(highest, held / 1e9 + memory.megabytes / 1e3)
+        note(catalogue=taken, catalogue_users=n, ndcg_catalogue=value, peak=highest)
 
 
 def resident() -> int:
