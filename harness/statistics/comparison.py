@@ -219,18 +219,17 @@ def compare(
     n_drawn = n_resamples or DEFAULT_RESAMPLES
     shared = PairColumns.of(table, firsts, seconds)
     is_bound, note = np.zeros(len(firsts), bool), ""
-    described = describe_pairs(table, firsts, seconds, test)
-    of_pairs, sizes, p_values = described["mean"], described["effect_size"], described["p"]
+    differing, of_pairs, sizes, *error, p_values = describe_pairs(table, firsts, seconds, test)
     if test == "randomisation":
         n_counted = 1 if correction == "none" else len(firsts)
         smallest = level / (MARGIN * n_counted)
         if 4 * n_counted <= level * (n_drawn + 1):
             smallest = 1 / (n_drawn + 1)
         p_values, is_bound = randomise(shared, n_drawn, seed, None if n_resamples else smallest)
-        note = _undecidable(described["n_differing"], n_resamples, correction, level)
+        note = _undecidable(differing, n_resamples, correction, level)
     means = np.nanmean(table, axis=0)
     if seeds is None or test not in SEED_TESTS:
-        errors = StandardError(described["error"], described["degrees"])
+        errors = StandardError(*error)
         low, high = pair_intervals(shared, n, confidence, n_drawn, interval, seed)
     else:
         values = np.column_stack([table, table[:, firsts] - table[:, seconds]])
@@ -283,23 +282,24 @@ def compare(
 
 def describe_pairs(
     table: Floats, firsts: NDArray[np.intp], seconds: NDArray[np.intp], test: PairedTest
-) -> dict[str, Floats]:
-    """Return what the differences of each pair say alone, a few pairs at a time to save memory."""
-    names = ("n_differing", "mean", "effect_size", "error", "degrees", "p")
-    found = {name: np.ones(len(firsts)) for name in names}
+) -> Floats:
+    """Return, by pair, how many users differ, mean, d_z, standard error, its degrees, and p.
+
+    The differences of a few pairs at a time are in memory.
+    """
+    found = np.ones((6, len(firsts)))
     p_of = {"t": paired_t, "wilcoxon": wilcoxon}.get(test)
 
     def describe(start: int, stop: int) -> None:
         for first in range(start, stop, PAIRS_AT_ONCE):
             own = slice(first, min(first + PAIRS_AT_ONCE, stop))
             differences = table[:, firsts[own]] - table[:, seconds[own]]
-            errors = over_users(differences)
-            found["n_differing"][own] = np.count_nonzero(np.nan_to_num(differences), axis=0)
-            found["mean"][own] = np.nanmean(differences, axis=0)
-            found["effect_size"][own] = effect_size(differences)
-            found["error"][own], found["degrees"][own] = errors.error, errors.degrees
+            differing = np.count_nonzero(np.nan_to_num(differences), axis=0)
+            sizes, errors = effect_size(differences), over_users(differences)
+            means = np.nanmean(differences, axis=0)
+            found[:5, own] = differing, means, sizes, errors.error, errors.degrees
             if p_of is not None:
-                found["p"][own] = p_of(differences)
+                found[5, own] = p_of(differences)
 
     each_block(describe, len(firsts), PAIRS_AT_ONCE)
     return found
