@@ -125,13 +125,13 @@ def report(given: argparse.Namespace) -> Rows:
         for i in range(20)
     ]
     folds = {"split": {"kind": "kfold", "n_splits": 5}, "seeds": {"split": given.cells // 100}}
+    many = config(plain, **folds, baselines=False)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HARNESS_CACHE"] = folder
-        for name, each in {
-            "page of a tuned run": tuned(given.cells // len(SPACES)) | {"name": "tuned"},
-            "page of a run of plain cells": config(plain, **folds, baselines=False, name="plain"),
-        }.items():
+        for each in (tuned(given.cells // len(SPACES)), many):
             run = harness.run(each, results=folder)
+            n_trials = 0 if run.trials is None else len(run.trials)
+            name = f"page of {n_trials:,} trials and {len(run.info.cells):,} cells"
             page = Path(folder, "page.html")
             command = ["harness", "report", str(run.folder), "--output", str(page)]
             took = []
