@@ -1,9 +1,9 @@
 """What other libraries do in the benchmarks; run by `speed.py` in an environment that has them.
 
     peers.py Cornac|LensKit TRAIN.csv TEST.csv     fit, rank and evaluate models
-    peers.py metrics COLUMNS.npz                   NDCG per user from columns in no order
+    peers.py evaluation NAME DATA.npz LIMIT        NDCG from columns, or item neighbours
 
-Prints, as JSON, seconds by the rule of `timing.py` and the mean NDCG@10 of each. Everything is
+Prints, as JSON, seconds by the rule of `timing.py` and the values to compare. Everything is
 done once before, so that neither loading nor compiling is within the time.
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import math
 import os
 import sys
 import warnings
@@ -89,118 +88,223 @@ def lenskit_work(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, Callable[
 CUTS = (1, 3, 5, 10, 20, 50)
 
 
-def plain_loop(users: Any, items: Any, estimates: Any, ratings: Any) -> dict[int, Any]:
-    rows = defaultdict(list)
-    for user, estimate, rating in zip(
-        users.tolist(), estimates.tolist(), ratings.tolist(), strict=True
-    ):
-        rows[user].append((estimate, rating))
-    discounts = [1 / math.log2(rank + 2) for rank in range(max(CUTS))]
-    found = {}
-    for user, pairs in rows.items():
-        ranked = [rating for _, rating in sorted(pairs, key=lambda pair: -pair[0])]
-        best = sorted(ranked, reverse=True)
-        values = []
-        for k in CUTS:
-            dcg = sum((2**rel - 1) * d for rel, d in zip(ranked[:k], discounts))  # noqa: B905
-            whole = sum((2**rel - 1) * d for rel, d in zip(best[:k], discounts))  # noqa: B905
-            values.append(dcg / whole)
-        found[user] = values
-    return dict(zip(CUTS, zip(*found.values(), strict=True), strict=True))
+Steps = tuple[Callable[..., Any], Callable[..., Any]]
+"""From columns to what a library reads, and from that to the values of the users at each cut."""
 
 
-def ranx(users: Any, items: Any, estimates: Any, ratings: Any) -> dict[int, Any]:
+def ranx() -> Steps:
     from ranx import Qrels, Run, evaluate
 
-    frame = pd.DataFrame(
-        {
-            "user": users.astype(str),
-            "item": items.astype(str),
-            "estimate": estimates,
-            "rating": ratings.astype(int),
-        }
-    )
-    truth = Qrels.from_df(frame, q_id_col="user", doc_id_col="item", score_col="rating")
-    run = Run.from_df(frame, q_id_col="user", doc_id_col="item", score_col="estimate")
     names = [f"ndcg_burges@{k}" for k in CUTS]
-    found = evaluate(truth, run, names, return_mean=False, make_comparable=True)
-    return dict(zip(CUTS, found.values(), strict=True))
+
+    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
+        ids = {"user": users.astype(str), "item": items.astype(str)}
+        frame = pd.DataFrame(ids | {"estimate": estimates, "rating": ratings.astype(int)})
+        truth = Qrels.from_df(frame, q_id_col="user", doc_id_col="item", score_col="rating")
+        return truth, Run.from_df(frame, q_id_col="user", doc_id_col="item", score_col="estimate")
+
+    def compute(data: Any) -> dict[int, Any]:
+        found = evaluate(*data, names, return_mean=False, make_comparable=True)
+        return dict(zip(CUTS, found.values(), strict=True))
+
+    return convert, compute
 
 
-def pytrec_eval(users: Any, items: Any, estimates: Any, ratings: Any) -> dict[int, Any]:
+def pytrec_eval() -> Steps:
     import pytrec_eval as peer
 
-    truth: dict[str, dict[str, int]] = defaultdict(dict)
-    run: dict[str, dict[str, float]] = defaultdict(dict)
-    for user, item, estimate, rating in zip(
-        users.astype(str).tolist(),
-        items.astype(str).tolist(),
-        estimates.tolist(),
-        ratings.astype(int).tolist(),
-        strict=True,
-    ):
-        truth[user][item] = rating
-        run[user][item] = estimate
-    cuts = "ndcg_cut." + ",".join(map(str, CUTS))
-    found = peer.RelevanceEvaluator(truth, {cuts}).evaluate(run).values()
-    return {k: [user[f"ndcg_cut_{k}"] for user in found] for k in CUTS}
+    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
+        truth: dict[str, dict[str, int]] = defaultdict(dict)
+        run: dict[str, dict[str, float]] = defaultdict(dict)
+        columns = (users.astype(str), items.astype(str), estimates, ratings.astype(int))
+        for user, item, estimate, rating in zip(*(c.tolist() for c in columns), strict=True):
+            truth[user][item] = rating
+            run[user][item] = estimate
+        return truth, run
+
+    def compute(data: Any) -> dict[int, Any]:
+        evaluator = peer.RelevanceEvaluator(data[0], {"ndcg_cut." + ",".join(map(str, CUTS))})
+        found = evaluator.evaluate(data[1]).values()
+        return {k: [user[f"ndcg_cut_{k}"] for user in found] for k in CUTS}
+
+    return convert, compute
 
 
-def rectools(users: Any, items: Any, estimates: Any, ratings: Any) -> dict[int, Any]:
-    from rectools import Columns
+def in_order(users: Any, items: Any, estimates: Any) -> pd.DataFrame:
+    frame = pd.DataFrame({"user_id": users, "item_id": items, "estimate": estimates})
+    return frame.sort_values(["user_id", "estimate"], ascending=[True, False], kind="stable")
+
+
+def rectools() -> Steps:
     from rectools.metrics import NDCG
     from rectools.metrics.base import merge_reco
 
-    frame = pd.DataFrame({Columns.User: users, Columns.Item: items, "estimate": estimates})
-    reco = frame.sort_values([Columns.User, "estimate"], ascending=[True, False], kind="stable")
-    reco[Columns.Rank] = reco.groupby(Columns.User).cumcount() + 1
-    merged = merge_reco(reco, frame[ratings >= 4])
-    return {k: NDCG(k=k).calc_per_user_from_merged(merged) for k in CUTS}
+    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
+        reco = in_order(users, items, estimates)
+        reco["rank"] = reco.groupby("user_id").cumcount() + 1
+        liked = ratings >= LIKED
+        return reco, pd.DataFrame({"user_id": users[liked], "item_id": items[liked]})
+
+    def compute(data: Any) -> dict[int, Any]:
+        merged = merge_reco(*data)
+        return {k: NDCG(k=k).calc_per_user_from_merged(merged) for k in CUTS}
+
+    return convert, compute
 
 
-def scikit_learn(users: Any, items: Any, estimates: Any, ratings: Any) -> dict[int, Any]:
+def rs_metrics() -> Steps:
+    from rs_metrics import ndcg
+
+    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
+        liked = ratings >= LIKED
+        truth = pd.DataFrame({"user_id": users[liked], "item_id": items[liked]})
+        frames = truth, in_order(users, items, estimates)
+        return [frame.groupby("user_id")["item_id"].agg(list).to_dict() for frame in frames]
+
+    def compute(data: Any) -> dict[int, Any]:
+        workers = int(os.environ["OMP_NUM_THREADS"])
+        return {k: ndcg(*data, k=k, num_workers=workers, apply_mean=False) for k in CUTS}
+
+    return convert, compute
+
+
+def replay() -> Steps:
+    import polars
+    from replay.metrics import NDCG, PerUser
+
+    metric = NDCG([*CUTS], mode=PerUser())
+
+    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
+        recommended = {"query_id": users, "item_id": items, "rating": estimates}
+        truth = {"query_id": users[ratings >= LIKED], "item_id": items[ratings >= LIKED]}
+        return polars.DataFrame(recommended), polars.DataFrame(truth)
+
+    def compute(data: Any) -> dict[int, Any]:
+        found = metric(*data)
+        return {k: [*found[f"NDCG-PerUser@{k}"].values()] for k in CUTS}
+
+    return convert, compute
+
+
+def scikit_learn() -> Steps:
     from sklearn.metrics._ranking import _ndcg_sample_scores  # the mean is all it offers openly
 
-    codes, ids = pd.factorize(users)
-    place = pd.Series(codes).groupby(codes).cumcount().to_numpy()
-    shape = (len(ids), place.max() + 1)
-    scores, truth = np.full(shape, estimates.min() - 1.0), np.zeros(shape)
-    scores[codes, place], truth[codes, place] = estimates, ratings
-    return {k: _ndcg_sample_scores(truth, scores, k=k) for k in CUTS}
+    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
+        codes, ids = pd.factorize(users)
+        place = pd.Series(codes).groupby(codes).cumcount().to_numpy()
+        shape = (len(ids), place.max() + 1)
+        scores, truth = np.full(shape, estimates.min() - 1.0), np.zeros(shape)
+        scores[codes, place], truth[codes, place] = estimates, ratings
+        return truth, scores
+
+    def compute(data: Any) -> dict[int, Any]:
+        return {k: _ndcg_sample_scores(*data, k=k) for k in CUTS}
+
+    return convert, compute
 
 
-def metric_work(columns: dict[str, np.ndarray]) -> dict[str, Callable[[], float]]:
-    peers = {
-        "plain Python loop": plain_loop,
-        "scikit-learn": scikit_learn,
-        "rectools": rectools,
-        "pytrec-eval": pytrec_eval,
-        "ranx": ranx,
-    }
-    n_users = len(np.unique(columns["users"]))
+def recometrics() -> Steps:
+    from recometrics import calc_reco_metrics
+    from scipy.sparse import csr_matrix
 
-    def evaluate(work: Callable[..., dict[int, Any]]) -> float:
-        found = work(**columns)
-        if {len(found[k]) for k in CUTS} != {n_users}:
-            sys.exit(f"{work.__name__}: not one value for each of {n_users} users")
-        return float(np.mean(found[10]))
+    def convert(users: Any, items: Any, factors: Any, ratings: Any) -> Any:
+        test = csr_matrix((ratings, (users, items)))  # the last user and the last item are there
+        return csr_matrix(test.shape), test, *np.split(factors, [test.shape[0]])
 
-    return {name: partial(evaluate, work) for name, work in peers.items()}
+    def compute(data: Any) -> dict[int, Any]:
+        chosen = {"precision": False, "average_precision": False, "cumulative": True}
+        threads = int(os.environ["OMP_NUM_THREADS"])
+        found = calc_reco_metrics(*data, k=max(CUTS), **chosen, nthreads=threads)
+        return {k: found[f"NDCG@{k}"].dropna().to_numpy() for k in CUTS}
+
+    return convert, compute
+
+
+LIKED = 4
+LIBRARIES: dict[str, Callable[[], Steps]] = {
+    "scikit-learn": scikit_learn,
+    "pytrec-eval": pytrec_eval,
+    "ranx": ranx,
+    "RecTools": rectools,
+    "rs-metrics": rs_metrics,
+    "RePlay": replay,
+    "recometrics": recometrics,
+}
+
+
+def similaripy(matrix: Any, k: int, threads: int) -> Any:
+    from similaripy import cosine
+
+    how = {"binary": True, "verbose": False, "format_output": "csr"}
+    return cosine(matrix.T.tocsr(), k=k, num_threads=threads, **how)
+
+
+def sparse_dot_topn(matrix: Any, k: int, threads: int) -> Any:
+    from scipy.sparse import csr_matrix, diags
+    from sparse_dot_topn import sp_matmul_topn
+
+    unit = csr_matrix(diags(1 / np.sqrt(matrix.sum(axis=0).A1)) @ matrix.T)
+    return sp_matmul_topn(unit, csr_matrix(unit.T), top_n=k, n_threads=threads)
+
+
+def implicit(matrix: Any, k: int, threads: int) -> Any:
+    from implicit.nearest_neighbours import CosineRecommender
+
+    model = CosineRecommender(K=k, num_threads=threads)
+    model.fit(matrix, show_progress=False)
+    return model.similarity
+
+
+PRODUCTS: dict[str, Callable[..., Any]] = {
+    "similaripy": similaripy,
+    "sparse-dot-topn": sparse_dot_topn,
+    "implicit": implicit,
+}
+
+
+def evaluation_work(name: str, path: str, limit: float) -> dict[str, Any]:
+    """Measure one library on columns or on who rated what: once with a limit of 0 seconds."""
+    with np.load(path) as file:
+        data = dict(file)
+    if name in PRODUCTS:
+        from scipy.sparse import csr_matrix
+
+        matrix = csr_matrix((np.ones(len(data["users"])), (data["users"], data["items"])))
+        task = partial(
+            PRODUCTS[name], matrix, int(data["k"]) + 1, int(os.environ["OMP_NUM_THREADS"])
+        )
+        kept = task().tocsr()  # each item is its own neighbour
+        total = float(kept.sum() - kept.diagonal().sum())
+        return measure(task, limit, least=3) | {"values": {"total": total}}
+    convert, compute = LIBRARIES[name]()
+    columns = [data[key] for key in ("users", "items", "estimates", "ratings")]
+    compute(convert(*columns if columns[2].ndim > 1 else (each[:1000] for each in columns)))
+    made: list[Any] = [None]
+    conversion = measure(lambda: made.__setitem__(0, convert(*columns)), limit)
+    alone = measure(lambda: compute(made[0]), limit)
+    found: dict[str, Any] = {key: alone[key] + conversion[key] for key in ("wall", "cpu")}
+    width = sum(each["spread"] * each["wall"] for each in (alone, conversion))
+    found |= {"spread": width / found["wall"], "runs": alone["runs"], "alone": alone, "values": {}}
+    for kind in data.keys() & {"estimates", "untied"} if limit else ():
+        columns[2] = data[kind]
+        values = compute(convert(*columns)).values()
+        found["values"][kind] = [float(np.mean(each)) for each in values]
+    return found
 
 
 def main() -> None:
     library, *paths = sys.argv[1:]
     warnings.simplefilter("ignore")
     logging.disable()
-    if library == "metrics":
-        with np.load(paths[0]) as columns:
-            work = metric_work(dict(columns))
-    else:
-        ids = {"user": str, "item": str}
-        train, test = (pd.read_csv(path, dtype=ids) for path in paths)
-        work = {"Cornac": cornac_work, "LensKit": lenskit_work}[library](train, test)
-    found = {}
+    found: dict[str, Any] = {}
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        work: dict[str, Callable[[], float]] = {}
+        if library == "evaluation":
+            found = evaluation_work(paths[0], paths[1], float(paths[2]))
+        else:
+            ids = {"user": str, "item": str}
+            train, test = (pd.read_csv(path, dtype=ids) for path in paths)
+            work = {"Cornac": cornac_work, "LensKit": lenskit_work}[library](train, test)
         for name, evaluate in work.items():
             mean = evaluate()
             found[name] = measure(evaluate) | {"mean": mean}

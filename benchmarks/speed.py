@@ -2,9 +2,9 @@
 
     python benchmarks/speed.py SUBJECT [--copy ml-100k] [--output figures.json] [--seconds N]
 
-Subjects: script, cross_validation, fits, catalogue, peers, libraries, metrics, growth, large and
-lists. Each compares the numbers of the sides before it prints their times, libraries beside them,
-and measures by the rule of `timing.py`; exit code 1 if a ratio is below its bar.
+Subjects: script, cross_validation, fits, catalogue, peers, libraries, growth, large and lists. Each
+compares the numbers of the sides before it prints their times, and measures by the rule of
+`timing.py`; exit code 1 if a ratio is below its bar.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import itertools
 import json
-import math
 import os
 import resource
 import subprocess
@@ -44,13 +43,7 @@ HERE = Path(__file__).parent
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")
 QUIET: dict[str, Any] = {"verbose": False}
-PEERS = {
-    "models": ("cornac==3.0.*", "lenskit==2025.8.*"),
-    "metrics": (
-        *("numpy<2", "ranx==0.3.21", "rectools==0.19.0"),
-        *("pytrec-eval-terrier==0.5.11", "scikit-learn==1.9.1"),
-    ),
-}
+PEERS = {"models": ("cornac==3.0.*", "lenskit==2025.8.*")}
 
 
 class Figures:
@@ -122,16 +115,6 @@ def three_quarters(n: int) -> tuple[np.ndarray, np.ndarray]:
     order = np.random.RandomState(42).permutation(n)
     n_test = int(np.ceil(0.25 * n))
     return order[: n - n_test], order[n - n_test :]
-
-
-def seconds(task: Callable[[], Any], repeats: int = 1) -> float:
-    """Return the least time of several repetitions."""
-    best = math.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        task()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 @contextlib.contextmanager
@@ -457,83 +440,6 @@ def quality_and_seconds(runs: Mapping[int, harness.Run]) -> list[dict[str, Any]]
     return rows
 
 
-CUTS = "1,3,5,10,20,50"
-SAME = {
-    "plain Python loop": "ndcg(ties=first)@10",
-    "scikit-learn": "ndcg(gain=linear)@10",
-    "rectools": "ndcg(gain=binary(4), ideal=full, ties=first)@10",
-    "pytrec-eval": "ndcg(gain=linear, ties=first)@10",
-    "ranx": "ndcg(ties=first)@10",
-}
-"""What each peer computes, to compare the numbers before the times."""
-OTHER_TIES = ("pytrec-eval", "ranx")  # by document id; by an unstable sort from 16 items on
-
-
-def made_up_columns(n_rows: int, rows_per_user: int = 40) -> tuple[np.ndarray, ...]:
-    """Draw users, items, estimates with many ties, and ratings, in no order; no pair twice."""
-    rng = np.random.default_rng(0)
-    users = rng.integers(0, max(1, n_rows // rows_per_user), n_rows)
-    items = np.empty(n_rows, dtype=np.int64)
-    items[np.argsort(users, kind="stable")] = np.arange(n_rows) % 60_000
-    estimates = np.clip(np.round(rng.normal(3.5, 0.8, n_rows), 2), 1, 5)
-    return users, items, estimates, rng.integers(1, 6, n_rows).astype(np.float64)
-
-
-def score_columns(
-    users: np.ndarray, _: np.ndarray, estimates: np.ndarray, ratings: np.ndarray, ties: str = ""
-) -> None:
-    """Go from columns to one value per user and rank."""
-    lists = rankings.from_pairs(users, estimates, ratings)
-    metrics.score(metrics.parse_many(f"ndcg(ties={ties or 'average'})@{CUTS}"), lists)
-
-
-def metrics_(given: argparse.Namespace) -> dict[str, Any]:
-    """NDCG at six ranks per user, from columns in no order: against five peers, and at 25M rows."""
-    rows: list[dict[str, Any]] = []
-
-    def add(work: str, theirs: float, ours: float, bar: float, note: str = "") -> None:
-        row = {"work": work, "theirs": theirs, "ours": ours, "bar": bar, "note": note}
-        rows.append(row | {"ratio": round(theirs / ours, 2)})
-        print(rows[-1], flush=True)
-
-    data = made_up_columns(240_000)
-    score_columns(*(column[:1000] for column in data))
-    repeats = 15
-    ours = seconds(partial(score_columns, *data), repeats)
-    first = seconds(partial(score_columns, *data, "first"), repeats)
-    with tempfile.TemporaryDirectory() as scratch:
-        file = Path(scratch, "columns.npz")
-        np.savez(file, **dict(zip(("users", "items", "estimates", "ratings"), data, strict=True)))
-        found = peer(given, "metrics", "metrics", file)
-    lists = rankings.from_pairs(data[0], data[2], data[3])
-    for name, answer in sorted(found.items(), key=lambda each: -each[1]["wall"]):
-        theirs, mean = answer["wall"], answer["mean"]
-        same = metrics.parse(SAME[name])
-        here = metrics.score([same], lists)[same].mean
-        if name not in OTHER_TIES and abs(here - mean) > 1e-9:
-            sys.exit(f"{name}: {mean} for {same}, which is {here} here")
-        note = f"NDCG@10 {mean:.4f} and {here:.4f}"
-        add(f"{name}, 240,000 rows", theirs, ours, 5, note)
-    add("ties=average", 1.5 * first, ours, 1, "beside 1.5 times ties=first")
-    sizes = (250_000, 2_500_000, 25_000_000)
-    grown = [in_a_process("score_many", size) for size in sizes]
-    times = [each["seconds"] for each in grown]
-    note = ", ".join(f"{n:,} rows {each:.3f} s" for n, each in zip(sizes, times, strict=True))
-    steepness = math.log(times[-1] / times[0], sizes[-1] / sizes[0])
-    add("exponent of the growth", 1.1, steepness, 1, note)
-    add("seconds, 25,000,000 rows", 6.0, times[-1], 1)
-    add("gigabytes, 25,000,000 rows", 4.0, grown[-1]["peak GB"], 1)
-    missed = any(row["ratio"] < row["bar"] for row in rows)
-    return {"against": "peer", "rows": rows, "missed": missed}
-
-
-def score_many(n_rows: int) -> dict[str, float]:
-    """Return the seconds for so many rows."""
-    data = made_up_columns(n_rows, rows_per_user=154)
-    score_columns(*(column[: 10**5] for column in data))
-    return {"seconds": seconds(partial(score_columns, *data), 5)}
-
-
 def in_a_process(task: str, argument: object, n: int | None = None) -> dict[str, float]:
     """Return what a function of this module measures in a new process, and the peak of memory."""
     limits = environment(n or n_threads())
@@ -734,10 +640,9 @@ def measure_lists(what: tuple[str, str, str]) -> dict[str, float]:
 
 
 SUBJECTS: dict[str, Callable[[argparse.Namespace], Figures | dict[str, Any]]] = {
-    each.__name__.rstrip("_"): each
+    each.__name__: each
     for each in (
-        *(script, cross_validation, fits, catalogue, peers, libraries),
-        *(metrics_, growth, large, lists),
+        *(script, cross_validation, fits, catalogue, peers, libraries, growth, large, lists),
     )
 }
 
