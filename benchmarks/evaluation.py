@@ -11,7 +11,10 @@ code 1 if numbers differ, or a library is faster.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -50,40 +53,35 @@ LABELS = {
     "recometrics": "ndcg(gain=linear, ties=first)",
 }
 """What each library computes."""
-GIGABYTES, SECONDS, K = 8.0, 40.0, 100
+GIGABYTES, SECONDS, K = 8.0, 30.0, 100
 Found = dict[str, Any]
 
 
 def ask(command: list[object], n: int, seconds: float = 600.0, gigabytes: float = 99.0) -> Found:
-    """Run a command of one answer, in JSON; add the peak of memory, or say why there is none."""
-    peak, begun, error = 0.0, time.perf_counter(), ""
+    """Run a command that answers in JSON; add the peak of memory, or say why there is no answer."""
+    peak, begun, error, ended = 0.0, time.perf_counter(), "", 0
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        child = psutil.Popen(
-            [*map(str, command)], stdout=out, stderr=err, env=environment(n), cwd=HERE
-        )
-        while child.poll() is None:
-            time.sleep(0.02)
-            tree = [child, *child.children(recursive=True)] if child.is_running() else []
-            peak = max(peak, sum(map(memory, tree)) / 1e9)
+        where: Found = {"stdout": out, "stderr": err, "env": environment(n), "cwd": HERE}
+        child = subprocess.Popen([*map(str, command)], **where, start_new_session=True)
+        watched = psutil.Process(child.pid)
+        while not ended:
+            with contextlib.suppress(psutil.Error):  # one of them has just ended
+                tree = [watched, *watched.children(recursive=True)]
+                peak = max(peak, sum(each.memory_info().rss for each in tree) / 1e9)
             late = time.perf_counter() - begun > seconds
             if late or peak > gigabytes:
                 error = f"more than {seconds:g} s" if late else f"more than {gigabytes:g} GB"
-                for each in reversed(tree):
-                    each.kill()
-                child.wait()
+                os.killpg(child.pid, signal.SIGKILL)
+            time.sleep(0.1)
+            ended, status, usage = os.wait4(child.pid, os.WNOHANG)
+        child.returncode = os.waitstatus_to_exitcode(status)
         for file in (out, err):
             file.seek(0)
         if error or child.returncode:
             lines = err.read().strip().splitlines() or [f"exit code {child.returncode}"]
             return {"error": error or lines[-1][:90]}
+        peak = max(peak, usage.ru_maxrss * 1024 / 1e9)
         return dict(json.loads(out.read().splitlines()[-1])) | {"peak GB": peak}
-
-
-def memory(process: psutil.Process) -> int:
-    try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
 
 
 def python_of_peers(given: argparse.Namespace) -> Path:
@@ -194,6 +192,9 @@ def compare(
         if not close.get("untied", all(close.values())):
             sys.exit(f"{work}: {library['values']}, and here {harness['values']}")
         notes += ["other order of ties"] * (n == 1 and not all(close.values()))
+    if "total" in harness["values"] and not notes:
+        sums = (each["values"]["total"] for each in (library, harness))
+        notes = [f"sums of similarities {' and '.join(map('{:.6f}'.format, sums))}"]
     sides.sort(key=lambda each: each["threads"])
     figures.add(work, sides, None if len(sides) < 2 else 1, ", ".join(notes))
 

@@ -95,13 +95,17 @@ def pairs(run: str, label: str, candidates: str, *rows: str) -> str:
     return markdown(["difference", *datasets], body)
 
 
-def speed(name: str) -> str:
-    """Return the figures of one benchmark, or the summary of all."""
+def speed(name: str, *parts: str) -> str:
+    """Return the figures of one benchmark, or of parts of it, or the summary of all."""
     if name == "summary":
         return summary()
     if name.startswith("sizes"):
         return exponents() if name == "sizes_growth" else every_size()
     found = figures(name)
+    if parts:
+        found["rows"] = [row for row in found["rows"] if row["part"] in parts]
+    if "sizes" in parts:
+        return million_rows(found["rows"])
     if name == "growth":
         return growth(found)
     if name == "large":
@@ -134,6 +138,20 @@ def speed(name: str) -> str:
         for row in found["rows"]
     )
     return markdown(["work", f"{found['against']}, s", "harness, s", "ratio", "at least", ""], rows)
+
+
+def million_rows(rows: list[dict[str, Any]]) -> str:
+    """Return a line for each side: seconds per million rows and gigabytes at each size."""
+    of = {(row["side"], row["millions"]): row for row in rows}
+    every = sorted({n for _, n in of})
+
+    def cell(side: str, n: int) -> str:
+        row = of.get((side, n), {"error": ""})
+        times = (shown(row[key] / n) for key in ("wall", "cpu") if key in row)
+        return row["error"] if "error" in row else f"{' / '.join(times)}, {row['peak GB']:.1f} GB"
+
+    lines = [[side, *(cell(side, n) for n in every)] for side in dict.fromkeys(s for s, _ in of)]
+    return markdown(["side", *(f"{n} million rows" for n in every)], lines)
 
 
 def threads(n: int) -> str:
@@ -275,7 +293,8 @@ SUMMARY = (
     ("fits", "fit: SlopeOne, CoClustering", "SlopeOne|CoClustering"),
     ("catalogue", "score the catalogue: the four KNNs", "KNN.*"),
     ("catalogue", "score the catalogue: the other six", "(?!KNN).*"),
-    ("metrics", "NDCG at six ranks of 240,000 rows", ".*, 240,000 rows"),
+    ("evaluation", "NDCG at six ranks of 240,000 rows", ".*, 240,000 rows"),
+    ("evaluation", "the 100 nearest of 3,706 items", ".*, 1M"),
 )
 """File, what the row of the summary says, and a pattern of the rows that it is made of."""
 
@@ -284,7 +303,7 @@ def summary() -> str:
     """Return a line for each group of rows: least and greatest seconds and ratios, one thread."""
     lines = []
     for name, title, pattern in SUMMARY:
-        rows = [row for row in figures(name)["rows"] if re.fullmatch(pattern, row["work"])]
+        rows = [row for row in figures(name)["rows"] if re.fullmatch(pattern, row.get("work", ""))]
         walls: dict[str, list[float]] = {"other": [], "NumPy": [], "harness": []}
         ratios: dict[str, list[float]] = {"other": [], "NumPy": []}
         for row in rows:

@@ -336,7 +336,8 @@ def rank_block(
             f"judged_ratings: {len(ratings)} values, some perhaps not finite, for "
             f"{len(columns)} items; give one finite rating for each"
         )
-    for row, column in np.argwhere(allowed & ~np.isfinite(estimates))[:1].tolist():
+    wrong = allowed > np.isfinite(estimates)
+    for row, column in np.argwhere(wrong)[:1].tolist() if wrong.any() else ():
         raise MetricError(
             f"row {row}, column {column}: estimate {estimates[row, column]} is not finite; "
             "give the item a value or exclude it"
