@@ -37,7 +37,7 @@ from harness.metrics.labels import (
     Params,
     metric,
 )
-from harness.metrics.ties import AVERAGE, BEST, cut_rule, hypergeometric, least_relevant
+from harness.metrics.ties import AVERAGE, BEST, TOGETHER, cut_rule, hypergeometric, least_relevant
 
 PRECISION_DENOMINATOR = Parameter(
     "denominator",
@@ -195,7 +195,7 @@ def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """
     by_hits, together = params["denominator"] == "hits", params["ties"] == "together"
     chances = np.empty(len(lists.relevance) + lists.n_users)
-    ways = (by_hits, together, cut_rule(params), chances)
+    ways = (by_hits, TOGETHER if together else cut_rule(params), chances)
     sums = walk(_precisions, lists, hits(lists, params), np.ones_like, ks, *ways)
     if by_hits:  # divided already
         return where_relevant(sums, lists, params)
@@ -241,14 +241,7 @@ def divisor(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 @kernel
 def _precisions(
-    lists: Entries,
-    by_hits: bool,
-    together: bool,
-    rule: int,
-    chances: Floats,
-    start: int,
-    stop: int,
-    out: Floats,
+    lists: Entries, by_hits: bool, rule: int, chances: Floats, start: int, stop: int, out: Floats
 ) -> None:
     """Sum the precisions at relevant ranks, divided by the hits if requested.
 
@@ -273,7 +266,7 @@ def _precisions(
                     entry += 1
                 if r == 0:
                     continue
-                if together:
+                if rule == TOGETHER:
                     if high <= k:
                         hits += r
                         total += r * (float(hits) / high)

@@ -69,6 +69,8 @@ IDEAL = Parameter(
 SMALLEST_BLOCK = 2048
 EXP2, LINEAR, BINARY = 0, 1, 2
 
+Form = Callable[[Floats], Floats]
+"""From ranks to their weights."""
 Gains = tuple[Floats, int, float]
 """What `gain_of` needs: relevances, EXP2, LINEAR or BINARY, and the least relevance with a gain."""
 Entries = tuple[Ints, Gains, Ranks, Ranks, Ints, Floats, Floats]
@@ -228,10 +230,10 @@ def _of_full_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
     return np.tile(np.cumsum(rank_weights(_discounts(params), ks))[ks], (lists.n_users, 1))
 
 
-def _discounts(params: Params) -> Callable[[Floats], Floats]:
+def _discounts(params: Params) -> Form:
     """Return the weight of ranks: one over what a gain there is divided by."""
     base = params["base"].as_number or math.e
-    divisors: dict[str, Callable[[Floats], Floats]] = {
+    divisors: dict[str, Form] = {
         "log": lambda ranks: np.log2(ranks + 1) / math.log2(base),
         "jarvelin": lambda ranks: np.maximum(1.0, np.log2(ranks) / math.log2(base)),
         "reciprocal": lambda ranks: ranks,
@@ -273,40 +275,33 @@ def gain_of(relevance: float, form: int, least: float) -> float:
 
 
 def walk(
-    loop: Callable[..., None],
-    lists: Rankings,
-    gains: Gains,
-    form: Callable[[Floats], Floats],
-    ks: Ints,
-    *more: object,
+    loop: Callable[..., None], lists: Rankings, gains: Gains, form: Form, ks: Ints, *more: object
 ) -> Floats:
     """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
-    ranks, cuts = (lists.tie_low, lists.tie_high), np.minimum(ks, lists.longest)
-    return _walk(loop, lists.offsets, gains, ranks, form, cuts, *more)
+    entries = (lists.offsets, gains, lists.tie_low, lists.tie_high)
+    return _walk(loop, entries, form, np.minimum(ks, lists.longest), more)
 
 
 def _walk(
     loop: Callable[..., None],
-    offsets: Ints,
-    gains: Gains,
-    ranks: tuple[Ranks, Ranks],
-    form: Callable[[Floats], Floats],
+    lists: tuple[Ints, Gains, Ranks, Ranks],
+    form: Form,
     ks: Ints,
-    *more: object,
+    more: tuple[object, ...] = (),
 ) -> Floats:
-    weights, n_users = rank_weights(form, ks), len(offsets) - 1
-    entries = (offsets, gains, *ranks, ks, weights, np.cumsum(weights))
+    weights, n_users = rank_weights(form, ks), len(lists[0]) - 1
+    entries = (*lists, ks, weights, np.cumsum(weights))
     out = np.zeros((n_users, len(ks)))
     each_block(lambda a, b: loop(entries, *more, a, b, out), n_users, SMALLEST_BLOCK)
     return out
 
 
-def rank_weights(form: Callable[[Floats], Floats], ks: Ints) -> Floats:
+def rank_weights(form: Form, ks: Ints) -> Floats:
     """Return the weight of each rank from 0 (unused) to the greatest k."""
     return np.concatenate(([0.0], form(np.arange(1.0, int(ks.max()) + 1))))
 
 
-def accumulate(lists: Rankings, gains: Gains, form: Callable[[Floats], Floats], ks: Ints) -> Floats:
+def accumulate(lists: Rankings, gains: Gains, form: Form, ks: Ints) -> Floats:
     """Return ``sum over i <= k of gain_i * form(i)``, expected over the orders of ties."""
     return walk(_accumulate, lists, gains, form, ks)
 
@@ -349,16 +344,17 @@ def _accumulate(lists: Entries, start: int, stop: int, out: Floats) -> None:
             while cut < n_k and ks[cut] < high:  # the group crosses this cut
                 out[user, cut] = total + mean * (prefix[ks[cut]] - prefix[low - 1])
                 cut += 1
-            total += mean * (prefix[high] - prefix[low - 1])
+            if cut < n_k:  # else `high` is beyond the last cut
+                total += mean * (prefix[high] - prefix[low - 1])
         for rest in range(cut, n_k):
             out[user, rest] = total
 
 
 def _in_order(offsets: Ints, gains: Gains, ks: Ints, params: Params) -> Floats:
     """Return the dcg at each k of lists without ties or unjudged items."""
-    untied = np.empty((2, 0), dtype=np.int32)
+    none = np.empty(0, dtype=np.int32)
     cuts = np.minimum(ks, int(np.diff(offsets).max(initial=1)))
-    return _walk(_accumulate, offsets, gains, (untied[0], untied[1]), _discounts(params), cuts)
+    return _walk(_accumulate, (offsets, gains, none, none), _discounts(params), cuts)
 
 
 def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:

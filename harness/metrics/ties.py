@@ -13,7 +13,7 @@ from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 if TYPE_CHECKING:
     from harness.metrics.labels import Params, Value
 
-AVERAGE, BEST, WORST = 0, 1, -1
+AVERAGE, BEST, WORST, TOGETHER = 0, 1, -1, 2
 SMALLEST_BLOCK = 2048
 LEAST_POSITIVE = 5e-324
 """At least this is the same as more than zero."""
@@ -157,28 +157,24 @@ def _scramble(state: np.uint64) -> np.uint64:
 
 
 @kernel
-def hypergeometric(n: int, r: int, t: int, own: int, chances: Floats) -> tuple[int, int]:
+def hypergeometric(n: int, r: int, t: int, own: int, p: Floats) -> tuple[int, int]:
     """Write the probabilities that t items drawn from n, of which r are relevant, hold 0, 1, ...
 
-    They stand in `chances` from `own` on. Each follows from its neighbour, from the most probable
+    They stand in `p` from `own` on. Each follows from its neighbour, from the most probable
     outwards: no digits are lost. Returns the least and the greatest possible number.
     """
     most = r if r < t else t
     least = t - (n - r) if t > n - r else 0
     mode = (t + 1) * (r + 1) // (n + 2)
     mode = least if mode < least else most if mode > most else mode
-    for x in range(most + 1):
-        chances[own + x] = 0.0
-    chances[own + mode] = 1.0
-    for x in range(own + mode, own + most):
-        i = x - own
-        chances[x + 1] = chances[x] * (r - i) * (t - i) / ((i + 1.0) * (n - r - t + i + 1))
-    for x in range(own + mode, own + least, -1):
-        i = x - own
-        chances[x - 1] = chances[x] * i * (n - r - t + i) / ((r - i + 1.0) * (t - i + 1))
+    p[own + mode] = 1.0
+    for x in range(mode, most):
+        p[own + x + 1] = p[own + x] * (r - x) * (t - x) / ((x + 1.0) * (n - r - t + x + 1))
+    for x in range(mode, least, -1):
+        p[own + x - 1] = p[own + x] * x * (n - r - t + x) / ((r - x + 1.0) * (t - x + 1))
     total = 0.0
-    for x in range(own, own + most + 1):
-        total += chances[x]
-    for x in range(own, own + most + 1):
-        chances[x] /= total
+    for x in range(own + least, own + most + 1):
+        total += p[x]
+    for x in range(own + least, own + most + 1):
+        p[x] /= total
     return least, most

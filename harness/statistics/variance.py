@@ -7,7 +7,6 @@ error that counts what the claim calls random, with the degrees of freedom of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -49,10 +48,9 @@ class StandardError(NamedTuple):
         distribution (Bloom 1995, doi:10.1177/0193841X9501900504); it is about other data of this
         design, not about the difference that was found.
         """
-        from scipy import special
+        from scipy.special import stdtrit
 
-        t_quantile = partial(special.stdtrit, self.degrees)
-        quantiles = t_quantile(1 - level / 2) + t_quantile(power)
+        quantiles = stdtrit(self.degrees, 1 - level / 2) + stdtrit(self.degrees, power)
         return np.asarray(quantiles * self.error)
 
     def equivalence(self, means: Floats, margin: float) -> Floats:
