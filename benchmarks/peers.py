@@ -1,6 +1,7 @@
 """What other libraries do in the benchmarks; run by `speed.py` in an environment that has them.
 
     peers.py Cornac|LensKit TRAIN.csv TEST.csv     fit, rank and evaluate models
+    peers.py factors LIBRARY PARTS.npz FACTORS EPOCHS SECONDS THREADS    matrix factorisation
     peers.py evaluation NAME DATA.npz LIMIT        NDCG from columns, or item neighbours
 
 Prints, as JSON, seconds by the rule of `timing.py` and the values to compare. Everything is
@@ -292,6 +293,114 @@ def evaluation_work(name: str, path: str, limit: float) -> dict[str, Any]:
     return found
 
 
+def factor_work(library: str, threads: int) -> Callable[[Any, int, int], Callable[[], Any]]:
+    """Return what prepares a fit of some factors and epochs with a library's usual settings.
+
+    The fit returns estimates of pairs, or None where the model has none that are ratings.
+    """
+    if library == "Cornac":
+        from cornac.data import Dataset
+        from cornac.models import MF
+
+        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
+            columns = zip(*(column.tolist() for column in train.T), strict=True)
+            data = Dataset.build([(int(u), int(i), r) for u, i, r in columns])
+            users, items = (
+                np.array([known.get(each, -1) for each in range(max(known) + 1)])
+                for known in (data.uid_map, data.iid_map)
+            )
+            steps = {"learning_rate": 0.005, "lambda_reg": 0.02, "seed": 0}
+
+            def fit() -> Any:
+                model = MF(k=k, max_iter=epochs, num_threads=threads, **steps).fit(data)
+
+                def estimate(u: Any, i: Any) -> Any:
+                    u, i = users[u], items[i]
+                    biases = model.u_biases[u] + model.i_biases[i] + model.global_mean
+                    return biases + (model.u_factors[u] * model.i_factors[i]).sum(axis=1)
+
+                return estimate
+
+            return fit
+
+    elif library == "LIBMF":
+        from libmf import mf
+
+        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
+            def fit() -> Any:
+                options = {"nr_threads": threads, "nr_iters": epochs, "quiet": True}
+                model = mf.MF(k=k, lambda_p2=0.02, lambda_q2=0.02, eta=0.05, **options)
+                model.fit(train)
+                p, q = model.p_factors(), model.q_factors()  # its predict mixes up the pairs
+                return lambda u, i: (p[u] * q[i]).sum(axis=1)
+
+            return fit
+
+    elif library == "cmfrec":
+        from cmfrec import CMF
+
+        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
+            frame = pd.DataFrame(train, columns=["UserId", "ItemId", "Rating"])
+            frame = frame.astype({"UserId": int, "ItemId": int})
+
+            def fit() -> Any:
+                options = {"nthreads": threads, "precompute_for_predictions": False}
+                return CMF(k=k, niter=epochs, lambda_=10.0, verbose=False, **options).fit(frame)
+
+            return lambda: fit().predict
+
+    elif library == "implicit":
+        from implicit.cpu.als import AlternatingLeastSquares
+        from scipy.sparse import csr_matrix
+
+        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
+            counts = csr_matrix((1 + train[:, 2], train[:, :2].T.astype(int)), dtype=np.float32)
+            options = {"num_threads": threads, "random_state": 0, "regularization": 0.01}
+
+            def fit() -> None:
+                model = AlternatingLeastSquares(factors=k, iterations=epochs, **options)
+                model.fit(counts, show_progress=False)
+
+            return fit
+
+    else:
+        from lenskit.als import BiasedMFScorer
+        from lenskit.data import from_interactions_df
+        from lenskit.funksvd import FunkSVDScorer
+
+        kind = {"LensKit ALS": BiasedMFScorer, "LensKit FunkSVD": FunkSVDScorer}[library]
+
+        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
+            frame = pd.DataFrame(train, columns=["user_id", "item_id", "rating"])
+            data = from_interactions_df(frame.astype({"user_id": int, "item_id": int}))
+
+            def fit() -> None:
+                kind(embedding_size=k, epochs=epochs).train(data)
+
+            return fit
+
+    return prepare
+
+
+def factors(library: str, file: str, k: int, every: list[int], limit: float, threads: int) -> Any:
+    """Return the measured fits of each number of epochs, and RMSE on the held-out part."""
+    with np.load(file) as parts:
+        train, test = parts["train"], parts["test"]
+    prepare, found = factor_work(library, threads), {}
+    prepare(train[:1000], 4, 1)()
+    for epochs in every:
+        fit, fitted = prepare(train, k, epochs), [None]
+        measured = measure(partial(lambda f, kept: kept.append(f()), fit, fitted), limit)
+        rmse = None
+        if estimate := fitted[-1]:
+            estimates = np.clip(
+                estimate(*test[:, :2].astype(int).T), test[:, 2].min(), test[:, 2].max()
+            )
+            rmse = float(np.sqrt(np.mean((estimates - test[:, 2]) ** 2)))
+        found[str(epochs)] = measured | {"rmse": rmse}
+    return found
+
+
 def main() -> None:
     library, *paths = sys.argv[1:]
     warnings.simplefilter("ignore")
@@ -299,7 +408,9 @@ def main() -> None:
     found: dict[str, Any] = {}
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
         work: dict[str, Callable[[], float]] = {}
-        if library == "evaluation":
+        if library == "factors":
+            found = factors(paths[0], paths[1], *map(json.loads, paths[2:]))
+        elif library == "evaluation":
             found = evaluation_work(paths[0], paths[1], float(paths[2]))
         else:
             ids = {"user": str, "item": str}

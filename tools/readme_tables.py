@@ -102,6 +102,10 @@ def speed(name: str, *parts: str) -> str:
     if name.startswith("sizes"):
         return exponents() if name == "sizes_growth" else every_size()
     found = figures(name)
+    if name == "factors":
+        limits = found["limits"]
+        table = markdown([*limits[0]], ([*row.values()] for row in limits))
+        return table if "limits" in parts else factors(found["rows"])
     if parts:
         found["rows"] = [row for row in found["rows"] if row["part"] in parts]
     if "sizes" in parts:
@@ -152,6 +156,20 @@ def million_rows(rows: list[dict[str, Any]]) -> str:
 
     lines = [[side, *(cell(side, n) for n in every)] for side in dict.fromkeys(s for s, _ in of)]
     return markdown(["side", *(f"{n} million rows" for n in every)], lines)
+
+
+def factors(rows: list[dict[str, Any]]) -> str:
+    """Return nanoseconds of each library and number of threads, and what its epochs reach."""
+    titles = ["CPU, ns", "wall, ns", "spread", "RMSE after so many s"]
+    lines = []
+    for row in rows:
+        reached = ", ".join(
+            f"{rmse:.3f} after {shown(wall, 2)}" for _, wall, rmse in row["epochs, s, rmse"] if rmse
+        )
+        spread = "one run" if row["spread"] is None else f"{row['spread']:.0%}"
+        figure = [row["cpu ns"], row["wall ns"], spread, reached]
+        lines.append([row["work"], row["kind"], str(row["threads"]), *figure])
+    return markdown(["library", "model", "threads", *titles], lines)
 
 
 def threads(n: int) -> str:
