@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -306,17 +307,20 @@ class Plan:
             )
         return tables
 
+    @cached_property
+    def _described(self) -> list[dict[str, Any]]:
+        return [
+            each.model_dump(mode="json", exclude={"label"}) | {"name": _identity(each.name)}
+            for each in self.experiment.algorithms
+        ]
+
     def name(self, cell: Cell) -> CellName:
         """Return the names and identities of a cell; neither label nor run's seed decide its row.
 
         A config may list one algorithm twice under two labels; these are counted, to be two rows.
         """
         experiment, table = self.experiment, self.tables[cell.dataset, cell.split, cell.candidates]
-        described = [
-            each.model_dump(mode="json", exclude={"label"}) | {"name": _identity(each.name)}
-            for each in experiment.algorithms[: cell.algorithm + 1]
-        ]
-        own = described.pop()
+        own = self._described[cell.algorithm]
         tuning = None
         if own["search"] is not None:
             validation = experiment.tuning.validation_of(experiment.split[cell.split])
@@ -326,7 +330,7 @@ class Plan:
         row = {
             "table": table.table,
             "algorithm": own,
-            "copy": described.count(own),
+            "copy": self._described[: cell.algorithm].count(own),
             "tuning": tuning,
             "clip": experiment.clip,
         }
