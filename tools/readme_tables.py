@@ -122,14 +122,15 @@ def speed(name: str, *parts: str) -> str:
         return markdown([*found["rows"][0]], ([*row.values()] for row in found["rows"]))
     if name == "many_cells":
         rows = [row for subject in found["subjects"].values() for row in subject["rows"]]
-        titles = ["work", "measure", "median", "least", "greatest", "at most"]
-        return markdown(
-            titles, (["" if row[title] is None else row[title] for title in titles] for row in rows)
+        titles = ["median", "least", "greatest", "at most"]
+        lines = (
+            [
+                f"{row['work']}: {row['measure']}",
+                *("" if row[title] is None else row[title] for title in titles),
+            ]
+            for row in rows
         )
-    if name == "first_process":
-        titles = ["compiling", "functions", "signatures", "at most"]
-        lines = ([row["work"], seconds(row), *map(row.get, titles)] for row in found["rows"])
-        return markdown(["process", "seconds", *titles], lines)
+        return markdown(["work", *titles], lines)
     if name == "libraries":
         return quality_beside_time(found["rows"])
     if "sides" in found["rows"][0]:
