@@ -131,6 +131,10 @@ def speed(name: str, *parts: str) -> str:
             for row in rows
         )
         return markdown(["work", *titles], lines)
+    if name == "first_process":
+        titles = ["compiling", "functions", "signatures", "at most"]
+        lines = ([row["work"], seconds(row), *map(row.get, titles)] for row in found["rows"])
+        return markdown(["process", "seconds", *titles], lines)
     if name == "libraries":
         return quality_beside_time(found["rows"])
     if "sides" in found["rows"][0]:
