@@ -52,13 +52,12 @@ class SlopeOne(Algorithm):
         # and of j from i are exact opposites.
         by_item = trainset.item_order.lists(by_user.ratings)
         n = trainset.n_items
+        model.freq = np.empty((0 if n > DENSE else n, n), np.intp)
+        model.dev = LazyMatrix(n, fill_deviations, by_item, by_user, model.freq)
         if n > DENSE:
-            model.dev = LazyMatrix(n, fill_deviations, by_item, by_user, np.empty((0, n), np.intp))
             model.freq = LazyMatrix(n, fill_counts, by_item, by_user, dtype=np.intp)
         else:
-            model.freq = np.empty((n, n), np.intp)
-            both = LazyMatrix(n, fill_deviations, by_item, by_user, model.freq)
-            model.dev = both.matrix(how.progress)
+            model.dev = model.dev.matrix(how.progress)
         model.user_mean = list(trainset.by_user.means())
 
     @classmethod
