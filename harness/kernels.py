@@ -155,10 +155,10 @@ ROWS_AHEAD = 16
 
 
 @kernel
-def read_ahead(matrix: NDArray[np.float64], rows: NDArray[np.int32], first: int, n: int) -> None:
-    """Start reading the `n` rows of a matrix that a loop needs from ``rows[first]`` on."""
+def read_ahead(matrix: NDArray[np.float64], rows: NDArray[np.int32], first: int, stop: int) -> None:
+    """Start reading the rows of a matrix that a loop needs for ``rows[first:stop]``."""
     if matrix.nbytes > CACHED:
-        for place in range(first, min(first + n, len(rows))):
+        for place in range(first, min(stop, len(rows))):
             start = matrix.ctypes.data + rows[place] * matrix.strides[0]
             for address in range(start, start + matrix.strides[0], LINE):
                 prefetch(address)

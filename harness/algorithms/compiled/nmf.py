@@ -114,7 +114,7 @@ def multiply(first: int, last: int, by_user: Lists, pu: Floats, qi: Floats, out:
     for user in range(first, last):
         p = pu[user]
         for row in range(offsets[user], offsets[user + 1]):
-            read_ahead(qi, items, row + ROWS_AHEAD, 1)
+            read_ahead(qi, items, row + ROWS_AHEAD, row + ROWS_AHEAD + 1)
             q = qi[items[row]]
             dot = 0.0
             for f in range(len(p)):
@@ -160,7 +160,7 @@ def step(
         above[:] = 0.0
         below[:] = 0.0
         for row in range(offsets[owner], offsets[owner + 1]):
-            read_ahead(across, others, row + ROWS_AHEAD, 1)
+            read_ahead(across, others, row + ROWS_AHEAD, row + ROWS_AHEAD + 1)
             q = across[others[row]]
             for f in range(n_factors):
                 above[f] += q[f] * ratings[row]

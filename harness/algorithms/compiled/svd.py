@@ -208,7 +208,7 @@ def descend(
         for f in range(n_factors):
             dot += q[f] * p[f]
         for row in range(first, last + 1):
-            read_ahead(qi, items, row + ROWS_AHEAD, 1)
+            read_ahead(qi, items, row + ROWS_AHEAD, row + ROWS_AHEAD + 1)
             item = items[row]
             q = qi[item]
             error = ratings[row] - (mean + b_u + bi[item] + dot)
@@ -286,7 +286,7 @@ def descend_implicit(
         p = pu[user]
         for f in range(n_factors):
             z[f] = 0.0
-        read_ahead(yj, items, start, stop - start)
+        read_ahead(yj, items, start, stop)
         for row in range(start, stop):
             y = yj[items[row]]
             for f in range(n_factors):
@@ -294,7 +294,7 @@ def descend_implicit(
         for f in range(n_factors):
             z[f] /= root
             z_before[f] = z[f]
-        read_ahead(qi, items, start, stop - start)
+        read_ahead(qi, items, start, stop)
         for row in range(start, stop):
             item = items[row]
             q = qi[item]
