@@ -73,7 +73,7 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
             raise ConfigError(config, [Fault(document.line(("name",)), "name", message)])
         names[loaded.name] = config
     if not quiet and not kernels.compiled_before():
-        say("first run on this machine: compiling the algorithms takes about five seconds", err=True)
+        say("first run on this machine: compiling the loops takes about five seconds", err=True)
     failed = 0
     for config, name in zip(configs, names, strict=True):
         before = None
