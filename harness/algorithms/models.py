@@ -18,6 +18,7 @@ import numpy.typing as npt
 from harness.algorithms import registry, surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, RatingLists
 from harness.errors import AlgorithmError
+from harness.kernels import cached_rows
 
 # Models that were dumped by an earlier version look for the first three here.
 __all__ = ["ColumnTrainset", "Lists", "RatingLists", "catalogue", "estimate", "fit"]
@@ -185,13 +186,15 @@ def catalogue(
 
 def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> None:
     """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
-    if n_bad := int(np.count_nonzero(~np.isfinite(estimates))):
+    parts = [*cached_rows(len(estimates), estimates[:1].size)]
+    if n_bad := sum(int(np.count_nonzero(~np.isfinite(estimates[part]))) for part in parts):
         raise AlgorithmError(
             f"{type(model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not numbers; "
             "the fit diverged: lower the learning rate or raise the regularisation"
         )
     if clip and not is_preference(model):
-        np.clip(estimates, *model.trainset.rating_scale, out=estimates)
+        for part in parts:
+            np.clip(estimates[part], *model.trainset.rating_scale, out=estimates[part])
 
 
 def is_preference(model: surprise.AlgoBase) -> bool:
@@ -258,13 +261,14 @@ def _estimates(
     except registry.NeedsSurprise:  # these similarities have no order
         return _predicted(model, users, items, clip)
     impossible = np.broadcast_to(none, estimates.shape)
-    if impossible.any():
+    if np.any(none):
         estimates[impossible] = model.default_prediction()
     if clip:
         lowest, highest = trainset.rating_scale
-        # fmin and fmax let go of NaN as Python's min and max do in `predict`.
-        np.fmin(estimates, highest, out=estimates)
-        np.fmax(estimates, lowest, out=estimates)
+        for part in cached_rows(len(estimates), estimates[:1].size):
+            # fmin and fmax let go of NaN as Python's min and max do in `predict`.
+            np.fmin(estimates[part], highest, out=estimates[part])
+            np.fmax(estimates[part], lowest, out=estimates[part])
     return estimates, impossible
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from harness.algorithms import compiled, own, surprise
 from harness.errors import AlgorithmError, suggestion
+from harness.kernels import cached_rows
 from harness.sections import Range, SearchSpace, folded
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Algorithm(ABC):
         """Return the arguments of the constructor with their defaults."""
         return {
             each.name: each.default
-            for each in inspect.signature(cls.model_class).parameters.values()
+            for each in signature(cls.model_class).parameters.values()
             if each.kind is not inspect.Parameter.VAR_KEYWORD and each.name != "verbose"
         }
 
@@ -216,7 +217,14 @@ class Algorithm(ABC):
 
     def rows(self, users: Codes) -> Estimates:
         """Return what `estimates` does, for each user with all items, shape (n, n_items)."""
-        return self.estimates(users[:, None], self.items)
+        items = self.items
+        estimates = np.empty((len(users), len(items)))
+        impossible = np.zeros(estimates.shape, np.bool_)
+        for part in cached_rows(*estimates.shape):
+            estimates[part], none = self.estimates(users[part, None], items)
+            if np.any(none):
+                impossible[part] = none
+        return estimates, impossible
 
     @property
     def items(self) -> Codes:
@@ -318,7 +326,7 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
     7
     """
     kind = find(name)
-    parameters = inspect.signature(kind).parameters
+    parameters = signature(kind).parameters
     arguments = dict(copy.deepcopy(params))
     if "/" in name:
         arguments["name"] = name
@@ -356,7 +364,7 @@ def advance(model: surprise.AlgoBase, n_draws: int) -> None:
 
 def takes_seed(name: str) -> bool:
     """Return whether an algorithm takes a ``random_state``."""
-    return entry(name).draws_in_order or "random_state" in inspect.signature(find(name)).parameters
+    return entry(name).draws_in_order or "random_state" in signature(find(name)).parameters
 
 
 def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int) -> int:
@@ -382,9 +390,12 @@ def package_version(package: str) -> str:
         return "missing"
 
 
+signature = cache(inspect.signature)
+
+
 def accepted(kind: type) -> tuple[set[str], bool]:
     """Return the parameters that a class takes by name, and whether it takes any others."""
-    parameters = inspect.signature(kind).parameters.values()
+    parameters = signature(kind).parameters.values()
     names = {each.name for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD}
     open_ended = len(names) < len(parameters)
     if not kind.__module__.startswith("surprise."):
@@ -431,7 +442,7 @@ def check_params(kind: type, params: Params) -> Iterator[Fault]:
     known = entry_of(kind)
     has_name = known is not None and known.model_class is kind
     allowed, open_ended = accepted(kind)
-    parameters = inspect.signature(kind).parameters
+    parameters = signature(kind).parameters
     for name, value in params.items():
         if name not in allowed and not open_ended:
             yield (name,), f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import MetricError
-from harness.kernels import each_block, group_rows, kernel
+from harness.kernels import cached_rows, each_block, group_rows, kernel
 from harness.metrics import Pairs, Rankings, dcg
 from harness.metrics.arrays import Floats, Ints, Ranks
 
@@ -323,7 +323,7 @@ def rank_block(
     >>> lists.top_items.tolist()
     [[1, 3]]
     """
-    estimates = np.asarray(estimates, dtype=np.float64)
+    estimates = np.ascontiguousarray(estimates, dtype=np.float64)
     n_users, n_items = estimates.shape
     allowed = np.ones((n_users, n_items), dtype=bool)
     if excluded_offsets is not None and excluded_items is not None:
@@ -336,16 +336,10 @@ def rank_block(
             f"judged_ratings: {len(ratings)} values, some perhaps not finite, for "
             f"{len(columns)} items; give one finite rating for each"
         )
-    wrong = allowed > np.isfinite(estimates)
-    for row, column in np.argwhere(wrong)[:1].tolist() if wrong.any() else ():
-        raise MetricError(
-            f"row {row}, column {column}: estimate {estimates[row, column]} is not finite; "
-            "give the item a value or exclude it"
-        )
-    if least > -np.inf:
-        allowed &= estimates >= least
     pool_offsets, pool = offsets_of(users, n_users), ratings[np.lexsort((-ratings, users))]
-    listed = (columns >= 0) & allowed[users, columns] if n_items else columns >= 0
+    listed = columns >= 0
+    if n_items:
+        listed &= allowed[users, columns] & ~(estimates[users, columns] < least)
     users, columns, ratings = users[listed], columns[listed], ratings[listed]
     cells, n_times = np.unique(users * n_items + columns, return_counts=True)
     for cell in cells[n_times > 1][:1].tolist():
@@ -353,13 +347,27 @@ def rank_block(
             f"row {cell // n_items}, column {cell % n_items}: judged twice; "
             "keep one rating of each item"
         )
-    # A column that is no candidate is below all others.
-    candidates = np.where(allowed, estimates, -np.inf)
+    candidates = np.empty_like(estimates)
     above, equal, before = np.empty((3, len(columns)), dtype=np.int32)
     offsets = offsets_of(users, n_users)
-    each_block(
-        lambda a, b: _count(candidates, offsets, columns, a, b, above, equal, before), n_users, 8
-    )
+
+    def count(first: int, last: int) -> None:
+        for part in cached_rows(last - first, n_items):
+            start, stop = first + part.start, first + part.stop
+            found, of_part = estimates[start:stop], allowed[start:stop]
+            wrong = of_part > np.isfinite(found)
+            for row, column in np.argwhere(wrong)[:1].tolist() if wrong.any() else ():
+                raise MetricError(
+                    f"row {start + row}, column {column}: estimate {found[row, column]} is not "
+                    "finite; give the item a value or exclude it"
+                )
+            if least > -np.inf:
+                of_part &= found >= least
+            # A column that is no candidate is below all others.
+            candidates[start:stop] = np.where(of_part, found, -np.inf)
+            _count(candidates, offsets, columns, start, stop, above, equal, before)
+
+    each_block(count, n_users, 8)
     order = np.lexsort((above + before, users))
     above, equal, before = above[order], equal[order], before[order]
     top, top_estimates = None, None

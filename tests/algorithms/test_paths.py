@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from harness import kernels
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.compiled import matrix
 from harness.algorithms.compiled.matrix import LazyMatrix
@@ -284,17 +285,20 @@ def test_memory_is_of_the_size_of_what_is_kept(name, params, least, most):
     assert least < registry.memory(name, params, 162_541, 59_047, 25_000_095) < most
 
 
-def test_results_do_not_depend_on_the_number_of_threads(twins, monkeypatch):
+def test_results_do_not_depend_on_threads_or_on_the_size_of_a_cache(twins, monkeypatch):
     rng = np.random.default_rng(0)
     cells = np.unique(rng.integers(0, 200 * 150, 6000)).tolist()
     columns = twins([(c // 150, c % 150, int(rng.integers(1, 11)) / 2) for c in cells]).columns()
     found = []
-    for n_threads in ("1", "3"):
+    kinds = [surprise.NMF, surprise.CoClustering, surprise.KNNWithMeans, surprise.SlopeOne]
+    kinds += [surprise.SVD, surprise.BaselineOnly]
+    for n_threads, cached in (("1", kernels.CACHED), ("3", 1 << 16)):
         monkeypatch.setenv("HARNESS_THREADS", n_threads)
-        for kind in (surprise.NMF, surprise.CoClustering, surprise.KNNWithMeans, surprise.SlopeOne):
+        monkeypatch.setattr(kernels, "CACHED", cached)
+        for kind in kinds:
             model = create(kind)
             models.fit(model, columns)
             pairs = models.estimate(model, *np.divmod(cells, 150))[0]
             rows = [block for _, _, block in models.catalogue(model, range(200))]
             found.append(pairs.tobytes() + np.concatenate(rows).tobytes())
-    assert found[:4] == found[4:]
+    assert found[: len(kinds)] == found[len(kinds) :]

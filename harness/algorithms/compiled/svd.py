@@ -19,7 +19,7 @@ from harness.algorithms.registry import (
     Size,
 )
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
-from harness.kernels import ROWS_AHEAD, kernel, read_ahead
+from harness.kernels import ROWS_AHEAD, cached_rows, kernel, read_ahead
 from harness.sections import SearchSpace, log_range
 
 PAIRS_AT_ONCE = 1 << 15
@@ -72,7 +72,8 @@ class FactorModel(Algorithm):
         """Return estimates; without biases, those of an unknown side are impossible."""
         if not self.is_biased(self.model):
             return products, (users < 0) | (items < 0)
-        products += self.baselines(users, items)
+        for part in cached_rows(len(products), products[:1].size):
+            products[part] += self.baselines(users[part], items if users.ndim > 1 else items[part])
         return products, False
 
 
