@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -130,7 +131,10 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     compile_scoring(deciding, plan.depth_of(cell), catalogue=catalogue)
     if experiment.accelerate:
         models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
-    with PeakMemory() as peak, seeds.global_generators(plan.global_seed(cell)):
+    peak = PeakMemory()
+    # Nothing shows the memory of a trial, and to measure it costs as much as all else around a fit.
+    measured = nullcontext() if cell.inner else peak
+    with measured, seeds.global_generators(plan.global_seed(cell)):
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
         report(fitting, 0, 0)
         start = time.perf_counter()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import math
 import re
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -21,17 +21,20 @@ def available_bytes(system: Path = Path("/")) -> int:
 
     Limits are those of the control groups (a container, a batch job) and of the address space.
     """
-    rooms = [int(psutil.virtual_memory().available), *_control_group_rooms(system)]
     left = address_space_left()
-    return min(rooms if left is None else [*rooms, max(0, left)])
+    room = int(psutil.virtual_memory().available)
+    return _control_group_room(system, room if left is None else min(room, max(0, left)))
 
 
-def _control_group_rooms(system: Path) -> Iterator[int]:
-    """Yield what each control group of this process, and each group above it, leaves free."""
+def _control_group_room(system: Path, room: int) -> int:
+    """Return the least of `room` and of what the control groups of this process leave free.
+
+    They are its own group and each group above it.
+    """
     try:
         lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return
+        return room
     for line in lines:
         _, controllers, group = line.split(":", 2)
         if controllers == "":  # version 2, where one hierarchy has all controllers
@@ -46,13 +49,15 @@ def _control_group_rooms(system: Path) -> Iterator[int]:
             # "max" is no limit. Inside a container the folder of the host's path may be missing.
             with suppress(OSError, ValueError):
                 limit, used = (int((each / name).read_text()) for name in files)
-                # Pages of files are given up first.
-                pages = re.search(
-                    r"^(?:total_)?inactive_file (\d+)$", (each / "memory.stat").read_text(), re.M
-                )
-                yield max(0, limit - used + int(pages[1] if pages else 0))
+                if limit - used < room:
+                    # Pages of files are given up first.
+                    text = (each / "memory.stat").read_text()
+                    pages = re.search(r"^(?:total_)?inactive_file (\d+)$", text, re.M)
+                    free = limit - used + int(pages[1] if pages else 0)
+                    room = min(room, max(0, free))
             if each == system / top:
                 break
+    return room
 
 
 class PeakMemory:
@@ -62,7 +67,8 @@ class PeakMemory:
     memory itself; elsewhere a thread samples it, beside compiled loops too: they release the GIL.
     """
 
-    megabytes = 0.0
+    megabytes = math.nan
+    """Not known before the end of the block."""
     _sampled = 0
 
     def __enter__(self) -> Self:

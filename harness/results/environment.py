@@ -33,13 +33,11 @@ class Machine(Record):
     @classmethod
     def here(cls) -> Self:
         """Return those of this machine, without names of it or its user."""
-        import psutil
-
         return cls(
             system=platform.system(),
             processor=_processor(),
             cores=os.cpu_count() or 1,
-            memory_gb=round(psutil.virtual_memory().total / 1e9, 1),
+            memory_gb=_memory_gb(),
         )
 
 
@@ -92,6 +90,13 @@ def _git(top: Path, *words: str) -> str:
     command = ["git", "-C", str(top), *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
     return done.stdout.strip()
+
+
+@cache
+def _memory_gb() -> float:
+    import psutil
+
+    return float(round(psutil.virtual_memory().total / 1e9, 1))
 
 
 @cache

@@ -22,7 +22,9 @@ Amount = Annotated[float, Field(ge=0, le=1e100)]
 """Far from what overflows in a sum or a square."""
 Measured = Annotated[
     Amount,
-    WrapValidator(lambda value, check: math.nan if value is None else check(value)),
+    WrapValidator(
+        lambda value, check: math.nan if value is None or value is math.nan else check(value)
+    ),
     PlainSerializer(lambda value: None if math.isnan(value) else value),
 ]
 """An amount, or NaN where nobody measured it, which is null in a file."""
