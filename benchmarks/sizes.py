@@ -2,10 +2,10 @@
 
     python benchmarks/sizes.py [--sizes 1M,10M] [--algorithms SVD,SlopeOne] [--limit 600]
 
-Each row is a process of its own on simulated ratings, 80% of them for training: fit, NDCG@10 of all
-users on rated items, and on the catalogue of the most users of 100, 1,000, 10,000 and all that the
-limit leaves time for. Surprise does the first two on the sizes of ``--plain``, with one thread. A
-row is kept as soon as it is measured, and not measured again; ``--again`` does.
+Each row is a process of its own, with one thread, on simulated ratings, 80% of them for training:
+fit, NDCG@10 of all users on rated items, and on the catalogue of the most users of 100, 1,000,
+10,000 and all that the limit leaves time for. Surprise does the first two on the sizes of
+``--plain``. A row is kept as soon as it is measured, and not measured again; ``--again`` does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import psutil
-from timing import processor_seconds
+from timing import environment, processor_seconds
 
 from harness import datasets, evaluation, metrics, rankings, splits
 from harness.algorithms import models, registry, surprise
@@ -34,7 +34,6 @@ from harness.candidates import CandidatesSection, Catalogue, Rated
 from harness.errors import HarnessError
 from harness.experiment.cell import Scorer, compile_scoring, refuse_what_cannot_fit
 from harness.experiment.memory import PeakMemory
-from harness.kernels import n_threads
 from harness.metrics import Pairs
 from harness.results.environment import Machine
 from harness.splits import Split
@@ -95,7 +94,8 @@ def child(size: str, name: str, side: str, limit: int) -> None:
     refuse_what_cannot_fit(name, params, trainset)
     with PeakMemory() as memory:
         held = resident() - before
-        models.fit(model, trainset)
+        # As Surprise does, which cuts fractional ratings for CoClustering and SlopeOne.
+        models.fit(model, trainset, as_surprise=True)
         fitted = time.perf_counter()
         counts = (np.diff(each.offsets) for each in (trainset.by_user, trainset.by_item))
         note(fit=fitted - start, steps=float(STEPS[name](*counts)))
@@ -151,13 +151,11 @@ def plain(split: Split, model: Any, limit: int, note: Callable[..., None]) -> No
 def measured(size: str, name: str, side: str, limit: int) -> dict[str, Any]:
     """Return a row: what a new process measured until it ended, and why it ended early."""
     command = [sys.executable, __file__, "--child", size, name, side, str(limit)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(1))
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     found = json.loads(lines[-1]) if lines else {}
     if done.returncode == -signal.SIGALRM:
-        if (
-            "catalogue" not in found
-        ):  # else a larger sample took longer than the one before let hope
+        if "catalogue" not in found:  # else a larger sample took longer than was to be expected
             found["error"] = f"not within {limit:,} s"
     elif done.returncode == -signal.SIGKILL or "MemoryError" in done.stderr:
         found["error"] = "out of memory"
@@ -178,9 +176,9 @@ def main() -> int:
     chosen = [*product(given.sizes.split(","), given.algorithms.split(","))]
     if unknown := {each for pair in chosen for each in pair} - {*SHAPES, *STEPS}:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; use {', '.join([*SHAPES, *STEPS])}")
-    machine = {"machine": Machine.here().model_dump(), "threads": n_threads()}
+    machine = {"machine": Machine.here().model_dump(), "threads": 1}
     kept = json.loads(given.output.read_text()) if given.output.exists() else {}
-    if kept.get("machine") != machine["machine"]:
+    if any(kept.get(key) != value for key, value in machine.items()):
         kept = {}  # rows of one machine alone are comparable
     rows = {(row["data"], row["algorithm"], row["side"]): row for row in kept.get("rows", [])}
     for size, name in chosen:

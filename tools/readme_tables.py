@@ -244,13 +244,12 @@ def exponents() -> str:
             [each["steps"] for each in (few, many)],
         )
         nanoseconds = [1e9 * s / n for s, n in zip(seconds, steps, strict=True)]
-        one_core, memory = many["cores"] < 1.3, nanoseconds[1] > 1.5 * nanoseconds[0]
-        limits = ["one core"] * one_core + ["memory"] * memory or ["arithmetic on all cores"]
+        limit = "memory" if nanoseconds[1] > 1.5 * nanoseconds[0] else "arithmetic"
         if many["cores"] < 0.9:  # seconds of this row are not its own
-            limits = ["other work of the machine"]
+            limit = "other work of the machine"
         powers = (f"{math.log(b / a) / more:.2f}" for a, b in (seconds, steps))
         sides = f"{few['data']} to {many['data']}"
-        lines.append([name, sides, *powers, *nanoseconds, many["cores"], ", ".join(limits)])
+        lines.append([name, sides, *powers, *nanoseconds, many["cores"], limit])
     titles = ("exponent of seconds", "of steps", "ns a step, first", "last", "cores used")
     return markdown(["algorithm", "sizes", *titles, "limited by"], lines)
 
