@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
@@ -32,6 +33,10 @@ __all__ = [
     "run",
     "save_model",
 ]
+
+# OpenBLAS's threads spin after a product, on cores that loops need: for half a millisecond (2^20
+# cycles) instead of 30. OpenBLAS reads this when NumPy is imported.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 if TYPE_CHECKING:
     from harness import metrics

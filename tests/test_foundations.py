@@ -113,6 +113,16 @@ def test_numba_is_imported_whatever_its_number_of_threads_says(value):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_threads_of_openblas_sleep_soon_unless_the_environment_says_otherwise():
+    name = "OPENBLAS_THREAD_TIMEOUT"
+    code = f"import harness, os, sys; print('numpy' in sys.modules, os.environ['{name}'])"
+    others = {key: value for key, value in os.environ.items() if key != name}
+    for own, expected in (({}, "20"), ({name: "26"}, "26")):
+        how = {"capture_output": True, "text": True, "check": True, "env": others | own}
+        done = subprocess.run([sys.executable, "-c", code], **how)
+        assert done.stdout.split() == ["False", expected]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of address space")
 @pytest.mark.parametrize("left", [100_000_000, None])
 def test_too_little_address_space_for_what_compiles_is_a_message(monkeypatch, left):
