@@ -164,13 +164,14 @@ def read_ahead(matrix: NDArray[np.float64], rows: NDArray[np.int32], first: int,
                 prefetch(address)
 
 
-def cached_rows(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Yield blocks of the rows of a matrix of doubles: two of them fit into the second cache.
+def cached_rows(matrix: NDArray[Any]) -> Iterator[slice]:
+    """Yield blocks of rows of which two fit into a core's second cache.
 
-    >>> [*cached_rows(5, CACHED // 32)]
+    >>> [*cached_rows(np.empty((5, CACHED // 32)))]
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    size = max(1, CACHED // (16 * max(n_columns, 1)))
+    n_rows = len(matrix)
+    size = max(1, CACHED // 2 // max(matrix[:1].nbytes, 1))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
 

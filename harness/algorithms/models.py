@@ -186,7 +186,7 @@ def catalogue(
 
 def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> None:
     """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
-    parts = [*cached_rows(len(estimates), estimates[:1].size)]
+    parts = [*cached_rows(estimates)]
     if n_bad := sum(int(np.count_nonzero(~np.isfinite(estimates[part]))) for part in parts):
         raise AlgorithmError(
             f"{type(model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not numbers; "
@@ -265,7 +265,7 @@ def _estimates(
         estimates[impossible] = model.default_prediction()
     if clip:
         lowest, highest = trainset.rating_scale
-        for part in cached_rows(len(estimates), estimates[:1].size):
+        for part in cached_rows(estimates):
             # fmin and fmax let go of NaN as Python's min and max do in `predict`.
             np.fmin(estimates[part], highest, out=estimates[part])
             np.fmax(estimates[part], lowest, out=estimates[part])

@@ -220,7 +220,7 @@ class Algorithm(ABC):
         items = self.items
         estimates = np.empty((len(users), len(items)))
         impossible = np.zeros(estimates.shape, np.bool_)
-        for part in cached_rows(*estimates.shape):
+        for part in cached_rows(estimates):
             estimates[part], none = self.estimates(users[part, None], items)
             if np.any(none):
                 impossible[part] = none

@@ -132,7 +132,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     if experiment.accelerate:
         models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
     peak = PeakMemory()
-    # Nothing shows the memory of a trial, and to measure it costs as much as all else around a fit.
+    # Nothing shows the memory of a trial, so it is not measured.
     measured = nullcontext() if cell.inner else peak
     with measured, seeds.global_generators(plan.global_seed(cell)):
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"

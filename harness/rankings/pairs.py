@@ -352,7 +352,7 @@ def rank_block(
     offsets = offsets_of(users, n_users)
 
     def count(first: int, last: int) -> None:
-        for part in cached_rows(last - first, n_items):
+        for part in cached_rows(estimates[first:last]):
             start, stop = first + part.start, first + part.stop
             found, of_part = estimates[start:stop], allowed[start:stop]
             wrong = of_part > np.isfinite(found)

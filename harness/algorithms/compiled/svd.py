@@ -72,7 +72,7 @@ class FactorModel(Algorithm):
         """Return estimates; without biases, those of an unknown side are impossible."""
         if not self.is_biased(self.model):
             return products, (users < 0) | (items < 0)
-        for part in cached_rows(len(products), products[:1].size):
+        for part in cached_rows(products):
             products[part] += self.baselines(users[part], items if users.ndim > 1 else items[part])
         return products, False
 
