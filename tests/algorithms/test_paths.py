@@ -5,7 +5,7 @@ import pytest
 
 from harness import kernels
 from harness.algorithms import models, registry, surprise
-from harness.algorithms.compiled import matrix
+from harness.algorithms.compiled import knn, matrix
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.errors import AlgorithmError
 
@@ -177,13 +177,15 @@ def test_unusual_parameters_end_as_they_do_in_surprise(twins, kind, options):
 @DUMPING
 @pytest.mark.parametrize("kind", NEIGHBORS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("user_based", [True, False])
+@pytest.mark.parametrize("name", registry.SIMILARITIES)
 def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
-    twins, kind, user_based, monkeypatch, tmp_path
+    twins, kind, user_based, name, monkeypatch, tmp_path
 ):
     both = twins(ROWS)
-    options = {"name": "pearson_baseline", "user_based": user_based, "shrinkage": 3}
+    options = {"name": name, "user_based": user_based, "shrinkage": 3}
     theirs = create(kind, sim_options=dict(options)).fit(both.plain())
     monkeypatch.setattr(matrix, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(knn, "X_A_PART", 2)
     ours = create(kind, sim_options=dict(options))
     models.fit(ours, both.columns())
     assert isinstance(ours.sim, LazyMatrix)

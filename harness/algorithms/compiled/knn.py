@@ -6,9 +6,10 @@ items, or the other way round); every sum is Surprise's to the last bit.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.algorithms import registry, surprise
 from harness.algorithms.compiled import baseline_only
@@ -37,7 +38,11 @@ from harness.sections import SearchSpace, log_range
 COSINE, MSD, PEARSON, PEARSON_BASELINE = range(4)  # as in registry.SIMILARITIES
 MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
+X_A_PART = 1 << 14  # of a row of similarities, whose sums are kept at a time
+MOST_EIGHTHS, MOST_PACKED, LARGEST_SUM = 255, 1 << 24, 1 << 32  # in 8, 24 and 32 bits
+ONE = np.uint64(1 << 32)  # a count of 1, in the upper half
 HALF = np.uint64(32)
+Packed = npt.NDArray[np.unsignedinteger]
 SPACE: SearchSpace = {
     "k": log_range(5, 200),
     "min_k": log_range(1, 100),
@@ -297,26 +302,49 @@ def similarities_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> LazyM
         bx, by = model.switch(model.bu, model.bi)
         y_baselines = np.repeat(trainset.global_mean + by, np.diff(y_lists.offsets))
         y_lists = y_lists._replace(ratings=y_lists.ratings - (y_baselines + bx[y_lists.ids]))
-    lists = order.lists(y_lists.ratings), y_lists
-    options = (*lists, measure, min_support, shrinkage)
-    return LazyMatrix(len(order.offsets) - 1, fill_similarities, *options)
+    n_x, n_y = len(order.offsets) - 1, len(y_lists.offsets) - 1
+    x_lists = order.lists(y_lists.ratings)
+    raters = Order.of(order.offsets, order.ids, n_y)
+    starts = _starts_of_parts(raters, n_x)
+    codes = _eighths(x_lists.ratings) if measure == MSD and n_x <= MOST_PACKED else None
+    if codes is not None and (n_codes := int(codes.max(initial=0)) + 1) ** 2 * n_y < LARGEST_SUM:
+        packed = raters.ids.astype(np.uint32) << 8 | codes[raters.places]
+        squares = np.square(np.arange(n_codes, dtype=np.uint64))
+        lists = order.offsets, order.ids, codes, packed, starts
+        return LazyMatrix(n_x, fill_msd, *lists, squares, min_support)
+    options = (x_lists, raters.lists(x_lists.ratings), starts, measure, min_support, shrinkage)
+    return LazyMatrix(n_x, fill_similarities, *options)
 
 
-def fill_similarities(
-    xs: Offsets,
-    rows: Floats,
-    x_lists: Lists,
-    y_lists: Lists,
-    measure: int,
-    min_support: int,
-    shrinkage: float,
-) -> None:
-    """Write rows of similarities; the mean squared difference has a loop of its own."""
-    lists, sums = (xs, x_lists, y_lists), np.empty((rows.shape[1], 2 if measure == MSD else 6))
-    if measure == MSD:
-        fill_rows_of_msd(*lists, min_support, rows, sums)
-    else:
-        fill_rows(*lists, measure, min_support, shrinkage, rows, sums)
+def _starts_of_parts(raters: Order, n_x: int) -> Offsets:
+    """Return where each part of the x begins in the list of each y, and where the last ends."""
+    edges = np.arange(0, n_x, X_A_PART)[1:]
+    offsets, ids, _ = raters
+    starts = np.empty((len(offsets) - 1, len(edges) + 2), np.int64)
+    starts[:, 0], starts[:, -1] = offsets[:-1], offsets[1:]
+    for place in starts if len(edges) else ():
+        place[1:-1] = place[0] + np.searchsorted(ids[place[0] : place[-1]], edges)
+    return starts
+
+
+def _eighths(ratings: Floats) -> Packed | None:
+    """Return ratings as eighths above the lowest, if all are that and one byte holds them."""
+    eighths = 8 * ratings
+    codes = eighths - eighths.min(initial=np.inf)
+    if (codes > MOST_EIGHTHS).any() or (eighths != np.rint(eighths)).any():
+        return None
+    packed: Packed = codes.astype(np.uint8)
+    return packed
+
+
+def fill_msd(xs: Offsets, rows: Floats, *arguments: Any) -> None:
+    """Write rows of similarities by mean squared differences of ratings in eighths."""
+    fill_rows_of_msd(xs, rows, np.empty(min(rows.shape[1], X_A_PART), np.uint64), *arguments)
+
+
+def fill_similarities(xs: Offsets, rows: Floats, *arguments: Any) -> None:
+    """Write rows of similarities by any measure, of any ratings."""
+    fill_rows(xs, rows, np.empty((min(rows.shape[1], X_A_PART), 6)), *arguments)
 
 
 def _sides(model: surprise.AlgoBase, trainset: ColumnTrainset) -> tuple[Lists, Order]:
@@ -328,75 +356,98 @@ def _sides(model: surprise.AlgoBase, trainset: ColumnTrainset) -> tuple[Lists, O
 
 # For each y that x rated, all raters of y get their pair of ratings counted and added to the sums
 # of which the measure is made. This is the order in which Surprise adds, but one row at a time, so
-# that rows are independent. No x rates a y twice here. Mean squared differences, the default, have
-# a loop of their own, which needs two sums in place of six.
-@kernel
-def fill_rows_of_msd(
-    xs: Offsets, x_lists: Lists, y_lists: Lists, min_support: int, rows: Floats, sums: Floats
-) -> None:
-    """Write the mean squared difference similarities of each x to all."""
-    x_offsets, x_ys, x_values = x_lists
-    y_offsets, y_xs, y_values = y_lists
-    n_x = rows.shape[1]
-    for place in range(len(xs)):
-        x = xs[place]
-        for other in range(n_x):
-            sums[other, 0] = 0.0
-            sums[other, 1] = 0.0
-        for p in range(x_offsets[x], x_offsets[x + 1]):
-            for q in range(y_offsets[x_ys[p]], y_offsets[x_ys[p] + 1]):
-                x2 = np.uint32(y_xs[q])
-                sums[x2, 0] += 1.0
-                sums[x2, 1] += (x_values[p] - y_values[q]) ** 2
-        for other in range(n_x):
-            n = sums[other, 0]
-            rows[place, other] = 1 / (sums[other, 1] / n + 1) if n >= min_support else 0.0
-        rows[place, x] = 1.0
-
-
+# that rows are independent, and one part of the row at a time, so that its sums are cached. No x
+# rates a y twice here.
 @kernel
 def fill_rows(
     xs: Offsets,
+    rows: Floats,
+    sums: Floats,
     x_lists: Lists,
     y_lists: Lists,
+    starts: Offsets,
     measure: int,
     min_support: int,
     shrinkage: float,
-    rows: Floats,
-    sums: Floats,
 ) -> None:
-    """Write the similarities of each x to all, by one of the other measures."""
+    """Write the similarities of each x to all."""
     x_offsets, x_ys, x_values = x_lists
-    y_offsets, y_xs, y_values = y_lists
+    _, y_xs, y_values = y_lists
     for place in range(len(xs)):
         x = xs[place]
-        sums[:] = 0.0
-        for p in range(x_offsets[x], x_offsets[x + 1]):
-            a = x_values[p]
-            for q in range(y_offsets[x_ys[p]], y_offsets[x_ys[p] + 1]):
-                b = y_values[q]
-                of_x2 = sums[np.uint32(y_xs[q])]
-                of_x2[0] += 1.0
-                of_x2[1] += a * b
-                of_x2[2] += a * a
-                of_x2[3] += b * b
-                if measure == PEARSON:
-                    of_x2[4] += a
-                    of_x2[5] += b
-        row = rows[place]
-        for x2 in range(len(sums)):
-            n, products, squares, squares2, total, total2 = sums[x2]
-            if x2 == x:
-                row[x2] = 1.0
-            elif n < min_support:
-                row[x2] = 0.0
-            elif measure == PEARSON:
-                spread = np.sqrt((n * squares - total**2) * (n * squares2 - total2**2))
-                row[x2] = 0.0 if spread == 0.0 else (n * products - total * total2) / spread
-            else:
-                row[x2] = products / np.sqrt(squares * squares2)
-                if measure == PEARSON_BASELINE:
-                    row[x2] *= (n - 1) / (n - 1 + shrinkage)
+        for part in range(starts.shape[1] - 1):
+            first = np.uint32(part * len(sums))
+            row = rows[place, first : first + len(sums)]
+            sums[:] = 0.0
+            for p in range(x_offsets[x], x_offsets[x + 1]):
+                y = x_ys[p]
+                a = x_values[p]
+                for q in range(starts[y, part], starts[y, part + 1]):
+                    b = y_values[q]
+                    of_x2 = sums[np.uint32(y_xs[q]) - first]
+                    of_x2[0] += 1.0
+                    if measure == MSD:
+                        of_x2[1] += (a - b) ** 2
+                        continue
+                    of_x2[1] += a * b
+                    of_x2[2] += a * a
+                    of_x2[3] += b * b
+                    if measure == PEARSON:
+                        of_x2[4] += a
+                        of_x2[5] += b
+            for x2 in range(len(row)):
+                n, products, squares, squares2, total, total2 = sums[x2]
+                if first + x2 == x:
+                    row[x2] = 1.0
+                elif n < min_support:
+                    row[x2] = 0.0
+                elif measure == MSD:
+                    row[x2] = 1 / (products / n + 1)
+                elif measure == PEARSON:
+                    spread = np.sqrt((n * squares - total**2) * (n * squares2 - total2**2))
+                    row[x2] = 0.0 if spread == 0.0 else (n * products - total * total2) / spread
+                else:
+                    row[x2] = products / np.sqrt(squares * squares2)
+                    if measure == PEARSON_BASELINE:
+                        row[x2] *= (n - 1) / (n - 1 + shrinkage)
+
+
+# Mean squared differences, the default, of ratings that are eighths: whole numbers in any order
+# have the sum that Surprise's floating-point numbers have, which are exact here. One integer holds
+# the count in its upper half and the sum in its lower, and another an x and its rating.
+@kernel
+def fill_rows_of_msd(
+    xs: Offsets,
+    rows: Floats,
+    sums: Packed,
+    x_offsets: Offsets,
+    x_ys: Codes,
+    x_codes: Packed,
+    raters: Packed,
+    starts: Offsets,
+    squares: Packed,
+    min_support: int,
+) -> None:
+    """Write the mean squared difference similarities of each x to all."""
+    n_codes = len(squares)
+    added = np.empty(n_codes, np.uint64)
+    for place in range(len(xs)):
+        x = xs[place]
+        for part in range(starts.shape[1] - 1):
+            first = np.uint32(part * len(sums))
+            row = rows[place, first : first + len(sums)]
+            sums[:] = 0
+            for p in range(x_offsets[x], x_offsets[x + 1]):
+                y = x_ys[p]
+                for code in range(n_codes):
+                    added[code] = squares[abs(code - np.int64(x_codes[p]))] | ONE
+                for q in range(starts[y, part], starts[y, part + 1]):
+                    sums[(raters[q] >> np.uint32(8)) - first] += added[raters[q] & np.uint32(255)]
+            for other in range(len(row)):
+                n = float(sums[other] >> HALF)
+                of_squares = np.uint32(sums[other]) / 64.0
+                row[other] = 1 / (of_squares / n + 1) if n >= min_support else 0.0
+        rows[place, x] = 1.0
 
 
 @kernel
@@ -503,7 +554,8 @@ def average_catalogue(
 
 
 # For single pairs, the raters of y are gone through in the order of the list, and the nearest so
-# far kept sorted by insertion: behind equal ones, as ``heapq.nlargest`` has them.
+# far kept sorted by insertion: behind equal ones, as ``heapq.nlargest`` has them. What they are
+# compared with is one number, which the processor foresees better than two conditions.
 @kernel
 def average_pairs(
     rows: Codes,
@@ -528,9 +580,10 @@ def average_pairs(
         similarity = similarities[rows[pair]]
         y = ys[pair]
         n = 0
+        lowest = 0.0 if k > 0 else np.inf
         for row in range(y_offsets[y], y_offsets[y + 1]):
             weight = similarity[np.uint32(y_xs[row])]
-            if not weight > 0.0 or (n == k and (k == 0 or weight <= weights[k - 1])):
+            if not weight > lowest:
                 continue
             place = n
             while place > 0 and weights[place - 1] < weight:
@@ -539,8 +592,9 @@ def average_pairs(
                 place -= 1
             weights[place] = weight
             nearest[place] = row
-            if n < k:
-                n += 1
+            n += n < k
+            if n == k:
+                lowest = weights[k - 1]
         total = 0.0
         weighted = 0.0
         for place in range(n):
