@@ -48,6 +48,8 @@ BEFORE = (WAITING, LOADING, COMPILING)
 """Stages that count neither in the seconds of a cell nor against its time limit."""
 
 SHARE_OF_MEMORY = 0.9
+ALWAYS_FREE = 1 << 27
+"""Bytes, fewer than the libraries of this process have taken."""
 LONGEST_REASON = 500
 LONGEST_TRACEBACK = 20_000
 
@@ -223,8 +225,8 @@ def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> 
 def refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: ColumnTrainset) -> None:
     """Raise a CapacityError where the memory that is free does not suffice."""
     needed = registry.memory(name, params, trainset.n_users, trainset.n_items, trainset.n_ratings)
-    free = available_bytes()
-    if needed > SHARE_OF_MEMORY * free:
+    # To ask what is free takes longer than many a small cell.
+    if needed > ALWAYS_FREE and needed > SHARE_OF_MEMORY * (free := available_bytes()):
         raise CapacityError(
             f"{name}: needs about {needed / 1e9:.1f} GB for {trainset.n_users:,} users and "
             f"{trainset.n_items:,} items, and {free / 1e9:.1f} GB are free; "

@@ -111,8 +111,8 @@ class CellRecord:
 
     def to_bytes(self, key: str) -> bytes:
         """Return the record as one file's bytes, checksum and key included."""
-        inputs = json.loads(_canonical(self.inputs))
-        header = _Header(key=key, facts=self.facts, inputs=inputs).model_dump_json()
+        facts, inputs = self.facts.model_dump_json(), _canonical(self.inputs)
+        header = f'{{"key":"{key}","facts":{facts},"inputs":{inputs}}}'
         arrays: Arrays = {"header": np.frombuffer(header.encode(), np.uint8)}
         for name, (kind, _) in ARRAYS.items() if not self.facts.judged else ():
             if (value := attrgetter(name)(self)) is not None:
