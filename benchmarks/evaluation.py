@@ -31,7 +31,7 @@ from speed import LISTS, Figures
 from timing import environment, measure
 
 from harness import datasets, metrics, rankings
-from harness.algorithms import top_n
+from harness.algorithms import models, top_n
 from harness.datasets import cache_folder
 from harness.kernels import group_rows, n_threads
 from harness.results.environment import Machine
@@ -140,11 +140,12 @@ def score_columns(labels: str, data: Mapping[str, np.ndarray], kind: str = "esti
     else:
         offsets = np.append(0, np.cumsum(np.bincount(data["users"])))
         users, items = np.split(estimates, [len(offsets) - 1])
-        parts = []
-        for a in range(0, len(users), 256):
-            own = slice(offsets[a], offsets[min(a + 256, len(users))])
-            judged = offsets[a : a + 257] - offsets[a], data["items"][own], data["ratings"][own]
-            parts.append(rankings.rank_block(users[a : a + 256] @ items.T, *judged))
+        parts, size = [], models.BLOCK_BYTES // (8 * len(items))  # as a run has them
+        for a in range(0, len(users), size):
+            edges = offsets[a : a + size + 1]
+            own = slice(edges[0], edges[-1])
+            judged = edges - edges[0], data["items"][own], data["ratings"][own]
+            parts.append(rankings.rank_block(users[a : a + size] @ items.T, *judged))
         lists = metrics.Rankings.concatenate(parts)
     return [score.mean for score in metrics.score(wanted, lists).values()]
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from harness.algorithms import registry, surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, RatingLists
 from harness.errors import AlgorithmError
-from harness.kernels import cached_rows
+from harness.kernels import kernel
 
 # Models that were dumped by an earlier version look for the first three here.
 __all__ = ["ColumnTrainset", "Lists", "RatingLists", "catalogue", "estimate", "fit"]
@@ -186,15 +186,33 @@ def catalogue(
 
 def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> None:
     """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
-    parts = [*cached_rows(estimates)]
-    if n_bad := sum(int(np.count_nonzero(~np.isfinite(estimates[part]))) for part in parts):
+    if n_bad := _clip(model, estimates, clip):
         raise AlgorithmError(
             f"{type(model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not numbers; "
             "the fit diverged: lower the learning rate or raise the regularisation"
         )
-    if clip and not is_preference(model):
-        for part in parts:
-            np.clip(estimates[part], *model.trainset.rating_scale, out=estimates[part])
+
+
+def _clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> int:
+    """Clip in place if the estimates are ratings; return how many are not finite."""
+    scale = model.trainset.rating_scale if clip and not is_preference(model) else (-np.inf, np.inf)
+    flat = estimates.reshape(-1)
+    n_bad = bound(flat, *map(float, scale))
+    if not np.shares_memory(flat, estimates):
+        estimates[...] = flat.reshape(estimates.shape)
+    return n_bad
+
+
+@kernel
+def bound(values: Floats, lowest: float, highest: float) -> int:
+    """Clip in place, NaN to `highest` as Python's min does; return how many were not finite."""
+    n_bad = 0
+    for place in range(len(values)):
+        value = values[place]
+        n_bad += value - value != 0.0
+        value = value if value < highest else highest
+        values[place] = value if value > lowest else lowest
+    return n_bad
 
 
 def is_preference(model: surprise.AlgoBase) -> bool:
@@ -264,11 +282,7 @@ def _estimates(
     if np.any(none):
         estimates[impossible] = model.default_prediction()
     if clip:
-        lowest, highest = trainset.rating_scale
-        for part in cached_rows(estimates):
-            # fmin and fmax let go of NaN as Python's min and max do in `predict`.
-            np.fmin(estimates[part], highest, out=estimates[part])
-            np.fmax(estimates[part], lowest, out=estimates[part])
+        _clip(model, estimates, clip)
     return estimates, impossible
 
 

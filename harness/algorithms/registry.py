@@ -219,12 +219,12 @@ class Algorithm(ABC):
         """Return what `estimates` does, for each user with all items, shape (n, n_items)."""
         items = self.items
         estimates = np.empty((len(users), len(items)))
-        impossible = np.zeros(estimates.shape, np.bool_)
+        impossible, some = np.zeros(estimates.shape, np.bool_), False
         for part in cached_rows(estimates):
             estimates[part], none = self.estimates(users[part, None], items)
             if np.any(none):
-                impossible[part] = none
-        return estimates, impossible
+                impossible[part], some = none, True
+        return estimates, impossible if some else False
 
     @property
     def items(self) -> Codes:

@@ -395,6 +395,7 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
     estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
     keys = (tie_keys(ids[:1]), tie_keys(ids)) if depth else None
+    models.bound(estimates, 1.0, 5.0)
     listed = _rank_listed(kept, owners, items, estimates, ratings, keys, depth=depth)
     if catalogue:
         block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])

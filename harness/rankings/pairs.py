@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import MetricError
-from harness.kernels import cached_rows, each_block, group_rows, kernel
+from harness.kernels import each_block, group_rows, kernel
 from harness.metrics import Pairs, Rankings, dcg
 from harness.metrics.arrays import Floats, Ints, Ranks
 
@@ -347,35 +347,31 @@ def rank_block(
             f"row {cell // n_items}, column {cell % n_items}: judged twice; "
             "keep one rating of each item"
         )
-    candidates = np.empty_like(estimates)
+    candidates, n_ranked = np.empty_like(estimates), np.empty(n_users, dtype=np.int64)
     above, equal, before = np.empty((3, len(columns)), dtype=np.int32)
     offsets = offsets_of(users, n_users)
 
-    def count(first: int, last: int) -> None:
-        for part in cached_rows(estimates[first:last]):
-            start, stop = first + part.start, first + part.stop
-            found, of_part = estimates[start:stop], allowed[start:stop]
-            wrong = of_part > np.isfinite(found)
-            for row, column in np.argwhere(wrong)[:1].tolist() if wrong.any() else ():
-                raise MetricError(
-                    f"row {start + row}, column {column}: estimate {found[row, column]} is not "
-                    "finite; give the item a value or exclude it"
-                )
-            if least > -np.inf:
-                of_part &= found >= least
-            # A column that is no candidate is below all others.
-            candidates[start:stop] = np.where(of_part, found, -np.inf)
-            _count(candidates, offsets, columns, start, stop, above, equal, before)
+    def count(start: int, stop: int) -> None:
+        row = _count(
+            estimates, allowed, least, offsets, columns, start, stop,
+            candidates, n_ranked, above, equal, before,
+        )  # fmt: skip
+        if row >= 0:
+            column = np.flatnonzero(allowed[row] & ~np.isfinite(estimates[row]))[0]
+            raise MetricError(
+                f"row {row}, column {column}: estimate {estimates[row, column]} is not "
+                "finite; give the item a value or exclude it"
+            )
 
     each_block(count, n_users, 8)
-    order = np.lexsort((above + before, users))
+    order = np.argsort(users * n_items + above + before)
     above, equal, before = above[order], equal[order], before[order]
     top, top_estimates = None, None
     if depth:
         top = top_columns(candidates, allowed, depth, tie_keys)
         top_estimates = np.full(top.shape, np.nan)
         top_estimates[top >= 0] = candidates[np.nonzero(top >= 0)[0], top[top >= 0]]
-    ranks, n_ranked = (above + before + 1, above + 1, above + equal), allowed.sum(axis=1)
+    ranks = above + before + 1, above + 1, above + equal
     named: Any = {"top_items": top, "top_estimates": top_estimates, "items": columns[order]}
     return Rankings(offsets, ratings[order], *ranks, n_ranked, pool_offsets, pool, **named)
 
@@ -450,18 +446,38 @@ def top_items(
 # a loop without a branch.
 @kernel
 def _count(
-    candidates: Floats,
+    estimates: Floats,
+    allowed: NDArray[np.bool_],
+    least: float,
     offsets: Ints,
     columns: Ints,
     start: int,
     stop: int,
+    candidates: Floats,
+    n_ranked: Ints,
     above: Ranks,
     equal: Ranks,
     before: Ranks,
-) -> None:
-    """Count the columns above each judged one, those equal to it and the equal ones before it."""
+) -> int:
+    """Count the columns above each judged one, those equal to it and the equal ones before it.
+
+    A column that is no candidate is below all others. Returned is the first user with a candidate
+    whose estimate is not finite, or -1.
+    """
     for user in range(start, stop):
         row = candidates[user]
+        n_wrong, n_listed = 0, 0
+        for column in range(len(row)):
+            value, listed = estimates[user, column], allowed[user, column]
+            n_wrong += listed & (value - value != 0.0)
+            listed &= value >= least
+            n_listed += listed
+            row[column] = value if listed else -np.inf
+        if n_wrong:
+            return user
+        n_ranked[user] = n_listed
+        for column in range(len(row)):
+            allowed[user, column] = row[column] > -np.inf
         for entry in range(offsets[user], offsets[user + 1]):
             estimate = row[columns[entry]]
             n_above, n_equal, n_before = 0, 0, 0
@@ -472,3 +488,4 @@ def _count(
                 for other in range(columns[entry]):
                     n_before += row[other] == estimate
             above[entry], equal[entry], before[entry] = n_above, n_equal, n_before
+    return -1
