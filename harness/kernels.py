@@ -133,7 +133,7 @@ class Prefetch:
         from numba.core.registry import cpu_target
         from numba.extending import intrinsic
 
-        def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        def generate(_: object, builder: Any, __: object, arguments: list[Any]) -> None:
             flag, line = ir.IntType(32), ir.IntType(8).as_pointer()
             kind = ir.FunctionType(ir.VoidType(), [line, flag, flag, flag])
             function = builder.module.declare_intrinsic("llvm.prefetch", [line], kind)

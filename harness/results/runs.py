@@ -301,7 +301,7 @@ class Run:
         >>> run.importance()[["algorithm", "parameter", "importance", "n_trials"]].values.tolist()
         [['ItemMean', 'damping', 1.0, 20]]
         """
-        from harness.results.importance import importance_frame
+        from harness.results.sensitivity import importance_frame
 
         return importance_frame(self.info, self._tried())
 

@@ -13,6 +13,7 @@ from harness.algorithms.registry import Progress
 from harness.algorithms.trainset import Codes, Floats, Offsets
 from harness.kernels import each_block
 
+Numbers = npt.NDArray[Any]
 DENSE_LIMIT = 2 << 30
 """Largest matrix that is kept whole, in bytes; beyond it rows are computed on demand."""
 CATALOGUE_BLOCK = 1 << 30
@@ -40,29 +41,27 @@ class LazyMatrix:
     ) -> None:
         self.shape = (n, n)
         self._fill, self._arguments, self._dtype = fill, arguments, dtype
-        self._kept: tuple[int, npt.NDArray[Any]] = (-1, np.empty(0))
+        self._kept: tuple[int, Numbers] = (-1, np.empty(0))
 
-    def rows(self, xs: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
+    def rows(self, xs: npt.NDArray[np.integer]) -> Numbers:
         """Return some rows, shape (len(xs), n), computed on the calling thread."""
-        rows: npt.NDArray[Any] = np.empty((len(xs), len(self)), self._dtype)
+        rows: Numbers = np.empty((len(xs), len(self)), self._dtype)
         self._fill(xs.astype(np.int64), rows, *self._arguments)
         return rows
 
-    def matrix(self, progress: Progress = lambda done, total: None) -> npt.NDArray[Any]:
+    def matrix(self, progress: Progress = lambda done, total: None) -> Numbers:
         """Return all rows, computed on several threads."""
         n = len(self)
-        matrix: npt.NDArray[Any] = np.empty(self.shape, self._dtype)
+        matrix: Numbers = np.empty(self.shape, self._dtype)
         for first in range(0, n, ROWS_BETWEEN_REPORTS):
             last = min(first + ROWS_BETWEEN_REPORTS, n)
             self.block(np.arange(first, last), matrix[first:last])
             progress(last, n)
         return matrix
 
-    def block(self, xs: npt.NDArray[np.integer], out: Any = None) -> npt.NDArray[Any]:
+    def block(self, xs: npt.NDArray[np.integer], out: Any = None) -> Numbers:
         """Return some rows like `rows`, computed on several threads."""
-        block: npt.NDArray[Any] = (
-            np.empty((len(xs), len(self)), self._dtype) if out is None else out
-        )
+        block: Numbers = np.empty((len(xs), len(self)), self._dtype) if out is None else out
 
         def fill(start: int, stop: int) -> None:
             self._fill(xs[start:stop].astype(np.int64), block[start:stop], *self._arguments)
