@@ -19,7 +19,7 @@ from harness.algorithms.registry import (
     Size,
 )
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
-from harness.kernels import ROWS_AHEAD, cached_rows, kernel, read_ahead
+from harness.kernels import ROWS_AHEAD, aligned, cached_rows, kernel, read_ahead
 from harness.sections import SearchSpace, log_range
 
 PAIRS_AT_ONCE = 1 << 15
@@ -101,7 +101,7 @@ class SVD(FactorModel):
         n_users, n_items = trainset.n_users, trainset.n_items
         biases = [np.zeros(n_users), np.zeros(n_items)]
         factors = [
-            rng.normal(model.init_mean, model.init_std_dev, (n, model.n_factors))
+            aligned(rng.normal(model.init_mean, model.init_std_dev, (n, model.n_factors)))
             for n in (n_users, n_items, n_items)[: len(cls.learnt) - 2]
         ]
         cls.descend(model, trainset, biases + factors, cls.learnt, how.progress)
