@@ -382,34 +382,35 @@ def fill_rows(
             for p in range(x_offsets[x], x_offsets[x + 1]):
                 y = x_ys[p]
                 a = x_values[p]
-                for q in range(starts[y, part], starts[y, part + 1]):
-                    b = y_values[q]
-                    of_x2 = sums[np.uint32(y_xs[q]) - first]
-                    of_x2[0] += 1.0
-                    if measure == MSD:
-                        of_x2[1] += (a - b) ** 2
-                        continue
-                    of_x2[1] += a * b
-                    of_x2[2] += a * a
-                    of_x2[3] += b * b
+                start, stop = starts[y, part], starts[y, part + 1]
+                for q in range(start, stop if measure == MSD else start):
+                    x2 = np.uint32(y_xs[q]) - first
+                    sums[x2, 0] += 1.0
+                    sums[x2, 1] += (a - y_values[q]) ** 2
+                for q in range(start, start if measure == MSD else stop):
+                    x2, b = np.uint32(y_xs[q]) - first, y_values[q]
+                    sums[x2, 0] += 1.0
+                    sums[x2, 1] += a * b
+                    sums[x2, 2] += a * a
+                    sums[x2, 3] += b * b
                     if measure == PEARSON:
-                        of_x2[4] += a
-                        of_x2[5] += b
-            for x2 in range(len(row)):
-                n, products, squares, squares2, total, total2 = sums[x2]
-                if first + x2 == x:
-                    row[x2] = 1.0
+                        sums[x2, 4] += a
+                        sums[x2, 5] += b
+            for other in range(len(row)):
+                n, products, squares, squares2, total, total2 = sums[other]
+                if first + other == x:
+                    row[other] = 1.0
                 elif n < min_support:
-                    row[x2] = 0.0
+                    row[other] = 0.0
                 elif measure == MSD:
-                    row[x2] = 1 / (products / n + 1)
+                    row[other] = 1 / (products / n + 1)
                 elif measure == PEARSON:
                     spread = np.sqrt((n * squares - total**2) * (n * squares2 - total2**2))
-                    row[x2] = 0.0 if spread == 0.0 else (n * products - total * total2) / spread
+                    row[other] = 0.0 if spread == 0.0 else (n * products - total * total2) / spread
                 else:
-                    row[x2] = products / np.sqrt(squares * squares2)
+                    row[other] = products / np.sqrt(squares * squares2)
                     if measure == PEARSON_BASELINE:
-                        row[x2] *= (n - 1) / (n - 1 + shrinkage)
+                        row[other] *= (n - 1) / (n - 1 + shrinkage)
 
 
 # Mean squared differences, the default, of ratings that are eighths: whole numbers in any order
