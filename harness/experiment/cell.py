@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,8 +48,6 @@ BEFORE = (WAITING, LOADING, COMPILING)
 """Stages that count neither in the seconds of a cell nor against its time limit."""
 
 SHARE_OF_MEMORY = 0.9
-ALWAYS_FREE = 1 << 27
-"""Bytes, fewer than the libraries of this process have taken."""
 LONGEST_REASON = 500
 LONGEST_TRACEBACK = 20_000
 
@@ -225,13 +223,21 @@ def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> 
 def refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: ColumnTrainset) -> None:
     """Raise a CapacityError where the memory that is free does not suffice."""
     needed = registry.memory(name, params, trainset.n_users, trainset.n_items, trainset.n_ratings)
-    # To ask what is free takes longer than many a small cell.
-    if needed > ALWAYS_FREE and needed > SHARE_OF_MEMORY * (free := available_bytes()):
+    free = _free_in(int(time.monotonic()))
+    if needed > SHARE_OF_MEMORY / 2 * free:  # so much may have been taken since
+        free = available_bytes()
+    if needed > SHARE_OF_MEMORY * free:
         raise CapacityError(
             f"{name}: needs about {needed / 1e9:.1f} GB for {trainset.n_users:,} users and "
             f"{trainset.n_items:,} items, and {free / 1e9:.1f} GB are free; "
             "filter the data, sample users, or leave it out"
         )
+
+
+@lru_cache(maxsize=1)
+def _free_in(second: int) -> int:
+    """Return the memory that is free, once a second: to ask takes as long as a small cell."""
+    return available_bytes()
 
 
 @dataclass(frozen=True, eq=False)
