@@ -228,8 +228,8 @@ def refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: Colum
         free = available_bytes()
     if needed > SHARE_OF_MEMORY * free:
         raise CapacityError(
-            f"{name}: needs about {needed / 1e9:.1f} GB for {trainset.n_users:,} users and "
-            f"{trainset.n_items:,} items, and {free / 1e9:.1f} GB are free; "
+            f"{name}: needs about {needed / 1e9:.3g} GB for {trainset.n_users:,} users and "
+            f"{trainset.n_items:,} items, and {free / 1e9:.3g} GB are free; "
             "filter the data, sample users, or leave it out"
         )
 

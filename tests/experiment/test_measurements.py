@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import harness
+from harness.experiment import cell
 from harness.experiment.cell import attempt
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Plan
@@ -223,3 +224,12 @@ def test_an_interrupt_that_python_drops_is_raised_unless_another_handler_is_in_c
     ours = getattr(signal, handler) is signal.default_int_handler
     assert done.stdout == ("dropped\n" if ours else "dropped\nnot raised True\n")
     assert done.stderr.rstrip().endswith("KeyboardInterrupt") is ours
+
+
+def test_a_cell_that_the_free_memory_cannot_hold_is_refused(monkeypatch):
+    monkeypatch.setattr("harness.experiment.cell.available_bytes", lambda: 50_000_000)
+    cell._free_in.cache_clear()
+    done = harness.run(SMALL | {"algorithms": ["SVD"], "baselines": False}, results=None)
+    (refused,) = done.info.cells
+    assert "SVD: needs about 0.0672 GB" in refused.error
+    assert "0.05 GB are free; filter the data" in refused.error
