@@ -7,6 +7,7 @@ so none outlives the process that started it.
 
 from __future__ import annotations
 
+import faulthandler
 import math
 import os
 import pickle
@@ -43,7 +44,9 @@ MOST_BYTES = 256_000_000
 """Of records that are kept in memory until they are scored; the others are read back."""
 
 START = """
-import os, pickle, sys
+import faulthandler, os, pickle, sys
+# An import that runs out of memory can wait for itself for ever.
+faulthandler.dump_traceback_later(300, exit=True, file=open(os.devnull, "w"))
 requests, answers = open(os.dup(0), "rb"), open(os.dup(1), "wb")
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 os.dup2(2, 1)  # what an algorithm prints must not get between the answers
@@ -344,6 +347,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Compute cells until there are no more: what a child process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
     plan: Plan = pickle.load(requests)
+    faulthandler.cancel_dump_traceback_later()  # everything is imported
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 
     def receive() -> None:

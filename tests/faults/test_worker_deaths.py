@@ -146,8 +146,17 @@ def test_where_no_thread_can_be_started_a_run_ends_with_a_message(bench, monkeyp
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory with a shell")
 def test_where_a_worker_has_no_memory_to_begin_a_run_ends_with_a_message(bench, small, monkeypatch):
-    limited = f"import resource; resource.setrlimit(resource.RLIMIT_AS, (10**8, -1)){START}"
+    short = START.replace("300", "20")
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_AS, (10**8, -1)){short}"
     monkeypatch.setattr("harness.experiment.pool.START", limited)
+    with pytest.raises(HarnessError, match="workers: a process ended before it could begin"):
+        harness.run(small | {"execution": {"workers": 2}}, results=None)
+    assert not workers_left()
+
+
+def test_a_worker_that_waits_for_ever_while_it_imports_ends(small, monkeypatch):
+    waiting = START.replace("300", "1").replace("from harness", "import time; time.sleep(60) #")
+    monkeypatch.setattr("harness.experiment.pool.START", waiting)
     with pytest.raises(HarnessError, match="workers: a process ended before it could begin"):
         harness.run(small | {"execution": {"workers": 2}}, results=None)
     assert not workers_left()
