@@ -102,9 +102,11 @@ def test_they_work_in_surprise_s_own_cross_validation_and_are_saved(kind, tmp_pa
         {"user": str, "item": str}
     )
     data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=SCALE))
-    found = surprise.model_selection.cross_validate(kind(), data, measures=["fcp"], cv=2)
+    # With all factors, what a user did not rate scores 0 but for rounding, in any order.
+    options = {"n_factors": 3} if kind is PureSVD else {}
+    found = surprise.model_selection.cross_validate(kind(**options), data, measures=["fcp"], cv=2)
     assert np.isfinite(found["test_fcp"]).all()
-    model = harness.fit(kind(), data)
+    model = harness.fit(kind(**options), data)
     harness.save_model(model, tmp_path / "model.zip")
     again = harness.load_model(tmp_path / "model.zip")
     pairs = [("3", "2"), ("0", "8"), ("nobody", "1")]
