@@ -30,7 +30,7 @@ from harness.algorithms import models, surprise
 from harness.algorithms.compiled import svd
 from harness.algorithms.trainset import ColumnTrainset, Lists
 from harness.datasets import cache_folder
-from harness.kernels import ROWS_AHEAD, aligned, kernel, n_threads, read_ahead
+from harness.kernels import ROWS_AHEAD, in_lines, kernel, n_threads, read_ahead
 from harness.results.environment import Machine
 
 N_FACTORS, EPOCHS = 100, (2, 6)
@@ -106,7 +106,7 @@ def row(work: str, threads: int, found: dict[str, Any], n_ratings: int) -> dict[
 def touch(rows: Any, matrix: Any) -> None:
     """Read and write rows of a matrix, read ahead as SVD does, and change their signs."""
     for place in range(len(rows)):
-        read_ahead(matrix, rows, place + ROWS_AHEAD, 1)
+        read_ahead(matrix, rows, place + ROWS_AHEAD, place + ROWS_AHEAD + 1)
         vector = matrix[rows[place]]
         for f in range(len(vector)):
             vector[f] = -vector[f]
@@ -130,8 +130,8 @@ def limits(size: str) -> dict[str, Any]:
     train = speed.columns(ratings)
     offsets, items, values = train.by_user
     rng = np.random.default_rng(0)
-    small = aligned(rng.normal(0, 0.1, (train.n_users, N_FACTORS)))
-    vectors = aligned(rng.normal(0, 0.1, (train.n_items, N_FACTORS)))
+    small = in_lines(rng.normal(0, 0.1, (train.n_users, N_FACTORS)))
+    vectors = in_lines(rng.normal(0, 0.1, (train.n_items, N_FACTORS)))
     biases = np.zeros(train.n_users), np.zeros(train.n_items)
     steps = np.full(4, 0.005), np.full(4, 0.02)
     n_places = vectors.nbytes // 64
@@ -142,7 +142,7 @@ def limits(size: str) -> dict[str, Any]:
         "SVD": lambda: svd.descend(True, train.by_user, 3.5, *steps, *biases, small, vectors),
         "memory alone": lambda: touch(items, vectors),
         "arithmetic alone": lambda: svd.descend(
-            True, Lists(offsets, cached, values), 3.5, *steps, *biases, small, aligned(vectors[:8])
+            True, Lists(offsets, cached, values), 3.5, *steps, *biases, small, in_lines(vectors[:8])
         ),
         "latency": lambda: chase(following, len(items)),
     }

@@ -121,7 +121,7 @@ def kernel(function: F, **options: object) -> F:
 
 
 class Prefetch:
-    """``prefetch(address)`` in a kernel: copy a line of memory to the core's second cache."""
+    """``prefetch(address)`` in a kernel: copy a line of memory to the core's caches."""
 
     def __call__(self, address: int) -> None:
         """Do nothing where nothing is compiled."""
@@ -137,7 +137,7 @@ class Prefetch:
             flag, line = ir.IntType(32), ir.IntType(8).as_pointer()
             kind = ir.FunctionType(ir.VoidType(), [line, flag, flag, flag])
             function = builder.module.declare_intrinsic("llvm.prefetch", [line], kind)
-            options = flag(0), flag(2), flag(1)  # to read, into the second cache, data
+            options = flag(0), flag(3), flag(1)  # to read, into all caches, data
             builder.call(function, [builder.inttoptr(arguments[0], line), *options])
 
         made = intrinsic(lambda _, address: (types.void(types.intp), generate))
@@ -148,6 +148,8 @@ class Prefetch:
 prefetch = Prefetch()
 LINE = 64
 """Bytes that a core reads from memory at once."""
+LANES = LINE // 8
+"""Doubles in a line, and in the longest vector that an instruction works on."""
 CACHED = 2 << 20
 """Bytes that its second cache holds: of a smaller matrix, no row has to be read ahead."""
 ROWS_AHEAD = 16
@@ -176,12 +178,21 @@ def cached_rows(matrix: NDArray[Any]) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-def aligned(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a copy that begins where a line does: vectors of numbers then seldom cross two."""
-    room = np.empty(values.nbytes + LINE, np.uint8)
+def in_lines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a copy whose rows are whole lines of memory, with zeros behind the numbers.
+
+    An instruction then reads one line and not parts of two, and no loop has a rest to do one by
+    one. Zeros stay zero in what matrix factorisation does.
+
+    >>> in_lines(np.ones((1, 3)))
+    array([[1., 1., 1., 0., 0., 0., 0., 0.]])
+    """
+    n, width = vectors.shape
+    shape = n, -(-width // LANES) * LANES
+    room = np.zeros(8 * shape[0] * shape[1] + LINE, np.uint8)
     start = -room.ctypes.data % LINE
-    copy = room[start : start + values.nbytes].view(np.float64).reshape(values.shape)
-    copy[:] = values
+    copy = room[start : len(room) - LINE + start].view(np.float64).reshape(shape)
+    copy[:, :width] = vectors
     return copy
 
 

@@ -27,7 +27,7 @@ from harness.results.store import key_of, short_key
 from harness.sections import Section
 from harness.splits import Split
 
-NUMBERS_VERSION = 4
+NUMBERS_VERSION = 5
 """Raised whenever a change of the code changes what a cell computes."""
 
 Positions = tuple[int, int, int]

@@ -52,6 +52,9 @@ class BaselineOnly(Algorithm):
     def estimates(self, users: Codes, items: Codes) -> Estimates:
         return self.baselines(users, items), False
 
+    def rows(self, users: Codes) -> Estimates:
+        return self.estimates(users[:, None], self.items)  # one sum: nothing to keep in a cache
+
 
 def accepts_baselines(given: object) -> bool:
     """Return whether these ``bsl_options`` are ordinary; Surprise answers for the others."""

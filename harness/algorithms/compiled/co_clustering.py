@@ -8,7 +8,7 @@ from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.kernels import kernel
+from harness.kernels import cached_rows, kernel
 from harness.sections import log_range
 
 
@@ -62,6 +62,20 @@ class CoClustering(Algorithm):
         estimates -= model.avg_cltr_i[of_item]
         # Surprise has an estimate for one unknown side, but never reaches it.
         np.copyto(estimates, self.trainset.global_mean, where=(users < 0) | (items < 0))
+        return estimates, False
+
+    def rows(self, users: Codes) -> Estimates:
+        model = self.model
+        of_user, of_item = model.cltr_u[users], model.cltr_i[self.items]
+        crossed = model.avg_cocltr[of_user] + model.user_mean[users, None]
+        crossed -= model.avg_cltr_u[of_user, None]  # of the user with each cluster of items
+        item_mean, avg_cltr_i = model.item_mean[self.items], model.avg_cltr_i[of_item]
+        estimates = np.empty((len(users), len(of_item)))
+        for part in cached_rows(estimates):
+            np.take(crossed[part], of_item, axis=1, out=estimates[part], mode="clip")
+            estimates[part] += item_mean
+            estimates[part] -= avg_cltr_i
+        estimates[users < 0] = self.trainset.global_mean
         return estimates, False
 
 

@@ -9,11 +9,9 @@ from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.registry import DOUBLE, MEAN, FitOptions, Params, Progress, Size
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
-from harness.kernels import ROWS_AHEAD, kernel, read_ahead
+from harness.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead
 from harness.sections import log_range
 
-LANES = 8
-"""Factors are padded with zeros to whole vectors of 8 doubles; zeros stay zero in every step."""
 PASSES_ROW = 12 + 3 * DOUBLE  # the ratings in another order, and their products
 
 
@@ -43,7 +41,7 @@ class NMF(FactorModel):
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         rng = surprise.utils.get_rng(model.random_state)
         pu, qi = (
-            _padded(rng.uniform(model.init_low, model.init_high, size=(n, model.n_factors)))
+            in_lines(rng.uniform(model.init_low, model.init_high, size=(n, model.n_factors)))
             for n in (trainset.n_users, trainset.n_items)
         )
         bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
@@ -56,7 +54,7 @@ class NMF(FactorModel):
         start = (model.init_low + model.init_high) / 2
         pu, qi = np.full((trainset.n_users, model.n_factors), float(start)), model.qi
         bu, bi = np.zeros(trainset.n_users), np.array(model.bi)
-        pu, _ = cls.alternate(model, trainset, _padded(pu), _padded(qi), bu, bi, items_move=False)
+        pu, _ = cls.alternate(model, trainset, in_lines(pu), in_lines(qi), bu, bi, items_move=False)
         return {"bu": bu, "pu": np.ascontiguousarray(pu[:, : model.n_factors])}
 
     @classmethod
@@ -80,7 +78,7 @@ class NMF(FactorModel):
         bias_steps[1] *= items_move  # the learning rate of the biases of items
         products = np.empty(trainset.n_ratings)
         steps = trainset.n_ratings * pu.shape[1] / LANES
-        pu_next, qi_next = np.empty_like(pu), np.empty_like(qi)
+        pu_next, qi_next = in_lines(pu), in_lines(qi)
         for epoch in range(model.n_epochs):
             in_blocks(multiply, trainset.n_users, steps, by_user, pu, qi, products)
             if model.biased:
@@ -94,13 +92,6 @@ class NMF(FactorModel):
             pu, pu_next = pu_next, pu
             progress(epoch + 1, model.n_epochs)
         return pu, qi
-
-
-def _padded(factors: Floats) -> Floats:
-    n, n_factors = factors.shape
-    padded = np.zeros((n, -(-n_factors // LANES) * LANES))
-    padded[:, :n_factors] = factors
-    return padded
 
 
 # Surprise collects the numerators and denominators of users and items in one pass over the

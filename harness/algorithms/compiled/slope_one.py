@@ -17,13 +17,12 @@ from harness.algorithms.compiled.matrix import (
 )
 from harness.algorithms.registry import DOUBLE, MEAN, Algorithm, Estimates, FitOptions, Params, Size
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.kernels import kernel, rows_of_owners
+from harness.kernels import LANES, kernel, rows_of_owners
 
 DENSE = 4096
 """Most items for which both matrices are kept whole; with more, rows are computed on demand."""
 ITEMS_AT_ONCE = 16
 COLUMNS_AT_ONCE = 128  # of the matrix, where it is not held
-LANES = 8  # doubles that a vector instruction adds at once
 ORDER_ROW = 12  # ids of 4 bytes and places of 8
 
 
