@@ -31,13 +31,16 @@ class Machine(Record):
     memory_gb: Amount
 
     @classmethod
+    @cache
     def here(cls) -> Self:
         """Return those of this machine, without names of it or its user."""
+        import psutil
+
         return cls(
             system=platform.system(),
             processor=_processor(),
             cores=os.cpu_count() or 1,
-            memory_gb=_memory_gb(),
+            memory_gb=round(psutil.virtual_memory().total / 1e9, 1),
         )
 
 
@@ -92,14 +95,6 @@ def _git(top: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-@cache
-def _memory_gb() -> float:
-    import psutil
-
-    return float(round(psutil.virtual_memory().total / 1e9, 1))
-
-
-@cache
 def _processor() -> str:
     listing = Path("/proc/cpuinfo")
     if listing.is_file():  # Linux; elsewhere the platform module knows

@@ -1,8 +1,8 @@
 """Finished cells on disk: each is one complete file, found by its key.
 
-A file is a checksum and NumPy's own archive of plain arrays, one of which is a header in JSON. It
-contains no code, and everything is checked: a file from another source either holds what a cell
-holds or is refused before anything is computed from it.
+A file is a checksum and NumPy's own archive of plain arrays, one of which is a header in JSON; of a
+trial it is the header alone. It contains no code, and everything is checked: a file from another
+source either holds what a cell holds or is refused before anything is computed from it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -101,9 +102,7 @@ class CellRecord:
     @classmethod
     def of_trial(cls, facts: CellFacts, inputs: Inputs) -> CellRecord:
         """Return the record of a trial: what it scored is among its facts, in place of lists."""
-        nobody = np.empty(0, np.int32)
-        lists = Rankings([0], [], [], [], [], [])
-        return cls(facts, nobody, nobody.astype(bool), lists, Pairs([0], [], []), inputs)
+        return cls(facts, *_no_lists(), inputs)
 
     def judged(self, means: dict[str, float | None]) -> CellRecord:
         """Return the record of a trial: its score by label, in place of every user's lists."""
@@ -112,15 +111,16 @@ class CellRecord:
     def to_bytes(self, key: str) -> bytes:
         """Return the record as one file's bytes, checksum and key included."""
         facts, inputs = self.facts.model_dump_json(), _canonical(self.inputs)
-        header = f'{{"key":"{key}","facts":{facts},"inputs":{inputs}}}'
-        arrays: Arrays = {"header": np.frombuffer(header.encode(), np.uint8)}
-        for name, (kind, _) in ARRAYS.items() if not self.facts.judged else ():
-            if (value := attrgetter(name)(self)) is not None:
-                arrays[name] = np.ascontiguousarray(value, dtype=kind)
-        file = io.BytesIO()
-        # NumPy 2.0 has no `allow_pickle` here; the types are plain, so nothing is pickled.
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-        content = file.getvalue()
+        content = f'{{"key":"{key}","facts":{facts},"inputs":{inputs}}}'.encode()
+        if not self.facts.judged:
+            arrays: Arrays = {"header": np.frombuffer(content, np.uint8)}
+            for name, (kind, _) in ARRAYS.items():
+                if (value := attrgetter(name)(self)) is not None:
+                    arrays[name] = np.ascontiguousarray(value, dtype=kind)
+            file = io.BytesIO()
+            # NumPy 2.0 has no `allow_pickle` here; the types are plain, so nothing is pickled.
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+            content = file.getvalue()
         return MAGIC + hashlib.sha256(content).digest() + content
 
     @classmethod
@@ -174,6 +174,12 @@ class CellRecord:
         )
 
 
+@cache
+def _no_lists() -> tuple[NDArray[np.int32], NDArray[np.bool_], Rankings, Pairs]:
+    users, kept = np.empty(0, np.int32), np.empty(0, np.bool_)
+    return users, kept, Rankings([0], [], [], [], [], []), Pairs([0], [], [])
+
+
 def are_possible(kept: NDArray[np.bool_], lists: Rankings, pairs: Pairs) -> bool:
     """Return whether lists and pairs of the users of a cell are safe for loops without checks."""
     if pairs.n_users != len(kept) or (np.diff(pairs.offsets) < 0).any():
@@ -201,6 +207,8 @@ def are_possible(kept: NDArray[np.bool_], lists: Rankings, pairs: Pairs) -> bool
 
 def _unpacked(content: bytes) -> tuple[_Header, Arrays]:
     """Return the header and the arrays of a file."""
+    if content.startswith(b"{"):
+        return _Header.model_validate_json(content), {}
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             members = file.zip.infolist()

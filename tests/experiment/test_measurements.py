@@ -13,6 +13,7 @@ from harness.experiment.cell import attempt
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Plan
 from harness.report.methods import describe_run, methods
+from harness.results.environment import Machine
 
 SMALL = {
     "name": "small",
@@ -162,12 +163,17 @@ def test_the_limit_of_the_address_space_counts():
 
 
 def test_a_run_says_where_and_when_its_cells_were_measured_and_what_was_found(monkeypatch):
-    monkeypatch.setattr("harness.results.environment._processor", lambda: "CPU X")
+    def run_on(processor):
+        machine = here.model_copy(update={"processor": processor})
+        monkeypatch.setattr(Machine, "here", lambda: machine)
+
+    here = Machine.here()
+    run_on("CPU X")
     first = harness.run(SMALL | {"algorithms": ["BaselineOnly"]}, results=None)
     measured = first.info["cells"][0]["measured"]
     assert (measured.workers, measured.date) == (1, first.info.started[:10])
     assert not [note for note in first.info["notes"] if "measured" in note]
-    monkeypatch.setattr("harness.results.environment._processor", lambda: "CPU Y")
+    run_on("CPU Y")
     monkeypatch.setattr("harness.experiment.cell.n_threads", lambda: 7)
     second = harness.run(SMALL, results=None)
     n_found, n_cells = len(first.info["cells"]), len(second.info["cells"])
