@@ -6,6 +6,7 @@ python tools/counts.py --check  exit 1 if something grew since they were kept
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -140,14 +141,18 @@ def growth(before: Counts, after: Counts) -> list[str]:
 
 def main() -> int:
     """Count, then compare or keep."""
-    if "--run" in sys.argv:
-        print(json.dumps(run(sys.argv[-1])))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="keep nothing; 1 if something grew")
+    parser.add_argument("--run", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.run:
+        print(json.dumps(run(given.run)))
         return 0
     found = count()
     before = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     grown = growth(before, found)
     print("\n".join(grown or ["nothing grew"]))
-    if "--check" in sys.argv:
+    if given.check:
         if grown:
             print("if that is meant, keep the counts with `python tools/counts.py`")
         return int(bool(grown))

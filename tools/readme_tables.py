@@ -21,6 +21,7 @@ from harness.results import read_run
 from harness.results.display import display_table, to_markdown
 
 TOP = Path(__file__).parents[1]
+FIGURES = TOP / "benchmarks" / "figures"
 PAGES = (
     TOP / "README.md",
     TOP / "docs" / "explanation" / "benchmark.md",
@@ -99,6 +100,8 @@ def speed(name: str, *parts: str) -> str:
     """Return the figures of one benchmark, or of parts of it, or the summary of all."""
     if name == "summary":
         return summary()
+    if name == "machines":
+        return machines()
     if name.startswith("sizes"):
         return exponents() if name == "sizes_growth" else every_size()
     found = figures(name)
@@ -288,8 +291,22 @@ def steps(name: str) -> str:
 
 def figures(name: str) -> Any:
     """Return what a benchmark wrote."""
-    path = TOP / "benchmarks" / "figures" / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def machines() -> str:
+    """Return which figures each machine made."""
+    made: dict[str, list[str]] = {}
+    for name in sorted(path.stem for path in FIGURES.glob("*.json")):
+        found = figures(name)
+        parts = found.get("subjects", {"": found})
+        for part in parts:
+            if machine := parts[part].get("machine"):
+                kind = (
+                    f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} GB"
+                )
+                made.setdefault(kind, []).append(f"{name} {part}".strip())
+    return markdown(["machine", ""], ([kind, ", ".join(names)] for kind, names in made.items()))
 
 
 def markdown(titles: list[str], rows: Iterable[list[Any]]) -> str:

@@ -9,9 +9,9 @@ a notebook that says the same has the same bytes.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
-import sys
 import tempfile
 from pathlib import Path
 
@@ -21,9 +21,11 @@ from nbclient import NotebookClient
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
-def main(names: list[str]) -> None:
+def main() -> None:
     """Run the notebooks named, or all."""
-    for path in [Path(name) for name in names] or sorted(NOTEBOOKS.glob("*.ipynb")):
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("notebooks", nargs="*", type=Path, help="by default all in notebooks/")
+    for path in parser.parse_args().notebooks or sorted(NOTEBOOKS.glob("*.ipynb")):
         with tempfile.TemporaryDirectory() as folder:
             os.environ |= {"HARNESS_CACHE": f"{folder}/cache", "IPYTHONDIR": f"{folder}/ipython"}
             run(path)
@@ -48,4 +50,4 @@ def run(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

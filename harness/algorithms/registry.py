@@ -41,7 +41,9 @@ MEAN = "the mean of all ratings"
 MEAN_AND_BIAS = f"{MEAN} plus the item's bias"
 DOUBLE = 8
 KINDS = ("surprise", "top-n", "baseline", "library")
-COLUMNS_ROW = 24  # both groupings of the ratings: two ids of 4 bytes, two ratings of 8
+COLUMNS_ROW = 40
+"""Both groupings of the ratings, with two ids of 4 bytes and two ratings of 8; and while they are
+made, keys and places of 8 bytes each."""
 LISTS_ROW = 250  # a rating in the lists of tuples that a class of your own walks
 BLOCK = 64 << 20  # estimates under way
 

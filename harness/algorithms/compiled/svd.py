@@ -109,13 +109,13 @@ class SVD(FactorModel):
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         rng = surprise.utils.get_rng(model.random_state)
         n_users, n_items = trainset.n_users, trainset.n_items
-        biases = [np.zeros(n_users), np.zeros(n_items)]
-        factors = [
+        state = [np.zeros(n_users), np.zeros(n_items)]
+        state += (
             rng.normal(model.init_mean, model.init_std_dev, (n, model.n_factors))
             for n in (n_users, n_items, n_items)[: len(cls.learnt) - 2]
-        ]
-        learnt = cls.descend(model, trainset, biases + factors, cls.learnt, how.progress)
-        vars(model).update(zip(cls.learnt, learnt, strict=True))
+        )
+        cls.descend(model, trainset, state, cls.learnt, how.progress)
+        vars(model).update(zip(cls.learnt, state, strict=True))
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
@@ -124,8 +124,8 @@ class SVD(FactorModel):
             "pu": np.full((trainset.n_users, model.n_factors), float(model.init_mean)),
         }
         state = [np.array(new.get(name, getattr(model, name))) for name in cls.learnt]
-        learnt = cls.descend(model, trainset, state, tuple(new))
-        return {name: value for name, value in zip(cls.learnt, learnt, strict=True) if name in new}
+        cls.descend(model, trainset, state, tuple(new))
+        return {name: value for name, value in zip(cls.learnt, state, strict=True) if name in new}
 
     @classmethod
     def descend(
@@ -135,20 +135,22 @@ class SVD(FactorModel):
         state: list[Floats],
         moving: tuple[str, ...],
         progress: Progress = lambda done, total: None,
-    ) -> list[Floats]:
-        """Run the model's epochs and return the new state; what is not `moving` stays the same."""
+    ) -> None:
+        """Run the model's epochs, changing the list in place; what is not `moving` stays the same.
+
+        Factors are in lines of memory meanwhile. No other name may hold them, or they exist twice.
+        """
         rates = [getattr(model, f"lr_{name}") * (name in moving) for name in cls.learnt]
         penalties = [getattr(model, f"reg_{name}") for name in cls.learnt]
         steps = np.array(rates, float), np.array(penalties, float)
         mean = float(trainset.global_mean) if cls.is_biased(model) else 0.0
-        for place in range(2, len(state)):  # one by one, so that a single one exists twice
+        for place in range(2, len(state)):  # one by one, so that one at a time exists twice
             state[place] = in_lines(state[place])
         for epoch in range(model.n_epochs):
             cls.run_epoch(model, trainset.by_user, mean, *steps, *state)
             progress(epoch + 1, model.n_epochs)
         for place in range(2, len(state)):
             state[place] = np.ascontiguousarray(state[place][:, : model.n_factors])
-        return state
 
     @classmethod
     def run_epoch(cls, model: surprise.AlgoBase, *state: Any) -> None:
