@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import inspect
 import math
 import pkgutil
@@ -12,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from numbers import Integral, Real
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
@@ -161,7 +161,7 @@ class Algorithm(ABC):
     @classmethod
     def missing(cls) -> str:
         """Return what this machine lacks, and how to install it; empty if nothing."""
-        if not cls.package or find_spec(cls.package):
+        if not cls.package or importlib.util.find_spec(cls.package):
             return ""
         return f"{cls.name}: needs {cls.package}; pip install 'surprise-harness[{cls.extra}]'"
 

@@ -48,7 +48,10 @@ def stuck(bench):
             process.kill()
 
 
-@pytest.mark.parametrize(("workers", "done", "times"), [(1, 1, 1), (1, 1, 4), (2, 2, 4)])
+@pytest.mark.parametrize(
+    ("workers", "done", "times"),
+    [(1, 1, 1), (1, 1, 4), pytest.param(2, 2, 4, marks=pytest.mark.long)],
+)
 def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(
     bench, stuck, workers, done, times
 ):
@@ -96,6 +99,7 @@ def test_the_next_run_is_not_held_up_by_locks_of_a_killed_one(bench, stuck):
     assert [line.split(": ")[0] for line in err.splitlines() if "✓" in line] == ["[3/3] ✓ slow"]
 
 
+@pytest.mark.long
 def test_a_killed_run_is_gone_on_with_by_another_that_waited_for_it(bench, stuck):
     first, _ = stuck(1, 1)
     bench.start("run", "small.yaml", "--set", SLOW.replace("60", "61"), "--workers", 1)

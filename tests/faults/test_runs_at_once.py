@@ -41,7 +41,8 @@ TINY = {
 }
 
 
-@pytest.mark.parametrize("n_runs", [2, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("n_runs", [2, 8])
 def test_runs_share_the_work_and_end_with_the_table_of_a_run_alone(bench, n_runs):
     (bench.folder / "small.yaml").write_text(SIX)
     runs = [bench.start("run", "small.yaml", "--workers", 1 + n % 2) for n in range(n_runs)]
