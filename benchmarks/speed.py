@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 import plain
 from joblib.externals.loky import get_reusable_executor
-from timing import environment, is_parallel, measure, threads
+from timing import environment, is_parallel, measure, measure_in_turn, threads
 
 import harness
 from harness import datasets, metrics, rankings
@@ -59,12 +59,15 @@ class Figures:
     ) -> list[dict[str, Any]]:
         """Measure each side with one thread, and with all if it then uses more than one."""
         sides = []
-        for side, task in tasks.items():
-            for n in (1,) if side.startswith(serial) else dict.fromkeys((1, n_threads())):
-                with threads(n), silence():
-                    found = measure(task, self.seconds)
-                if n == 1 or is_parallel(found):
-                    sides.append({"side": side, "threads": n} | found)
+        for n in dict.fromkeys((1, n_threads())):
+            part = {name: tasks[name] for name in tasks if n == 1 or not name.startswith(serial)}
+            with threads(n), silence():
+                found = measure_in_turn(part, self.seconds)
+            sides += [
+                {"side": name, "threads": n} | each
+                for name, each in found.items()
+                if n == 1 or is_parallel(each)
+            ]
         return sides
 
     def add(

@@ -2,6 +2,7 @@
 
 Wall and CPU seconds of a call are the medians of its runs. Runs end when half the width of the
 median's 95% interval (order statistics) is at most 2% of the median, or at a limit of seconds.
+Sides that are compared in one process take turns.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import contextlib
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -61,20 +62,30 @@ def measure(
     CPU seconds are those of all threads, and of child processes that have ended. After `limit`
     seconds no further run starts; a task that takes longer runs once.
     """
-    walls: list[float] = []
-    processors: list[float] = []
-    while True:
-        wall, processor = time.perf_counter(), processor_seconds()
-        task()
-        walls.append(time.perf_counter() - wall)
-        processors.append(processor_seconds() - processor)
-        runs = len(walls)
-        known = runs >= least and half_width(walls) <= CLOSE
-        if known or runs >= most or sum(walls) >= limit:
-            break
-    spread = half_width(walls)
-    wall, cpu = float(np.median(walls)), float(np.median(processors))
-    return {"wall": wall, "cpu": cpu, "spread": spread, "runs": runs}
+    return measure_in_turn({"": task}, limit, least, most)[""]
+
+
+def measure_in_turn(
+    tasks: Mapping[str, Callable[[], object]],
+    limit: float = 3.0,
+    least: int = 5,
+    most: int = 100,
+) -> dict[str, dict[str, float]]:
+    """Measure tasks that are compared: they take turns, since a machine's speed varies."""
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
+    found: dict[str, dict[str, float]] = {}
+    while left := tasks.keys() - found.keys():
+        for name in [each for each in tasks if each in left]:
+            wall, processor = time.perf_counter(), processor_seconds()
+            tasks[name]()
+            seconds[name].append((time.perf_counter() - wall, processor_seconds() - processor))
+            walls = [each for each, _ in seconds[name]]
+            known = len(walls) >= least and half_width(walls) <= CLOSE
+            if known or len(walls) >= most or sum(walls) >= limit:
+                wall, cpu = np.median(seconds[name], axis=0).tolist()
+                spread = half_width(walls)
+                found[name] = {"wall": wall, "cpu": cpu, "spread": spread, "runs": len(walls)}
+    return found
 
 
 def is_parallel(measured: dict[str, float]) -> bool:

@@ -188,8 +188,13 @@ class _Cluster:
         def compute(packed: Packed, request: bytes) -> bytes | None:
             from importlib.metadata import version
 
-            if any(version(package) != here for package, here in versions.items()):
-                return None
+            from distributed import get_worker
+
+            checked = vars(get_worker()).setdefault("_harness_versions", {})
+            if checked != versions:  # once a worker: to read versions takes milliseconds
+                if any(version(package) != here for package, here in versions.items()):
+                    return None
+                checked |= versions
             from harness.experiment.dask import work
 
             return work(packed, job, request, limit, topic)

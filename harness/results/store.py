@@ -207,20 +207,21 @@ def are_possible(kept: NDArray[np.bool_], lists: Rankings, pairs: Pairs) -> bool
 
 def _unpacked(content: bytes) -> tuple[_Header, Arrays]:
     """Return the header and the arrays of a file."""
-    if content.startswith(b"{"):
-        return _Header.model_validate_json(content), {}
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            members = file.zip.infolist()
-            if len(members) > len(ARRAYS) + 1 or sum(m.file_size for m in members) > len(content):
-                raise ValueError("too many arrays, or too large ones")
-            arrays = {name: np.ascontiguousarray(file[name]) for name in file.files}
-        header = arrays.pop("header")
-        if header.nbytes > MOST_HEADER:
-            raise ValueError("its header is too long")
-    except Exception as error:  # of bytes that are no archive, NumPy and zipfile raise anything
-        raise ResultsError(f"not a finished cell ({error})") from None
-    return _Header.model_validate_json(header.tobytes()), arrays
+    header, arrays = content, dict[str, NDArray[Any]]()
+    if not content.startswith(b"{"):
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as file:
+                members = file.zip.infolist()
+                size = sum(member.file_size for member in members)
+                if len(members) > len(ARRAYS) + 1 or size > len(content):
+                    raise ValueError("too many arrays, or too large ones")
+                arrays = {name: np.ascontiguousarray(file[name]) for name in file.files}
+            header = arrays.pop("header").tobytes()
+        except Exception as error:  # of bytes that are no archive, NumPy and zipfile raise anything
+            raise ResultsError(f"not a finished cell ({error})") from None
+    if len(header) > MOST_HEADER:
+        raise ResultsError("not a finished cell (its header is too long)")
+    return _Header.model_validate_json(header), arrays
 
 
 @dataclass(frozen=True)

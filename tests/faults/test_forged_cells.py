@@ -97,6 +97,28 @@ def test_a_record_comes_back_as_it_was(lists):
     assert after.to_bytes(KEY) == before.to_bytes(KEY)
 
 
+def test_a_trial_is_its_header_and_comes_back_as_it_was():
+    before = CellRecord.of_trial(CellFacts(**FACTS, judged={"ndcg@10": 0.5}), {"seed": 1})
+    data = before.to_bytes(KEY)
+    assert data[START:].startswith(b"{")
+    after = CellRecord.from_bytes(data, KEY)
+    assert (after.facts, after.inputs, after.rankings.n_users) == (before.facts, {"seed": 1}, 0)
+
+
+@pytest.mark.parametrize(
+    ("facts", "padding", "message"),
+    [
+        (FACTS, "", "arrays are missing"),  # a cell has lists
+        (FACTS | {"judged": {"ndcg@10": "much"}}, "", "judged.ndcg@10 is not right"),
+        (FACTS | {"judged": {"ndcg@10": 0.5}}, "x" * 10**6, "its header is too long"),
+    ],
+)
+def test_another_header_alone_is_refused(facts, padding, message):
+    header = {"key": KEY, "facts": facts, "inputs": {"padding": padding}}
+    with pytest.raises(ResultsError, match=message):
+        CellRecord.from_bytes(sealed(json.dumps(header).encode()), KEY)
+
+
 def refused(header, arrays, message, save=np.savez):
     with pytest.raises(ResultsError, match=message):
         CellRecord.from_bytes(put_together(header, arrays, save), KEY)
