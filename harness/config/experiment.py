@@ -13,6 +13,7 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    field_validator,
     model_validator,
 )
 
@@ -363,16 +364,28 @@ class Experiment(Section):
         added = [each for each in ("Random", "Popularity") if each not in named]
         return {**data, "algorithms": [*rows, *added]}
 
-    @model_validator(mode="after")
-    def _check_groups(self) -> Self:
-        titles = [each.title for each in self.groups]
+    @field_validator("groups")
+    @classmethod
+    def _check_groups(cls, groups: list[GroupSection]) -> list[GroupSection]:
+        titles = [each.title for each in groups]
         for title in titles:
             if titles.count(title) > 1:
-                raise ValueError(f"groups: {title!r} is there twice; remove one of them")
-        return self
+                raise ValueError(f"{title!r} is there twice; remove one of them")
+        return groups
+
+    @field_validator("algorithms")
+    @classmethod
+    def _check_titles(cls, algorithms: list[AlgorithmConfig]) -> list[AlgorithmConfig]:
+        titles = [each.title for each in algorithms]
+        for title in titles:
+            if titles.count(title) > 1:
+                raise ValueError(
+                    f"two algorithms are labelled {title!r}; give one a `label` of its own"
+                )
+        return algorithms
 
     @model_validator(mode="after")
-    def _check_titles(self) -> Self:
+    def _check_what_goes_together(self) -> Self:
         if self.crosses_seeds and len(self.seed) > 1:
             raise ValueError(
                 f"`seeds` with {len(self.seed)} values of `seed`; all are derived from one: give "
@@ -395,9 +408,4 @@ class Experiment(Section):
             raise ValueError(f"statistics.baseline is {baseline!r}; {suggestion(baseline, titles)}")
         if baseline is not None and len(titles) < 2:
             raise ValueError("statistics.baseline needs a second algorithm; add one to compare")
-        for position, title in enumerate(titles):
-            if title in titles[:position]:
-                raise ValueError(
-                    f"two algorithms are labelled {title!r}; give one a `label` of its own"
-                )
         return self
