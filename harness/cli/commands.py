@@ -153,6 +153,7 @@ def describe(source: str, as_json: bool) -> int:
 @click.argument("config", metavar="CONFIG")
 @options.overrides
 @click.option(
+    "-o",
     "--output",
     type=options.folder,
     default=Path("splits"),

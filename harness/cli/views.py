@@ -38,6 +38,7 @@ ENDINGS = {
 @options.baseline
 @options.anyway
 @click.option(
+    "-o",
     "--output",
     type=options.file,
     help="The file; by default report.html in the run's folder, comparison.html for several runs.",
@@ -83,6 +84,7 @@ def report(
 @click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
 @options.formats("svg", "png")
 @click.option(
+    "-o",
     "--output",
     type=options.folder,
     help="Folder for the files; by default plots in the run's folder.",
