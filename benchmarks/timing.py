@@ -85,7 +85,7 @@ def measure_in_turn(
                 wall, cpu = np.median(seconds[name], axis=0).tolist()
                 spread = half_width(walls)
                 found[name] = {"wall": wall, "cpu": cpu, "spread": spread, "runs": len(walls)}
-    return found
+    return {name: found[name] for name in tasks}
 
 
 def is_parallel(measured: dict[str, float]) -> bool:
