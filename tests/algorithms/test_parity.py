@@ -145,6 +145,7 @@ def test_attributes_and_estimates_are_those_of_surprise(twins, kind, rows, data)
     check(kind, data.draw(LEARNT[kind]), twins(rows), exact=kind in TO_THE_LAST_BIT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [surprise.SVD, surprise.SVDpp, surprise.NMF])
 def test_factors_larger_than_a_core_s_cache_are_those_of_surprise(twins, kind):
     rng = np.random.default_rng(0)

@@ -2,6 +2,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 
 def run(code, home, **extra):
     env = {key: value for key, value in os.environ.items() if key != "SURPRISE_DATA_FOLDER"}
@@ -43,6 +45,7 @@ A_RUN = (
 )
 
 
+@pytest.mark.long
 def test_surprise_looks_for_its_data_where_it_does_without_the_harness(tmp_path):
     # Anybody can write to the temporary folder: what lies there must not be read.
     temporary, home = tmp_path / "temporary", tmp_path / "home"

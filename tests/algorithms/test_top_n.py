@@ -154,6 +154,7 @@ def test_memory_grows_with_the_matrix_that_each_holds():
     assert max(found["BinaryItemKNN"], found["BinaryUserKNN"]) < 2e9
 
 
+@pytest.mark.long
 def test_a_run_leaves_errors_blank_and_says_so(tmp_path):
     config = {
         "dataset": {"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 900}},

@@ -111,6 +111,7 @@ def test_damaged_trials_are_named(bench, small):
                 trials()
 
 
+@pytest.mark.long
 def test_what_nothing_reads_is_written_again(bench, small):
     """Locks, pages and plots."""
     done = harness.run(small)

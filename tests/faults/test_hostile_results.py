@@ -295,6 +295,7 @@ def faults(write, info, shown, every, first=0):
     )
 
 
+@pytest.mark.long
 def test_a_changed_record_is_refused_or_shown(write, made):
     found, (n_refused, n_shown) = faults(write, made[1], show, every=37)
     assert found == []

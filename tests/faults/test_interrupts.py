@@ -50,7 +50,7 @@ def stuck(bench):
 
 @pytest.mark.parametrize(
     ("workers", "done", "times"),
-    [(1, 1, 1), (1, 1, 4), pytest.param(2, 2, 4, marks=pytest.mark.long)],
+    [(1, 1, 1), *(pytest.param(n, n, 4, marks=pytest.mark.long) for n in (1, 2))],
 )
 def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(
     bench, stuck, workers, done, times

@@ -20,7 +20,7 @@ def written(bench):
     return {path: path.stat().st_mtime_ns for path in bench.cells()}
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_fresh_run_computes_every_cell_and_every_trial_once(bench, small, workers):
     first = harness.run(small | TUNED, results=None)
     before = written(bench)
@@ -50,6 +50,7 @@ def test_settings_that_are_tried_twice_are_computed_once(bench, small):
     assert len(bench.seen("CellStarted")) == len(bench.cells()) == 4
 
 
+@pytest.mark.long
 def test_what_cannot_be_renewed_is_kept(bench, small):
     slow = {"name": "misfits:Slow", "label": "slow"}
     config = small | {"algorithms": [slow, "ItemMean"]}

@@ -93,6 +93,7 @@ def test_an_interrupt_that_own_code_swallows_ends_the_run_after_the_cell_is_kept
     assert len(bench.cells()) == 1
 
 
+@pytest.mark.long
 def test_the_next_run_does_only_what_is_missing(bench, small):
     rows = ["BaselineOnly", *misfits(["Killed"]), "ItemMean"]
     config = small | {"algorithms": rows, "execution": {"workers": 2}}
