@@ -13,7 +13,6 @@ became slower.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -23,7 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from harness.results.environment import Machine
+from shared import command_line, keep
 
 TOP = Path(__file__).parents[1]
 NOISE = 5e-3
@@ -100,12 +99,11 @@ def measure(folder: Path, threads: int) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("base")
     parser.add_argument("head", nargs="?", default="HEAD")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folders = [
@@ -135,10 +133,8 @@ def main() -> int:
             f"{name:46} {base:10.4f} {head:10.4f} {median(ratios):6.2f} {ratios[0]:5.2f}"
             f" {ratios[-1]:5.2f}{'  SLOWER' if marked else ''}"
         )
-    if given.output:
-        about = {"machine": Machine.here().model_dump(), "base": given.base, "head": given.head}
-        about |= {"repeats": given.repeats, "threads": given.threads}
-        given.output.write_text(json.dumps(about | {"rows": kept}, indent=1) + "\n")
+    about = {key: value for key, value in vars(given).items() if key != "output"}
+    keep(given.output, about | {"rows": kept})
     return int(any(row["slower"] for row in kept))
 
 

@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -27,16 +26,15 @@ from typing import Any
 
 import numpy as np
 import psutil
-from speed import LISTS, Figures
+from shared import HERE, calling, command_line, keep, python_with
+from speed import SIZES, Figures
 from timing import environment, measure
 
 from harness import datasets, metrics, rankings
 from harness.algorithms import models, top_n
 from harness.datasets import cache_folder
 from harness.kernels import group_rows, n_threads
-from harness.results.environment import Machine
 
-HERE = Path(__file__).parent
 PEERS = (
     *("ranx==0.3.21", "rectools==0.19.0", "pytrec-eval-terrier==0.5.11", "scikit-learn==1.9.1"),
     *("rs-metrics==0.6.0", "replay-rec==0.22.0", "recometrics==0.1.6.post13", "similaripy==0.7.0"),
@@ -57,12 +55,12 @@ GIGABYTES, SECONDS, K = 8.0, 30.0, 100
 Found = dict[str, Any]
 
 
-def ask(command: list[object], n: int, seconds: float = 600.0, gigabytes: float = 99.0) -> Found:
+def ask(command: list[str], n: int, seconds: float = 600.0, gigabytes: float = 99.0) -> Found:
     """Run a command that answers in JSON; add the peak of memory, or say why there is no answer."""
     peak, begun, error, ended = 0.0, time.perf_counter(), "", 0
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         where: Found = {"stdout": out, "stderr": err, "env": environment(n), "cwd": HERE}
-        child = subprocess.Popen([*map(str, command)], **where, start_new_session=True)
+        child = subprocess.Popen(command, **where, start_new_session=True)
         watched = psutil.Process(child.pid)
         while not ended:
             with contextlib.suppress(psutil.Error):  # one of them has just ended
@@ -84,27 +82,16 @@ def ask(command: list[object], n: int, seconds: float = 600.0, gigabytes: float 
         return dict(json.loads(out.read().splitlines()[-1])) | {"peak GB": peak}
 
 
-def python_of_peers(given: argparse.Namespace) -> Path:
-    """Return the interpreter of an environment with the libraries; what fails to install, fails."""
-    folder = Path(given.venv or cache_folder() / "evaluation-libraries")
-    if not (python := folder / "bin" / "python").exists():
-        venv.create(folder, with_pip=True)
-        for name in PEERS:
-            print(f"installing {name} ...", flush=True)
-            subprocess.run([python, "-m", "pip", "install", "-q", "numpy<2", name], check=False)
-    return python
-
-
 def theirs(given: argparse.Namespace, name: str, *rest: object, **limits: Any) -> Found:
-    command = [python_of_peers(given), HERE / "peers.py", "evaluation", name, *rest]
-    return ask(command, **limits)
+    """Do the work of a library in its environment; one that cannot be installed fails alone."""
+    folder = Path(given.venv or cache_folder() / "evaluation-libraries")
+    python = python_with(folder, *(("numpy<2", each) for each in PEERS), check=False)
+    return ask(calling("peers", "evaluation", name, *rest, python=python), **limits)
 
 
 def ours(task: str, *arguments: object, **limits: Any) -> Found:
     """Call a function of this module in a new process."""
-    code = "import sys, json, evaluation as e; found = getattr(e, sys.argv[1])(*sys.argv[2:])"
-    command = [sys.executable, "-c", f"{code}; print(json.dumps(found))", task, *arguments]
-    return ask(command, **limits)
+    return ask(calling("evaluation", task, *arguments), **limits)
 
 
 def made_up_columns(n_rows: int, rows_per_user: int) -> dict[str, np.ndarray]:
@@ -150,24 +137,24 @@ def score_columns(labels: str, data: Mapping[str, np.ndarray], kind: str = "esti
     return [score.mean for score in metrics.score(wanted, lists).values()]
 
 
-def score_file(path: str, limit: str, labels: str) -> Found:
+def score_file(path: str, limit: float, labels: str) -> Found:
     with np.load(path) as file:
         data = dict(file)
     few = slice(None if data["estimates"].ndim > 1 else 1000)
     score_columns(labels, {key: column[few] for key, column in data.items()})
-    found = measure(partial(score_columns, labels, data), float(limit))
-    kinds = data.keys() & {"estimates", "untied"} if float(limit) else set()
+    found = measure(partial(score_columns, labels, data), limit)
+    kinds = data.keys() & {"estimates", "untied"} if limit else set()
     return found | {"values": {kind: score_columns(labels, data, kind) for kind in kinds}}
 
 
-def compare_items(path: str, limit: str) -> Found:
+def compare_items(path: str, limit: float) -> Found:
     from scipy.sparse import csr_array
 
     with np.load(path) as file:
         pairs = file["users"], file["items"]
     matrix, model = csr_array((np.ones(len(pairs[0])), pairs)), top_n.BinaryItemKNN(k=K)
     model.learn(csr_array(np.eye(3)))  # compile, or load what was compiled
-    found = measure(lambda: model.learn(matrix), float(limit), least=3)
+    found = measure(lambda: model.learn(matrix), limit, least=3)
     return found | {"values": {"total": float(model.weights.sum())}}
 
 
@@ -221,7 +208,7 @@ def neighbours(given: argparse.Namespace) -> Figures:
     """Find the 100 items most similar to each, by the cosine of who rated both."""
     figures = Figures(neighbours.__doc__, given.seconds)
     for size in ("1M", "10M"):
-        ratings = datasets.load({"name": "synthetic", "synthetic": LISTS[size]})
+        ratings = datasets.load({"name": "synthetic", "synthetic": SIZES[size]})
         with tempfile.TemporaryDirectory() as scratch:
             file = Path(scratch, "pairs.npz")
             np.savez(file, users=ratings.users, items=ratings.items, k=K)
@@ -244,7 +231,7 @@ def sizes(given: argparse.Namespace) -> list[Found]:
                     found = ours("score_file", file, 0, f"ndcg@{CUTS}", **limits)
                 else:
                     found = theirs(given, side, file, 0, **limits)
-                keep(rows, side, millions, found)
+                note(rows, side, millions, found)
                 if "error" in found:
                     sides.remove(side)
     return rows
@@ -255,19 +242,19 @@ def spark(given: argparse.Namespace) -> list[Found]:
     rows: list[Found] = []
     for millions in (10, 100):
         found = ours("score_on_spark", millions, n=n_threads(), seconds=300.0)
-        keep(rows, "harness on Spark", millions, found)
+        note(rows, "harness on Spark", millions, found)
     return rows
 
 
-def score_on_spark(millions: str) -> Found:
+def score_on_spark(millions: int) -> Found:
     from pyspark.sql import functions as f
 
     import harness.spark
     from harness.algorithms.spark_session import local_session
 
     session = local_session("benchmark", {"spark.driver.memory": "2g"})
-    rows = session.range(int(millions) * 10**6, numPartitions=16)
-    user = f.when(rows.id < 10**6, 0).otherwise(1 + rows.id % (int(millions) * 6_494))
+    rows = session.range(millions * 10**6, numPartitions=16)
+    user = f.when(rows.id < 10**6, 0).otherwise(1 + rows.id % (millions * 6_494))
     frame = rows.select(
         user.alias("user"),
         (f.xxhash64("id") % 1000 / 100.0).alias("estimate"),
@@ -278,7 +265,7 @@ def score_on_spark(millions: str) -> Found:
     return {"wall": time.perf_counter() - begun}
 
 
-def keep(rows: list[Found], side: str, millions: int, found: Found) -> None:
+def note(rows: list[Found], side: str, millions: int, found: Found) -> None:
     kept = {key: found[key] for key in ("wall", "cpu", "peak GB", "error") if key in found}
     rows.append({"side": side, "millions": millions} | kept)
     print(rows[-1], flush=True)
@@ -293,21 +280,18 @@ PARTS: dict[str, Callable[[argparse.Namespace], Figures | list[Found]]] = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__, seconds=5.0)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--venv", default="", help="of the libraries; made unless it exists")
-    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
-    parser.add_argument("--seconds", type=float, default=5.0, help="no side is repeated for longer")
     given = parser.parse_args()
     found = PARTS[given.part](given)
     rows = found.rows if isinstance(found, Figures) else found
     missed = any(row.pop("missed", False) for row in rows)
-    if given.output:
-        kept = json.loads(given.output.read_text()) if given.output.exists() else {"rows": []}
-        kept = [row for row in kept["rows"] if row["part"] != given.part]
-        kept += [{"part": given.part} | row for row in rows]
-        written = {"machine": Machine.here().model_dump(), "rows": kept}
-        given.output.write_text(json.dumps(written, indent=1) + "\n")
+    rows = [{"part": given.part} | row for row in rows]
+    if given.output and given.output.exists():
+        kept = json.loads(given.output.read_text())["rows"]
+        rows = [row for row in kept if row["part"] != given.part] + rows
+    keep(given.output, {"rows": rows})
     return int(missed)
 
 

@@ -10,7 +10,7 @@ machine's memory and arithmetic allow to the loop of SVD, at three numbers of it
 
 from __future__ import annotations
 
-import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import speed
+from shared import answer, calling, command_line, keep, python_with
+from speed import SIZES
 from timing import measure
 
 from harness import datasets
@@ -31,7 +32,6 @@ from harness.algorithms.compiled import svd
 from harness.algorithms.trainset import ColumnTrainset, Lists
 from harness.datasets import cache_folder
 from harness.kernels import ROWS_AHEAD, in_lines, kernel, n_threads, read_ahead
-from harness.results.environment import Machine
 
 N_FACTORS, EPOCHS = 100, (2, 6)
 KINDS = {
@@ -44,7 +44,7 @@ KINDS = {
     "LensKit ALS": "ALS by Cholesky, float32",
     "implicit": "ALS of counts by conjugate gradients, float32",
 }
-speed.PEERS |= {
+PEERS = {
     "Cornac": ("cornac==3.0.1", "pandas"),
     "LIBMF": (
         *("numpy", "pandas", "threadpoolctl"),
@@ -63,9 +63,9 @@ N_ROWS = 2_000_000
 
 def parts() -> tuple[ColumnTrainset, np.ndarray, np.ndarray]:
     """Return the training set of the harness, and rows of training and test part for the peers."""
-    ratings = datasets.load({"name": "synthetic", "synthetic": speed.SIZES["1M"]})
+    ratings = datasets.load({"name": "synthetic", "synthetic": SIZES["1M"]})
     held_out = np.random.default_rng(0).random(len(ratings.users)) < 0.1
-    train = speed.columns(ratings, np.flatnonzero(~held_out))
+    train = ColumnTrainset.of_ratings(ratings, np.flatnonzero(~held_out))
     offsets, items, values = train.by_user
     users = np.repeat(np.arange(train.n_users), np.diff(offsets))
     inner = train.inner_users[ratings.users[held_out]], train.inner_items[ratings.items[held_out]]
@@ -92,12 +92,14 @@ def ours(side: str, train: ColumnTrainset, test: np.ndarray, limit: float) -> di
 
 def row(work: str, threads: int, found: dict[str, Any], n_ratings: int) -> dict[str, Any]:
     """Return nanoseconds per rating, factor and epoch, and the quality of each number of epochs."""
-    few, many = (found[str(epochs)] for epochs in EPOCHS)
+    few, many = points = [found[str(epochs)] for epochs in EPOCHS]
     steps = n_ratings * N_FACTORS * (EPOCHS[1] - EPOCHS[0])
     each = {f"{clock} ns": 1e9 * (many[clock] - few[clock]) / steps for clock in ("wall", "cpu")}
-    quality = [[int(epochs), point["wall"], point["rmse"]] for epochs, point in found.items()]
-    repeated = all(point["runs"] > 1 for point in found.values())
-    spread = max(point["spread"] for point in found.values()) if repeated else None
+    quality = [
+        [epochs, point["wall"], point["rmse"]] for epochs, point in zip(EPOCHS, points, strict=True)
+    ]
+    repeated = all(point["runs"] > 1 for point in points)
+    spread = max(point["spread"] for point in points) if repeated else None
     note = {"work": work, "kind": KINDS[work], "threads": threads}
     return note | each | {"spread": spread, "epochs, s, rmse": quality}
 
@@ -123,11 +125,11 @@ def chase(following: Any, n: int) -> int:
 
 def limits(size: str) -> dict[str, Any]:
     """Return nanoseconds per rating of SVD's loop, of its memory alone, and of its arithmetic."""
-    shape = speed.LISTS[size]
+    shape = SIZES[size]
     part = {"n_users": shape["n_users"] * N_ROWS // shape["n_ratings"], "n_ratings": N_ROWS}
     part = {"n_items": shape["n_items"]} | part if size != "1M" else shape
     ratings = datasets.load({"name": "synthetic", "synthetic": part})
-    train = speed.columns(ratings)
+    train = ColumnTrainset.of_ratings(ratings)
     offsets, items, values = train.by_user
     rng = np.random.default_rng(0)
     small = in_lines(rng.normal(0, 0.1, (train.n_users, N_FACTORS)))
@@ -165,14 +167,12 @@ def peak() -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__, seconds=4.0)
     parser.add_argument("--venvs", type=Path, default=cache_folder() / "peers")
-    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
-    parser.add_argument("--seconds", type=float, default=4.0, help="no fit is repeated for longer")
     given = parser.parse_args()
     os.environ |= FLAGS
     begun = time.perf_counter()
-    machine = [limits(size) for size in ("1M", "10M", "25M")]
+    machine = [limits(size) for size in SIZES]
     for each in machine:
         print(json.dumps(each), flush=True)
     train, rows, test = parts()
@@ -182,26 +182,24 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch, "parts.npz")
         np.savez(file, train=rows, test=test)
-        for work in KINDS:
-            for n in dict.fromkeys((1, n_threads())):
-                try:
-                    if work not in speed.PEERS:
-                        found = ours(work, train, test, given.seconds) if n == 1 else {}
-                    else:
-                        place = argparse.Namespace(venv=given.venvs / work.replace(" ", "-"))
-                        options = N_FACTORS, list(EPOCHS), given.seconds, n
-                        found = speed.peer(place, work, "factors", work, file, *options, n=n)
-                except (subprocess.CalledProcessError, OSError) as error:
-                    missing[work] = str(error).splitlines()[-1]
-                    break
-                if found:
-                    done.append(row(work, n, found, len(rows)))
-                    print(json.dumps(done[-1]), flush=True)
+        for work, n in itertools.product(KINDS, dict.fromkeys((1, n_threads()))):
+            try:
+                if work in PEERS and work not in missing:
+                    python = python_with(given.venvs / work.replace(" ", "-"), PEERS[work])
+                    options = work, file, N_FACTORS, EPOCHS, given.seconds, n
+                    found = answer(calling("peers", "factors", *options, python=python), n)
+                elif work not in PEERS and n == 1:
+                    found = ours(work, train, test, given.seconds)
+                else:
+                    continue
+            except (subprocess.CalledProcessError, OSError) as error:
+                missing[work] = str(error).splitlines()[-1]
+                continue
+            done.append(row(work, n, found, len(rows)))
+            print(json.dumps(done[-1]), flush=True)
     figures = {"rows": done, "missing": missing, "limits": machine, "peak Gflop/s": peak()}
     print(missing, f"{time.perf_counter() - begun:.0f} s")
-    if given.output:
-        text = json.dumps({"machine": Machine.here().model_dump()} | figures, indent=1)
-        given.output.write_text(text + "\n")
+    keep(given.output, figures)
     return 0
 
 

@@ -8,7 +8,6 @@ A first run finds no compiled code, the next one what a first has kept; both com
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import subprocess
@@ -20,10 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shared import command_line, keep
 from timing import environment, measure
 
 from harness.kernels import n_threads
-from harness.results.environment import Machine
 
 STARTS = {
     "`python -c pass`": (["-c", "pass"], 0.0),
@@ -39,10 +38,7 @@ RUNS = {"quickstart": 8.0, "SVD": 3.0, "KNNBasic": 3.0}
 def main() -> int:
     if sys.argv[1:2] == ["run"]:
         return run_and_list(*sys.argv[2:])
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
-    parser.add_argument("--seconds", type=float, default=20.0, help="no work is repeated longer")
-    given = parser.parse_args()
+    given = command_line(__doc__, seconds=20.0).parse_args()
     rows, missed = [], False
     for work, (arguments, most) in STARTS.items():
         found = measure(partial(start, arguments, {}), given.seconds / 4)
@@ -60,9 +56,7 @@ def main() -> int:
                 compiled = json.loads(Path(scratch, "compiled.json").read_text())
                 rows.append(show(f"{work}, {which} run", found, compiled, f"{limit:g} compiling"))
                 missed |= rows[-1]["compiling"] > limit
-    if given.output:
-        figures = {"machine": Machine.here().model_dump(), "threads": n_threads(), "rows": rows}
-        given.output.write_text(json.dumps(figures, indent=1) + "\n")
+    keep(given.output, {"threads": n_threads(), "rows": rows})
     return int(missed)
 
 

@@ -10,17 +10,16 @@ config do; what the output file holds of other models is kept.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
-from speed import HERE, ml_100k
+from shared import HERE, command_line
+from speed import ml_100k
 
 import harness
 from harness.algorithms import models, surprise
@@ -243,10 +242,10 @@ def rows(chain: dict[str, Any], dataset: Any) -> list[dict[str, Any]]:
 def main() -> None:
     """Compute the models that are named, or all, and keep their figures."""
     chains = yaml.safe_load((HERE / "like_for_like.yaml").read_text("utf-8"))
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(chains))
     parser.add_argument("--copy", default="", help="a folder with MovieLens 100K")
-    parser.add_argument("--output", type=Path, default=HERE / "figures/like_for_like.json")
+    parser.set_defaults(output=HERE / "figures/like_for_like.json")
     given = parser.parse_args()
     if unknown := [each for each in given.models if each not in chains]:
         parser.error(f"MODEL: found {unknown[0]!r}; use {', '.join(chains)}")

@@ -24,10 +24,12 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from shared import answer, calling, command_line
 
 import harness
 from harness import statistics
 from harness.experiment.events import CellFinished, Event, RunPlanned
+from harness.kernels import n_threads
 from harness.results.environment import Machine
 from harness.results.store import CellStore
 
@@ -94,10 +96,8 @@ def tuning(given: argparse.Namespace) -> Rows:
     yield row(f"{name}, all stored", "whole run, s", again, 10)
 
 
-def compare(n_rows: int) -> None:
-    """Print the seconds of the comparison of rows of 10,000 users; and the peak of memory."""
-    import resource
-
+def compare(n_rows: int) -> dict[str, float]:
+    """Return the seconds of the comparison of rows of 10,000 users."""
     rng = np.random.default_rng(0)
     users = rng.random((10_000, 1))
     scores = users + rng.normal(0, 0.2, (10_000, n_rows)) + np.linspace(0, 0.05, n_rows)
@@ -105,24 +105,16 @@ def compare(n_rows: int) -> None:
     statistics.compare(scores[:50, :3], names[:3])  # compile, or load what was compiled
     begun = time.perf_counter()
     statistics.compare(scores, names)
-    seconds = time.perf_counter() - begun
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(json.dumps([seconds, time.process_time(), peak]))
+    return {"seconds": time.perf_counter() - begun}
 
 
 def statistics_(given: argparse.Namespace) -> Rows:
     for n_rows in (10, 30, 100):
-        code = f"import many_cells; many_cells.compare({n_rows})"
-        command = [sys.executable, "-c", code]
-        how: dict[str, Any] = {
-            "check": True,
-            "stdout": subprocess.PIPE,
-            "cwd": Path(__file__).parent,
-        }
-        found = [json.loads(subprocess.run(command, **how).stdout) for _ in range(given.repeats)]
+        command = calling("many_cells", "compare", n_rows)
+        found = [answer(command, n_threads()) for _ in range(given.repeats)]
         name = f"statistics, {n_rows} rows, {n_rows * (n_rows - 1) // 2:,} pairs, 10,000 users"
-        yield row(name, "seconds", [each[0] for each in found], 10)
-        yield row(name, "peak GB", [each[2] for each in found], 1)
+        yield row(name, "seconds", [each["seconds"] for each in found], 10)
+        yield row(name, "peak GB", [each["peak GB"] for each in found], 1)
 
 
 def report(given: argparse.Namespace) -> Rows:
@@ -201,11 +193,10 @@ SUBJECTS: dict[str, Callable[[argparse.Namespace], Rows]] = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("subjects", nargs="+", choices=SUBJECTS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--cells", type=int, default=1000, help="fewer, to try it")
-    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
     given = parser.parse_args()
     kept: dict[str, Any] = {}
     if given.output and given.output.exists():

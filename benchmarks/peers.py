@@ -1,25 +1,19 @@
-"""What other libraries do in the benchmarks; run by `speed.py` in an environment that has them.
+"""What other libraries do in the benchmarks, called in environments that have them.
 
-    peers.py Cornac|LensKit TRAIN.csv TEST.csv     fit, rank and evaluate models
-    peers.py factors LIBRARY PARTS.npz FACTORS EPOCHS SECONDS THREADS    matrix factorisation
-    peers.py evaluation NAME DATA.npz LIMIT        NDCG from columns, or item neighbours
-
-Prints, as JSON, seconds by the rule of `timing.py` and the values to compare. Everything is
-done once before, so that neither loading nor compiling is within the time.
+`models` fits, ranks and evaluates, `factors` fits matrix factorisation, and `evaluation` computes
+NDCG from columns, or item neighbours. They return seconds by the rule of `timing.py` and the values
+to compare. Everything is done once before, so that neither loading nor compiling is within the
+time.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import logging
 import os
-import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +21,19 @@ import pandas as pd
 from timing import measure
 
 K = 40
+warnings.simplefilter("ignore")
+logging.disable()
+
+
+def models(library: str, *paths: str) -> dict[str, dict[str, float]]:
+    """Measure the models of a library on a training and a test part, with their mean NDCG@10."""
+    ids = {"user": str, "item": str}
+    work = {"Cornac": cornac_work, "LensKit": lenskit_work}[library]
+    found = {}
+    for name, evaluate in work(*(pd.read_csv(path, dtype=ids) for path in paths)).items():
+        mean = evaluate()
+        found[name] = measure(evaluate) | {"mean": mean}
+    return found
 
 
 def cornac_work(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, Callable[[], float]]:
@@ -263,7 +270,7 @@ PRODUCTS: dict[str, Callable[..., Any]] = {
 }
 
 
-def evaluation_work(name: str, path: str, limit: float) -> dict[str, Any]:
+def evaluation(name: str, path: str, limit: float) -> dict[str, Any]:
     """Measure one library on columns or on who rated what: once with a limit of 0 seconds."""
     with np.load(path) as file:
         data = dict(file)
@@ -399,28 +406,3 @@ def factors(library: str, file: str, k: int, every: list[int], limit: float, thr
             rmse = float(np.sqrt(np.mean((estimates - test[:, 2]) ** 2)))
         found[str(epochs)] = measured | {"rmse": rmse}
     return found
-
-
-def main() -> None:
-    library, *paths = sys.argv[1:]
-    warnings.simplefilter("ignore")
-    logging.disable()
-    found: dict[str, Any] = {}
-    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-        work: dict[str, Callable[[], float]] = {}
-        if library == "factors":
-            found = factors(paths[0], paths[1], *map(json.loads, paths[2:]))
-        elif library == "evaluation":
-            found = evaluation_work(paths[0], paths[1], float(paths[2]))
-        else:
-            ids = {"user": str, "item": str}
-            train, test = (pd.read_csv(path, dtype=ids) for path in paths)
-            work = {"Cornac": cornac_work, "LensKit": lenskit_work}[library](train, test)
-        for name, evaluate in work.items():
-            mean = evaluate()
-            found[name] = measure(evaluate) | {"mean": mean}
-    print(json.dumps(found))
-
-
-if __name__ == "__main__":
-    main()

@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -29,21 +28,21 @@ import numpy as np
 import pandas as pd
 import plain
 from joblib.externals.loky import get_reusable_executor
+from shared import answer, calling, command_line, keep, python_with
 from timing import environment, is_parallel, measure, measure_in_turn, threads
 
 import harness
-from harness import datasets, metrics, rankings
+from harness import datasets, metrics, rankings, splits
 from harness.algorithms import models, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings, cache_folder
 from harness.kernels import n_threads
-from harness.results.environment import Machine
+from harness.splits.kinds import Holdout
 
-HERE = Path(__file__).parent
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")
 QUIET: dict[str, Any] = {"verbose": False}
-PEERS = {"models": ("cornac==3.0.*", "lenskit==2025.8.*")}
+PEERS = ("cornac==3.0.*", "lenskit==2025.8.*")
 
 
 class Figures:
@@ -84,40 +83,15 @@ class Figures:
             print(f"    {each['side']:40} {each['threads']:7} {times}  {runs}", flush=True)
 
 
-def columns(ratings: Ratings, rows: Any = slice(None)) -> ColumnTrainset:
-    """Build this package's training set of some rows."""
-    return ColumnTrainset.from_columns(
-        ratings.users[rows],
-        ratings.items[rows],
-        ratings.ratings[rows],
-        user_ids=ratings.user_ids,
-        item_ids=ratings.item_ids,
-        scale=ratings.scale,
-    )
+def frame(ratings: Ratings) -> pd.DataFrame:
+    """Return rows with the ids of the file, without their times."""
+    return ratings.to_frame()[["user", "item", "rating"]]
 
 
-def frame(ratings: Ratings, rows: Any = slice(None)) -> pd.DataFrame:
-    """Return rows with the ids of the file."""
-    return pd.DataFrame(
-        {
-            "user": ratings.user_ids[ratings.users[rows]],
-            "item": ratings.item_ids[ratings.items[rows]],
-            "rating": ratings.ratings[rows],
-        }
-    )
-
-
-def plain_data(ratings: Ratings, rows: Any = slice(None)) -> Any:
-    """Return rows as a `surprise.Dataset`, in the same order."""
+def plain_data(ratings: Ratings) -> Any:
+    """Return a `surprise.Dataset` with the same rows in the same order."""
     reader = surprise.Reader(rating_scale=ratings.scale)
-    return surprise.Dataset.load_from_df(frame(ratings, rows), reader)
-
-
-def three_quarters(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Divide rows as Surprise's ``train_test_split(test_size=0.25, random_state=42)`` does."""
-    order = np.random.RandomState(42).permutation(n)
-    n_test = int(np.ceil(0.25 * n))
-    return order[: n - n_test], order[n - n_test :]
+    return surprise.Dataset.load_from_df(frame(ratings), reader)
 
 
 @contextlib.contextmanager
@@ -144,14 +118,15 @@ class Divided:
 
     def __init__(self, copy: str) -> None:
         self.ratings = datasets.load(ml_100k(copy))
-        self.train, test = three_quarters(len(self.ratings.users))
-        self.theirs = plain_data(self.ratings, self.train).build_full_trainset()
-        self.ours = columns(self.ratings, self.train)
-        self.test = test
-        self.users = np.unique(self.ratings.users[test])
+        holdout = Holdout(test_size=0.25, random_state=42)  # as Surprise's `train_test_split`
+        (split,) = splits.make(holdout, self.ratings, 0)
+        self.train, self.test = split.train, split.test
+        self.theirs = plain_data(self.ratings.take(self.train)).build_full_trainset()
+        self.ours = ColumnTrainset.of_ratings(self.ratings, self.train)
+        self.users = np.unique(self.ratings.users[self.test])
         names = self.ours.raw_users(self.users)
         self.inner = np.array([self.theirs.to_inner_uid(name) for name in names])
-        self.relevance = self.dense(test, self.ratings.ratings[test])
+        self.relevance = self.dense(self.test, self.ratings.ratings[self.test])
         items = [self.theirs.to_raw_iid(item) for item in self.theirs.all_items()]
         assert list(self.ours.raw_items(self.ours.item_codes)) == items
 
@@ -270,7 +245,7 @@ def fits(given: argparse.Namespace) -> Figures:
             options = {"sim_options": {"name": similarity, "user_based": user_based}}
             work.append((f"{similarity}, {side}", surprise.KNNBasic, options | QUIET, 5))
     data = Divided(given.copy)
-    pairs = list(frame(data.ratings, data.test[:500]).itertuples(index=False))
+    pairs = list(frame(data.ratings.take(data.test[:500])).itertuples(index=False))
     figures = Figures(fits.__doc__, given.seconds)
 
     def row(name: str, kind: Any, options: dict[str, Any], bar: float | None) -> None:
@@ -335,22 +310,6 @@ def catalogue(given: argparse.Namespace) -> Figures:
     return figures
 
 
-def peer(
-    given: argparse.Namespace, group: str, *arguments: object, n: int | None = None
-) -> dict[str, dict[str, float]]:
-    """Run a group of peers with some threads in an environment of their own, made unless named."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(given.venv or scratch)
-        if not (python := folder / "bin" / "python").exists():
-            print(f"installing {', '.join(PEERS[group])} ...", flush=True)
-            venv.create(folder, with_pip=True)
-            subprocess.run([python, "-m", "pip", "install", "-q", *PEERS[group]], check=True)
-        command = [python, HERE / "peers.py", *map(str, arguments)]
-        limits = environment(n or n_threads())
-        answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=limits)
-    return dict(json.loads(answer.stdout))
-
-
 def peers(given: argparse.Namespace) -> Figures:
     """Train, rank the catalogue and compute NDCG@10: against Cornac 3.0 and LensKit 2025.8.
 
@@ -383,12 +342,13 @@ def peers(given: argparse.Namespace) -> Figures:
     with tempfile.TemporaryDirectory() as scratch:
         files = [Path(scratch, f"{name}.csv") for name in ("train", "test")]
         for file, rows in zip(files, (data.train, data.test), strict=True):
-            frame(data.ratings, rows).to_csv(file, index=False)
-        every = dict.fromkeys((1, n_threads()))
+            frame(data.ratings.take(rows)).to_csv(file, index=False)
+        folder = Path(given.venv) if given.venv else Path(scratch, "venv")
+        python = python_with(folder, PEERS)
         found = {
-            (library, n): peer(given, "models", library, *files, n=n)
+            (library, n): answer(calling("peers", "models", library, *files, python=python), n)
             for library in ("Cornac", "LensKit")
-            for n in every
+            for n in dict.fromkeys((1, n_threads()))
         }
     for name in kinds:
         evaluate(name)  # compile, or load what was compiled
@@ -444,25 +404,13 @@ def quality_and_seconds(runs: Mapping[int, harness.Run]) -> list[dict[str, Any]]
     return rows
 
 
-def in_a_process(task: str, argument: object, n: int | None = None) -> dict[str, float]:
-    """Return what a function of this module measures in a new process, and the peak of memory."""
-    limits = environment(n or n_threads())
-    code = (
-        "import json, resource, sys, speed; found = getattr(speed, sys.argv[1])"
-        "(json.loads(sys.argv[2])); peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
-        "print(json.dumps(found | {'peak GB': peak * 1024 / 1e9}))"
-    )
-    command = [sys.executable, "-c", code, task, json.dumps(argument)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=HERE, env=limits)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
-
-
 def in_processes(
     given: argparse.Namespace, rows: list[dict[str, Any]], task: str, argument: Any, n: int
 ) -> None:
     """Print and keep medians over processes, and the processes' CPU seconds, spread and number."""
     found: list[dict[str, float]] = []
-    rule = measure(lambda: found.append(in_a_process(task, argument, n)), given.seconds)
+    command = calling("speed", task, argument)
+    rule = measure(lambda: found.append(answer(command, n)), given.seconds)
     row = {key: float(np.median([each[key] for each in found])) for key in found[0]}
     row |= {"CPU, s": rule["cpu"], "spread": rule["spread"], "runs": rule["runs"]}
     rows.append({"threads": n} | row)
@@ -490,10 +438,11 @@ def growth(given: argparse.Namespace) -> dict[str, Any]:
             "n_ratings": int(1_000_000 * millions),
         }
         ratings = datasets.load({"name": "synthetic", "synthetic": shape})
-        ours = columns(ratings)
+        ours = ColumnTrainset.of_ratings(ratings)
         theirs = plain_data(ratings).build_full_trainset() if millions <= 4 else None
         for name, (kind, options, most) in work.items():
-            models.fit(kind(**options), columns(ratings, slice(0, 1000)))  # compile on little
+            few = ColumnTrainset.of_ratings(ratings, slice(0, 1000))
+            models.fit(kind(**options), few)  # compile on little
             tasks: dict[str, Callable[[], object]] = {
                 "harness": lambda k=kind, p=options, data=ours: models.fit(k(**p), data)
             }
@@ -518,6 +467,7 @@ def growth(given: argparse.Namespace) -> dict[str, Any]:
 
 SIZES = {
     "1M": {"n_users": 6_040, "n_items": 3_706, "n_ratings": 1_000_209},
+    "10M": {"n_users": 69_878, "n_items": 10_677, "n_ratings": 10_000_054},
     "25M": {"n_users": 162_541, "n_items": 59_047, "n_ratings": 25_000_095},
 }
 N_EPOCHS = 20
@@ -530,7 +480,7 @@ def large(given: argparse.Namespace) -> dict[str, Any]:
     epoch at most 2.5 times the seconds of a million ratings.
     """
     rows: list[dict[str, Any]] = []
-    for size, n in itertools.product(SIZES, dict.fromkeys((1, n_threads()))):
+    for size, n in itertools.product(("1M", "25M"), dict.fromkeys((1, n_threads()))):
         in_processes(given, rows, "measure_run", size, n)
         rows[-1] = {"data": size} | rows[-1]
     slower = rows[-1][PER_RATING] / rows[len(rows) // 2 - 1][PER_RATING]  # all threads, both
@@ -569,7 +519,6 @@ def measure_run(size: str) -> dict[str, float]:
     return found | {PER_RATING: 1e9 * fit / n_train / N_EPOCHS}
 
 
-LISTS = SIZES | {"10M": {"n_users": 69_878, "n_items": 10_677, "n_ratings": 10_000_054}}
 LISTED = (
     *(("1M", name) for name in ("SVD", "BaselineOnly", "KNNBaseline")),
     *(("10M", "SVD"), ("10M", "BaselineOnly"), ("25M", "SVD")),
@@ -606,7 +555,7 @@ def measure_lists(what: tuple[str, str, str]) -> dict[str, float]:
     size, name, side = what
     options = params(name) | (ITEM_NEIGHBOURS if name.startswith("KNN") else {})
     config: dict[str, Any] = {
-        "dataset": {"synthetic": LISTS[size]},
+        "dataset": {"synthetic": SIZES[size]},
         "algorithms": [{"name": name, "params": options}],
         "metrics": ["ndcg@10"],
         "baselines": False,
@@ -652,12 +601,10 @@ SUBJECTS: dict[str, Callable[[argparse.Namespace], Figures | dict[str, Any]]] = 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__, seconds=3.0)
     parser.add_argument("subject", choices=SUBJECTS)
     parser.add_argument("--copy", default="", help="a copy of ml-100k in place of a download")
     parser.add_argument("--venv", default="", help="of the peers; one is made unless this has them")
-    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
-    parser.add_argument("--seconds", type=float, default=3.0, help="no side is repeated for longer")
     given = parser.parse_args()
     found = SUBJECTS[given.subject](given)
     if isinstance(found, Figures):
@@ -665,10 +612,7 @@ def main() -> int:
         found = {"title": found.title, "rows": found.rows}
     else:
         missed = found.pop("missed")
-    if given.output:
-        given.output.write_text(
-            json.dumps({"machine": Machine.here().model_dump()} | found, indent=1) + "\n"
-        )
+    keep(given.output, found)
     return int(missed)
 
 

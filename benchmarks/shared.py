@@ -1,0 +1,66 @@
+"""What the benchmarks share: a command line, the file of figures, and other processes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from timing import environment
+
+from harness.results.environment import Machine
+
+HERE = Path(__file__).parent
+CALL = """
+import importlib, json, resource, sys
+module, task, arguments = sys.argv[1:]
+found = getattr(importlib.import_module(module), task)(*json.loads(arguments))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+print(json.dumps(found | {"peak GB": peak}))
+"""
+
+
+def command_line(about: str | None, seconds: float | None = None) -> argparse.ArgumentParser:
+    """Return the options that benchmarks share; `seconds` is the default of theirs, if any."""
+    parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
+    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
+    if seconds:
+        text = "no work is repeated for longer"
+        parser.add_argument("--seconds", type=float, default=seconds, help=text)
+    return parser
+
+
+def keep(output: Path | None, figures: dict[str, Any]) -> None:
+    """Write figures and the machine that made them, if a file is named."""
+    if output:
+        text = json.dumps({"machine": Machine.here().model_dump()} | figures, indent=1)
+        output.write_text(text + "\n", "utf-8")
+
+
+def python_with(folder: Path, *groups: Sequence[str], check: bool = True) -> Path:
+    """Return the interpreter of an environment; unless there is one, make it with packages."""
+    python = folder.resolve() / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        for group in groups:
+            print(f"installing {', '.join(group)} ...", flush=True)
+            subprocess.run([python, "-m", "pip", "install", "-q", *group], check=check)
+    return python
+
+
+def calling(
+    module: str, task: str, *arguments: object, python: str | Path = sys.executable
+) -> list[str]:
+    """Return a command that calls a function here and prints what it returns, with its peak."""
+    return [str(python), "-c", CALL, module, task, json.dumps(arguments, default=str)]
+
+
+def answer(command: list[str], n: int) -> dict[str, Any]:
+    """Run a command with so many threads; return the JSON that it prints last."""
+    how: dict[str, Any] = {"stdout": subprocess.PIPE, "cwd": HERE, "env": environment(n)}
+    return dict(json.loads(subprocess.run(command, check=True, **how).stdout.splitlines()[-1]))
