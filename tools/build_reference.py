@@ -3,7 +3,8 @@
 python tools/build_reference.py          rewrite the pages and the report's algorithms.json
 python tools/build_reference.py --check  exit 1 if a file is not what it would write
 
-A page marks a place with ``<!-- begin: NAME -->`` and ``<!-- end -->``; NAME is one of `PARTS`.
+A page marks a place with ``<!-- begin: NAME -->`` and ``<!-- end -->``; NAME is one of `PARTS`,
+functions that yield paragraphs and tables.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ DOI = re.compile(r"doi:(10\.\S+?)(?=[;,.]?(?:\s|$))")
 
 def metric_table() -> Iterator[str]:
     """Yield an overview of the metrics."""
-    yield from _table(
+    yield _table(
         ["label", "what it measures", "range", "better", "table value"],
         (
             [
@@ -50,31 +51,25 @@ def metric_table() -> Iterator[str]:
 def metric_details() -> Iterator[str]:
     """Yield a section for each metric: meaning, formula, source, parameters."""
     for each in metrics.describe():
-        yield from (f"### {each.name}", "", _text(each.summary), "")
-        yield from ("```text", each.formula, "```", "")
-        yield from (f"Source: {_linked(each.source)}", "")
+        yield from (f"### {each.name}", _text(each.summary), f"```text\n{each.formula}\n```")
+        yield f"Source: {_linked(each.source)}"
         if each.parameters:
-            yield from _table(
+            yield _table(
                 ["parameter", "default", "values", "what it decides"],
                 (
                     [f"`{p.name}`", f"`{p.default}`", f"{_text(p.choices)}", _text(p.summary)]
                     for p in each.parameters
                 ),
             )
-            yield ""
 
 
 def conventions() -> Iterator[str]:
     """Yield a section for each named set of choices: labels and notes."""
     for name, each in metrics.conventions().items():
-        yield from (f"### {name}", "", f"{_text(each.source)}.", "")
-        yield from _table(
-            ["there", "label here"],
-            ([role, f"`{label}`"] for role, label in each.metrics(k=10).items()),
-        )
-        yield ""
-        if each.notes:
-            yield from (*(f"- {_text(note)}" for note in each.notes), "")
+        yield from (f"### {name}", f"{_text(each.source)}.")
+        labels = ([role, f"`{label}`"] for role, label in each.metrics(k=10).items())
+        yield _table(["there", "label here"], labels)
+        yield _list(map(_text, each.notes))
 
 
 def commands() -> Iterator[str]:
@@ -90,8 +85,8 @@ def algorithm_table() -> Iterator[str]:
         ("library", "Other libraries'"),
         ("baseline", "Baselines"),
     ):
-        yield from (f"### {title}", "")
-        yield from _table(
+        yield f"### {title}"
+        yield _table(
             ["name", "what it does", "parameters and their defaults"],
             (
                 [f"`{each.name}`", _text(each.summary), _defaults(each.parameters())]
@@ -99,7 +94,6 @@ def algorithm_table() -> Iterator[str]:
                 if each.kind == kind
             ),
         )
-        yield ""
 
 
 def unknown_users() -> Iterator[str]:
@@ -108,27 +102,25 @@ def unknown_users() -> Iterator[str]:
     for each in registry.algorithms().values():
         answers.setdefault(each.unknown_user, []).append(f"`{each.name}`")
     rows = ([", ".join(names), answer] for answer, names in answers.items())
-    yield from _table(["algorithm", "estimate for a user without training ratings"], rows)
+    yield _table(["algorithm", "estimate for a user without training ratings"], rows)
 
 
 def spaces() -> Iterator[str]:
     """Yield what `search: recommended` stands for."""
-    yield from _table(
-        ["algorithm", "space"],
-        (
-            [
-                f"`{each.name}`",
-                "<br>".join(f"`{name}`: {_values(values)}" for name, values in each.space.items())
-                or "nothing to tune",
-            ]
-            for each in registry.algorithms().values()
-        ),
+    rows = (
+        [
+            f"`{each.name}`",
+            "<br>".join(f"`{name}`: {_values(values)}" for name, values in each.space.items())
+            or "nothing to tune",
+        ]
+        for each in registry.algorithms().values()
     )
+    yield _table(["algorithm", "space"], rows)
 
 
 def dataset_table() -> Iterator[str]:
     """Yield an overview of the data sets."""
-    yield from _table(
+    yield _table(
         ["name", "title", "ratings", "users", "items", "scale", "licence"],
         (
             [
@@ -152,8 +144,7 @@ def citations() -> Iterator[str]:
     for each in datasets.available():
         if each.citation:
             named.setdefault(each.citation, []).append(f"`{each.name}`")
-    for citation, names in named.items():
-        yield f"- {', '.join(names)}: {_linked(citation)}"
+    yield _list(f"{', '.join(names)}: {_linked(cited)}" for cited, names in named.items())
 
 
 def reproduced() -> Iterator[str]:
@@ -163,10 +154,10 @@ def reproduced() -> Iterator[str]:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in record["counts"].items())
     yield f"{agree:,} of {printed:,} printed digits agree. Values: {counts}."
     for source in record["sources"]:
-        yield from ("", f"### {source['source']}", "")
-        yield from (f"{_text(source['title'])}. Computed in {source['seconds']:.1f} s.", "")
+        yield f"### {source['source']}"
+        yield f"{_text(source['title'])}. Computed in {source['seconds']:.1f} s."
         findings = source["findings"]
-        yield from _table(
+        yield _table(
             ["quantity", "published", "here", "verdict"],
             (
                 [
@@ -178,12 +169,8 @@ def reproduced() -> Iterator[str]:
             ),
             right=("published", "here"),
         )
-        notes = {
-            each["note"]: None
-            for each in findings
-            if each["verdict"] not in ("equal", "equal as printed")
-        }
-        yield from ("", *(f"- {_text(note)}" for note in notes if note))
+        unlike = (each for each in findings if not each["verdict"].startswith("equal"))
+        yield _list(_text(note) for note in dict.fromkeys(each["note"] for each in unlike) if note)
 
 
 def _shown(value: object) -> str:
@@ -218,8 +205,8 @@ def written(text: str) -> str:
     """Return a page with every marked part as the code has it."""
 
     def part(match: re.Match[str]) -> str:
-        lines = "\n".join(PARTS[match[1]]()).strip("\n")
-        return f"{match[1]}{match[2]}\n{lines}\n\n"
+        shown = "\n\n".join(filter(None, PARTS[match[1]]()))
+        return f"{match[1]}{match[2]}\n{shown}\n\n"
 
     return MARKED.sub(part, text)
 
@@ -239,20 +226,17 @@ def _command(command: click.Command, names: tuple[str, ...]) -> Iterator[str]:
     context = click.Context(command, info_name=" ".join(names))
     level = "##" if len(names) <= 2 else "###"
     if len(names) > 1:
-        yield from (f"{level} {' '.join(names)}", "")
-    yield from (_paragraphs(command.help or ""), "")
+        yield f"{level} {' '.join(names)}"
+    yield _paragraphs(command.help or "")
     usage = " ".join([*names, *command.collect_usage_pieces(context)])
-    yield from ("```text", usage, "```", "")
+    yield f"```text\n{usage}\n```"
     records = [
         record
         for parameter in command.get_params(context)
         if isinstance(parameter, click.Option) and (record := parameter.get_help_record(context))
     ]
-    yield from _table(
-        ["option", "what it does"],
-        ([f"`{_escaped(names)}`", _text(meaning)] for names, meaning in records),
-    )
-    yield ""
+    rows = ([f"`{_escaped(names)}`", _text(meaning)] for names, meaning in records)
+    yield _table(["option", "what it does"], rows)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
@@ -266,11 +250,13 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(each.split()) for each in kept.strip().split("\n\n"))
 
 
-def _table(columns: Sequence[str], rows: Any, right: Sequence[str] = ()) -> Iterator[str]:
-    yield "| " + " | ".join(columns) + " |"
-    yield "| " + " | ".join("---:" if each in right else "---" for each in columns) + " |"
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:
+    marks = ["---:" if each in right else "---" for each in columns]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [columns, marks, *rows])
+
+
+def _list(entries: Iterable[str]) -> str:
+    return "\n".join(f"- {each}" for each in entries)
 
 
 def _text(text: str) -> str:
