@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from harness.errors import MetricError
 
-__all__ = ["Exposure", "Floats", "Ints", "Pairs", "Rankings", "Ranks", "Scores"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ranks = NDArray[np.int32]

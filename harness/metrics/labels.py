@@ -28,8 +28,6 @@ from harness.errors import MetricError, suggestion
 from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
 from harness.metrics.ties import neutral, resolve
 
-__all__ = ["Convention", "Metric", "conventions", "describe", "parse", "parse_many", "score"]
-
 T = TypeVar("T")
 
 GREATEST_K = 10_000_000

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Frame: TypeAlias = pd.DataFrame | Mapping[str, ArrayLike]
 
-__all__ = ["Evidence", "from_lists", "from_matrix", "from_recommendations", "read"]
-
 ROLES = ("user", "item", "estimate", "rating")
 KINDS: dict[str, Kind] = {
     "user": "id", "item": "id", "estimate": "number", "rating": "number", "rank": "number",

@@ -13,8 +13,6 @@ from harness.kernels import each_block, group_rows, kernel
 from harness.metrics import Pairs, Rankings, dcg
 from harness.metrics.arrays import Floats, Ints, Ranks
 
-__all__ = ["from_grouped", "from_pairs", "from_predictions", "group_pairs", "ndcg", "rank_block"]
-
 Ids = NDArray[np.generic]
 """Names of users or items: numbers or text."""
 TieKeys = NDArray[np.uint64]

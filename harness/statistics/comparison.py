@@ -35,8 +35,6 @@ from harness.statistics.variance import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "Correction", "PairedTest", "adjust", "compare", "letters"]
-
 PairedTest = Literal["randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"]
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 

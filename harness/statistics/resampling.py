@@ -20,15 +20,6 @@ from numpy.typing import NDArray
 from harness import seeds
 from harness.kernels import each_block, kernel
 
-__all__ = [
-    "IntervalMethod",
-    "bootstrap_interval",
-    "effect_size",
-    "gaps",
-    "paired_t",
-    "randomisation",
-]
-
 Floats = NDArray[np.float64]
 IntervalMethod = Literal["bca", "percentile"]
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from harness.statistics.resampling import Floats
 
-__all__ = ["StandardError", "components", "corrected", "over_users", "two_way"]
-
 POWER = 0.8
 FEWEST_SEEDS = 5
 """Below these sizes the two-way test can exceed its level; see benchmarks/statistics_study.py."""
