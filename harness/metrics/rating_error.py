@@ -206,27 +206,16 @@ def _count_order(
     concordant: Ints,
     discordant: Ints,
 ) -> None:
-    """Count each user's pairs in rising order of rating with a tree of counts by estimate."""
+    """Compare all pairs of a user's items: without a branch, a processor does several at a time."""
     for user in range(start, stop):
         a, b = offsets[user], offsets[user + 1]
-        levels = np.unique(estimates[a:b])
-        place = np.searchsorted(levels, estimates[a:b])
-        order = np.argsort(ratings[a:b])
-        tree = np.zeros(len(levels) + 1, dtype=np.int64)
-        first = 0
-        while first < b - a:
-            last = first
-            while last < b - a and ratings[a + order[last]] == ratings[a + order[first]]:
-                below, i = 0, place[order[last]]  # of lower rating, and lower estimate
-                while i > 0:
-                    below += tree[i]
-                    i -= i & -i
-                concordant[user] += below
-                discordant[user] += first - below
-                last += 1
-            for j in range(first, last):
-                i = place[order[j]] + 1
-                while i <= len(levels):
-                    tree[i] += 1
-                    i += i & -i
-            first = last
+        estimated, rated = estimates[a:b], ratings[a:b]
+        n_different, n_concordant = 0, 0
+        for i in range(b - a):
+            rating, estimate = rated[i], estimated[i]
+            for j in range(b - a):
+                worse = rated[j] < rating
+                n_different += worse
+                n_concordant += worse & (estimated[j] < estimate)
+        concordant[user] = n_concordant
+        discordant[user] = n_different - n_concordant
