@@ -103,14 +103,14 @@ def two_way(values: Floats, by_seed: Floats) -> StandardError:
     """
     n_seeds = len(by_seed)
     users = over_users(values)
-    found = []
+    error, degrees = np.empty((2, values.shape[1]))
     for column in range(values.shape[1]):
         table = by_seed[:, :, column]
         complete = table[:, ~np.isnan(table).any(axis=0)]
         n = complete.shape[1]
         of_users, df_users = users.error[column] ** 2, users.degrees[column]
         if n < 2 or n < np.count_nonzero(~np.isnan(values[:, column])) / 2:
-            found.append(over_users(_means(table.T)[:, None]))
+            (error[column],), (degrees[column],) = over_users(_means(table.T)[:, None])
             continue
         by_user, means = complete.mean(axis=0), complete.mean(axis=1)
         of_seeds = means.var(ddof=1) / n_seeds
@@ -119,12 +119,9 @@ def two_way(values: Floats, by_seed: Floats) -> StandardError:
         of_both = (rest**2).sum() / df_rest / (n * n_seeds)
         variance = max(of_users, of_seeds, of_users + of_seeds - of_both)
         squares = of_users**2 / df_users + of_seeds**2 / (n_seeds - 1) + of_both**2 / df_rest
-        degrees = variance**2 / squares if squares > 0 else df_users
-        found.append(StandardError(np.array([variance**0.5]), np.array([degrees])))
-    return StandardError(
-        np.concatenate([each.error for each in found]),
-        np.concatenate([each.degrees for each in found]),
-    )
+        error[column] = variance**0.5
+        degrees[column] = variance**2 / squares if squares > 0 else df_users
+    return StandardError(error, degrees)
 
 
 def corrected(by_part: Floats, ratio: float) -> StandardError:
