@@ -28,7 +28,7 @@ import numpy as np
 import psutil
 from shared import HERE, calling, command_line, keep, python_with
 from speed import SIZES, Figures
-from timing import environment, measure
+from timing import environment, is_parallel, measure
 
 from harness import datasets, metrics, rankings
 from harness.algorithms import models, top_n
@@ -168,7 +168,7 @@ def compare(
         harness = ours(own[0], file, given.seconds, *own[1:], n=n)
         found = {"library": library, "without conversion": library.get("alone"), "harness": harness}
         for side, each in found.items():
-            if each and "wall" in each and (n == 1 or each["cpu"] > 1.05 * each["wall"]):
+            if each and "wall" in each and (n == 1 or is_parallel(each)):
                 sides.append({"side": side, "threads": n} | {key: each[key] for key in RULE})
         if "error" in library:
             notes.append(library["error"])

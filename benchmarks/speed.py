@@ -370,7 +370,7 @@ def libraries(given: argparse.Namespace) -> dict[str, Any]:
     environments and the data are those of the usual cache.
     """
     own = cache_folder()
-    found = {}
+    rows = []
     for n in dict.fromkeys((1, n_threads())):
         with tempfile.TemporaryDirectory() as scratch:
             for part in ("libraries", "datasets"):
@@ -381,26 +381,19 @@ def libraries(given: argparse.Namespace) -> dict[str, Any]:
             command += ["--set", f"dataset={json.dumps(ml_100k(given.copy))}"]
             limits = environment(n) | {"HARNESS_CACHE": scratch}
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=limits)
-            found[n] = harness.read_run(Path(scratch, "other-libraries"))
-        print(found[n].table[["candidates", "algorithm", *QUALITY_AND_SECONDS]].to_string())
-    return {"rows": quality_and_seconds(found), "missed": False}
+            rows += quality_and_seconds(harness.read_run(Path(scratch, "other-libraries")), n)
+    return {"rows": rows, "missed": False}
 
 
-QUALITY_AND_SECONDS = ["ndcg@10", "fit_seconds", "score_seconds"]
-
-
-def quality_and_seconds(runs: Mapping[int, harness.Run]) -> list[dict[str, Any]]:
-    """Return a row for each algorithm and number of threads; seconds are those of the catalogue."""
-    rows = []
-    for n, run in runs.items():
-        tables = run.table.set_index(["candidates", "algorithm"])[QUALITY_AND_SECONDS]
-        for name, catalogue in tables.loc["catalogue"].iterrows():
-            quality = {
-                "rated": tables.loc["rated", "ndcg@10"][name],
-                "catalogue": catalogue.iloc[0],
-            }
-            times = {"fit": catalogue["fit_seconds"], "score": catalogue["score_seconds"]}
-            rows.append({"work": name, "threads": n} | quality | times)
+def quality_and_seconds(run: harness.Run, n: int) -> list[dict[str, Any]]:
+    """Print and return a row for each algorithm; seconds are those of the catalogue."""
+    table, rows = run.table.set_index("algorithm"), []
+    rated, every = (table[table["candidates"] == kind] for kind in ("rated", "catalogue"))
+    for name in every.index:
+        quality = {"rated": rated["ndcg@10"][name], "catalogue": every["ndcg@10"][name]}
+        times = {key: every[f"{key}_seconds"][name] for key in ("fit", "score")}
+        rows.append({"work": name, "threads": n} | quality | times)
+        print(*rows[-1].values(), flush=True)
     return rows
 
 

@@ -85,10 +85,8 @@ def make(number: int) -> Case:
     gaps = [rng.choice((0, 0, 0, 1, 2)) if rng.random() < 0.2 else 0 for _ in lines]
     text = "".join("\n" * gap + line + "\n" for gap, line in zip(gaps, lines, strict=True))
     if damaged is not None:
-        before = "".join(
-            "\n" * g + line + "\n" for g, line in zip(gaps[:damaged], lines, strict=False)
-        )
-        damaged = before.count("\n") + gaps[damaged] + 1
+        before = sum(line.count("\n") + 1 for line in lines[:damaged])
+        damaged = before + sum(gaps[: damaged + 1]) + 1
     text = text[: len(text) - rng.randrange(2)].replace("\n", end)
     encoding = rng.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16"))
     keys = {"separator": separator, "out_of_scale": "keep"}
