@@ -186,7 +186,7 @@ def main() -> int:
             try:
                 if work in PEERS and work not in missing:
                     python = python_with(given.venvs / work.replace(" ", "-"), PEERS[work])
-                    options = work, file, N_FACTORS, EPOCHS, given.seconds, n
+                    options = work, file, N_FACTORS, EPOCHS, given.seconds
                     found = answer(calling("peers", "factors", *options, python=python), n)
                 elif work not in PEERS and n == 1:
                     found = ours(work, train, test, given.seconds)

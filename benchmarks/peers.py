@@ -21,6 +21,7 @@ import pandas as pd
 from timing import measure
 
 K = 40
+THREADS = int(os.environ.get("OMP_NUM_THREADS", "1"))
 warnings.simplefilter("ignore")
 logging.disable()
 
@@ -44,8 +45,8 @@ def cornac_work(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, Callable[[
 
     rows = [list(frame.itertuples(index=False, name=None)) for frame in (train, test)]
     method = BaseMethod.from_splits(*rows, exclude_unknowns=True, seed=0)
-    n = int(os.environ["OMP_NUM_THREADS"])
-    limit: Any = {"num_threads": n, "seed": 0 if n == 1 else None}  # with a seed it has one thread
+    seed = 0 if THREADS == 1 else None  # with a seed it has one thread
+    limit: Any = {"num_threads": THREADS, "seed": seed}
     neighbors = {"k": K, "similarity": "cosine", "mean_centered": True, "verbose": False} | limit
     models = {
         "BaselineOnly": lambda: BaselineOnly(max_iter=20, verbose=False, **limit),
@@ -170,8 +171,7 @@ def rs_metrics() -> Steps:
         return [frame.groupby("user_id")["item_id"].agg(list).to_dict() for frame in frames]
 
     def compute(data: Any) -> dict[int, Any]:
-        workers = int(os.environ["OMP_NUM_THREADS"])
-        return {k: ndcg(*data, k=k, num_workers=workers, apply_mean=False) for k in CUTS}
+        return {k: ndcg(*data, k=k, num_workers=THREADS, apply_mean=False) for k in CUTS}
 
     return convert, compute
 
@@ -221,8 +221,7 @@ def recometrics() -> Steps:
 
     def compute(data: Any) -> dict[int, Any]:
         chosen = {"precision": False, "average_precision": False, "cumulative": True}
-        threads = int(os.environ["OMP_NUM_THREADS"])
-        found = calc_reco_metrics(*data, k=max(CUTS), **chosen, nthreads=threads)
+        found = calc_reco_metrics(*data, k=max(CUTS), **chosen, nthreads=THREADS)
         return {k: found[f"NDCG@{k}"].dropna().to_numpy() for k in CUTS}
 
     return convert, compute
@@ -240,25 +239,25 @@ LIBRARIES: dict[str, Callable[[], Steps]] = {
 }
 
 
-def similaripy(matrix: Any, k: int, threads: int) -> Any:
+def similaripy(matrix: Any, k: int) -> Any:
     from similaripy import cosine
 
     how = {"binary": True, "verbose": False, "format_output": "csr"}
-    return cosine(matrix.T.tocsr(), k=k, num_threads=threads, **how)
+    return cosine(matrix.T.tocsr(), k=k, num_threads=THREADS, **how)
 
 
-def sparse_dot_topn(matrix: Any, k: int, threads: int) -> Any:
+def sparse_dot_topn(matrix: Any, k: int) -> Any:
     from scipy.sparse import csr_matrix, diags
     from sparse_dot_topn import sp_matmul_topn
 
     unit = csr_matrix(diags(1 / np.sqrt(matrix.sum(axis=0).A1)) @ matrix.T)
-    return sp_matmul_topn(unit, csr_matrix(unit.T), top_n=k, n_threads=threads)
+    return sp_matmul_topn(unit, csr_matrix(unit.T), top_n=k, n_threads=THREADS)
 
 
-def implicit(matrix: Any, k: int, threads: int) -> Any:
+def implicit(matrix: Any, k: int) -> Any:
     from implicit.nearest_neighbours import CosineRecommender
 
-    model = CosineRecommender(K=k, num_threads=threads)
+    model = CosineRecommender(K=k, num_threads=THREADS)
     model.fit(matrix, show_progress=False)
     return model.similarity
 
@@ -278,9 +277,7 @@ def evaluation(name: str, path: str, limit: float) -> dict[str, Any]:
         from scipy.sparse import csr_matrix
 
         matrix = csr_matrix((np.ones(len(data["users"])), (data["users"], data["items"])))
-        task = partial(
-            PRODUCTS[name], matrix, int(data["k"]) + 1, int(os.environ["OMP_NUM_THREADS"])
-        )
+        task = partial(PRODUCTS[name], matrix, int(data["k"]) + 1)
         kept = task().tocsr()  # each item is its own neighbour
         total = float(kept.sum() - kept.diagonal().sum())
         return measure(task, limit, least=3) | {"values": {"total": total}}
@@ -300,7 +297,7 @@ def evaluation(name: str, path: str, limit: float) -> dict[str, Any]:
     return found
 
 
-def factor_work(library: str, threads: int) -> Callable[[Any, int, int], Callable[[], Any]]:
+def factor_work(library: str) -> Callable[[Any, int, int], Callable[[], Any]]:
     """Return what prepares a fit of some factors and epochs with a library's usual settings.
 
     The fit returns estimates of pairs, or None where the model has none that are ratings.
@@ -319,7 +316,7 @@ def factor_work(library: str, threads: int) -> Callable[[Any, int, int], Callabl
             steps = {"learning_rate": 0.005, "lambda_reg": 0.02, "seed": 0}
 
             def fit() -> Any:
-                model = MF(k=k, max_iter=epochs, num_threads=threads, **steps).fit(data)
+                model = MF(k=k, max_iter=epochs, num_threads=THREADS, **steps).fit(data)
 
                 def estimate(u: Any, i: Any) -> Any:
                     u, i = users[u], items[i]
@@ -335,7 +332,7 @@ def factor_work(library: str, threads: int) -> Callable[[Any, int, int], Callabl
 
         def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
             def fit() -> Any:
-                options = {"nr_threads": threads, "nr_iters": epochs, "quiet": True}
+                options = {"nr_threads": THREADS, "nr_iters": epochs, "quiet": True}
                 model = mf.MF(k=k, lambda_p2=0.02, lambda_q2=0.02, eta=0.05, **options)
                 model.fit(train)
                 p, q = model.p_factors(), model.q_factors()  # its predict mixes up the pairs
@@ -351,7 +348,7 @@ def factor_work(library: str, threads: int) -> Callable[[Any, int, int], Callabl
             frame = frame.astype({"UserId": int, "ItemId": int})
 
             def fit() -> Any:
-                options = {"nthreads": threads, "precompute_for_predictions": False}
+                options = {"nthreads": THREADS, "precompute_for_predictions": False}
                 return CMF(k=k, niter=epochs, lambda_=10.0, verbose=False, **options).fit(frame)
 
             return lambda: fit().predict
@@ -362,7 +359,7 @@ def factor_work(library: str, threads: int) -> Callable[[Any, int, int], Callabl
 
         def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
             counts = csr_matrix((1 + train[:, 2], train[:, :2].T.astype(int)), dtype=np.float32)
-            options = {"num_threads": threads, "random_state": 0, "regularization": 0.01}
+            options = {"num_threads": THREADS, "random_state": 0, "regularization": 0.01}
 
             def fit() -> None:
                 model = AlternatingLeastSquares(factors=k, iterations=epochs, **options)
@@ -389,11 +386,11 @@ def factor_work(library: str, threads: int) -> Callable[[Any, int, int], Callabl
     return prepare
 
 
-def factors(library: str, file: str, k: int, every: list[int], limit: float, threads: int) -> Any:
+def factors(library: str, file: str, k: int, every: list[int], limit: float) -> Any:
     """Return the measured fits of each number of epochs, and RMSE on the held-out part."""
     with np.load(file) as parts:
         train, test = parts["train"], parts["test"]
-    prepare, found = factor_work(library, threads), {}
+    prepare, found = factor_work(library), {}
     prepare(train[:1000], 4, 1)()
     for epochs in every:
         fit, fitted = prepare(train, k, epochs), [None]

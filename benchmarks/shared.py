@@ -16,13 +16,6 @@ from timing import environment
 from harness.results.environment import Machine
 
 HERE = Path(__file__).parent
-CALL = """
-import importlib, json, resource, sys
-module, task, arguments = sys.argv[1:]
-found = getattr(importlib.import_module(module), task)(*json.loads(arguments))
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-print(json.dumps(found | {"peak GB": peak}))
-"""
 
 
 def command_line(about: str | None, seconds: float | None = None) -> argparse.ArgumentParser:
@@ -57,7 +50,7 @@ def calling(
     module: str, task: str, *arguments: object, python: str | Path = sys.executable
 ) -> list[str]:
     """Return a command that calls a function here and prints what it returns, with its peak."""
-    return [str(python), "-c", CALL, module, task, json.dumps(arguments, default=str)]
+    return [str(python), "call.py", module, task, json.dumps(arguments, default=str)]
 
 
 def answer(command: list[str], n: int) -> dict[str, Any]:
