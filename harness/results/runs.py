@@ -93,11 +93,11 @@ class Run:
         trials: pd.DataFrame | None = None,
         outputs: OutputFiles | None = None,
     ) -> None:
-        self.info = info
-        self.folder = folder
-        self._users = users
-        self._trials = trials
-        self._outputs = outputs
+        self.info, self.folder, self._outputs = info, folder, outputs
+        if users is not None:  # else both are read from the folder when they are asked for
+            self.users = users
+        if trials is not None:
+            self.trials = trials
 
     @property
     def name(self) -> str:
@@ -219,17 +219,14 @@ class Run:
     @cached_property
     def users(self) -> pd.DataFrame:
         """One row for each cell and test user."""
-        if self._users is not None:
-            return self._users
         scores: dict[str, Kind] = dict.fromkeys(self.info.metrics, "number")
         return self._read(USERS_FILE, {**CELL, "user": "word", **scores})
 
     @cached_property
     def trials(self) -> pd.DataFrame | None:
         """One row for each setting that a search tried, None when nothing was tuned."""
-        if self._trials is not None or TRIALS_FILE not in self.info.files:
-            return self._trials
-        return self._read(TRIALS_FILE, CELL | TRIAL)
+        kept = TRIALS_FILE in self.info.files
+        return self._read(TRIALS_FILE, CELL | TRIAL) if kept else None
 
     def budget(self) -> pd.DataFrame:
         """Return how the best validation score of each tuned row grows with the number of trials.
