@@ -191,11 +191,11 @@ def show_run(run: Run) -> None:
 
     Reasons of failures stand beside the numbers where there is room, else below the table.
     """
-    from harness.results.display import GROUP, display_table, group_tables, headline
+    from harness.results.display import GROUP, display_table, group_tables
 
     table = display_table(run.info)
     frame = table.frame
-    say(f"\n{plain(run.name)} · {plain(headline(run.info))}\n")
+    say(f"\n{plain(run.name)} · {plain(table.title)}\n")
     failed: list[tuple[str, str]] = []
     if "error" in frame and (width := _width()):
         numbers = frame.drop(columns="error")
@@ -203,10 +203,8 @@ def show_run(run: Run) -> None:
         if _total([*widths, ERROR_WIDTH]) > width:
             failed = list(zip(frame["algorithm"], frame["error"], strict=True))
             frame = numbers
-    columns = list(frame.columns)
-    lines = [i for i in range(1, len(frame)) if (i in table.bounds) != (i - 1 in table.bounds)]
-    best = [(row, columns.index(label)) for label, own in table.best.items() for row in own]
-    show_table(columns, frame.to_numpy().tolist(), ("algorithm", "error", *GROUP), best, lines)
+    words = ("algorithm", "error", *GROUP)
+    show_table(list(frame.columns), frame.to_numpy().tolist(), words, table.best, table.below)
     for each in group_tables(run.info, asked=True):
         show_groups(each)
     if any(error for _, error in failed) or run.info.notes:

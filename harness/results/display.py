@@ -279,23 +279,11 @@ def row_name(row: Mapping[Any, Any]) -> str:
     return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
 
 
-@dataclass(frozen=True, eq=False)
-class DisplayTable:
-    """The results table as text."""
-
-    frame: pd.DataFrame
-    """Of strings, bounds below each table, without empty columns."""
-    bounds: list[int]
-    """Which rows are bounds."""
-    best: dict[str, list[int]]
-    """By metric, the rows with the best value of their table, unless they are alone in it."""
-
-
-def display_table(info: RunInfo) -> DisplayTable:
-    """Return the results table as text.
+def display_table(info: RunInfo) -> TextTable:
+    """Return the results table as text, bounds below each table, without empty columns.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
-    allows; see `decimals`.
+    allows; see `decimals`. A best value is highlighted unless it is alone in its table.
     """
     import pandas as pd
 
@@ -307,10 +295,11 @@ def display_table(info: RunInfo) -> DisplayTable:
     is_bound, digits = frame["row"].isna(), column_decimals(info)
     shown: dict[str, Iterable[str]] = {"algorithm": frame["shown"]}
     shown |= {column: frame[column] for column in GROUP if frame[column].nunique() > 1}
-    best: dict[str, list[int]] = {label: [] for label in info.metrics}
+    best: list[tuple[int, int]] = []
     for label in info.metrics:
         for _, own in frame[~is_bound].groupby("table", sort=False):
-            best[label] += own.index[best_rows(own, label) & (len(own) > 1)].tolist()
+            leads = own.index[best_rows(own, label) & (len(own) > 1)]
+            best += [(row, len(shown)) for row in leads]
         places = [digits.get((table, label), DEFAULT_DECIMALS) for table in frame["table"]]
         spreads = frame.get(f"{label}_sd", [math.nan] * len(frame))
         columns = zip(frame[label], spreads, places, strict=True)
@@ -330,7 +319,9 @@ def display_table(info: RunInfo) -> DisplayTable:
     shown["users"] = [rounded(each or math.nan, 0) for each in frame["n_users"]]
     if (errors := frame["error"].fillna("")).any():
         shown["error"] = errors
-    return DisplayTable(pd.DataFrame(shown), frame.index[is_bound].tolist(), best)
+    below = frame.index[is_bound.ne(is_bound.shift(fill_value=False))].tolist()
+    rows = list(zip(*shown.values(), strict=True))
+    return TextTable(headline(info), "", 1, list(shown), rows, best, below=below)
 
 
 def _with_spread(value: float, spread: float, places: int, widest: int) -> str:
