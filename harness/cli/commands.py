@@ -377,7 +377,7 @@ def _rescore(
 
     begun = time.perf_counter()
     rows = [*rescore(path, wanted)]
-    seconds = f"{(time.perf_counter() - begun) / max(1, len(rows)):.2f}"
+    seconds = f"{(time.perf_counter() - begun) / len(rows):.2f}"
     differing = [key for key in GROUP if len({row.names[key] for row in rows}) > 1]
     scores, n_equal = {row.row: row.scores for row in known}, 0
     for row in rows:
@@ -399,7 +399,7 @@ def _rescore(
                     "run its config again"
                 )
             n_equal += 1
-    for label in map(str, wanted if rows else ()):
+    for label in map(str, wanted):
         if n_users := max(row.n_undefined[label] for row in rows):
             users = counted(n_users, "user")
             found.notes.append(f"{label} is undefined for up to {users} a cell")

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +22,7 @@ from harness.kernels import group_rows
 from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings.pairs import offsets_of
 from harness.results.display import ROW
-from harness.results.record import CellName
+from harness.results.record import AGAIN, CellName
 from harness.results.runs import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, read_parts
 from harness.results.scores import RowValue
 from harness.results.store import CellRecord, are_possible
@@ -66,18 +66,25 @@ class OutputFiles:
             rows = _lists(split, record, self.most) if lists else _estimates(split, section, record)
             frame = pd.DataFrame({key: name[key] for key in CELL} | rows)
             table = pa.Table.from_pandas(frame, writer.schema, preserve_index=False)
-            try:
+            with self._explained(file):
                 writer.write_table(table, row_group_size=max(1, len(frame)))
-            except OSError as error:
-                raise ResultsError(
-                    f"{self.paths[file]}: cannot be written ({error.strerror or error}); free "
-                    "space, or set TMPDIR to another folder; finished cells are kept"
-                ) from None
 
     def close(self) -> None:
         """End the files."""
-        for writer in self._writers.values():
-            writer.close()
+        for file, writer in self._writers.items():
+            with self._explained(file):
+                writer.close()
+
+    @contextmanager
+    def _explained(self, file: str) -> Iterator[None]:
+        """Turn an OSError into a ResultsError that says which file, why, and what to do."""
+        try:
+            yield
+        except OSError as error:
+            raise ResultsError(
+                f"{self.paths[file]}: cannot be written ({error.strerror or error}); free "
+                "space, or set TMPDIR to another folder; finished cells are kept"
+            ) from None
 
 
 def _lists(split: Split, record: CellRecord, most: int) -> dict[str, Any]:
@@ -196,6 +203,8 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
         seen.add(row)
         means = {label: value.value for label, value in values.items()}
         yield Rescored(names, means, n_undefined, n_lists, pd.concat(frames))
+    if not seen:
+        raise ResultsError(f"{path}: no cell finished; {AGAIN}")
 
 
 def _counts_zeros(metric: Metric) -> bool:

@@ -13,7 +13,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -342,6 +342,7 @@ class CellStore:
         for entry in old:
             self.discard(entry.key)
         for path in self.folder.glob("*/.*.part"):
-            if now.timestamp() - path.stat().st_mtime > A_DAY:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # its writer has ended since it was listed
+                if now.timestamp() - path.stat().st_mtime > A_DAY:
+                    path.unlink()
         return len(old)

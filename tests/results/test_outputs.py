@@ -1,5 +1,6 @@
 """Lists and estimates that a run keeps: against Surprise, and scored again to the same values."""
 
+import errno
 from collections import defaultdict
 
 import numpy as np
@@ -223,3 +224,30 @@ def test_what_cannot_be_scored_again_says_why(tmp_path, call_main, change, argum
         where = [str(Run(run.info, run.users, run.folder).write(tmp_path / "other").folder)]
     err = call_main("evaluate", *where, *arguments, code=2)
     assert message in err
+
+
+def test_a_file_that_cannot_be_ended_is_named(monkeypatch):
+    """As where the disk is full when a file gets its footer."""
+    end = pq.ParquetWriter.close
+
+    def full(writer):
+        end(writer)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "close", full)
+    with pytest.raises(ResultsError, match=r"parquet: cannot be written \(No space .*TMPDIR"):
+        done(outputs={"estimates": True})
+
+
+def test_a_run_without_a_finished_cell_has_nothing_to_evaluate(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "always_fails.py").write_text(
+        "import surprise\n\n\nclass AlwaysFails(surprise.AlgoBase):\n"
+        "    def fit(self, trainset):\n        raise RuntimeError('no')\n\n"
+        "    def estimate(self, user, item):\n        return 3.0\n"
+    )
+    done(tmp_path, algorithms=["always_fails:AlwaysFails"])
+    with pytest.raises(SystemExit) as left:
+        main(["evaluate", "kept", "--results", str(tmp_path), "--per-user", "users.csv"])
+    assert left.value.code == 2
+    assert "estimates.parquet: no cell finished; run the config again" in capsys.readouterr().err
