@@ -165,11 +165,6 @@ class Summary:
         return primary_metric(self.info.metrics)
 
     @cached_property
-    def several(self) -> bool:
-        """Whether a row is a mean over several cells."""
-        return len({(cell.seed, cell.fold) for cell in self.info.cells}) > 1
-
-    @cached_property
     def styles(self) -> dict[str, AlgorithmStyle]:
         """How each algorithm is drawn."""
         return algorithm_styles(self.info.algorithms)

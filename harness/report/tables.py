@@ -48,7 +48,7 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
         for name, title in SECONDS.items():
             columns[title] = [rounded(value, 2) or "--" for value in table.rows[name]]
         caption = "{}, {}, candidates: {}; ".format(*table.names)
-        caption += "folds and seeds averaged" if summary.several else "one split"
+        caption += "folds and seeds averaged" if summary.info.has_several_cells else "one split"
         if table.comparisons:
             about = {"models": "these fitted models", "algorithms": "the algorithms, over seeds"}
             claims = dict.fromkeys(about[each.claim] for each in table.comparisons.values())

@@ -195,6 +195,7 @@ def rounded(value: float | None, places: int) -> str:
 def result_rows(info: RunInfo) -> list[dict[str, Any]]:
     """Return the results table, as `Run.table` describes it."""
     searched = any(cell.n_trials is not None for cell in info.cells)
+    several = info.has_several_cells
     compared = {
         (each.metric, mean.row): mean for each in info.statistics for mean in each.algorithms
     }
@@ -206,10 +207,9 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
         row: dict[str, Any] = {key: entry[key] for key in ("algorithm", *GROUP)}
         for label in info.metrics:
             row[label] = _or_nan(entry.scores[label])
-            if info.has_several_cells:
-                row[f"{label}_sd"] = _or_nan(
-                    deviation([_or_nan(cell.scores[label].mean) for cell in good])
-                )
+            if several:
+                means = [_or_nan(cell.scores[label].mean) for cell in good]
+                row[f"{label}_sd"] = _or_nan(deviation(means))
             if label in letters:
                 found = compared.get((label, entry.row))
                 row[f"{label}_low"] = _or_nan(found.low if found else None)
@@ -233,12 +233,12 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
 
 def bound_rows(info: RunInfo) -> list[dict[str, Any]]:
     """Return the table of bounds, as `Run.bounds` describes it."""
-    rows = []
+    rows, several = [], info.has_several_cells
     for entry in info.bounds:
         row: dict[str, Any] = {"bound": BOUNDS[entry.bound]} | {key: entry[key] for key in GROUP}
         for label in info.metrics:
             row[label] = _or_nan(entry.scores.get(label))
-            if info.has_several_cells:
+            if several:
                 row[f"{label}_sd"] = _or_nan(entry.deviations.get(label))
         rows.append(row | {"table": entry.table})
     return rows
