@@ -80,11 +80,8 @@ class _Table:
     def question(self, common: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield by name what must be the same in all tables."""
         config = self.run.info.experiment
-        parts: dict[str, Sequence[Section]]
-        parts = {"split": config.split, "candidates": config.candidates}
-        for place, (key, sections) in enumerate(parts.items(), 1):
-            known = list(dict.fromkeys(names[place] for names in self.run.info.tables.values()))
-            yield key, _settings(sections[known.index(self.names[place])])
+        yield "split", _settings(self.run.info.section("split", self.names[1]))
+        yield "candidates", _settings(self.run.info.section("candidates", self.names[2]))
         yield "clip", {"clip": str(config.clip).lower()}
         chosen = [each for each in config.algorithms if each.title in common]
         if any(each.search for each in chosen):

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from harness import metrics
 from harness.config.experiment import GIVEN
 from harness.errors import ResultsError, counted, suggestion
-from harness.results.display import best_rows
+from harness.results.display import GROUP, best_rows
 from harness.results.record import RowResult, RunInfo
 from harness.results.runs import Run
 from harness.sections import folded
@@ -165,13 +165,8 @@ def best(
     config: dict[str, Any] = {"name": f"{info.name}-{which}"[:80]}
     kept = ("filters", "fallback", "clip", "accelerate")
     config |= {key: written[key] for key in kept if key in written}
-    places = {
-        "dataset": [each.name for each in info.datasets],
-        "split": list(dict.fromkeys(each.split for each in info.splits)),
-        "candidates": list(dict.fromkeys(each.candidates for each in info.rows)),
-    }
-    for key, known in places.items():
-        section = getattr(info.experiment, key)[known.index(row[key])]
+    for key in GROUP:
+        section = info.section(key, row[key])
         entry = section.model_dump(mode="json", exclude_defaults=True, exclude={"validation"})
         config[key] = ({"kind": section.kind} if hasattr(section, "kind") else {}) | entry
     if info.config["dataset"] and str(info.config["dataset"][0]).startswith(GIVEN):

@@ -41,7 +41,7 @@ from harness.results.fields import (
     Text,
     Word,
 )
-from harness.sections import SearchSpace, dotted
+from harness.sections import SearchSpace, Section, dotted
 
 SCHEMA_VERSION = 2
 OUTSIDE = "not a model of the run: its estimates or lists were read from files"
@@ -487,6 +487,12 @@ class RunInfo(Record):
     def algorithms(self) -> list[str]:
         """Display name of every algorithm, each once."""
         return list(dict.fromkeys(cell.algorithm for cell in self.cells))
+
+    def section(self, key: str, name: str) -> Section:
+        """Return the part of the config that a display name stands for."""
+        known = dict.fromkeys(row[key] for row in self.rows)
+        section: Section = getattr(self.experiment, key)[[*known].index(name)]
+        return section
 
     @property
     def has_several_cells(self) -> bool:
