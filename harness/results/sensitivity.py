@@ -17,6 +17,7 @@ from harness.results.record import (
     AGAIN,
     ConventionRow,
     ConventionScores,
+    RowKey,
     RowName,
     RunInfo,
     TableName,
@@ -131,19 +132,14 @@ class Sensitivity:
                     ConventionRow(convention=name, label=str(metric), scores=scores, note=note)
                 )
             found.append(ConventionScores(**table, metric=self.role, k=self.k, rows=by_library))
-            by_rule = [
-                TieRow(
-                    row=row.name.row,
-                    algorithm=row.name.algorithm,
-                    tied=mean_or_none(row.tied),
-                    scores={rule: row.values[metric] for rule, metric in self.rules.items()},
-                )
-                for row in rows
-            ]
-            ties += [
-                TieScores(**table, metric=str(metric), rows=by_rule)
-                for metric in [*self.rules.values()][:1]
-            ]
+            by_rule = []
+            for row in rows:
+                of_rules = {rule: row.values[metric] for rule, metric in self.rules.items()}
+                tied = mean_or_none(row.tied)
+                by_rule.append(TieRow(**row.name.only(RowKey), tied=tied, scores=of_rules))
+            if self.rules:
+                metric = next(iter(self.rules.values()))
+                ties.append(TieScores(**table, metric=str(metric), rows=by_rule))
         return found, ties
 
 
