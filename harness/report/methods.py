@@ -261,8 +261,10 @@ def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 def command(info: RunInfo) -> str:
     """Return the command that repeats a run."""
     path = info.config_file or f"{info.name}.yaml"
-    safe = re.fullmatch(r"[\w./-]+", path)
-    return f"harness run {path}" if safe else f"harness run '{plain(path)}'"
+    if re.fullmatch(r"[\w./-]+", path):
+        return f"harness run {path}"
+    quoted = plain(path).replace("'", "'\\''")  # else it could end the quotes and begin a command
+    return f"harness run '{quoted}'"
 
 
 def to_yaml(info: RunInfo) -> str:

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from harness import metrics
 from harness.config.experiment import GIVEN
 from harness.errors import ResultsError, counted, suggestion
-from harness.results.display import GROUP, best_rows
+from harness.results.display import GROUP, best_rows, plain
 from harness.results.record import RowResult, RunInfo
 from harness.results.runs import Run
 from harness.sections import folded
@@ -56,7 +56,7 @@ class Best(NamedTuple):
 
     def to_yaml(self, folder: str | Path = ".") -> str:
         """Return the config as YAML for a file in a folder, with the evidence as comments."""
-        comments = "".join(f"# {sentence}\n" for sentence in self.evidence)
+        comments = "".join(f"# {plain(sentence)}\n" for sentence in self.evidence)
         text = io.StringIO()
         YAML().dump(self.config_in(folder), text)
         return comments + text.getvalue()

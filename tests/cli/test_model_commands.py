@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 import harness
 from harness import metrics, rankings
 from harness.errors import ResultsError
+from harness.results.best import Best
 
 CONFIG = """
 name: first
@@ -89,6 +91,12 @@ def test_the_parameters_are_those_furthest_above_the_config_in_validation(run):
     params = harness.best(run, algorithm="SVD").params
     assert params.get("n_factors") == expected
     assert "random_state" not in params
+
+
+def test_a_name_of_two_lines_stays_in_its_comment():
+    config = {"dataset": "bundled", "split": "holdout"}
+    found = Best(None, {}, config, ["SVD\nexecution: {workers: 256}"], Path())
+    assert found.to_yaml().splitlines()[0] == "# SVD execution: {workers: 256}"
 
 
 def test_best_writes_a_config_that_runs_to_the_same_value(call, folder, run):

@@ -128,6 +128,7 @@ def test_the_config_on_the_page_gives_the_same_experiment_without_defaults(nasty
     [
         ("configs/a.yaml", "harness run configs/a.yaml"),
         ("my configs/a.yaml", "harness run 'my configs/a.yaml'"),
+        ("a'; date; '.yaml", r"harness run 'a'\''; date; '\''.yaml'"),
         (None, "harness run plain.yaml"),
     ],
 )
