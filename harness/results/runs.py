@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pydantic_core import from_json
+
 from harness import metrics
 from harness.errors import ResultsError, suggestion
 from harness.files import digest_of, read_regular, replace_folder, restore_folder
@@ -225,8 +227,13 @@ class Run:
     @cached_property
     def trials(self) -> pd.DataFrame | None:
         """One row for each setting that a search tried, None when nothing was tuned."""
-        kept = TRIALS_FILE in self.info.files
-        return self._read(TRIALS_FILE, CELL | TRIAL) if kept else None
+        if TRIALS_FILE not in self.info.files:
+            return None
+        trials = self._read(TRIALS_FILE, CELL | TRIAL)
+        path, again = self.path(TRIALS_FILE), trials.duplicated([*CELL, "trial"])
+        if again.any() or not trials["params"].map(_is_mapping).all():
+            raise ResultsError(f"{path}: a trial twice, or without its parameters; {AGAIN}")
+        return trials
 
     def budget(self) -> pd.DataFrame:
         """Return how the best validation score of each tuned row grows with the number of trials.
@@ -401,6 +408,14 @@ class Run:
                 "finished cells are kept: fix it and run again, or use --results DIR"
             ) from None
         return Run(info, self.users, folder, self.trials)
+
+
+def _is_mapping(text: str) -> bool:
+    """Return whether a text is an object in JSON, not so deep that a reader of it would fail."""
+    try:
+        return isinstance(from_json(text), dict)
+    except (TypeError, ValueError):
+        return False
 
 
 def read_run(folder: Path | str) -> Run:

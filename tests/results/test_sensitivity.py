@@ -1,5 +1,7 @@
 """A run writes down what its lists score under other definitions, which their cells give again."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,9 @@ import harness
 from harness import metrics
 from harness.cli import main
 from harness.errors import MetricError, ResultsError
+from harness.files import digest_of
 from harness.metrics import conventions
-from harness.results import read_run
+from harness.results import Run, read_run
 from harness.results.sensitivity import Sensitivity, under_conventions
 from harness.results.store import CellStore
 
@@ -121,3 +124,19 @@ def test_the_command_prints_a_row_for_each_library(made, monkeypatch, capsys):
     assert "small · ndcg@5 · " in out
     assert out.count("\nsklearn ") == 2
     assert "BaselineOnly" in out
+
+
+def test_trials_that_are_there_twice_or_without_parameters_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    searched = {"name": "ItemMean", "search": {"damping": [1.0, 10.0]}}
+    tuned = CONFIG | {"algorithms": [searched], "tuning": {"metric": "rmse"}}
+    done = harness.run(tuned | {"candidates": "rated"}, results=tmp_path)
+    path = done.folder / "trials.parquet"
+    faults = [{"params": each} for each in ("damping", None, "[1]", '{"a":' * 500)]
+    for fault in [*faults, {"trial": 1}]:
+        done.trials.assign(**fault).to_parquet(path, index=False)
+        files = done.info.files | {path.name: digest_of(path)}
+        changed = Run(done.info.model_copy(update={"files": files}), folder=done.folder)
+        for use in (changed.importance, changed.budget, partial(harness.best, changed)):
+            with pytest.raises(ResultsError, match=r"trials\.parquet: a trial twice, or without"):
+                use()
