@@ -328,11 +328,7 @@ def _write_users(path: Path, users: pd.DataFrame) -> None:
 
 
 def _score(
-    found: Found,
-    path: Path,
-    wanted: Sequence[Metric],
-    truth: Path | None,
-    training: Path | None,
+    found: Found, path: Path, wanted: Sequence[Metric], truth: Path | None, training: Path | None
 ) -> None:
     """Score a file of another program: one row."""
     import numpy as np

@@ -148,10 +148,7 @@ class Live(Lines):
         self.row = self.run.add_task("preparing", total=None)
         self.rows: dict[str, TaskID] = {}
         self.screen = Screen(
-            console=self.console,
-            get_renderable=self._shown,
-            refresh_per_second=8,
-            transient=True,
+            console=self.console, get_renderable=self._shown, refresh_per_second=8, transient=True
         )
 
     def __enter__(self) -> Self:

@@ -132,13 +132,7 @@ def recommend(
                 f"{users}: {len(unknown)} of {len(names)} users have no ratings ({some}); remove "
                 "them, or recommend to them in Python with harness.fold_in"
             )
-    blocks = recommend_in_blocks(
-        model,
-        n=top,
-        users=names,
-        seen=seen,
-        least=least,
-    )
+    blocks = recommend_in_blocks(model, n=top, users=names, seen=seen, least=least)
     target: AbstractContextManager[IO[bytes]] = (
         nullcontext(sys.stdout.buffer) if output is None else _opened(output)
     )

@@ -139,12 +139,7 @@ def plot(
 @click.option("--groups", is_flag=True, help="The values in groups of users and items.")
 @click.option("--metric", metavar="LABEL", help="With --groups: by default ndcg@10 or the nearest.")
 def table(
-    runs: tuple[str, ...],
-    results: Path,
-    anyway: bool,
-    form: str,
-    groups: bool,
-    metric: str | None,
+    runs: tuple[str, ...], results: Path, anyway: bool, form: str, groups: bool, metric: str | None
 ) -> int:
     """Print the table of a run, or of several runs together.
 

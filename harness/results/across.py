@@ -13,13 +13,7 @@ from harness import metrics
 from harness.datasets.section import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.results.compare import common_metrics, run_names
-from harness.results.record import (
-    LONGEST_VALUE,
-    DataInfo,
-    RowResult,
-    distinct_names,
-    flattened,
-)
+from harness.results.record import LONGEST_VALUE, DataInfo, RowResult, distinct_names, flattened
 from harness.results.runs import Run, read_run
 from harness.results.scores import primary_metric
 from harness.sections import Section

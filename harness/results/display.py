@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness.errors import ResultsError, suggestion
-from harness.results.record import (
-    FEWEST_USERS,
-    AnyCell,
-    Bound,
-    CellResult,
-    GroupScores,
-    RunInfo,
-)
+from harness.results.record import FEWEST_USERS, AnyCell, Bound, CellResult, GroupScores, RunInfo
 from harness.results.scores import deviation, mean_or_none, primary_metric
 
 if TYPE_CHECKING:

@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Claim, Draw, Inference
 from harness.metrics import Metric, Scores
-from harness.results.record import (
-    AnyCell,
-    MetricComparison,
-    SplitInfo,
-    TableName,
-)
+from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName
 from harness.statistics import SEED_TESTS, PairedTest
 
 if TYPE_CHECKING:
@@ -123,10 +118,7 @@ class Design:
         tuned = any(cell.n_trials is not None for cell in cells)
         varied = {"split": not same_split, "search": tuned, "model": True}
         return cls(
-            kept,
-            next(iter(several), "model"),
-            [name for name in several if varied[name]],
-            prints,
+            kept, next(iter(several), "model"), [name for name in several if varied[name]], prints
         )
 
     @property
