@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,7 +75,10 @@ class Best(NamedTuple):
             return entry
         moved = {key: self._moved(value, folder) for key, value in entry.items()}
         if "path" in moved:
-            moved["path"] = Path(os.path.relpath(self.folder / moved["path"], folder)).as_posix()
+            place = self.folder / moved["path"]
+            with suppress(ValueError):  # on another drive
+                place = Path(os.path.relpath(place, folder))
+            moved["path"] = place.as_posix()
         return moved
 
 

@@ -99,6 +99,15 @@ def test_a_name_of_two_lines_stays_in_its_comment():
     assert found.to_yaml().splitlines()[0] == "# SVD execution: {workers: 256}"
 
 
+def test_a_path_on_another_drive_stays_absolute(monkeypatch):
+    def refuse(*_):
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    monkeypatch.setattr("os.path.relpath", refuse)
+    found = Best(None, {}, {"dataset": {"path": "a.csv"}, "split": "holdout"}, [], Path("/data"))
+    assert found.config_in("/configs")["dataset"] == {"path": "/data/a.csv"}
+
+
 def test_best_writes_a_config_that_runs_to_the_same_value(call, folder, run):
     out = call.done(
         "best", "first", "--metric", "ndcg@5", "--algorithm", "ItemMean", "-o", "deep/best.yaml"
