@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.datasets.conversion import SHOWN, Table, convert
-from harness.datasets.layout import ENDINGS, Kind, Layout, Roles, TextFormat, find_columns
+from harness.datasets.layout import Kind, Layout, Roles, TextFormat, find_columns, kind_of
 from harness.datasets.reading import parquet_columns, read_file, read_sample, read_text
 from harness.datasets.section import FeatureFile, FeaturesSection, ItemsSection
 from harness.errors import DataError, counted
@@ -126,7 +126,7 @@ def _read(section: FeaturesSection, base: Path) -> Table:
     path = base / Path(where).expanduser()
     if not path.is_file():
         raise DataError(f"{where}: no such file in {path.parent.resolve()}; check the path")
-    kind = ENDINGS.get(path.suffix.casefold())
+    kind = kind_of(path)
     if kind == "parquet":
         names = _distinct(parquet_columns(path), where)
         known = TextFormat(columns=dict(zip(names, names, strict=True)))

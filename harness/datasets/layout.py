@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from harness.errors import DataError, counted, suggestion
@@ -32,6 +33,11 @@ _USUAL_SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.I)
 
 csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
+
+
+def kind_of(path: Path | str) -> str | None:
+    """Return the kind of a file by its ending, or None."""
+    return ENDINGS.get(Path(path).suffix.casefold())
 
 
 def is_number(text: str) -> bool:

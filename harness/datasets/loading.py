@@ -22,7 +22,7 @@ from harness.datasets import features
 from harness.datasets.cleaning import merge_pairs, outliers
 from harness.datasets.conversion import Coded, Table, convert
 from harness.datasets.download import Progress, Watched, fetch, find_local, inspect, open_member
-from harness.datasets.layout import ENDINGS, RATINGS, Layout, Roles, TextFormat, find_columns
+from harness.datasets.layout import RATINGS, Layout, Roles, TextFormat, find_columns, kind_of
 from harness.datasets.ratings import Ratings, load
 from harness.datasets.reading import (
     parquet_columns,
@@ -289,7 +289,7 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
 
     There are at most `LINES` rows, the first line among them; none of a Parquet file.
     """
-    kind = ENDINGS.get(path.suffix.casefold())
+    kind = kind_of(path)
     if kind == "parquet":
         return parquet_columns(path), []
     with path.open("rb") as file:

@@ -29,12 +29,12 @@ from pyarrow import csv as arrow_csv
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.download import Progress, Watched
 from harness.datasets.layout import (
-    ENDINGS,
     LONGEST_LINE,
     Kind,
     Layout,
     TextFormat,
     find_columns,
+    kind_of,
     lay_out,
     legible,
     separator_of,
@@ -63,7 +63,7 @@ _NOT_CLOSED = (
 
 def read_file(path: Path, known: TextFormat, where: str, progress: Progress | None = None) -> Table:
     """Read a file; its ending gives the kind unless `known` names one; `where` is for messages."""
-    kind = known.kind or ENDINGS.get(path.suffix.casefold())
+    kind = known.kind or kind_of(path)
     if kind == "parquet":
         return _read_parquet(path, known, where)
     try:

@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from harness.datasets.layout import ENDINGS, kind_of
 from harness.sections import Section
 
 DuplicatePolicy = Literal["error", "first", "last", "mean"]
@@ -223,7 +224,7 @@ else:
 Column = str | Annotated[int, Field(ge=1)]
 Encoding = Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"]
 
-_ENDINGS = (".csv", ".tsv", ".dat", ".data", ".txt", ".inter", ".parquet")
+_ENDINGS = (*ENDINGS, ".data", ".txt")
 
 
 def _checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
@@ -282,8 +283,7 @@ class FeaturesSection(Section):
 
     @model_validator(mode="after")
     def _fits_the_file(self) -> Self:
-        parquet = self.path.casefold().endswith((".parquet", ".pq"))
-        if parquet and (self.columns or self.separator or self.encoding):
+        if kind_of(self.path) == "parquet" and (self.columns or self.separator or self.encoding):
             raise ValueError(
                 "a Parquet file needs no columns, separator or encoding; leave them out"
             )
@@ -447,7 +447,7 @@ class DatasetSection(Section):
                 f"what {name} looks like is known; leave this out, "
                 "or leave out name to read a file of your own"
             )
-        parquet = kind == "parquet" or (kind is None and (path or "").endswith(".parquet"))
+        parquet = (kind or kind_of(path or "")) == "parquet"
         if parquet and info.field_name in ("separator", "header", "encoding", "decimal"):
             raise ValueError("a Parquet file has none; leave this out")
         if info.field_name == "separator" and any(mark in str(value) for mark in '"\r\n'):
