@@ -44,6 +44,19 @@ class Section(BaseModel):
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
     )
 
+    short: ClassVar[str] = ""
+    """The key that a plain string in place of the section is the value of; empty for none."""
+
+    @classmethod
+    def spelled_out(cls, given: object) -> object:
+        """Return a plain string as the mapping that it stands for, and all else as it is."""
+        return {cls.short: given} if cls.short and isinstance(given, str) else given
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spell_out(cls, given: object) -> object:
+        return cls.spelled_out(given)
+
 
 S = TypeVar("S", bound=Section)
 
@@ -87,8 +100,7 @@ class Kind(Section):
 
     kinds: ClassVar[list[type[Kind]]] = []
     """The kinds of the family, in the order of their definition."""
-    by_name: ClassVar[bool] = True
-    """Whether a kind can be given as its name alone."""
+    short = "kind"
 
     if TYPE_CHECKING:
         kind: str
@@ -113,14 +125,10 @@ class Kind(Section):
             return handler(source)
         kinds: Any = Union[tuple(cls.kinds)]  # noqa: UP007
         section: Any = Annotated[kinds, Field(discriminator="kind")]
-        if cls.by_name:
-            read = BeforeValidator(_from_name, json_schema_input_type=str | kinds)
+        if cls.short:
+            read = BeforeValidator(cls.spelled_out, json_schema_input_type=str | kinds)
             section = Annotated[section, read]
         return handler.generate_schema(section)
-
-
-def _from_name(value: object) -> object:
-    return {"kind": value} if isinstance(value, str) else value
 
 
 def dotted(path: KeyPath) -> str:

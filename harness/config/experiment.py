@@ -35,10 +35,6 @@ MOST_SEEDS = 10_000
 """Combinations of seeds."""
 
 
-def _as_named(value: object) -> object:
-    return {"name": value} if isinstance(value, str) else value
-
-
 def _check_labels(text: str) -> str:
     try:
         metrics.parse_many(text)
@@ -66,6 +62,8 @@ class AlgorithmConfig(Section):
     """An algorithm of Surprise, a baseline, a class of your own, or another library's model."""
 
     model_config = ConfigDict(json_schema_extra=_named_in_either_way)
+
+    short = "name"
 
     name: str = Field(min_length=1)
     """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of
@@ -117,7 +115,8 @@ class AlgorithmConfig(Section):
 
 
 AlgorithmSection = Annotated[
-    AlgorithmConfig, BeforeValidator(_as_named, json_schema_input_type=str | AlgorithmConfig)
+    AlgorithmConfig,
+    BeforeValidator(AlgorithmConfig.spelled_out, json_schema_input_type=str | AlgorithmConfig),
 ]
 """An algorithm's name, or a mapping with parameters."""
 

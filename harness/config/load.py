@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML, events
 from ruamel.yaml.composer import ComposerError
@@ -329,17 +329,19 @@ def _override(data: dict[str, object], override: str) -> None:
         raise _refusal(where, message, path=tuple(path)) from None
 
 
-def _with_value(target: object, path: list[str | int], value: object, named: str = "") -> object:
-    """Return the target with a value at a path; `named` is the last key on the way to it."""
+def _with_value(
+    target: object, path: list[str | int], value: object, where: KeyPath = ()
+) -> object:
+    """Return the target, which is at `where` in the config, with a value at a path inside it."""
     if not path:
         return value
     part, *rest = path
-    if isinstance(target, str) and isinstance(part, str):  # a name alone
-        target = {"kind" if named in ("split", "candidates", "validation") else "name": target}
+    if isinstance(part, str):
+        target = _sections_at(where)[0].spelled_out(target)
     if isinstance(target, dict) and isinstance(part, str):
-        target[part] = _with_value(target.get(part, {}), rest, value, part)
+        target[part] = _with_value(target.get(part, {}), rest, value, (*where, part))
     elif isinstance(target, list) and isinstance(part, int):
-        target[part] = _with_value(target[part], rest, value, named)
+        target[part] = _with_value(target[part], rest, value, where)
     else:
         raise LookupError
     return target
@@ -480,9 +482,9 @@ def _quoted(text: str) -> list[str]:
     return re.findall(r"'([^']*)'", text)
 
 
-def _sections_at(location: KeyPath) -> list[type[BaseModel]]:
+def _sections_at(location: KeyPath) -> list[type[Section]]:
     """Return the sections that may stand at a location, or around it if none does."""
-    sections: list[type[BaseModel]] = [Experiment]
+    sections: list[type[Section]] = [Experiment]
     for part in location:
         fields = [each.model_fields[part] for each in sections if part in each.model_fields]
         inner = [each for field in fields for each in _sections(field.annotation)]
@@ -490,13 +492,13 @@ def _sections_at(location: KeyPath) -> list[type[BaseModel]]:
     return sections
 
 
-def _kind(section: type[BaseModel]) -> str | None:
+def _kind(section: type[Section]) -> str | None:
     return section.model_fields["kind"].default if "kind" in section.model_fields else None
 
 
-def _sections(annotation: object) -> list[type[BaseModel]]:
+def _sections(annotation: object) -> list[type[Section]]:
     """Return every section that an annotation may hold, through lists, unions and Annotated."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, Section):
         if issubclass(annotation, Kind) and _kind(annotation) is None:
             return [*annotation.kinds]
         return [annotation]

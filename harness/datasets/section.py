@@ -260,6 +260,8 @@ class ColumnsSection(Section):
 class FeaturesSection(Section):
     """A file of users or items, with a row for each and any columns; a plain string is its path."""
 
+    short = "path"
+
     path: str = Field(min_length=1)
     """The file, relative to the config: text with a header, or Parquet."""
 
@@ -275,11 +277,6 @@ class FeaturesSection(Section):
 
     encoding: Encoding | None = None
     """Encoding of the text; UTF-8 unless a byte order mark shows another."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_string(cls, value: object) -> object:
-        return {"path": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _fits_the_file(self) -> Self:
@@ -419,15 +416,15 @@ class DatasetSection(Section):
     items: ItemsSection | None = None
     """A file of what is known of items, as their genres."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _read_string(cls, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        is_path = value not in get_args(DatasetName) and (
-            "/" in value or "\\" in value or value.casefold().endswith(_ENDINGS)
+    def spelled_out(cls, given: object) -> object:
+        """Return a plain string as a name or, if it looks like one, as a path."""
+        if not isinstance(given, str):
+            return given
+        is_path = given not in get_args(DatasetName) and (
+            "/" in given or "\\" in given or given.casefold().endswith(_ENDINGS)
         )
-        return {"path" if is_path else "name": value}
+        return {"path" if is_path else "name": given}
 
     @classmethod
     def __get_pydantic_json_schema__(

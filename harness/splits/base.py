@@ -144,7 +144,7 @@ class DrawnSplit(SplitSection):
 class FilterSection(Kind):
     """A kind of filter with its options."""
 
-    by_name = False
+    short = ""
     name: ClassVar[str] = ""
     """The short name, with `{0.key}` for an option."""
 

@@ -126,6 +126,32 @@ def test_an_override_sets_one_key(override, look, value):
 
 
 @pytest.mark.parametrize(
+    ("key", "text", "inside", "mapping"),
+    [
+        ("dataset", "a.csv", "duplicates=last", {"path": "a.csv", "duplicates": "last"}),
+        ("dataset", "ml-1m", "duplicates=last", {"name": "ml-1m", "duplicates": "last"}),
+        (
+            "dataset",
+            "{path: a, items: i}",
+            "items.id=2",
+            {"path": "a", "items": {"path": "i", "id": 2}},
+        ),
+        (
+            "tuning",
+            "{validation: kfold}",
+            "validation.n_splits=2",
+            {"validation": {"kind": "kfold", "n_splits": 2}},
+        ),
+        ("algorithms", "[SVD]", "[0].label=x", [{"name": "SVD", "label": "x"}]),
+    ],
+)
+def test_an_override_sets_a_key_of_what_a_plain_string_stands_for(key, text, inside, mapping):
+    dot = "" if inside.startswith("[") else "."
+    found, _ = load(SMALL | parse(f"{key}: {text}").data, overrides=[f"{key}{dot}{inside}"])
+    assert found == load(SMALL | {key: mapping})[0]
+
+
+@pytest.mark.parametrize(
     ("override", "message"),
     [
         ("seed", "no '='"),
