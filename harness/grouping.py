@@ -150,6 +150,8 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
     """Divide users or items by a column of their file."""
     import pandas as pd
 
+    from harness.datasets.features import flags_of
+
     data = split.ratings
     features, own = data.item_features, ["popularity"]
     if section.side == "users":
@@ -176,8 +178,7 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
             words = known_values[~np.isfinite(numbers)]
             found = f"{words.iloc[0]!r} is no number" if len(words) else "the column is empty"
             raise DataError(f"groups: {section.title}: {found}; leave `quantiles` out")
-        flags = column.str.get_dummies("|")
-        flags = flags.T.groupby(flags.columns.str.strip()).max().T
+        flags = flags_of(column)
         names = sorted(flags.columns, key=natural)
         if len(names) > MOST_GROUPS:
             raise DataError(

@@ -91,15 +91,19 @@ def genres(ratings: Ratings) -> NDArray[np.bool_]:
             f"{ratings.name}: no genres among what is known of items ({listed}); name the column, "
             "as items: {path: items.csv, genres: COLUMN}"
         )
-    texts = frame["genres"].astype(str).where(frame["genres"].notna(), "")
-    flags = texts.str.replace(r"\s*\|\s*", "|", regex=True).str.get_dummies("|")
-    flags = flags.drop(columns="", errors="ignore")
+    flags = flags_of(frame["genres"])
     if flags.shape[1] > MOST_GENRES:
         raise DataError(
             f"{ratings.name}: {flags.shape[1]:,} different genres, as {flags.columns[0]!r}; "
             f"separate those of an item by '|', and use at most {MOST_GENRES:,}"
         )
     return flags.to_numpy(dtype=bool)
+
+
+def flags_of(column: pd.Series[str]) -> pd.DataFrame:
+    """Return a column of 0 and 1 for each value, where a field as ``Action|Comedy`` has several."""
+    plain = column.str.strip().str.replace(r"\s*\|\s*", "|", regex=True)
+    return plain.str.get_dummies("|").drop(columns="", errors="ignore")
 
 
 def _with(

@@ -202,7 +202,7 @@ def small(column=COLUMN, side="items"):
         ({"users": "training_ratings", "quantiles": 2}, COLUMN, {"1": "345", "2 to 4": "012"}),
         ({"items": "own"}, COLUMN, {"5": "01", "7": "2", "9": "4", "unknown": "3"}),
         ({"items": "own", "quantiles": 2}, COLUMN, {"5": "01", "7 to 9": "24", "unknown": "3"}),
-        ({"items": "own"}, ["a|b", "b", "a | unknown", " ", "10"],
+        ({"items": "own"}, ["a| |b", "b", "a | unknown", " ", "10"],
          {"10": "4", "a": "02", "b": "01", "unknown": "23"}),
     ],
 )  # fmt: skip
