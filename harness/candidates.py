@@ -126,8 +126,8 @@ class CandidatesSection(Kind):
             kept = np.isin(users, ratings.users[split.train])
         if not kept.any():
             raise SplitError(
-                f"{split.name}, fold {split.fold}: no test user has a training rating; "
-                "use `unknown_users: keep` or another split"
+                f"{split.name}, fold {split.fold + 1} of {split.n_folds}: no test user has a "
+                "training rating; use `unknown_users: keep` or another split"
             )
         extra = self._sample(split, users, in_training, seed)
         return Candidates(
