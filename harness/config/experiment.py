@@ -13,6 +13,7 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -119,6 +120,9 @@ AlgorithmSection = Annotated[
     BeforeValidator(AlgorithmConfig.spelled_out, json_schema_input_type=str | AlgorithmConfig),
 ]
 """An algorithm's name, or a mapping with parameters."""
+
+
+Titled = AlgorithmConfig | GroupSection
 
 
 class Draw(NamedTuple):
@@ -363,25 +367,18 @@ class Experiment(Section):
         added = [each for each in ("Random", "Popularity") if each not in named]
         return {**data, "algorithms": [*rows, *added]}
 
-    @field_validator("groups")
+    @field_validator("algorithms", "groups")
     @classmethod
-    def _check_groups(cls, groups: list[GroupSection]) -> list[GroupSection]:
-        titles = [each.title for each in groups]
+    def _titles_differ(cls, entries: list[Titled], info: ValidationInfo) -> list[Titled]:
+        titles = [each.title for each in entries]
         for title in titles:
             if titles.count(title) > 1:
-                raise ValueError(f"{title!r} is there twice; remove one of them")
-        return groups
-
-    @field_validator("algorithms")
-    @classmethod
-    def _check_titles(cls, algorithms: list[AlgorithmConfig]) -> list[AlgorithmConfig]:
-        titles = [each.title for each in algorithms]
-        for title in titles:
-            if titles.count(title) > 1:
+                if info.field_name == "groups":
+                    raise ValueError(f"{title!r} is there twice; remove one of them")
                 raise ValueError(
                     f"two algorithms are labelled {title!r}; give one a `label` of its own"
                 )
-        return algorithms
+        return entries
 
     @model_validator(mode="after")
     def _check_what_goes_together(self) -> Self:
