@@ -327,9 +327,7 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
 def _combined(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return a dictionary column as one array."""
     if isinstance(column, pa.ChunkedArray):
-        column = column.unify_dictionaries().combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0)
+        return column.unify_dictionaries().combine_chunks()
     return column
 
 

@@ -380,10 +380,8 @@ def load(
         ratings = Ratings.from_frame(source)
     else:
         section = source if isinstance(source, DatasetSection) else _section(source)
-        users, items = (
-            given if given is not None else own
-            for given, own in ((users, section.users), (items, section.items))
-        )
+        users = section.users if users is None else users
+        items = section.items if items is None else items
         ratings = _load(section, cache, base, progress)
     for role, given in (("user", users), ("item", items)):
         if given is not None:

@@ -244,18 +244,16 @@ def assemble(
     n_divided, n_folds = len(ratings), len(folds)
     if rows is not None:
         name, n_divided = f"{name} of the training part", len(rows)
-    for fold, parts in enumerate(folds):
+    splits = []
+    for fold, (train, test) in enumerate(folds):
         where = name if n_folds == 1 else f"{name}, fold {fold + 1} of {n_folds}"
-        for part, word in zip(parts, ("training", "test"), strict=True):
+        digest = hashlib.sha256(f"{ratings.fingerprint} {len(train)} {len(test)}\n".encode())
+        for part, word in ((train, "training"), (test, "test")):
             if len(part) == 0:
                 raise SplitError(
                     f"{where}: no {word} rating is left of {n_divided:,}; "
                     "change the sizes of the split or use more data"
                 )
-    splits = []
-    for fold, (train, test) in enumerate(folds):
-        digest = hashlib.sha256(f"{ratings.fingerprint} {len(train)} {len(test)}\n".encode())
-        for part in (train, test):
             digest.update(np.ascontiguousarray(part, dtype="<i8").data)
         all_notes = (*notes, *_notes(ratings, train, test, n_divided))
         splits.append(

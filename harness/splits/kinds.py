@@ -253,6 +253,8 @@ class MovieLensFolds(DrawnSplit):
     `ua` and `ub`: each user's first ten rows, and the ten after them."""
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        import pandas as pd
+
         ids = [*ratings.user_ids, *ratings.item_ids]
         if odd := next((each for each in ids if not str(each).isdecimal()), None):
             raise SplitError(
@@ -268,10 +270,7 @@ class MovieLensFolds(DrawnSplit):
         )
         rows = np.lexsort((items, users))
         fifth = np.arange(len(ratings)) * 5 // max(len(ratings), 1)
-        place = np.empty(len(ratings), np.int64)  # of a row among its user's, in the data
-        by_user = np.argsort(users, kind="stable")
-        first = np.searchsorted(users[by_user], users[by_user])
-        place[by_user] = np.arange(len(ratings)) - first
+        place = pd.Series(users).groupby(users).cumcount().to_numpy()  # among the user's rows
         folds = []
         for name in self.folds:
             tested = (

@@ -303,13 +303,9 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
         rows = table["row"].to_numpy()
         if len(rows) and not (rows.min() >= 0 and rows.max() < len(ratings)):
             raise SplitError(f"{path}: rows outside of the data; make it again")
-        folds = []
-        for fold in range(len(about["fingerprints"])):
-            train, test = (
-                rows[(table["fold"] == fold) & (table["part"] == word)]
-                for word in ("train", "test")
-            )
-            folds.append((train, test))
+        part = 2 * table["fold"] + (table["part"] == "test")
+        parts = [rows[part == number] for number in range(2 * len(about["fingerprints"]))]
+        folds = list(zip(parts[::2], parts[1::2], strict=True))
         try:
             splits = assemble(about["name"], ratings, folds)
         except SplitError as error:
