@@ -7,7 +7,6 @@ import json
 import os
 import re
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,10 +15,11 @@ from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
-from ruamel.yaml import YAML, events
-from ruamel.yaml.composer import ComposerError
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.events import Event
+from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 
 from harness.algorithms import registry
 from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
@@ -189,9 +189,9 @@ def folder_of(config: Mapping[str, object], config_file: str, run: Path | None) 
 
 def parse(text: str, source: str = "config", folder: Path | None = None) -> Document:
     """Turn YAML text into a `Document`, safely and in bounded time, or raise `ConfigError`."""
-    reader = _Reader(text, source)
+    reader = _Reader(source)
     try:
-        data = reader.document()
+        data = reader.document(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         found = str(error.problem or error.context or "not YAML").split("\n")[0]
@@ -206,102 +206,82 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
     return Document(source, data, reader.lines, folder)
 
 
-class _Reader:
-    """Builds plain data from the events of YAML text, as they come: too much of it fails fast.
+class _Reader(Composer):
+    """Builds plain data from YAML text, with the line of each key; too much of it fails fast.
 
-    An alias is replaced by the events of its anchor, so that what it stands for counts each time.
+    Values are counted as they are composed, and again as they are built, where an alias stands for
+    all of its anchor.
     """
 
-    def __init__(self, text: str, source: str) -> None:
-        self.yaml = YAML(typ="safe", pure=True)
-        self.events: Iterator[events.Event] = self.yaml.parse(text)
+    def __init__(self, source: str) -> None:
+        super().__init__(YAML(typ="safe", pure=True))
+        self.warn_double_anchors = False
         self.source = source
         self.lines: dict[KeyPath, int] = {}
         self.n_values = 0
-        self.seen: list[events.Event] = []
-        self.waiting: deque[events.Event] = deque()
-        self.anchors: dict[str, list[events.Event]] = {}
 
-    def refusal(self, event: events.Event, path: KeyPath, message: str) -> ConfigError:
-        return _refusal(self.source, message, event.start_mark.line + 1, path)
+    def refusal(self, place: Event | Node, path: KeyPath, message: str) -> ConfigError:
+        return _refusal(self.source, message, place.start_mark.line + 1, path)
 
-    def document(self) -> object:
-        while not isinstance(event := next(self.events), events.DocumentStartEvent):
-            if isinstance(event, events.StreamEndEvent):
-                raise _refusal(self.source, "empty; name a dataset and algorithms")
-        data = self.value(self.next(), ())
-        next(self.events)  # the end of the document
-        if not isinstance(event := next(self.events), events.StreamEndEvent):
-            raise ComposerError(None, None, "but found another document", event.start_mark)
-        return data
+    def document(self, text: str) -> object:
+        node = self.loader.compose(text)
+        if node is None:
+            raise _refusal(self.source, "empty; name a dataset and algorithms")
+        self.n_values = 0
+        return self.value(node, ())
 
-    def next(self) -> events.Event:
-        event = self.waiting.popleft() if self.waiting else next(self.events)
-        if isinstance(event, events.AliasEvent):
-            if event.anchor not in self.anchors:
-                problem = f"found undefined alias {event.anchor!r}"
-                raise ComposerError(None, None, problem, event.start_mark)
-            self.waiting.extendleft(reversed(self.anchors[event.anchor]))
-            return self.next()
-        self.seen.append(event)
-        if isinstance(event, events.ScalarEvent) and event.anchor:
-            self.anchors[event.anchor] = [event]
-        return event
+    def compose_node(self, parent: Node | None, index: object) -> object:
+        is_key = parent is not None and index is None
+        self.check(self.parser.peek_event(), self.depth, 0 if is_key else 1)
+        return super().compose_node(parent, index)
 
-    def value(self, event: events.Event, path: KeyPath) -> object:
-        """Return what an event stands for or begins."""
-        start = len(self.seen) - 1
-        self.n_values += 1
-        if len(path) > MAX_DEPTH:
-            raise self.refusal(event, (), f"nested deeper than {MAX_DEPTH} levels; flatten it")
+    def check(self, place: Event | Node, depth: int, n_more: int = 1) -> None:
+        """Count values, and refuse what is too deep or too much."""
+        self.n_values += n_more
+        if depth > MAX_DEPTH:
+            raise self.refusal(place, (), f"nested deeper than {MAX_DEPTH} levels; flatten it")
         if self.n_values > MAX_VALUES:
             message = f"more than {MAX_VALUES:,} values; write fewer, or fewer aliases"
-            raise self.refusal(event, (), message)
-        self.lines.setdefault(path, event.start_mark.line + 1)
-        if isinstance(event, events.ScalarEvent):
-            return self.scalar(event, path)
-        result: dict[str, object] | list[object]
-        if isinstance(event, events.SequenceStartEvent):
-            result = []
-            while not isinstance(inner := self.next(), events.SequenceEndEvent):
-                result.append(self.value(inner, (*path, len(result))))
-        else:
-            result = {}
-            while not isinstance(inner := self.next(), events.MappingEndEvent):
-                key = self.key(inner, path, result)
-                self.lines[(*path, key)] = inner.start_mark.line + 1
-                result[key] = self.value(self.next(), (*path, key))
-        if anchor := getattr(event, "anchor", None):
-            self.anchors[anchor] = self.seen[start:]
+            raise self.refusal(place, (), message)
+
+    def value(self, node: Node, path: KeyPath) -> object:
+        """Return what a node stands for."""
+        self.check(node, len(path))
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if isinstance(node, ScalarNode):
+            return self.scalar(node, path)
+        if isinstance(node, SequenceNode):
+            return [self.value(each, (*path, n)) for n, each in enumerate(node.value)]
+        result: dict[str, object] = {}
+        for name, inner in node.value:
+            key = self.key(name, path, result)
+            self.lines[(*path, key)] = name.start_mark.line + 1
+            result[key] = self.value(inner, (*path, key))
         return result
 
-    def key(self, event: events.Event, path: KeyPath, known: Mapping[str, object]) -> str:
-        if not isinstance(event, events.ScalarEvent):
-            raise self.refusal(event, path, "a key is not a plain word; write `key: value`")
-        key = str(event.value)
+    def key(self, node: Node, path: KeyPath, known: Mapping[str, object]) -> str:
+        if not isinstance(node, ScalarNode):
+            raise self.refusal(node, path, "a key is not a plain word; write `key: value`")
+        key = str(node.value)
         if key == "<<":
-            raise self.refusal(event, path, "merge keys are not supported; write the keys")
+            raise self.refusal(node, path, "merge keys are not supported; write the keys")
         if key in known:
-            raise self.refusal(event, (*path, key), "given twice; remove one")
+            raise self.refusal(node, (*path, key), "given twice; remove one")
         return key
 
-    def scalar(self, event: events.ScalarEvent, path: KeyPath) -> object:
-        tag = event.ctag
-        if tag is None or str(tag) == "!":
-            tag = self.yaml.resolver.resolve(ScalarNode, event.value, event.implicit)
-        node = ScalarNode(tag, event.value, event.start_mark, event.end_mark, style=event.style)
+    def scalar(self, node: ScalarNode, path: KeyPath) -> object:
         kind = str(node.tag).removeprefix("tag:yaml.org,2002:")
         if kind == "timestamp":
             return node.value
         if kind not in ("str", "int", "float", "bool", "null"):
-            message = f"tag {node.tag!r} is not allowed; write a plain value"
-            raise self.refusal(event, path, message)
+            message = f"tag {str(node.tag)!r} is not allowed; write a plain value"
+            raise self.refusal(node, path, message)
         try:
-            return self.yaml.constructor.construct_object(node)
+            return self.loader.constructor.construct_object(node)
         except (LookupError, ValueError, OverflowError):  # as of `!!bool maybe`
             found = repr(node.value if len(node.value) <= 60 else f"{node.value[:57]}...")
             message = f"{found} is no {kind}; write one, or leave the tag out"
-            raise self.refusal(event, path, message) from None
+            raise self.refusal(node, path, message) from None
 
 
 def _override(data: dict[str, object], override: str) -> None:
