@@ -37,6 +37,10 @@ Progress = Callable[[int, int], object]
 MOST_MEMBERS = 100_000
 MOST_HOPS = 5
 PIECE = 1 << 12
+PATIENCE = 30.0
+"""Seconds without a byte after which a source is given up."""
+SLOWEST = 1024.0
+"""Bytes a second; a source that sends fewer for as long is given up too."""
 PIP_PATIENCE = 300.0
 RETRIES = 2
 BROKEN = (
@@ -208,21 +212,11 @@ def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) 
 class Transfer:
     """Downloads for pooch, with limits of size and speed, and encrypted on every hop.
 
-    A file of more than `most` bytes is not the requested one. A source is given up after `patience`
-    seconds without a byte, or when that long it sends fewer than `slowest` bytes a second.
+    A file of more than `most` bytes is not the requested one.
     """
 
-    def __init__(
-        self,
-        most: int,
-        progress: Progress | None = None,
-        *,
-        patience: float = 30.0,
-        slowest: float = 1024.0,
-    ) -> None:
+    def __init__(self, most: int, progress: Progress | None) -> None:
         self.most, self.progress = most, progress
-        self.patience, self.slowest = patience, slowest
-        self.done = self.total = 0
 
     def __call__(self, url: str, output: str | Path, pooch: object = None) -> None:
         """Download `url` to `output`; a `TransferError` ends the tries."""
@@ -237,7 +231,7 @@ class Transfer:
                 url,
                 headers=headers,
                 stream=True,
-                timeout=(10.0, self.patience),
+                timeout=(10.0, PATIENCE),
                 allow_redirects=False,
             )
             with answer, Path(output).open("wb") as file:
@@ -283,11 +277,9 @@ class Transfer:
         if self.progress:
             self.progress(self.done, self.total)
         elapsed = time.monotonic() - self._since
-        if elapsed > self.patience:
-            if (self.done - self._mark) / elapsed < self.slowest:
-                raise TransferError(
-                    f"slower than {self.slowest:,.0f} bytes a second for {self.patience:g} s"
-                )
+        if elapsed > PATIENCE:
+            if (self.done - self._mark) / elapsed < SLOWEST:
+                raise TransferError(f"slower than {SLOWEST:,.0f} bytes a second for {PATIENCE:g} s")
             self._since, self._mark = time.monotonic(), self.done
 
 

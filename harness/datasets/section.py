@@ -147,9 +147,9 @@ class DataSet:
             return self.known_hash
         return f"md5:{self.member_md5}" if self.member_md5 else None
 
-    def is_here(self, cache: Path | None = None, base: Path | None = None) -> bool:
+    def is_here(self, base: Path | None = None) -> bool:
         """Return whether it can be read without the network."""
-        places = self.local_places((cache or cache_folder()) / "datasets", base)
+        places = self.local_places(cache_folder() / "datasets", base)
         return self.kind != "archive" or any(place.is_file() for place in places)
 
     def local_places(self, downloads: Path, base: Path | None = None) -> Iterator[Path]:

@@ -10,7 +10,6 @@ import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -200,8 +199,8 @@ def known(monkeypatch):
 @pytest.fixture
 def impatient(monkeypatch):
     """Make downloads give up after fractions of a second."""
-    hasty = partial(download.Transfer, patience=0.4, slowest=100_000)
-    monkeypatch.setattr(download, "Transfer", hasty)
+    monkeypatch.setattr(download, "PATIENCE", 0.4)
+    monkeypatch.setattr(download, "SLOWEST", 100_000)
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda seconds: None))
 
 

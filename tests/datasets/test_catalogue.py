@@ -69,10 +69,11 @@ def test_no_pickle_is_bundled_and_the_terms_are_beside_the_ratings():
         assert part in terms
 
 
-def test_what_is_here_is_known(tmp_path):
+def test_what_is_here_is_known(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     (tmp_path / "datasets" / "ml-1m").mkdir(parents=True)
     (tmp_path / "datasets" / "ml-1m" / "ml-1m.zip").touch()
-    here = {each.name for each in datasets.available() if each.is_here(tmp_path)}
+    here = {each.name for each in datasets.available() if each.is_here()}
     assert here == {"ml-1m", "ml-latest-small-2016", "synthetic"}
 
 

@@ -265,7 +265,7 @@ class TestFetching:
         def full(*args):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(download.Transfer.func, "_count", full)
+        monkeypatch.setattr(download.Transfer, "_count", full)
         with pytest.raises(DownloadError, match="No space left on device"):
             fetch(known(serve(ARCHIVE).url), tmp_path)
 
