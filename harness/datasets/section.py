@@ -471,7 +471,7 @@ class DatasetSection(Section):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
-        if self.path is not None and self.name in ("synthetic", "bundled", "ml-latest-small-2016"):
+        if self.path is not None and self.data_set and self.data_set.kind != "archive":
             raise ValueError(f"{self.name} is not read from a path; leave out name or path")
         return self
 
