@@ -16,6 +16,7 @@ from surprise import model_selection as surprise_selection
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make
+from harness.splits.base import DrawnSplit
 from harness.splits.kinds import (
     GlobalTime,
     Holdout,
@@ -359,6 +360,12 @@ def test_parts_worked_by_hand(section, users, times, train, test, note):
     assert (split.train.tolist(), split.test.tolist()) == (train, test)
     assert split.name == section.describe()
     assert note is None or split.notes[0] == note
+
+
+@pytest.mark.parametrize("kind", [each for each in DrawnSplit.kinds if not each.from_files])
+def test_no_ratings_are_refused_by_every_kind(kind):
+    with pytest.raises(SplitError, match=r"has no ratings|0 ratings cannot fill|is left of 0"):
+        make(kind(), ratings_of([1, 2], [1, 2]).take(np.zeros(0, np.int64)), seed=0)
 
 
 LATEST = "columns has no timestamps; use choose: random"
