@@ -15,9 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.algorithms import models, registry, surprise
-from harness.algorithms.trainset import ColumnTrainset, Lists
+from harness.algorithms.trainset import ColumnTrainset, both_ways
 from harness.errors import AlgorithmError, DataError
-from harness.kernels import group_rows
 from harness.rankings.pairs import tie_keys, top_columns
 
 __all__ = ["estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"]
@@ -366,9 +365,7 @@ def _lists(users: list[object], items: Any, estimates: Any, ranks: Any = ()) -> 
     )
 
 
-def _checked_ratings(
-    trainset: ColumnTrainset, ratings: Mapping[object, float] | pd.DataFrame
-) -> pd.DataFrame:
+def _checked_ratings(trainset: ColumnTrainset, ratings: object) -> pd.DataFrame:
     """Return the ratings of new users with inner items."""
     if isinstance(ratings, pd.DataFrame):
         if missing := {"user", "item", "rating"} - {*ratings}:
@@ -376,6 +373,9 @@ def _checked_ratings(
                 f"ratings: no column {', '.join(sorted(missing))}; have user, item, rating"
             )
         frame = ratings[["user", "item", "rating"]].reset_index(drop=True)
+    elif not isinstance(ratings, Mapping):
+        kind = type(ratings).__name__
+        raise DataError(f"ratings: found a {kind}; give {{item: rating}} or a DataFrame")
     else:
         rows = [(NEW_USER, item, rating) for item, rating in ratings.items()]
         frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
@@ -402,20 +402,10 @@ def _checked_ratings(
 def _of_new_users(trainset: ColumnTrainset, frame: pd.DataFrame) -> ColumnTrainset:
     """Return a training set of new users whose items have the inner ids of another."""
     users, ids = pd.factorize(frame["user"])
-    items, values = frame["item"].to_numpy(), frame["rating"].to_numpy()
-    lists: list[Lists] = []
-    for owners, others, size in (
-        (users.astype(np.int32), items, len(ids)),
-        (items, users.astype(np.int32), trainset.n_items),
-    ):
-        offsets, order = group_rows(owners, size)
-        lists.append(Lists(offsets, others[order], values[order]))
-    new = ColumnTrainset(
-        lists[0],
-        lists[1],
-        (np.arange(len(ids), dtype=np.int32), trainset.item_codes),
-        (ids.tolist(), trainset.item_ids),
-        trainset.rating_scale,
-    )
+    columns = users.astype(np.int32), frame["item"].to_numpy(), frame["rating"].to_numpy()
+    codes = np.arange(len(ids), dtype=np.int32), trainset.item_codes
+    names = ids.tolist(), trainset.item_ids
+    lists = both_ways(*columns, len(ids), trainset.n_items)
+    new = ColumnTrainset(*lists, codes, names, trainset.rating_scale)
     new.__dict__["global_mean"] = trainset.global_mean
     return new

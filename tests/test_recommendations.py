@@ -227,6 +227,7 @@ CASES = [
     (lambda m: harness.fold_in(m, {1: 9.0}), DataError, "9.0; the scale .* is 1 to 5"),
     (lambda m: harness.fold_in(m, {1: float("nan")}), DataError, "nan; the scale"),
     (lambda m: harness.fold_in(m, {}), DataError, "none; give"),
+    (lambda m: harness.recommend(m, ["u0"]), DataError, "found a list; give {item: rating}"),
     (
         lambda m: harness.fold_in(m, pd.DataFrame({"user": [1]})),
         DataError,

@@ -166,17 +166,10 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         (0, [(0, 4.0), (1, 5.0)], np.float64(4.0))
         """
         values = np.asarray(ratings, np.float64)
-        user_codes, inner_users = _numbered(np.asarray(users), len(user_ids))
-        item_codes, inner_items = _numbered(np.asarray(items), len(item_ids))
-        user_offsets, by_user = group_rows(inner_users, len(user_codes))
-        item_offsets, by_item = group_rows(inner_items, len(item_codes))
-        return cls(
-            Lists(user_offsets, inner_items[by_user], values[by_user]),
-            Lists(item_offsets, inner_users[by_item], values[by_item]),
-            (user_codes, item_codes),
-            (user_ids, item_ids),
-            scale,
-        )
+        inner_users, user_codes = _numbered(users)
+        inner_items, item_codes = _numbered(items)
+        lists = both_ways(inner_users, inner_items, values, len(user_codes), len(item_codes))
+        return cls(*lists, (user_codes, item_codes), (user_ids, item_ids), scale)
 
     @classmethod
     def of_ratings(cls, data: Ratings, rows: Offsets | slice = slice(None)) -> ColumnTrainset:
@@ -269,13 +262,22 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         return {name: value for name, value in vars(self).items() if name not in derived}
 
 
-def _numbered(rows: Codes, n_codes: int) -> tuple[Codes, Codes]:
-    """Return the codes in the order in which they first appear, and the inner id of each row."""
-    first = np.full(n_codes, len(rows))
-    np.minimum.at(first, rows, np.arange(len(rows)))
-    seen = np.flatnonzero(first < len(rows))
-    codes: Codes = seen[np.argsort(first[seen])].astype(np.int32)
-    return codes, _inverse(codes, n_codes)[rows]
+def both_ways(
+    users: Codes, items: Codes, ratings: Floats, n_users: int, n_items: int
+) -> tuple[Lists, Lists]:
+    """Group columns of inner ids and ratings by user and by item."""
+    user_offsets, by_user = group_rows(users, n_users)
+    item_offsets, by_item = group_rows(items, n_items)
+    of_users = Lists(user_offsets, items[by_user], ratings[by_user])
+    return of_users, Lists(item_offsets, users[by_item], ratings[by_item])
+
+
+def _numbered(rows: npt.ArrayLike) -> tuple[Codes, Codes]:
+    """Return the inner id of each row, and the codes in the order in which they first appear."""
+    import pandas as pd  # not before a fit: a refused config loads little
+
+    inner, codes = pd.factorize(np.asarray(rows, np.int32))
+    return inner.astype(np.int32), codes
 
 
 def _inverse(codes: Codes, n_codes: int) -> Codes:
