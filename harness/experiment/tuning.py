@@ -210,15 +210,15 @@ def n_planned(plan: Plan, algorithm: int) -> int | None:
         return None if space else 1
     if tuning.method == "tpe":  # which may try a setting again
         return 1 + tuning.trials
-    size = _grid_size if tuning.method == "grid" else _n_settings
-    return 1 + int(min(tuning.trials, size(space)))
+    size = _n_settings(_grid_of(space) if tuning.method == "grid" else space)
+    return 1 + int(min(tuning.trials, size))
 
 
 def cut_grids(experiment: Experiment) -> Iterator[str]:
     """Yield a note for each algorithm whose grid has more settings than there are trials."""
     tuning = experiment.tuning
     for algorithm in experiment.algorithms:
-        size = _grid_size(space_of(algorithm))
+        size = _n_settings(_grid_of(space_of(algorithm)))
         if tuning.method == "grid" and tuning.trials is not None and size > tuning.trials:
             yield (
                 f"{algorithm.title}: the grid has {size:,} settings, of which {tuning.trials:,}, "
@@ -240,10 +240,9 @@ def settings_of(tuning: Tuning, space: SearchSpace, seed: int, *names: object) -
     rng = seeds.generator(seed, "search", *names)
     if tuning.method == "random":
         return _draws(space, rng)
-    points = {name: _points(values) for name, values in space.items()}
-    if tuning.trials is not None and _grid_size(space) > tuning.trials:
-        return _draws(points, rng)
-    return _product(points)
+    grid = _grid_of(space)
+    is_whole = _n_settings(grid) <= (tuning.trials or math.inf)
+    return _product(grid) if is_whole else _draws(grid, rng)
 
 
 class _Parzen(Iterator[Setting]):
@@ -313,17 +312,17 @@ def _draw(values: Values, rng: np.random.Generator) -> Value:
     return min(max(round(drawn), int(values.low)), int(values.high)) if values.whole else drawn
 
 
+def _grid_of(space: SearchSpace) -> dict[str, list[Value]]:
+    """Return a space of the values that a grid takes."""
+    return {name: _points(values) for name, values in space.items()}
+
+
 def _points(values: Values) -> list[Value]:
-    """Return the values that a grid takes."""
     if not isinstance(values, Range):
         return _distinct(values)
     spread = np.geomspace if values.log else np.linspace
     points = spread(values.low, values.high, values.points).tolist()
     return _distinct(sorted(map(round, points)) if values.whole else points)
-
-
-def _grid_size(space: SearchSpace) -> int:
-    return math.prod(len(_points(values)) for values in space.values()) if space else 0
 
 
 def _product(space: Mapping[str, Iterable[Value]]) -> Iterator[Setting]:
