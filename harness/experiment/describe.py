@@ -92,7 +92,7 @@ def _of_ratings(
 ) -> DataDescription:
     both = (data.users, data.items)
     of_user, of_item = (np.unique(codes, return_counts=True)[1] for codes in both)
-    least, most, distinct = _by_user(data.users, data.ratings)
+    distinct = _n_distinct(data.users, data.ratings)
     several, span = of_user > 1, []
     if data.timestamps is not None and len(data):
         ends = (data.timestamps.min(), data.timestamps.max())
@@ -114,7 +114,7 @@ def _of_ratings(
         mean=float(data.ratings.mean()),
         median=float(np.median(data.ratings)),
         distinct_per_user=float(np.median(distinct)),
-        constant_users=float((least == most)[several].mean()) if several.any() else 0.0,
+        constant_users=float((distinct == 1)[several].mean()) if several.any() else 0.0,
         span=span,
         notes=[*data.notes, *filters],
         splits=splits,
@@ -124,15 +124,11 @@ def _of_ratings(
     return found
 
 
-def _by_user(
-    users: NDArray[np.int32], ratings: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the least and the most of each user's ratings, and how many are distinct."""
-    values = np.unique(ratings)
-    keys = np.unique(users * np.int64(len(values)) + np.searchsorted(values, ratings))
-    owners, ranks = np.divmod(keys, len(values))
-    _, starts, counts = np.unique(owners, return_index=True, return_counts=True)
-    return values[ranks[starts]], values[ranks[starts + counts - 1]], counts
+def _n_distinct(users: NDArray[np.int32], ratings: NDArray[np.float64]) -> NDArray[np.integer[Any]]:
+    """Return how many distinct ratings each user gave, in the order of the users' codes."""
+    import pandas as pd
+
+    return pd.Series(ratings).groupby(users).nunique().to_numpy()
 
 
 def _quantiles(counts: NDArray[np.int64]) -> dict[Quantile, float]:
@@ -160,7 +156,6 @@ def _of_split(fold: Split, cuts: list[int]) -> SplitDescription:
     data, train, test, times = fold.ratings, fold.train, fold.test, fold.ratings.timestamps
     counts = np.unique(data.users[test], return_counts=True)[1]
     unknown_users, unknown_items = fold.unknown
-    least, most, _ = _by_user(data.users[test], data.ratings[test])
     return SplitDescription(
         name=fold.name,
         n_folds=fold.n_folds,
@@ -171,7 +166,7 @@ def _of_split(fold: Split, cuts: list[int]) -> SplitDescription:
         unknown_items=unknown_items,
         per_user=_quantiles(counts),
         short={str(k): float((counts <= k).mean()) for k in cuts},
-        equal=float((least == most).mean()),
+        equal=float((_n_distinct(data.users[test], data.ratings[test]) == 1).mean()),
         backwards=bool(times is not None and times[train].min() > times[test].max()),
         notes=list(fold.notes),
     )
