@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -207,40 +207,35 @@ class Pool:
         self, cells: list[Cell], patience: float, check: Check
     ) -> Iterator[tuple[Cell, Outcome | None]]:
         """Compute cells in child processes, with a thread for each that waits for its answers."""
-        size, n_left = min(self.workers, len(cells)), len(cells)
+        size = min(self.workers, len(cells))
         threads, limit = max(1, n_threads() // size), self.plan.experiment.execution.time_limit
-        news: queue.SimpleQueue[tuple[Cell, Outcome | BaseException | Progress | None]]
+        news: queue.SimpleQueue[Future[Outcome | None] | tuple[Cell, str, int, int]]
         news = queue.SimpleQueue()
 
         def compute(cell: Cell) -> Outcome:
             child, task = self._child(threads), Task(cell, size, threads)
-            outcome = child.compute(task, lambda *stage: news.put((cell, stage)), limit)
+            outcome = child.compute(task, lambda *stage: news.put((cell, *stage)), limit)
             self._idle.append(child)
             return outcome
 
-        def work(cell: Cell) -> None:
-            try:
-                news.put((cell, self._finish(cell, partial(compute, cell), patience)))
-            except BaseException as error:  # it ends the run, not only this thread
-                news.put((cell, error))
-
         workers = ThreadPoolExecutor(size)
+        pending: dict[Future[Outcome | None], Cell] = {}
         try:
             for cell in cells:
-                workers.submit(work, cell)
-            while n_left:
+                future = workers.submit(self._finish, cell, partial(compute, cell), patience)
+                pending[future] = cell
+                future.add_done_callback(news.put)
+            while pending:
                 check()
                 with suppress(queue.Empty):
-                    cell, answer = news.get(timeout=LOOK_SECONDS)
-                    if isinstance(answer, BaseException):
-                        raise answer
+                    answer = news.get(timeout=LOOK_SECONDS)
                     if isinstance(answer, tuple):
-                        self.report(cell, *answer)
-                    else:
-                        n_left -= 1
-                        yield cell, answer
+                        self.report(*answer)
+                    else:  # what went wrong beside a cell ends the run
+                        ended = answer.result()
+                        yield pending.pop(answer), ended
         finally:
-            if n_left:  # interrupted, or failed: what is under way is not waited for
+            if pending:  # interrupted, or failed: what is under way is not waited for
                 self.__exit__(None, None, None)
             workers.shutdown(cancel_futures=True)
 
@@ -263,10 +258,6 @@ class Pool:
             self._begun.add(cell.key)
             self.watch(CellStarted(cell.title))
         self.watch(Stage(cell.title, stage, done, total))
-
-
-Progress = tuple[str, int, int]
-"""A stage, the steps done and the steps in all."""
 
 
 class ChildProcess:
