@@ -119,10 +119,7 @@ class OneSidedEntry(Algorithm):
     """Scores for whole blocks."""
 
     kind = "baseline"
-
-    @classmethod
-    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
-        return super().fold_in(model, trainset) if model.of_users else {}
+    items_alone = True
 
     def estimates(self, users: Codes, items: Codes) -> Estimates:
         inner = users if self.model.of_users else items
@@ -199,6 +196,7 @@ class UserMeanEntry(OneSidedEntry):
     summary = "the user's mean rating in training, the mean of all ratings for an unknown user"
     unknown_user = MEAN
     style = ("grey", "^", "-.", True)
+    items_alone = False
 
 
 class NormalPredictor(Algorithm):

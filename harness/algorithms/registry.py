@@ -114,6 +114,8 @@ class Algorithm(ABC):
     """Its estimate for a user without training ratings; of a known item, where that matters."""
     truncates: ClassVar[bool] = False
     """Whether Surprise reads ratings into C integers: 4.5 stars count as 4."""
+    items_alone: ClassVar[bool] = False
+    """Whether it learns of items alone: of a user, estimates need nothing but the ratings."""
     draws_in_order: ClassVar[bool] = False
     """Whether it draws a number for each estimate, one after the other."""
     takes_codes: ClassVar[bool] = False
@@ -203,6 +205,8 @@ class Algorithm(ABC):
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
         """Return the attributes of a model of the users of `trainset`, with the same items."""
+        if cls.items_alone:
+            return {}
         raise AlgorithmError(
             f"{cls.name}: it cannot take new users; SVD, SVDpp, NMF, BaselineOnly, SlopeOne, the "
             "neighbour methods with `user_based: false`, Popularity, ItemMean, EASE, PureSVD and "

@@ -166,15 +166,12 @@ class EASEEntry(TopNEntry):
     citation = "steck2019embarrassingly"
     style = ("pink", "o", "-", True)
     space = {"reg": log_range(1.0, 10_000.0)}
+    items_alone = True
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
         inverted = min(size.n_users, size.n_items)
         return DOUBLE * size.n_items * (size.n_items + 3 * inverted) + 4 * SPARSE * size.n_ratings
-
-    @classmethod
-    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
-        return {}
 
 
 class PureSVD(TopN):
@@ -328,10 +325,7 @@ class BinaryItemKNNEntry(BinaryKNNEntry):
     summary = "similarity, by who rated both, to the items that the user rated; for top-N lists"
     citation = "deshpande2004item"
     style = ("orange", "s", "-.", True)
-
-    @classmethod
-    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
-        return {}
+    items_alone = True
 
 
 class BinaryUserKNN(BinaryKNN):
