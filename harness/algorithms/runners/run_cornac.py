@@ -9,12 +9,9 @@ def fit(request, users, items, ratings):
     """Fit on all ratings; Cornac numbers users and items in the order in which they appear."""
     params = dict(request["params"])
     of_model = getattr(cornac.models, request["model"])
-    if "seed" in of_model.__init__.__code__.co_varnames:
-        params["seed"] = request["seed"]
-    if "num_threads" in of_model.__init__.__code__.co_varnames:
-        params.setdefault("num_threads", request["threads"])
-    if "verbose" in of_model.__init__.__code__.co_varnames:
-        params["verbose"] = False
+    of_run = {"seed": request["seed"], "num_threads": request["threads"], "verbose": False}
+    taken = of_model.__init__.__code__.co_varnames
+    params |= {name: value for name, value in of_run.items() if name in taken}
     rows = zip(users.tolist(), items.tolist(), ratings.tolist(), strict=True)
     train = Dataset.from_uir(list(rows), seed=request["seed"])
     model = of_model(**params)

@@ -7,14 +7,7 @@ import implicit.nearest_neighbours
 import numpy as np
 from scipy.sparse import csr_matrix
 
-MODELS = {
-    "AlternatingLeastSquares": implicit.cpu.als.AlternatingLeastSquares,
-    "BayesianPersonalizedRanking": implicit.cpu.bpr.BayesianPersonalizedRanking,
-    "LogisticMatrixFactorization": implicit.cpu.lmf.LogisticMatrixFactorization,
-    "CosineRecommender": implicit.nearest_neighbours.CosineRecommender,
-    "TFIDFRecommender": implicit.nearest_neighbours.TFIDFRecommender,
-    "BM25Recommender": implicit.nearest_neighbours.BM25Recommender,
-}
+HOMES = (implicit.cpu.als, implicit.cpu.bpr, implicit.cpu.lmf, implicit.nearest_neighbours)
 
 
 def fit(request, users, items, ratings):
@@ -23,7 +16,8 @@ def fit(request, users, items, ratings):
     if not request["model"].endswith("Recommender"):
         params["random_state"] = request["seed"]
     params["num_threads"] = request["threads"]
-    model = MODELS[request["model"]](**params)
+    home = next(each for each in HOMES if hasattr(each, request["model"]))
+    model = getattr(home, request["model"])(**params)
     shape = request["n_users"], request["n_items"]
     counts = csr_matrix((ratings.astype(np.float32), (users, items)), shape=shape)
     model.fit(counts, show_progress=False)

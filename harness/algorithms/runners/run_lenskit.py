@@ -15,11 +15,9 @@ HOMES = (lenskit.als, lenskit.basic, lenskit.knn)
 
 def fit(request, users, items, ratings):
     """Train on all ratings; users and items are numbered as the harness numbers them."""
-    of_model = next(
-        getattr(home, request["model"]) for home in HOMES if hasattr(home, request["model"])
-    )
+    home = next(each for each in HOMES if hasattr(each, request["model"]))
     frame = pd.DataFrame({"user_id": users, "item_id": items, "rating": ratings})
-    model = of_model(**request["params"])
+    model = getattr(home, request["model"])(**request["params"])
     model.train(from_interactions_df(frame), TrainingOptions(rng=request["seed"]))
     order = np.argsort(users, kind="stable")
     edges = np.searchsorted(users[order], np.arange(request["n_users"] + 1))
