@@ -24,7 +24,7 @@ from harness import __version__
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset, Lists, RawIds
-from harness.errors import AlgorithmError
+from harness.errors import AlgorithmError, ResultsError
 from harness.files import write_whole
 
 __all__ = ["load_model", "save_model"]
@@ -107,7 +107,10 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
         archive.writestr(zipfile.ZipInfo(HEADER, DATE), content)
         for name, data in parts.items():
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", DATE), data)
-    write_whole(Path(path), file.getvalue())
+    try:
+        write_whole(Path(path), file.getvalue())
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
 
 
 def load_model(path: str | Path) -> surprise.AlgoBase:
