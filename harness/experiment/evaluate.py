@@ -109,8 +109,8 @@ def evaluate(
                     )
                     continue
                 pool.watch(Stage(cell.title, "metrics"))
-                chosen = plan.experiment.algorithms[cell.algorithm]
-                prefers = registry.entry(chosen.name).gives_preferences(chosen.params)
+                entry = registry.entry(plan.experiment.algorithms[cell.algorithm].name)
+                prefers = entry.gives_preferences(cell.params)  # as a search chose them
                 scores, result = scored(plan, plan.split(cell), name, record, prefers)
                 result.found = cell.key not in pool.computed
                 results[position] = result
@@ -254,7 +254,7 @@ def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -
             *_notes_on_metrics(plan, found, compared, cells),
             *_notes_on_times(cells),
             *_notes_on_ties(found, cells),
-            *_notes_on_algorithms(plan),
+            *_notes_on_algorithms(plan, found),
         ]
     )
 
@@ -402,13 +402,15 @@ def _notes_on_ties(found: Evaluation, cells: list[CellResult]) -> Iterator[str]:
         yield f"{label}: ties at the cut decide the score of {whose} users: {named}"
 
 
-def _notes_on_algorithms(plan: Plan) -> Iterator[str]:
+def _notes_on_algorithms(plan: Plan, found: Evaluation) -> Iterator[str]:
     """Note what the names of algorithms and data sets do not tell."""
     known = [(each, registry.entry(each.name)) for each in plan.experiment.algorithms]
     left = [each.title for each, entry in known if each.search is None and entry.space]
     if plan.is_tuned and left:
         yield f"not tuned, beside tuned algorithms: {', '.join(left)}"
-    preferring = [each.title for each, entry in known if entry.gives_preferences(each.params)]
+    entries = {each.title: entry for each, entry in known}
+    prefers = (c.algorithm for c in found.cells if entries[c.algorithm].gives_preferences(c.params))
+    preferring = dict.fromkeys(prefers)
     blank = [str(metric) for metric in plan.metrics if metric.needs_ratings]
     if preferring and blank:
         yield (

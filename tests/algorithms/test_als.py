@@ -114,6 +114,17 @@ class TestEstimates:
         notes = harness.run(config, ratings=plays, results=None).info["notes"]
         assert any(note.startswith("implicit-als: estimates are scores on") for note in notes)
 
+    @pytest.mark.parametrize("written", [True, False])
+    def test_whether_a_tuned_row_has_ratings_is_what_the_search_chose(self, plays, written):
+        search = {"implicit": [not written]}
+        row = {"name": "spark-als", "params": {"implicit": written}, "search": search}
+        tuning = {"method": "grid", "trials": 1, "metric": "rmse"}  # clipped, it is smaller
+        config = CONFIG | {"algorithms": [row], "baselines": False, "metrics": ["rmse"]}
+        info = harness.run(config | {"tuning": tuning}, ratings=plays, results=None).info
+        assert info.cells[0].params["implicit"] is False
+        assert info.rows[0].scores["rmse"] is not None
+        assert not any("left blank" in note for note in info.notes)
+
 
 class TestNoise:
     @pytest.mark.parametrize(
