@@ -91,7 +91,8 @@ def check(name: str, params: Params) -> Iterator[Fault]:
             hint = suggestion(each, declared.params)
             yield ("params", each), f"{library.title}'s {model} has no such parameter here; {hint}"
     python = params.get("python")
-    if python is not None and not (isinstance(python, str) and shutil.which(python)):
+    found = isinstance(python, str) and shutil.which(Path(python).expanduser())
+    if python is not None and not found:
         yield (
             ("params", "python"),
             f"found {python!r}; it must be an interpreter that has {library.distribution}",
@@ -223,13 +224,13 @@ class LibraryModel(Preferring):
             "sha256": sent,
         }
         (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
-        python = self.python or str(environment(self.library))
+        python = Path(self.python).expanduser() if self.python else environment(self.library)
         threads = dict.fromkeys(THREADS, str(n_threads()))
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         with (folder / "errors.txt").open("w+", encoding="utf-8", errors="replace") as errors:
             # The runner ends when its standard input does: at the latest when this process ends.
             with subprocess.Popen(  # noqa: S603 - ours, or the user's own
-                [python, str(RUNNERS.joinpath("runner.py")), str(folder)],
+                [str(python), str(RUNNERS.joinpath("runner.py")), str(folder)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,

@@ -101,6 +101,15 @@ def test_what_has_no_score_is_last_in_a_catalogue_and_impossible_alone(toy):
     assert rows.tolist() == [[0.0, -3.2, -0.2]]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the interpreter is a shell script")
+def test_an_interpreter_may_be_in_the_home_folder(toy, tmp_path, monkeypatch):
+    (tmp_path / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tmp_path / "python").chmod(0o700)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert [*libraries.check("toy/Stars", {"python": "~/python"})] == []
+    assert toy("Stars", python="~/python").scores.shape == (3, 3)
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
