@@ -191,9 +191,8 @@ class SparkALS(AlternatingLeastSquares):
         columns = user_numbers[users], item_numbers[items], ratings.astype(np.float32)
         table = pa.table(columns, names=["user", "item", "rating"])
         session = local_session(self.label)
-        with warnings.catch_warnings():
-            # It warns of every version of pandas that is newer than itself.
-            warnings.simplefilter("ignore", FutureWarning)
+        # It warns of every version of pandas that is newer than itself.
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
             from pyspark.ml.recommendation import ALS
 
             als = ALS(
@@ -306,8 +305,8 @@ class ImplicitALS(AlternatingLeastSquares):
         confidence = (1.0 + self.alpha * ratings).astype(np.float32)
         shape = (trainset.n_users, trainset.n_items)
         # Its own threads share the users; those of the linear algebra would get in their way.
-        with threadpool_limits(1, "blas"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
+        quiet = warnings.catch_warnings(action="ignore", category=RuntimeWarning)
+        with threadpool_limits(1, "blas"), quiet:
             library = Library(
                 factors=self.n_factors,
                 regularization=self.reg,

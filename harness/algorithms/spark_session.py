@@ -109,9 +109,8 @@ def local_session(who: str = "Spark", settings: dict[str, str] | None = None) ->
 
     It takes half of the free memory and opens no port to other machines; `who` starts messages.
     """
-    with warnings.catch_warnings():
-        # It warns of every version of pandas that is newer than itself.
-        warnings.simplefilter("ignore", FutureWarning)
+    # It warns of every version of pandas that is newer than itself.
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):
         return _session(who, settings or {})
 
 

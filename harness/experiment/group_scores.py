@@ -309,13 +309,12 @@ def item_scores(
     scores = {}
     for metric in wanted:
         rule = metric.having(undefined=None) if "undefined" in metric.params else metric
-        found = _random([rule], lists) if at_random else _scores([rule], lists)
-        scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, found[str(rule)], np.nan)
+        if at_random:
+            found = _random([rule], lists)[str(rule)]
+        else:
+            found = metrics.score([rule], lists)[rule].per_user
+        scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, found, np.nan)
     return scores
-
-
-def _scores(wanted: Sequence[Metric], lists: Rankings) -> dict[str, Floats]:
-    return {str(each): scores.per_user for each, scores in metrics.score(wanted, lists).items()}
 
 
 def _random(wanted: Sequence[Metric], lists: Rankings) -> dict[str, Floats]:

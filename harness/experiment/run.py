@@ -250,7 +250,6 @@ def fit_row(
             )
         for sentence in found.evidence:
             say(sentence)
-        config |= {"baselines": False, "statistics": None}
     plan = Plan.from_config(
         config,
         # Without a name the rows that are written count, not those that are added to them.

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import takewhile
 from statistics import fmean, stdev
@@ -26,7 +26,7 @@ from harness.datasets.section import CATALOGUE
 from harness.errors import DataError, MetricError, ResultsError, suggestion
 
 if TYPE_CHECKING:
-    from harness.experiment.events import Event
+    from harness.experiment.events import Watch
     from harness.results.record import AnyCell
 
 __all__ = [
@@ -245,9 +245,7 @@ class Reproduction:
             value, here = finding.published, finding.here
             if not isinstance(value, (int, float)) or not isinstance(here, (int, float)):
                 continue
-            if finding.verdict not in EQUAL and finding.verdict != "differs":
-                continue
-            if math.isnan(value) or math.isnan(here):
+            if finding.verdict not in (*EQUAL, "differs") or math.isnan(value) or math.isnan(here):
                 continue
             n = len(Decimal(repr(value)).normalize().as_tuple().digits)
             printed += n
@@ -319,9 +317,7 @@ def _compute(quantity: Quantity) -> object:
     return per_user[:, 0].tolist() if isinstance(quantity.expected, list) else scores[0].mean
 
 
-def trained_runs(
-    watch: Callable[[Event], object] | None = None, **options: Any
-) -> dict[tuple[str, str], Run]:
+def trained_runs(watch: Watch = lambda event: None, **options: Any) -> dict[tuple[str, str], Run]:
     """Return how each published value that needs training is computed: its config is run, once.
 
     `watch` is called with every event of a run; other options are those of `harness.run`. A run
@@ -330,9 +326,7 @@ def trained_runs(
 
     @cache
     def finished(config: str) -> harness.Run | NotRun:
-        chosen = {"overrides": ["statistics=null", "baselines=false"], **options}
-        if watch is not None:
-            chosen["watch"] = watch
+        chosen = {"overrides": ["statistics=null", "baselines=false"], "watch": watch, **options}
         try:
             return harness.run(bundled()[config], results=None, **chosen)
         except DataError as error:
@@ -429,25 +423,24 @@ def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
     note = quantity.note
     printed = math.nan if printed is None else printed
     wrong, why = quantity.errata.get(name, (printed, ""))
+    finding = partial(Finding, quantity.source, what, wrong)
     if isinstance(here, NotRun):
-        return Finding(quantity.source, what, wrong, None, None, "not run", here.why)
+        return finding(None, None, "not run", here.why)
     verdict = _verdict(printed, here)
     if why:
         right = verdict.startswith("equal") or (
             math.isnan(printed) and _verdict(wrong, here) == "differs"
         )
-        return Finding(
-            quantity.source, what, wrong, here, here - wrong, "erratum" if right else "differs", why
-        )
+        return finding(here, here - wrong, "erratum" if right else "differs", why)
     if name in TIMES:
-        return Finding(quantity.source, what, printed, here, None, "another machine", note)
+        return finding(here, None, "another machine", note)
     if isinstance(here, Band):
         note = "; ".join(part for part in (note, here.about) if part)
     numeric = isinstance(printed, (int, float)) and isinstance(here, (int, float))
     difference = float(here - printed) if numeric and not math.isnan(here) else None
     if difference is not None and verdict == "differs" and note.startswith("the source truncates"):
         verdict = "truncated" if 0 < difference < _unit(printed) else verdict
-    return Finding(quantity.source, what, printed, here, difference, verdict, note)
+    return finding(here, difference, verdict, note)
 
 
 def _verdict(printed: Any, here: Any) -> str:
