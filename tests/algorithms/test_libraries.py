@@ -238,10 +238,7 @@ def test_each_library_in_an_environment_of_its_own_equals_its_formula(
     except AlgorithmError as error:
         pytest.skip(str(error))
     ratings = harness.load({"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 900}})
-    trainset = ColumnTrainset.from_columns(
-        ratings.users, ratings.items, ratings.ratings,
-        user_ids=ratings.user_ids, item_ids=ratings.item_ids, scale=ratings.scale,
-    )  # fmt: skip
+    trainset = ColumnTrainset.of_ratings(ratings)
     model = LibraryModel(name, random_state=0, **params)
     model.fit(trainset)
     assert np.abs(model.scores - expected(trainset)).max() < 2e-4  # some compute in float32

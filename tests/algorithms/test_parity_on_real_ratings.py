@@ -1,7 +1,6 @@
 """Fits and estimates on half stars (bundled) and whole stars (MovieLens 100K), against Surprise."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from harness import datasets
@@ -40,13 +39,8 @@ def halves(ratings, fewest):
     order = np.random.default_rng(0).permutation(often)
     cut = 3 * len(order) // 4
     train, test = order[:cut], order[cut:]
-    users, items, values = ratings.users[train], ratings.items[train], ratings.ratings[train]
-    ids = {"user_ids": ratings.user_ids, "item_ids": ratings.item_ids}
-    columns = ColumnTrainset.from_columns(users, items, values, **ids, scale=ratings.scale)
-    names = ratings.user_ids[users], ratings.item_ids[items]
-    frame = pd.DataFrame({"user": names[0], "item": names[1], "rating": values})
-    reader = surprise.Reader(rating_scale=ratings.scale)
-    plain = surprise.Dataset.load_from_df(frame, reader).build_full_trainset()
+    plain = ratings.take(train).to_surprise().build_full_trainset()
+    columns = ColumnTrainset.of_ratings(ratings, train)
     return columns, plain, ratings.users[test], ratings.items[test]
 
 

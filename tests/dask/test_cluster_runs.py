@@ -10,15 +10,7 @@ from importlib.metadata import version
 import numpy as np
 import pandas as pd
 import pytest
-from cluster_processes import (
-    Running,
-    config_here,
-    config_on,
-    marks,
-    paced,
-    table_text,
-    wait_until,
-)
+from cluster_processes import Running, config_here, config_on, marks, paced, table_text, wait_until
 
 from harness import datasets, splits
 from harness.datasets import Ratings
