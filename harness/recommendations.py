@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset, both_ways
 from harness.errors import AlgorithmError, DataError
+from harness.kernels import rows_of_owners
 from harness.rankings.pairs import tie_keys, top_columns
 
 __all__ = ["estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"]
@@ -235,8 +236,8 @@ def recommend_in_blocks(
         models.check_and_clip(model, estimates, clip)
         allowed = np.ones(estimates.shape, dtype=bool) if least is None else estimates >= least
         if seen == "leave-out":
-            for row, user in enumerate(inner[start:stop].tolist()):
-                allowed[row, rated[offsets[user] : offsets[user + 1]]] = False
+            rows, places = rows_of_owners(offsets, inner[start:stop])
+            allowed[rows, rated[places]] = False
         estimates[~allowed] = -np.inf
         block_keys = keys[0][start:stop], keys[1]
         top = top_columns(estimates, allowed, min(n, trainset.n_items), block_keys)
