@@ -110,8 +110,26 @@ def cannot_distinguish(
     return "every order of these lists scores the same"
 
 
-def tied_share(rankings: Rankings, k: int) -> float:
-    """Return the share of users for whom a tie decides which judged items are above rank `k`."""
-    straddles = (rankings.tie_low <= k) & (rankings.tie_high > k)
-    owners = np.repeat(np.arange(rankings.n_users), np.diff(rankings.offsets))
-    return len(np.unique(owners[straddles])) / max(1, rankings.n_users)
+def tied_shares(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, float]:
+    """Return by label the share of users whose score depends on the order of equal estimates.
+
+    That is where the best and the worst order of a user's ties differ in a metric of lists.
+
+    >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 1], [1, 2], [2, 2], [2])
+    >>> tied_shares(metrics.parse_many("ndcg@2, recall@2"), lists)
+    {'ndcg@2': 1.0, 'recall@2': 0.0}
+    """
+    listed = [each for each in wanted if not each.needs_pairs and not each.needs_items]
+    found = dict.fromkeys(map(str, listed), 0.0)
+    if np.array_equal(rankings.tie_low, rankings.tie_high):
+        return found
+    for neutral in {each.neutral for each in listed}:
+        own = [each for each in listed if each.neutral == neutral]
+        best, worst = (
+            metrics.score(own, resolve_ties(rankings, Value(rule), neutral))
+            for rule in ("best", "worst")
+        )
+        for metric in own:
+            gaps = np.abs(best[metric].per_user - worst[metric].per_user)
+            found[str(metric)] = float((gaps > NO_DIFFERENCE).mean())
+    return found

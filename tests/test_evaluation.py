@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import metrics, rankings
-from harness.evaluation import bound_scores, evaluate, tied_share
+from harness.evaluation import bound_scores, evaluate, tied_shares
 
 lists = st.lists(
     st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(1, 5)), min_size=2, max_size=40
@@ -36,7 +36,16 @@ def test_users_who_are_not_evaluated_have_no_score():
     assert not np.isnan(scores["mae"].per_user).any()
 
 
-def test_only_ties_across_the_cut_count():
-    ranked = rankings.from_pairs([0, 0, 0, 1, 1], [2, 1, 1, 2, 1], [5, 4, 3, 5, 4])
-    assert tied_share(ranked, 2) == 0.5
-    assert tied_share(ranked, 1) == tied_share(ranked, 3) == 0.0
+def test_ties_count_where_they_decide_a_score():
+    columns = [[0, 2, 5], [0, 1, 4], [0, 1, 3], [1, 2, 5], [1, 1, 4], [2, 1, 4], [2, 1, 4]]
+    ranked = rankings.from_pairs(*np.array(columns, dtype=float).T)  # user 2: a tie of equals
+    wanted = metrics.parse_many("ndcg@1, ndcg@2, ndcg@3, recall@2, recall(threshold=4)@2, rmse")
+    found = tied_shares(wanted, ranked)
+    third = pytest.approx(1 / 3)
+    assert found == {
+        "ndcg@1": 0.0,
+        "ndcg@2": third,  # which of the two tied items is above the cut
+        "ndcg@3": third,  # both are above it, and have two ranks
+        "recall@2": 0.0,
+        "recall(threshold=4)@2": third,
+    }

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TIED_SHARE = 0.05
-"""A larger share of users with ties at the cut gets a note."""
+"""A larger share of users whose score depends on ties gets a note."""
 MANY = 1 / 3
 """A share of users from which the note says that they are many."""
 
@@ -177,11 +177,7 @@ def scored(
             label: Score(mean=mean_or_none([each.mean]), n_undefined=int(each.n_undefined))
             for label, each in scores.items()
         },
-        tied_at_cut={
-            str(metric): evaluation.tied_share(record.rankings, metric.k)
-            for metric in wanted
-            if metric.k and not metric.needs_items
-        },
+        tied=evaluation.tied_shares(wanted, record.rankings),
     )
     return scores, result
 
@@ -392,14 +388,14 @@ def _notes_on_ties(found: Evaluation, cells: list[CellResult]) -> Iterator[str]:
     affected: dict[str, dict[str, float]] = defaultdict(dict)
     for cell in cells:
         reasons = found.undistinguished.get(cell.table, {})
-        for label, share in cell.tied_at_cut.items():
+        for label, share in cell.tied.items():
             if share > TIED_SHARE and not all(reasons.get(label, [None])):
                 worst = affected[label]
                 worst[cell.algorithm] = max(worst.get(cell.algorithm, 0.0), share)
     for label, shares in affected.items():
         named = ", ".join(f"{name} ({share:.0%})" for name, share in shares.items())
         whose = "many" if max(shares.values()) >= MANY else "some"
-        yield f"{label}: ties at the cut decide the score of {whose} users: {named}"
+        yield f"{label}: ties decide the score of {whose} users: {named}"
 
 
 def _notes_on_algorithms(plan: Plan, found: Evaluation) -> Iterator[str]:

@@ -173,11 +173,11 @@ def parameter_tables(summary: Summary) -> list[TextTable]:
 
 
 def _tie_table(summary: Summary, table: ResultTable) -> TextTable:
-    """Return the users with ties at the cut, and the values under each rule for ties."""
+    """Return the users whose score depends on ties, and the values under each rule for ties."""
     import pandas as pd
 
-    title = _titled("Ties at the cut", summary, table)
-    of_cells = pd.DataFrame([{"": cell.algorithm} | cell.tied_at_cut for cell in table.cells])
+    title = _titled("Ties", summary, table)
+    of_cells = pd.DataFrame([{"": cell.algorithm} | cell.tied for cell in table.cells])
     shares = of_cells.groupby("").max().fillna(0.0) if len(of_cells) else of_cells
     labels = [each for each in summary.info.metrics if each in shares]
     entry = next((each for each in summary.info.ties if each.table == table.key), None)
@@ -185,7 +185,7 @@ def _tie_table(summary: Summary, table: ResultTable) -> TextTable:
     rules = list(next(iter(scores.values()), {}))
     names = [name for name in table.ranked(summary.primary) if name in shares.index]
     if not names or not (labels or rules):
-        caption = f"No metric with a cut-off rank. {sentences('absent')}"
+        caption = f"No metric of lists. {sentences('absent')}"
         return TextTable(title, caption, table.number)
     columns = ("algorithm", *(f"tied, {x}" for x in labels), *(f"ties={rule}" for rule in rules))
     rows = [

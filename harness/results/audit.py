@@ -313,7 +313,7 @@ def _check_lists(search: _Search, lists: Rankings, *, whole: bool) -> None:
             rules[rule] = value(metric.having(ties=rule))
         except MetricError as error:
             search.skip(str(error), "ties")
-    tied = round(evaluation.tied_share(lists, k) * lists.n_users)
+    tied = round(evaluation.tied_shares([metric], lists)[label] * lists.n_users)
     search.depends("ties.lists", label, rules, tied=_share(tied, lists.n_users))
     is_binary = metric.name == "ndcg" and metric.params["gain"].word == "binary"
     binary = (metric if is_binary else metrics.parse(f"ndcg(gain=binary)@{k}")).having(ideal=None)

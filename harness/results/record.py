@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import AfterValidator, AliasChoices, Discriminator, Field, Tag, ValidationError, model_validator
 from pydantic_core import from_json
 
 from harness import metrics
@@ -157,7 +157,9 @@ class CellResult(CellFacts, CellName):
     metric_seconds: Amount
     n_users: Count
     scores: dict[str, Score]
-    tied_at_cut: dict[str, Share]
+    tied: dict[str, Share] = Field(validation_alias=AliasChoices("tied", "tied_at_cut"))
+    """By metric of lists, the share of users whose score depends on the order of ties; under its
+    former name, of those with a tie across the cut-off rank."""
 
 
 class FailedCell(CellName):
@@ -255,7 +257,7 @@ class ConventionScores(TableName):
 
 
 class TieRow(RowKey):
-    """The users with a tie at the cut in a row, and its scores under each rule for ties."""
+    """The users whose score depends on ties in a row, and its scores under each rule for ties."""
 
     tied: Share | None
     scores: Scores

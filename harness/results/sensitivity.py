@@ -89,6 +89,7 @@ class Sensitivity:
             raise MetricError(f"{role}: no convention defines it; use one of {', '.join(roles)}")
         if "ties" not in primary.params:
             primary = metrics.parse(f"ndcg@{self.k}")
+        self.primary = primary
         self.rules: dict[str, Metric] = {}
         for rule in TIE_RULES:
             try:
@@ -100,13 +101,13 @@ class Sensitivity:
 
     def add(self, cell: RowName, record: CellRecord) -> None:
         """Score one cell; the cells of a row come after each other."""
-        from harness.evaluation import tied_share
+        from harness.evaluation import tied_shares
 
         row = self._tables.setdefault(cell.table, {}).setdefault(cell.row, _Row(cell))
         if self._last is not None and self._last is not row:
             self._last.close()
         self._last = row
-        row.tied.append(tied_share(record.rankings, self.k))
+        row.tied += tied_shares([self.primary], record.rankings).values()
         for metric in {*self.definitions.values(), *self.rules.values()}:
             value = row.open.setdefault(metric, RowValue(metric))
             try:

@@ -105,7 +105,7 @@ class TestEstimates:
         config = CONFIG | {"algorithms": [row], "baselines": False, "metrics": ["ndcg@5"]}
         ratings = plays.assign(rating=plays["rating"] % 5 + 1)
         info = harness.run(config, ratings=ratings, results=None).info
-        assert info["cells"][0]["tied_at_cut"]["ndcg@5"] == 0.0
+        assert info["cells"][0]["tied"]["ndcg@5"] == 0.0
         assert "peak MB is that of Python; Spark runs beside it, in Java" in info["notes"]
         assert not any("left blank" in note for note in info["notes"])
 

@@ -35,7 +35,7 @@ def section_of(page):
 
 def test_every_results_table_has_both_and_their_data(nasty, nasty_page):
     tables = sensitivity_tables(summarise(nasty))
-    titles = ("Ties at the cut", "ndcg@10 by library and document")
+    titles = ("Ties", "ndcg@10 by library and document")
     assert [table.title for table in tables] == [
         f"{title}, {section}" for section in ("rated", "catalogue") for title in titles
     ]
@@ -62,7 +62,7 @@ def test_the_tie_table_has_shares_and_a_column_for_each_rule(plain_run):
 
 def test_no_ties_and_rules_that_change_nothing_are_shown_as_such(copied):
     for cell in copied.info.cells:
-        cell.tied_at_cut = {"ndcg@10": 0.0}
+        cell.tied = {"ndcg@10": 0.0}
     for row in copied.info.ties[0].rows:
         row.scores = dict.fromkeys(row.scores, 0.5)
     assert {row[1] for row in tie_table(copied).rows} == {"0.0%"}
