@@ -257,7 +257,18 @@ class ColumnsSection(Section):
     `null`."""
 
 
-class FeaturesSection(Section):
+class _File(Section):
+    """A section that a plain string can stand for."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        mapping = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [{"type": "string", "description": cls.__doc__}, mapping]}
+
+
+class FeaturesSection(_File):
     """A file of users or items, with a row for each and any columns; a plain string is its path."""
 
     short = "path"
@@ -354,7 +365,7 @@ class SyntheticSection(Section):
         return step
 
 
-class DatasetSection(Section):
+class DatasetSection(_File):
     """Where the ratings come from; a plain string is a name or, with an ending, a path."""
 
     name: DatasetName | None = None
@@ -425,13 +436,6 @@ class DatasetSection(Section):
             "/" in given or "\\" in given or given.casefold().endswith(_ENDINGS)
         )
         return {"path" if is_path else "name": given}
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        mapping = handler.resolve_ref_schema(handler(schema))
-        return {"anyOf": [{"type": "string", "description": cls.__doc__}, mapping]}
 
     @field_validator("format", "columns", "separator", "header", "encoding", "decimal")
     @classmethod

@@ -23,6 +23,7 @@ from harness.datasets.section import DatasetSection
         ("data\\ratings", None, "data\\ratings"),
         ({"name": "ml-1m", "path": "ml-1m.zip"}, "ml-1m", "ml-1m.zip"),
         ({"name": "ml-1m", "scale": [0.5, 5]}, "ml-1m", None),
+        ({"path": "a.csv", "items": "i.csv", "users": {"path": "u.csv"}}, None, "a.csv"),
         ({"path": "a", "format": "csv", "scale": [1, 5]}, None, "a"),
         ({"path": "a.parquet", "columns": {"user": 1}}, None, "a.parquet"),
         ({"synthetic": {"n_users": 5, "n_items": 5, "n_ratings": 5}}, None, None),
