@@ -10,7 +10,6 @@ fit, NDCG@10 of all users on rated items, and on the catalogue of the most users
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import signal
@@ -20,11 +19,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product, repeat
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
+from shared import HERE, command_line
+from speed import SIZES
 from timing import environment, processor_seconds
 
 from harness import datasets, evaluation, metrics, rankings, splits
@@ -39,12 +39,7 @@ from harness.results.environment import Machine
 from harness.splits import Split
 from harness.splits.kinds import Holdout
 
-SHAPES = {
-    "1M": (6_040, 3_706, 1_000_209),
-    "10M": (69_878, 10_677, 10_000_054),
-    "25M": (162_541, 59_047, 25_000_095),
-    "32M": (200_948, 84_432, 32_000_204),
-}
+SHAPES = SIZES | {"32M": {"n_users": 200_948, "n_items": 84_432, "n_ratings": 32_000_204}}
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")
 STEPS: dict[str, Callable[[Offsets, Offsets], int]] = {
     **dict.fromkeys(("NormalPredictor", "BaselineOnly"), lambda users, items: 10 * users.sum()),
@@ -68,8 +63,7 @@ def child(size: str, name: str, side: str, limit: int) -> None:
         found.update(facts)
         print(json.dumps(found), flush=True)
 
-    shape = dict(zip(("n_users", "n_items", "n_ratings"), SHAPES[size], strict=True))
-    ratings = datasets.load({"name": "synthetic", "synthetic": shape})
+    ratings = datasets.load({"name": "synthetic", "synthetic": SHAPES[size]})
     (split,) = splits.make(Holdout(), ratings, 0)
     params = {"random_state": 0} if registry.takes_seed(name) and name != "NormalPredictor" else {}
     if side == "Surprise":
@@ -165,30 +159,34 @@ def measured(size: str, name: str, side: str, limit: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--sizes", default=",".join(SHAPES), help="of " + ", ".join(SHAPES))
     parser.add_argument("--algorithms", default=",".join(STEPS), help="names, with commas")
     parser.add_argument("--plain", default="1M", help="sizes at which Surprise runs too")
     parser.add_argument("--limit", type=int, default=600, help="seconds of a row, without loading")
     parser.add_argument("--again", action="store_true", help="measure rows that are kept")
-    parser.add_argument("--output", type=Path, default=Path("benchmarks/figures/sizes.json"))
+    parser.set_defaults(output=HERE / "figures/sizes.json")
     given = parser.parse_args()
     chosen = [*product(given.sizes.split(","), given.algorithms.split(","))]
     if unknown := {each for pair in chosen for each in pair} - {*SHAPES, *STEPS}:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; use {', '.join([*SHAPES, *STEPS])}")
-    machine = {"machine": Machine.here().model_dump(), "threads": 1}
-    kept = json.loads(given.output.read_text()) if given.output.exists() else {}
-    if any(kept.get(key) != value for key, value in machine.items()):
-        kept = {}  # rows of one machine alone are comparable
-    rows = {(row["data"], row["algorithm"], row["side"]): row for row in kept.get("rows", [])}
+    machine = Machine.here().model_dump()
+    kept = json.loads(given.output.read_text())["rows"] if given.output.exists() else []
+    rows = {
+        (row["data"], row["algorithm"], row["side"]): row
+        for row in kept  # rows of an algorithm are comparable on one machine alone
+        if row["machine"] == machine or row["algorithm"] not in {name for _, name in chosen}
+    }
     for size, name in chosen:
         for side in SIDES[: 1 + (size in given.plain.split(","))]:
             if given.again or (size, name, side) not in rows:
-                row = rows[size, name, side] = measured(size, name, side, given.limit)
+                row = measured(size, name, side, given.limit) | {"machine": machine}
+                rows[size, name, side] = row
                 shown = (f"{key} {row[key]:.3g}" for key in SHOWN if key in row)
                 print(size, name, side, *shown, row.get("error", ""), flush=True)
                 ordered = [rows[key] for key in product(SHAPES, STEPS, SIDES) if key in rows]
-                given.output.write_text(json.dumps(machine | {"rows": ordered}, indent=1) + "\n")
+                written = {"threads": 1, "rows": ordered}
+                given.output.write_text(json.dumps(written, indent=1) + "\n")
         ours, theirs = (rows.get((size, name, side), {}).get("ndcg_rated") for side in SIDES)
         if ours and theirs and name != "NormalPredictor" and abs(ours - theirs) > 1e-9:
             sys.exit(f"{size} {name}: NDCG@10 is {ours} here and {theirs} in Surprise")

@@ -296,16 +296,18 @@ def figures(name: str) -> Any:
 
 def machines() -> str:
     """Return which figures each machine made."""
-    made: dict[str, list[str]] = {}
+    made: dict[str, dict[str, None]] = {}
     for name in sorted(path.stem for path in FIGURES.glob("*.json")):
         found = figures(name)
-        parts = found.get("subjects", {"": found})
-        for part in parts:
-            if machine := parts[part].get("machine"):
+        parts = [*found.get("subjects", {"": found}).items()]
+        if isinstance(found.get("rows"), list):
+            parts += ((row.get("algorithm", ""), row) for row in found["rows"])
+        for part, measured in parts:
+            if machine := measured.get("machine"):
                 kind = (
                     f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} GB"
                 )
-                made.setdefault(kind, []).append(f"{name} {part}".strip())
+                made.setdefault(kind, {})[f"{name} {part}".strip()] = None
     return markdown(["machine", ""], ([kind, ", ".join(names)] for kind, names in made.items()))
 
 
