@@ -25,7 +25,7 @@ from harness.algorithms import models, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset, Lists, RawIds
 from harness.errors import AlgorithmError, ResultsError
-from harness.files import write_whole
+from harness.files import write_output
 
 __all__ = ["load_model", "save_model"]
 
@@ -108,7 +108,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
         for name, data in parts.items():
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", DATE), data)
     try:
-        write_whole(Path(path), file.getvalue())
+        write_output(Path(path), file.getvalue())
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
 

@@ -65,7 +65,7 @@ def new(path: Path, columns: str | None, yes: bool, force: bool, **given: str | 
     A file of ratings is read: the config gets its columns and its scale. On a terminal, the command
     asks for what is not given as an option, and checks each answer.
     """
-    if path.exists() and not force:
+    if path.is_file() and not force:
         fault = Fault(0, "", "exists; choose another name, or use --force to replace it")
         raise ConfigError(str(path), [fault])
     asks = not yes and sys.stdin.isatty()
@@ -249,7 +249,7 @@ def _write(path: Path, answers: dict[str, object], note: str) -> list[Path]:
     program's schema is kept; an older one of this package is replaced.
     """
     from harness.config.load import load
-    from harness.files import write_whole
+    from harness.files import write_output
 
     given = {key: value for key, value in answers.items() if value != ""}
     load({"name": "new", **given})
@@ -260,7 +260,7 @@ def _write(path: Path, answers: dict[str, object], note: str) -> list[Path]:
         files[beside] = to_text(schema) + "\n"
     try:
         for each, text in files.items():
-            write_whole(each, text.encode())
+            write_output(each, text.encode())
     except OSError as error:
         raise ResultsError(f"{path.parent}: cannot be written ({error.strerror})") from None
     return list(files)

@@ -19,7 +19,7 @@ from harness.datasets import Ratings
 from harness.datasets.layout import RATINGS, Kind, TextFormat
 from harness.datasets.section import DatasetSection
 from harness.errors import SplitError
-from harness.files import write_whole
+from harness.files import write_output
 from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 
 Ids = NDArray[np.object_]
@@ -253,7 +253,7 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
     pq.write_table(table, buffer, compression="zstd")
     try:
         path.parent.stat()  # a folder is not made: its name may be a mistake
-        write_whole(path, buffer.getvalue())
+        write_output(path, buffer.getvalue())
     except OSError as error:
         reason = error.strerror or error
         raise SplitError(f"{path}: cannot be written ({reason}); choose another place") from None

@@ -161,19 +161,28 @@ def test_the_command_line_offers_every_kind_of_plot():
 
 
 @pytest.mark.parametrize("target", ["link", pytest.param("pipe", marks=pytest.mark.long)])
-def test_a_page_is_written_into_links_and_pipes_which_stay(call, tmp_path, target):
+@pytest.mark.parametrize(
+    ("command", "begins"),
+    [
+        (("report", "one", "-o"), b"<!"),
+        (("save", "one", "--algorithm", "BaselineOnly"), b"PK"),
+        (("new",), b"# yaml-language-server"),
+    ],
+)
+def test_files_are_written_into_links_and_pipes_which_stay(
+    call, tmp_path, target, command, begins
+):
     path = tmp_path / target
     if target == "link":
-        path.symlink_to(tmp_path / "page.html")
-        read = (tmp_path / "page.html").read_bytes
+        path.symlink_to(tmp_path / "file")
+        read = (tmp_path / "file").read_bytes
     else:
         os.mkfifo(path)
         pool = ThreadPoolExecutor(1)
         read = pool.submit(path.read_bytes).result
-    code, _, err = call("report", "one", "--output", path)
-    assert (code, err) == (0, "")
-    assert read().startswith(b"<!")
+    call.done(*command, path)
     assert path.is_symlink() or path.is_fifo()
+    assert read().startswith(begins)
 
 
 def test_tables_in_every_format_name_every_algorithm(call, results):
