@@ -349,7 +349,7 @@ def _score(
             "of the same data set, and of one type?"
         )
     for metric, s in scores.items():
-        if s.n_undefined:
+        if s.n_undefined and not metric.definition.pooled:  # else it is over all users
             users = counted(s.n_undefined, "user")
             found.notes.append(
                 f"{path.name}: {metric} is undefined for {users}; its mean is over the others"
@@ -395,10 +395,11 @@ def _rescore(
                     "run its config again"
                 )
             n_equal += 1
-    for label in map(str, wanted):
-        if n_users := max(row.n_undefined[label] for row in rows):
+    for metric in wanted:
+        n_users = max(row.n_undefined[str(metric)] for row in rows)
+        if n_users and not metric.definition.pooled:
             users = counted(n_users, "user")
-            found.notes.append(f"{label} is undefined for up to {users} a cell")
+            found.notes.append(f"{metric} is undefined for up to {users} a cell")
     if n_equal:
         compared = counted(n_equal, "value")
         found.notes.append(f"{compared} compared with the table of the run: equal")

@@ -320,7 +320,7 @@ def _notes_on_counts(cells: list[CellResult]) -> Iterator[str]:
     for label, score in itertools.chain(*(cell.scores.items() for cell in cells)):
         undefined[label] = max(undefined[label], score.n_undefined)
     for label, n_users in undefined.items():
-        if n_users:
+        if n_users and not metrics.parse(label).definition.pooled:
             yield f"{label}: up to {n_users:,} users a cell are undefined"
 
 

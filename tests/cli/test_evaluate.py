@@ -79,6 +79,20 @@ def test_scores_that_cannot_be_written_and_a_metric_that_distinguishes_no_list(c
 
 
 @pytest.mark.parametrize(
+    ("metric", "note"),
+    [
+        ("fcp", ""),
+        ("r2", ""),
+        ("recall(threshold=4)@1", "is undefined for 1 user; its mean is over the others"),
+    ],
+)
+def test_no_user_is_left_out_of_a_value_over_all_ratings(call, tmp_path, metric, note):
+    (tmp_path / "p.csv").write_text(HEAD + "1,1,3,5\n1,2,2,1\n2,1,1,3\n")
+    out = call.done("evaluate", "p.csv", "--metrics", metric)
+    assert out.partition("note: p.csv: ")[2].removesuffix("\n") == (note and f"{metric} {note}")
+
+
+@pytest.mark.parametrize(
     ("truth", "code", "message"),
     [
         ("m1,7,1\n", 2, "p.csv: none of its users, as '1', is in t.csv, whose users are as 'm1'"),

@@ -204,6 +204,13 @@ def test_a_split_is_noted_under_the_first_seed_alone():
     assert leaks == ["holdout 20%, first seed:"]
 
 
+def test_no_user_is_left_out_of_a_value_over_all_ratings():
+    config = {"dataset": DATA, "split": "leave-n-out", "algorithms": ["ItemMean"]}
+    noted = run(config | {"metrics": ["r2", "recall(threshold=5)@3"]}, results=None).info["notes"]
+    (note,) = (each for each in noted if "are undefined" in each)
+    assert note.startswith("recall(threshold=5)@3: up to ")
+
+
 class Levels(AlgoBase):
     """Estimates of a few levels, so that some lists have ties."""
 
