@@ -133,7 +133,7 @@ def report(given: argparse.Namespace) -> Rows:
             n_trials = 0 if run.trials is None else len(run.trials)
             name = f"page of {n_trials:,} trials and {len(run.info.cells):,} cells"
             page = Path(folder, "page.html")
-            command = ["harness", "report", str(run.folder), "--output", str(page)]
+            command = ["harness", "report", str(run.folder), "--output", str(page), "--force"]
             took = []
             for _ in range(given.repeats):
                 begun = time.perf_counter()

@@ -222,7 +222,8 @@ def split(config: str, overrides: tuple[str, ...], output: Path, export: Path | 
     "--truth", type=options.file, help="The relevant items, where FILE holds recommendations."
 )
 @click.option("--training", type=options.file, help="Training pairs, for metrics beyond accuracy.")
-@click.option("--per-user", type=options.file, help="Write each user's scores to this CSV file.")
+@click.option("--per-user", type=options.output, help="Write each user's scores to this CSV file.")
+@options.force
 @click.option(
     "--against",
     metavar="RUN",

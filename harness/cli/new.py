@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import Choice
+from harness.cli.options import Choice, force, output
 from harness.cli.schema import make_schema, to_text
 from harness.cli.screen import printable, say, show_table
-from harness.errors import ConfigError, DataError, Fault, HarnessError, MetricError, ResultsError
+from harness.errors import DataError, HarnessError, MetricError, ResultsError
 
 if TYPE_CHECKING:
     from harness.datasets.loading import Detected
@@ -43,7 +43,7 @@ _seed = click.IntRange(0, 2**32 - 1)
 
 
 @click.command()
-@click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.argument("path", type=output, metavar="FILE")
 @click.option("--dataset", help="A name from `harness list datasets`, or a file of ratings.")
 @click.option(
     "--columns",
@@ -58,16 +58,13 @@ _seed = click.IntRange(0, 2**32 - 1)
 @click.option("--seed", type=_seed, help="The seed of all random numbers.")
 @click.option("--description", default=None, help="A sentence for the report.")
 @click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")
-@click.option("--force", is_flag=True, help="Replace an existing file.")
-def new(path: Path, columns: str | None, yes: bool, force: bool, **given: str | int | None) -> int:
+@force
+def new(path: Path, columns: str | None, yes: bool, **given: str | int | None) -> int:
     """Write a commented config to start from.
 
     A file of ratings is read: the config gets its columns and its scale. On a terminal, the command
     asks for what is not given as an option, and checks each answer.
     """
-    if path.is_file() and not force:
-        fault = Fault(0, "", "exists; choose another name, or use --force to replace it")
-        raise ConfigError(str(path), [fault])
     asks = not yes and sys.stdin.isatty()
     data = _Data(path, columns, asks)
     answers: dict[str, object] = {}

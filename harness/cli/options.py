@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.errors import suggestion
+from harness.errors import ResultsError, suggestion
 
 if TYPE_CHECKING:
     from harness.results.runs import Run
@@ -18,10 +19,27 @@ if TYPE_CHECKING:
 else:
     _Choice = click.Choice
 
+FORCE = "harness.force"
+"""Where the context of a command keeps whether a file may be replaced."""
 TABLES = ("text", "markdown", "csv", "latex")
 """Forms of a run's table."""
 file = click.Path(path_type=Path, dir_okay=False)
 folder = click.Path(path_type=Path, file_okay=False)
+
+
+class _Output(click.Path):
+    """A file to write, with the option `force`; without it, one that exists is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, or fail before any work is done."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        # Path.is_file raises an error in a folder that may not be read.
+        if os.path.isfile(path) and not (ctx and ctx.meta.get(FORCE)):  # noqa: PTH113
+            raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
+        return path
+
+
+output = _Output(path_type=Path, dir_okay=False)
 
 
 class Choice(_Choice):
@@ -56,6 +74,14 @@ overrides = click.option(
     metavar="KEY=VALUE",
     multiple=True,
     help="Override a key of the config, for example split.test_size=0.1; can be repeated.",
+)
+force = click.option(
+    "--force",
+    is_flag=True,
+    is_eager=True,  # read before the files
+    expose_value=False,
+    callback=lambda context, _, value: context.meta.update({FORCE: value}),
+    help="Replace a file that exists.",
 )
 baseline = click.option(
     "--baseline", metavar="LABEL", help="The algorithm that the others are compared with."

@@ -41,22 +41,14 @@ def _of_a_table(command: Callable[..., int]) -> Callable[..., int]:
     return options.results(command)
 
 
-_force = click.option("--force", is_flag=True, help="Replace a file that exists.")
-
-
-def _refuse_existing(path: Path | None, force: bool) -> None:
-    if path is not None and path.is_file() and not force:
-        raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
-
-
 @click.command()
 @click.argument("run", metavar="RUN")
 @_of_a_table
 @click.option(
-    "-o", "--output", type=options.file, help="A file for the config; by default it is printed."
+    "-o", "--output", type=options.output, help="A file for the config; by default it is printed."
 )
-@_force
-def best(run: str, results: Path, output: Path | None, force: bool, **wanted: str | None) -> int:
+@options.force
+def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> int:
     """Write the best row of a run as a config that runs.
 
     The config has the row's parameters, found by its search if there was one; comments give the
@@ -66,7 +58,6 @@ def best(run: str, results: Path, output: Path | None, force: bool, **wanted: st
 
     if Path(run).suffix in CONFIG_ENDINGS:
         raise ResultsError(f"{run}: a config; give the name or the folder of its run")
-    _refuse_existing(output, force)
     (opened,) = options.opened((run,), results)
     found = find_best(opened, **wanted)
     text = found.to_yaml(output.parent if output else ".")
@@ -89,7 +80,9 @@ def best(run: str, results: Path, output: Path | None, force: bool, **wanted: st
     "--users", type=options.file, help="A file with one user a line; by default all users."
 )
 @options.formats(*FORMATS, help="How lists are written; parquet needs --output.")
-@click.option("-o", "--output", type=options.file, help="A file; by default the lists are printed.")
+@click.option(
+    "-o", "--output", type=options.output, help="A file; by default the lists are printed."
+)
 @click.option(
     "--seen",
     type=options.Choice(("leave-out", "keep")),
@@ -98,7 +91,7 @@ def best(run: str, results: Path, output: Path | None, force: bool, **wanted: st
     help="Whether items that the user has rated are left out.",
 )
 @click.option("--least", type=float, help="The least estimate of an item in a list.")
-@_force
+@options.force
 def recommend(
     source: str,
     results: Path,
@@ -108,7 +101,6 @@ def recommend(
     output: Path | None,
     seen: Seen,
     least: float | None,
-    force: bool,
     **wanted: str | None,
 ) -> int:
     """Fit one row on all ratings and write the best items of each user.
@@ -121,7 +113,6 @@ def recommend(
 
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
-    _refuse_existing(output, force)
     names = None if users is None else _users_in(users)
     model, n_users = _fitted(source, results, wanted)
     if names is not None:
@@ -150,10 +141,10 @@ def recommend(
 
 @click.command()
 @click.argument("source", metavar="CONFIG|RUN")
-@click.argument("file", type=options.file, metavar="FILE")
+@click.argument("file", type=options.output, metavar="FILE")
 @_of_a_table
-@_force
-def save(source: str, file: Path, results: Path, force: bool, **wanted: str | None) -> int:
+@options.force
+def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
     """Fit one row on all ratings and save the model to FILE.
 
     `harness.load_model` reads it in Python and gives a real Surprise object. The file holds arrays,
@@ -161,7 +152,6 @@ def save(source: str, file: Path, results: Path, force: bool, **wanted: str | No
     """
     from harness.algorithms.model_files import save_model
 
-    _refuse_existing(file, force)
     model, _ = _fitted(source, results, wanted)
     try:
         save_model(model, file)

@@ -40,9 +40,10 @@ ENDINGS = {
 @click.option(
     "-o",
     "--output",
-    type=options.file,
+    type=options.output,
     help="The file; by default report.html in the run's folder, comparison.html for several runs.",
 )
+@options.force
 def report(
     runs: tuple[str, ...], results: Path, baseline: str | None, anyway: bool, output: Path | None
 ) -> int:
@@ -209,10 +210,11 @@ def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
 @click.option(
     "-o",
     "--output",
-    type=options.file,
+    type=options.output,
     help="The page's file; by default comparison.html in the results folder. With --across: a file "
     "for the table (.md, .csv, .tex, .json) or the diagram (.png, .svg).",
 )
+@options.force
 @click.pass_context
 def compare(
     context: click.Context,
@@ -296,7 +298,8 @@ def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
 @click.argument("run", metavar="RUN")
 @options.results
 @click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")
-@click.option("-o", "--output", type=options.file, help="A file; by default it is printed.")
+@click.option("-o", "--output", type=options.output, help="A file; by default it is printed.")
+@options.force
 def methods(run: str, results: Path, checklist: bool, output: Path | None) -> int:
     """Print the methods of a run for a paper, or a checklist for its reviewers, as Markdown.
 

@@ -59,7 +59,8 @@ def test_users_01_and_1_are_two(call, tmp_path):
         rows = [(u, n, sign * n, n) for u, sign in ((one, 1), (other, -1)) for n in (1, 2, 3, 5)]
         text = "".join(f"{u},{i},{e},{r}\n" for u, i, e, r in rows)
         (tmp_path / "p.csv").write_text(HEAD + text)
-        out = call.done("evaluate", "p.csv", "--metrics", "ndcg@2,rmse", "--per-user", "u.csv")
+        arguments = ("--metrics", "ndcg@2,rmse", "--per-user", "u.csv", "--force")
+        out = call.done("evaluate", "p.csv", *arguments)
         tables.append(out.splitlines()[-1].split()[1:4])
         assert pd.read_csv(tmp_path / "u.csv", dtype=str)["user"].tolist() == [one, other]
     assert tables[0] == tables[1]

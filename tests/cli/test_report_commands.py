@@ -169,9 +169,7 @@ def test_the_command_line_offers_every_kind_of_plot():
         (("new",), b"# yaml-language-server"),
     ],
 )
-def test_files_are_written_into_links_and_pipes_which_stay(
-    call, tmp_path, target, command, begins
-):
+def test_files_are_written_into_links_and_pipes_which_stay(call, tmp_path, target, command, begins):
     path = tmp_path / target
     if target == "link":
         path.symlink_to(tmp_path / "file")
@@ -183,6 +181,28 @@ def test_files_are_written_into_links_and_pipes_which_stay(
     call.done(*command, path)
     assert path.is_symlink() or path.is_fifo()
     assert read().startswith(begins)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "report one -o",
+        pytest.param("compare one two -o", marks=pytest.mark.long),
+        "compare --across data -o",
+        "methods one -o",
+        "evaluate scored.csv --metrics rmse --per-user",
+    ],
+)
+def test_a_file_that_exists_is_replaced_with_force_alone(call, tmp_path, command):
+    (tmp_path / "scored.csv").write_text("user,item,estimate,rating\n1,1,3,5\n")
+    path = tmp_path / "mine.csv"
+    path.write_text("mine")
+    arguments = [*command.replace("scored.csv", str(tmp_path / "scored.csv")).split(), path]
+    advice = "exists; choose another name, or replace it with --force"
+    assert call.refused(*arguments) == f"{path}: {advice}\n"
+    assert path.read_text() == "mine"
+    call.done(*arguments, "--force")
+    assert path.read_text(encoding="utf-8") not in ("", "mine")
 
 
 def test_tables_in_every_format_name_every_algorithm(call, results):
@@ -214,7 +234,8 @@ def test_methods_and_checklist_are_printed_or_written(call, tmp_path):
         code, printed, err = call("methods", "one", *options)
         assert (code, err, printed[:2]) == (0, "", "# ")
         path = tmp_path / "text.md"
-        assert call("methods", "one", *options, "-o", path)[1] == f"written to {path}\n"
+        out = call("methods", "one", *options, "-o", path, "--force")[1]
+        assert out == f"written to {path}\n"
         assert path.read_text(encoding="utf-8") == printed
 
 
