@@ -345,22 +345,22 @@ def _notes_on_metrics(
     """Name metrics that distinguish nothing, cannot be significant or have no random order."""
     means: dict[tuple[str, str], dict[tuple[int, int], list[float | None]]]
     means = defaultdict(lambda: defaultdict(list))
-    names = {cell.table: ", ".join(cell.names) for cell in found.cells}
+    names = {cell.table: f"{', '.join(cell.names)}: " for cell in found.cells}
+    names = names if len(names) > 1 else dict.fromkeys(names, "")
     for cell in cells:
         for label, score in cell.scores.items():
             means[cell.table, label][cell.seed, cell.fold].append(score.mean)
     for (table, label), folds in means.items():
-        where = f"{names[table]}: " if len(names) > 1 else ""
         reasons = found.undistinguished.get(table, {}).get(label, [None])
         if all(reasons):
-            yield f"{where}{label} cannot distinguish algorithms: {reasons[0]}"
+            yield f"{names[table]}{label} cannot distinguish algorithms: {reasons[0]}"
         elif all(len(each) > 1 and _equal(each) for each in folds.values()):
-            yield f"{where}{label}: all algorithms of this run score the same"
+            yield f"{names[table]}{label}: all algorithms of this run score the same"
     yield from (entry.about for entry in compared)
-    undecided: dict[str, dict[str, None]] = defaultdict(dict)
+    undecided: dict[tuple[str, str], list[str]] = defaultdict(list)
     for entry in compared:
-        undecided[entry.note][entry.metric] = None
-    yield from (f"{', '.join(of)}: {note}" for note, of in undecided.items() if note)
+        undecided[names[entry.table], entry.note].append(entry.metric)
+    yield from (f"{of}{', '.join(own)}: {note}" for (of, note), own in undecided.items() if note)
     for metric in plan.metrics:
         if not (metric.needs_pairs or metric.needs_items):
             reason = evaluation.random_order(metric)

@@ -93,6 +93,10 @@ def test_the_notes_of_several_tables_say_which_table_they_are_of():
     config = {"metrics": ["ndcg@10"], "split": ["leave-n-out", "holdout"]}
     (note,) = notes_before_fit(prepared(data(), **config))
     assert note.startswith("columns, leave-1-out random, rated: ndcg@10 cannot distinguish")
+    config = {"algorithms": ["ItemMean"], "metrics": ["ndcg@3"]}
+    noted = run(config | {"split": ["holdout", "kfold"]}, ratings=data(), results=None).info.notes
+    tables = [note.partition(": ndcg@3: cannot decide: ")[0] for note in noted if "decide:" in note]
+    assert tables == ["columns, holdout 20%, rated", "columns, 5-fold, rated"]
 
 
 def test_a_split_from_files_is_known_by_its_rows_and_goes_to_other_processes_with_them(tmp_path):
