@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
 import click
@@ -204,7 +204,7 @@ def show_run(run: Run) -> None:
             failed = list(zip(frame["algorithm"], frame["error"], strict=True))
             frame = numbers
     words = ("algorithm", "error", *GROUP)
-    show_table(list(frame.columns), frame.to_numpy().tolist(), words, table.best, table.below)
+    _show_tables(list(frame.columns), frame.to_numpy().tolist(), words, table.best, table.below)
     for each in group_tables(run.info, asked=True):
         show_groups(each)
     if any(error for _, error in failed) or run.info.notes:
@@ -216,6 +216,32 @@ def show_run(run: Run) -> None:
         say(f"note: {plain(note)}")
     if run.folder is not None:
         say(f"\nwritten to {plain(run.folder)}")
+
+
+def _show_tables(
+    columns: list[str],
+    rows: list[list[str]],
+    words: Collection[str],
+    best: Collection[tuple[int, int]],
+    below: Collection[int],
+) -> None:
+    """Print the tables of a run as one; where it would come in parts, each one under its names."""
+    from harness.results.display import GROUP
+
+    names = [column for column in columns if column in GROUP]  # they follow the first column
+    n = 1 + len(names)
+    if n == 1 or len([*_parts([columns, *rows], words)]) == 1:
+        show_table(columns, rows, words, best, below)
+        return
+    start = 0
+    for values, group in groupby(rows, lambda row: row[1:n]):
+        own = [[row[0], *row[n:]] for row in group]
+        title = "; ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+        say("\n" * bool(start) + plain(title) + "\n")
+        highlighted = [(i - start, j - n + 1) for i, j in best]
+        lines = [i - start for i in below if i > start]
+        show_table([columns[0], *columns[n:]], own, words, highlighted, lines)
+        start += len(own)
 
 
 def print_run(run: Run, form: str) -> None:
