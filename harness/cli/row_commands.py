@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 CONFIG_ENDINGS = (".yaml", ".yml")
 SAY_SECONDS = 5.0
 """Seconds between two lines that say how far a stage is."""
+FEW = 5
+"""Users that a message names."""
 FORMATS = ("csv", "parquet", "jsonl", "trec")
 
 
@@ -114,26 +117,28 @@ def recommend(
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
     names = None if users is None else _users_in(users)
-    model, n_users = _fitted(source, results, wanted)
+    model = _fitted(source, results, wanted)
+    left = dict.fromkeys(map(str, model.trainset._raw2inner_id_users))  # users without a list
     if names is not None:
-        known = {str(user) for user in model.trainset._raw2inner_id_users}
-        if unknown := [user for user in names if user not in known]:
-            some = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        if unknown := [user for user in names if user not in left]:
             raise DataError(
-                f"{users}: {len(unknown)} of {len(names)} users have no ratings ({some}); remove "
-                "them, or recommend to them in Python with harness.fold_in"
+                f"{users}: {len(unknown)} of {len(names)} users have no ratings ({_few(unknown)}); "
+                "remove them, or recommend to them in Python with harness.fold_in"
             )
+        left = dict.fromkeys(names)
     blocks = recommend_in_blocks(model, n=top, users=names, seen=seen, least=least)
     target: AbstractContextManager[IO[bytes]] = (
         nullcontext(sys.stdout.buffer) if output is None else _opened(output)
     )
-    n_lists = n_users if names is None else len(names)
+    n_lists = len(left)
     with target as file:
-        n_items = _write(file, form, _reported(blocks, n_lists))
+        n_items = _write(file, form, _reported(blocks, left))
     sys.stdout.flush()
     place = f" to {output}" if output else ""
-    lists = f"{counted(n_items, 'recommendation')} for {counted(n_lists, 'user')}"
+    lists = f"{counted(n_items, 'recommendation')} for {counted(n_lists - len(left), 'user')}"
     say(f"{lists}{place}", err=True)
+    if left:
+        say(f"note: no item is left for {counted(len(left), 'user')}: {_few(left)}", err=True)
     if meaning := not_ratings(model):
         say(f"note: {type(model).__name__}: an estimate is no rating, but {meaning}", err=True)
     return 0
@@ -152,7 +157,7 @@ def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
     """
     from harness.algorithms.model_files import save_model
 
-    model, _ = _fitted(source, results, wanted)
+    model = _fitted(source, results, wanted)
     try:
         save_model(model, file)
     except OSError as error:
@@ -162,8 +167,8 @@ def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
     return 0
 
 
-def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[Any, int]:
-    """Return the model of a row of a run or of a config, and the number of its users."""
+def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> Any:
+    """Return the model of a row of a run or of a config."""
     from harness.experiment.run import fit_row
 
     found: Run | str = source
@@ -181,8 +186,7 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[
     def note(sentence: str) -> None:
         say(sentence, err=True)
 
-    model = fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
-    return model, model.trainset.n_users
+    return fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
 
 
 @contextmanager
@@ -196,7 +200,13 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
 
 
-def _users_in(path: Path) -> list[object]:
+def _few(users: Collection[str]) -> str:
+    """Return the first few users, and how many more there are."""
+    more = f" and {len(users) - FEW:,} more" if len(users) > FEW else ""
+    return ", ".join(map(repr, islice(users, FEW))) + more
+
+
+def _users_in(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -205,7 +215,7 @@ def _users_in(path: Path) -> list[object]:
     names = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if not names:
         raise DataError(f"{path}: no users; write one a line")
-    return list(names)
+    return names
 
 
 def _stages() -> Callable[[str, int, int], None]:
@@ -225,13 +235,14 @@ def _stages() -> Callable[[str, int, int], None]:
     return progress
 
 
-def _reported(blocks: Iterator[pd.DataFrame], n_users: int) -> Iterator[pd.DataFrame]:
-    """Pass blocks on, and say how many of the users are done."""
-    done, progress = 0, _stages()
+def _reported(blocks: Iterator[pd.DataFrame], left: dict[str, None]) -> Iterator[pd.DataFrame]:
+    """Pass blocks on, take their users out of those that are left, and say how many are done."""
+    n_users, progress = len(left), _stages()
     for block in blocks:
         yield block
-        done += block["user"].nunique()
-        progress("recommending", done, n_users)
+        for user in block["user"].unique():
+            left.pop(str(user), None)
+        progress("recommending", n_users - len(left), n_users)
 
 
 def _write(file: IO[bytes], form: str, blocks: Iterator[pd.DataFrame]) -> int:

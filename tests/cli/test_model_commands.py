@@ -175,6 +175,22 @@ def test_users_and_estimates_can_be_limited(call, folder):
     assert err.endswith("for 2 users\n")
 
 
+@pytest.mark.parametrize(
+    ("users", "said"),
+    [
+        (2, "0 users\nnote: no item is left for 2 users: 'u0', 'u1'\n"),
+        (
+            7,
+            "0 users\nnote: no item is left for 7 users: 'u0', 'u1', 'u2', 'u3', 'u4' and 2 more\n",
+        ),
+    ],
+)
+def test_users_without_a_list_are_named(call, folder, users, said):
+    (folder / "few.txt").write_text("".join(f"u{number}\n" for number in range(users)))
+    common = ("recommend", "first", "--algorithm", "ItemMean", "--users", "few.txt", "--least", 5)
+    assert call(*common)[2].endswith(f"0 recommendations for {said}")
+
+
 def test_a_model_is_saved_and_read_back(call, folder, run):
     out = call.done("save", "first", "model.zip", "--algorithm", "SVD")
     assert 'harness.load_model("model.zip")' in out
