@@ -102,11 +102,14 @@ def cannot_distinguish(
             return f"every test item is relevant; set a threshold, as {wanted}"
         if grades.max() < metric.neutral:
             return "no test item is relevant; lower the threshold"
-    if metric.k is not None and longest <= metric.k:
+    shorter = metric.k is not None and longest <= metric.k
+    if shorter and not cannot_distinguish(replace(metric, k=1), rankings):
         return (
             f"no list is longer than {metric.k}; use a smaller k, or `candidates: catalogue` "
             "or `sampled`"
         )
+    if judged_only:
+        return "all items of a list are equally relevant; use `candidates: catalogue` or `sampled`"
     return "every order of these lists scores the same"
 
 

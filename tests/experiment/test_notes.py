@@ -68,6 +68,8 @@ SAMPLED = {"kind": "sampled", "n": 5}
         ("hit(threshold=6)@1", {}, "no test item is relevant"),
         ("recall(threshold=4)@10", {}, "no list is longer than 10"),
         ("ndcg@10", {"split": "leave-n-out"}, "no list has more than one item"),
+        ("ndcg@10", {"ratings": [3] * 10}, "all items of a list are equally relevant; use `cand"),
+        ("ndcg@1", {"ratings": [3] * 10}, "all items of a list are equally relevant; use `cand"),
         ("idcg@3", {"candidates": "catalogue"}, "it depends on the lists alone"),
         ("precision(threshold=4)@8", {"candidates": "catalogue"}, "no list is longer than 8"),
         ("precision(threshold=4)@8", {"candidates": SAMPLED}, "no list is longer than 8"),
@@ -77,7 +79,8 @@ def test_a_metric_that_cannot_distinguish_algorithms_is_named_with_the_reason(
     metric, config, reason
 ):
     config = {"split": {"kind": "user-fraction", "fraction": 0.3}, **config}
-    (note,) = notes_before_fit(prepared(data(), metrics=["rmse", metric], **config))
+    ratings = data(config.pop("ratings", RATINGS))
+    (note,) = notes_before_fit(prepared(ratings, metrics=["rmse", metric], **config))
     before, _, after = reason.partition(".*")
     assert note.startswith(f"{metric} cannot distinguish algorithms: {before}")
     assert after in note
