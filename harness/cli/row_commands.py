@@ -158,10 +158,7 @@ def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
     from harness.algorithms.model_files import save_model
 
     model = _fitted(source, results, wanted)
-    try:
-        save_model(model, file)
-    except OSError as error:
-        raise ResultsError(f"{file}: cannot be written ({error.strerror})") from None
+    save_model(model, file)
     size = file.stat().st_size / 1e6
     say(f'written to {file} ({size:.1f} MB); read it with harness.load_model("{file}")')
     return 0
