@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.datasets.conversion import NO_TIME, SHOWN, Coded, Flaw, Mask, Rows, Table, shown
-from harness.datasets.section import Policies
+from harness.datasets.section import Policies, checked_scale
 from harness.errors import DataError, counted
 
 _ADVICE = {
@@ -53,12 +53,20 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
     ratings = table.numbers["rating"]
     given = ratings[usable]
     if scale is None and len(given):
-        scale = float(given.min()), float(given.max())
-        notes.append("scale {:g} to {:g}, the lowest and highest rating found".format(*scale))
+        low, high = float(given.min()), float(given.max())
+        found = "the lowest and highest rating found"
+        if low == high:  # of no width, it would make all clipped estimates equal
+            found = f"as every rating found is {high:g}"
+            low, high = (min(0.0, low), max(0.0, high)) if high else (0.0, 1.0)
+        scale = low, high
+        notes.append(f"scale {low:g} to {high:g}, {found}")
         if out_of_scale != "keep":
             flaws += _extreme(ratings, scale, usable)
     elif scale is not None and len(given):
-        low, high = scale
+        try:
+            low, high = checked_scale(scale)
+        except ValueError as error:
+            raise DataError(f"{table.at(-1)}: scale: {error}") from None
         outside = usable & ((ratings < low) | (ratings > high))
         beyond = f"is outside the scale {low:g} to {high:g}"
         n_outside = int(np.count_nonzero(outside))

@@ -213,9 +213,9 @@ class Ratings:
             What to call the data.
         **policies
             As in the ``dataset`` part of a config: ``scale``, the lowest and the highest rating, by
-            default those of the data; ``duplicates`` (``"error"``, ``"first"``, ``"last"`` or
-            ``"mean"``), ``missing`` and ``unreadable`` (``"error"`` or ``"drop"``) and
-            ``out_of_scale`` (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``).
+            default those of the data, with 0 if all are the same; ``duplicates`` (``"error"``,
+            ``"first"``, ``"last"`` or ``"mean"``), ``missing`` and ``unreadable`` (``"error"`` or
+            ``"drop"``) and ``out_of_scale`` (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``).
 
         Raises
         ------

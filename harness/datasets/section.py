@@ -227,7 +227,8 @@ Encoding = Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp12
 _ENDINGS = (*ENDINGS, ".data", ".txt")
 
 
-def _checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
+def checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
+    """Return a scale of some width, or raise `ValueError`."""
     if not (all(map(math.isfinite, scale)) and scale[0] < scale[1]):
         raise ValueError(
             f"[{scale[0]:g}, {scale[1]:g}] is not a scale; "
@@ -236,7 +237,7 @@ def _checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
     return scale
 
 
-Scale = Annotated[tuple[float, float], Field(strict=False), AfterValidator(_checked_scale)]
+Scale = Annotated[tuple[float, float], Field(strict=False), AfterValidator(checked_scale)]
 
 
 class ColumnsSection(Section):
@@ -401,7 +402,7 @@ class DatasetSection(_File):
 
     scale: Scale | None = None
     """The lowest and the highest rating that can be given; by default the published one of a named
-    data set, and the lowest and highest found in a file."""
+    data set, and the lowest and highest found in a file, with 0 if all are the same."""
 
     duplicates: DuplicatePolicy = "error"
     """Policy for a pair that is rated more than once: `mean` takes the place of the first, with the

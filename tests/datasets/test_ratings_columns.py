@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import datasets
+from harness.algorithms.baselines import Popularity
+from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings
 from harness.errors import DataError
 
@@ -246,6 +248,25 @@ class TestPolicies:
         assert made.ratings.tolist() == ratings
         assert made.notes == (note,)
         assert made.scale == ((1, 5) if "scale" not in policies else (0.5, 4.0))
+
+    @pytest.mark.parametrize(
+        ("rating", "scale"), [(1, (0, 1)), (4.5, (0, 4.5)), (0, (0, 1)), (-3, (-3, 0))]
+    )
+    def test_the_scale_of_equal_ratings_includes_zero(self, rating, scale):
+        made = Ratings.from_columns([1, 2], [1, 1], [rating] * 2)
+        assert made.scale == scale
+        found = f"scale {scale[0]:g} to {scale[1]:g}, as every rating found is {rating:g}"
+        assert made.notes == (found,)
+
+    def test_popularity_differs_where_all_ratings_are_equal(self):
+        made = Ratings.from_columns([1, 2, 2, 3], [1, 1, 2, 3], [1] * 4)
+        model = Popularity().fit(ColumnTrainset.of_ratings(made))
+        assert model.scores.tolist() == [1.0, 0.5, 0.5]
+
+    @pytest.mark.parametrize("scale", [(3, 3), (5, 1), (1, np.inf)])
+    def test_what_is_no_scale_is_refused(self, scale):
+        with pytest.raises(DataError, match=r"^columns: scale: \[.*\] is not a scale; give"):
+            Ratings.from_columns([1], [1], [3], scale=scale)
 
     def test_ratings_outside_the_scale_are_refused_otherwise(self):
         with pytest.raises(DataError, match=r"row 1 .*: the rating 9 is outside the scale 1 to 5"):
