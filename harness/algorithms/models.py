@@ -28,6 +28,11 @@ Path = Literal["accelerated", "surprise"]
 BLOCK_BYTES = 32_000_000
 """Of the estimates that `catalogue` yields at a time."""
 
+_BY_ZERO = (
+    "division by zero, as where all ratings are equal (standard deviation 0); "
+    "use other parameters or another algorithm"
+)
+
 
 def fit(
     model: surprise.AlgoBase,
@@ -187,10 +192,23 @@ def catalogue(
 def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> None:
     """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
     if n_bad := _clip(model, estimates, clip):
-        raise AlgorithmError(
-            f"{type(model).__name__}: {n_bad:,} of {estimates.size:,} estimates are not numbers; "
-            "the fit diverged: lower the learning rate or raise the regularisation"
-        )
+        why = f", perhaps from a {_BY_ZERO}"
+        if hasattr(model, "n_epochs") or getattr(model, "bsl_options", {}).get("method") == "sgd":
+            why = "; the fit diverged: lower the learning rate or raise the regularisation"
+        found = f"{n_bad:,} of {estimates.size:,} estimates are not numbers{why}"
+        raise AlgorithmError(f"{type(model).__name__}: {found}")
+
+
+@contextmanager
+def explaining(model: surprise.AlgoBase) -> Iterator[None]:
+    """Say what a division by zero in an algorithm means; one in a class of your own stays as is."""
+    try:
+        yield
+    except ZeroDivisionError as error:
+        entry = registry.entry_of(type(model))
+        if entry is None or entry.model_class is not type(model):
+            raise
+        raise AlgorithmError(f"{type(model).__name__}: {_BY_ZERO}") from error
 
 
 def _clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> int:

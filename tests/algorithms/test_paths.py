@@ -267,6 +267,9 @@ def test_what_cannot_be_estimated_is_refused_with_what_to_do(twins):
         models.estimate(ours, [0, -1], [0, 0])
     with pytest.raises(AlgorithmError, match=r"SVD: the model was not fitted .*models\.fit"):
         models.estimate(theirs, [0], [0])
+    _, learnt = fit_both(both, surprise.BaselineOnly, bsl_options={"method": "sgd"})
+    with pytest.raises(AlgorithmError, match=r"BaselineOnly: 1 of 1 .* lower the learning rate"):
+        models.check_and_clip(learnt, np.array([np.nan]), clip=True)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from surprise.model_selection import KFold, train_test_split
 import harness
 import harness.splits
 from harness.config.load import load
-from harness.errors import ConfigError
+from harness.errors import AlgorithmError, ConfigError
 from harness.report.methods import methods
 
 SMALL = {
@@ -167,6 +167,30 @@ def test_a_failing_algorithm_is_a_row_that_says_why_and_is_tried_again(tmp_path,
     events = []
     run(watch=events.append, algorithms=rows)
     assert started(events) == ["own_rows:Fails", "odd"]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_fit_that_divides_by_zero_or_diverges_says_which(write_module):
+    write_module(
+        "own_zero", "import surprise\nclass Own(surprise.SVD):\n    fit = lambda *_: 1 / 0"
+    )
+    options = {"name": "pearson_baseline", "shrinkage": 1}
+    rows = {
+        "KNNWithZScore": {},
+        "KNNBasic": {"sim_options": options},
+        "SVD": {"lr_all": 1e9},
+        "own_zero:Own": {},
+    }
+    users, items = np.divmod(np.arange(240), 20)
+    equal = harness.Ratings.from_columns(users, items, np.full(240, 3.0))
+    algorithms = [{"name": name, "params": params} for name, params in rows.items()]
+    found = harness.run(SMALL | {"algorithms": algorithms}, ratings=equal, results=None).table
+    zero = "division by zero, as where all ratings are equal (standard deviation 0); use other"
+    wanted = ["numbers, perhaps from a " + zero, "KNNBasic: " + zero, "lower the learning rate"]
+    for error, part in zip(found["error"], [*wanted, "(own_zero.py:3)"], strict=True):
+        assert part in error
+    with pytest.raises(AlgorithmError, match="KNNBasic: division by zero"):
+        harness.fit_row(SMALL | {"algorithms": algorithms}, "KNNBasic", ratings=equal)
 
 
 def test_data_at_hand_can_be_run():
