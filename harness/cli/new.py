@@ -169,7 +169,7 @@ class _Data:
                 roles = advice.partition("{")[2].rstrip("}").replace(": …", "=NAME")
                 option = roles.replace(" ", "") or "user=who,item=2"
                 raise DataError(f"{head}; name them, as --columns {option}") from None
-            if self.columns or not self.asks:
+            if self.columns or not self.asks or "no column of ratings" in str(error):
                 raise
         names, _ = first_lines(path)
         say("columns: " + ", ".join(names)[:1_000])

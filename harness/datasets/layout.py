@@ -167,6 +167,8 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
     separator = known.separator or separator_of(first, known)
     fields = [legible(name.strip()) for name in split_line(first, separator)]
     if len(fields) < roles.least:
+        if roles is RATINGS:
+            _refuse_without_ratings(fields, where)
         *names, last = roles.required or ["columns"]
         needed = f"{', '.join(names)} and {last}" if names else last
         raise DataError(
@@ -267,6 +269,8 @@ def find_columns(
         elif role not in roles.optional:
             lacking.append(role)
     if lacking:
+        if roles is RATINGS and "rating" in lacking and len(names) - len(found) < len(lacking):
+            _refuse_without_ratings(names, where)
         them = "it" if len(lacking) == 1 else "them"
         advice = f"name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
         if roles.strict:
@@ -285,6 +289,16 @@ def find_columns(
             )
         by_position[position] = role
     return found
+
+
+def _refuse_without_ratings(names: Sequence[str], where: str) -> None:
+    """Refuse columns that cannot hold ratings, unless another separator may be in them."""
+    if len(names) > 1 and not any(re.search(r"[^\w .:@+-]", name) for name in names):
+        listed = " and ".join(name[:30] for name in names)
+        raise DataError(
+            f"{where}: no column of ratings beside {listed}; add one, of 1s where only choices are "
+            "known (docs/how-to/implicit.md)"
+        )
 
 
 def _position(column: str | int, names: Sequence[str], role: str, where: str) -> int:

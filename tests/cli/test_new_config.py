@@ -152,6 +152,9 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     assert call("new", "c.yaml", "--dataset", "a.csv", "--columns", columns)[0] == 0
     section = read(tmp_path / "c.yaml").data["dataset"]
     assert section["columns"] == {"user": "who", "item": "what", "rating": "mark"}
+    (tmp_path / "b.csv").write_text("user,item\n1,30\n")
+    err = call.refused("new", "d.yaml", "--dataset", "b.csv")
+    assert err.startswith("b.csv: no column of ratings beside user and item; add one, of 1s")
     err = call.refused("new", "d.yaml", "--dataset", "a.csv", "--columns", "person=who")
     assert "write role=name, as user=who" in err
 
