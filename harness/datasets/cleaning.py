@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -20,6 +21,8 @@ _ADVICE = {
     "out_of_scale": "`out_of_scale: drop`, `clip` or `keep` decides about",
     "duplicates": "`duplicates: first`, `last` or `mean` decides about",
 }
+NEARLY_ALL = 0.9
+"""Share of the rows from which a fault is one of the file as a whole."""
 _UNDATED = "`timestamp: null` in `columns` keeps all rows and reads no times"
 _KINDS = {
     "": "broken line",
@@ -87,7 +90,7 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
     repeated = _repeated(table, usable, "rates")
     flaws.append(repeated)
     refused = [each for each in flaws if policies.get(each.policy, "error") == "error"]
-    _refuse(refused, table.at, _ADVICE)
+    _refuse(refused, table, _ADVICE)
     if scale is None or not usable.any():
         left = f"no ratings are left ({'; '.join(notes)}); check the policies"
         raise DataError(f"{table.at(-1)}: {left}")
@@ -109,7 +112,7 @@ def refuse_faults(table: Table) -> None:
     flaws = [*table.flaws, *_missing(table)]
     if "item" in table.ids:
         flaws.append(_repeated(table, _without(flaws, len(table)), "has"))
-    _refuse(flaws, table.at, {})
+    _refuse(flaws, table, {})
 
 
 def in_order_of_appearance(column: Coded) -> Coded:
@@ -126,35 +129,48 @@ def _without(flaws: Sequence[Flaw], n_rows: int) -> Mask:
     return sound
 
 
-def _refuse(flaws: Sequence[Flaw], at: Callable[[int], str], advice: Mapping[str, str]) -> None:
-    """Raise for all rows with faults; `advice` says by policy what else can be done."""
+def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> None:
+    """Raise for all rows with faults; `advice` says by policy what else can be done.
+
+    What is wrong in nearly all rows is said once, and nearly all rows are not for dropping.
+    """
     flaws = [flaw for flaw in flaws if len(flaw.rows)]
     if not flaws:
         return
+    at, nearly_all = table.at, NEARLY_ALL * len(table)
     total = sum(len(flaw.rows) for flaw in flaws)
+    n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy in ("unreadable", "missing"))
+    once = [len(flaw.rows) > nearly_all and _are_alike(flaw) for flaw in flaws]
     # The first of each kind: one extreme rating must be seen among a thousand rows without a time.
     in_turn = sorted(
         (n, row, kind)
         for kind, flaw in enumerate(flaws)
-        for n, row in enumerate(flaw.rows[:SHOWN].tolist())
+        for n, row in enumerate(flaw.rows[: 1 if once[kind] else SHOWN].tolist())
     )[:SHOWN]
     first = sorted((row, kind) for _, row, kind in in_turn)
     lines = [f"{at(row)}: {flaws[kind].describe(row)}" for row, kind in first]
     counts = [counted(len(flaw.rows), _KINDS[flaw.kind or flaw.policy]) for flaw in flaws]
     ways: list[str] = []
     for flaw, count in zip(flaws, counts, strict=True):
-        if flaw.policy in advice:
+        if flaw.policy in advice and not (n_lost > nearly_all and "drops" in advice[flaw.policy]):
             ways.append(f"{advice[flaw.policy]} {'it' if total == 1 else count}")
-        if flaw.advice:
-            ways.append(flaw.advice)
+        if flaw.advice or (any(once) and flaw.describe(flaw.rows[0]).startswith("the timestamp")):
+            ways.append(flaw.advice or _UNDATED)
     if total == 1:
         do = ", or ".join(["fix the data", *ways])
         raise DataError(f"{lines[0]}; {do}" if flaws[0].policy else lines[0])
-    which = "the first of each kind" if len(flaws) > 1 else f"the first {SHOWN}"
-    more = f", {which} above" if total > SHOWN else ""
+    which = "the first" if any(once) else f"the first {SHOWN}"
+    which = "the first of each kind" if len(flaws) > 1 else which
+    more = f" in {len(table):,} rows" * any(once) + f", {which} above" * (total > len(lines))
     what = ", ".join(counts)
     lines.append(f"{at(-1)}: {total:,} faults{more} ({what}); fix the data" + ", or:" * bool(ways))
     raise DataError("\n".join([*lines, *(f"  {way}" for way in ways)]))
+
+
+def _are_alike(flaw: Flaw) -> bool:
+    """Return whether the first rows of a fault differ in nothing but their values."""
+    said = (flaw.describe(row) for row in flaw.rows[:SHOWN].tolist())
+    return len({re.sub(r"'.*'|[-+.,\d]+", "", each) for each in said}) == 1
 
 
 def _missing(table: Table) -> list[Flaw]:

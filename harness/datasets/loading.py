@@ -331,7 +331,10 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
     except DataError as error:
         faults = str(error)
         policies = {"duplicates": "first", "missing": "drop", "unreadable": "drop"}
-        ratings = load({**section, **policies, "out_of_scale": "keep"})
+        try:
+            ratings = load({**section, **policies, "out_of_scale": "keep"})
+        except DataError:  # no row is left
+            raise error from None
     odd = outliers(ratings.ratings, *ratings.scale)
     usual = ratings.ratings if odd is None else ratings.ratings[~odd]
     ends = [float(usual.min()), float(usual.max())]

@@ -191,11 +191,14 @@ def test_rows_that_need_a_decision_and_a_lone_rating_at_an_end_are_shown(
     assert note.removeprefix("note: ").strip() in comment
 
 
-@pytest.mark.parametrize("content", ["", "user,item,rating\n", "\0\0\0\0\0"])
+@pytest.mark.parametrize(
+    "content", ["", "user,item,rating\n", "\0\0\0\0\0", "user,item,rating,time\n1,2,3,4/1/20\n"]
+)
 def test_a_file_without_ratings_gives_no_config(call, tmp_path, content):
     (tmp_path / "a.csv").write_text(content)
     err = call.refused("new", "c.yaml", "--dataset", "a.csv")
     assert err.startswith("a.csv")
+    assert "policies" not in err
     assert not (tmp_path / "c.yaml").exists()
 
 

@@ -380,6 +380,46 @@ class TestFaults:
             "a.csv: 150 faults, the first of each kind above (100 unreadable rows, 50 incomplete"
         )
 
+    @pytest.mark.parametrize(
+        ("content", "keys", "first", "counts", "ways"),
+        [
+            (
+                HEAD + "".join(f"{n},1,3,{n}/01/2020\n" for n in range(30)), {},
+                "2: the timestamp '0/01/2020' is neither seconds since 1970 nor an ISO date",
+                "30 faults in 30 rows, the first above (30 unreadable rows)",
+                ["`timestamp: null` in `columns` keeps all rows and reads no times"],
+            ),
+            (
+                "user;item;rating\n0;1;\n" + "".join(f"{n};1;{n % 5},5\n" for n in range(30)), {},
+                "2: no rating\na.csv:3: the rating '0,5' is not a number; if that is a decimal "
+                "comma, say decimal: ','",
+                "31 faults in 31 rows, the first of each kind above (30 unreadable rows, "
+                "1 incomplete row)",
+                [],
+            ),
+            (
+                b"user,item,rating\n" + b"".join(b"\xe9%d,1,3\n" % n for n in range(30)), {},
+                "2: the user is not UTF-8; save the file as UTF-8, or name its encoding, as "
+                "encoding: latin-1",
+                "30 faults in 30 rows, the first above (30 broken lines)",
+                [],
+            ),
+            (
+                "".join(f"{n},1,{n + 6}\n" for n in range(30)), {"scale": [1, 5]},
+                "1: the rating 6 is outside the scale 1 to 5",
+                "30 faults in 30 rows, the first above (30 out-of-scale ratings)",
+                ["`out_of_scale: drop`, `clip` or `keep` decides about 30 out-of-scale ratings"],
+            ),
+        ],
+    )  # fmt: skip
+    def test_what_is_wrong_in_nearly_all_rows_is_said_once_and_they_are_not_for_dropping(
+        self, load, content, keys, first, counts, ways
+    ):
+        with pytest.raises(DataError) as refused:
+            load("a.csv", content, **keys)
+        lines = [f"a.csv:{first}", f"a.csv: {counts}; fix the data" + ", or:" * len(ways)]
+        assert str(refused.value) == "\n  ".join(["\n".join(lines), *ways])
+
     def test_every_kind_is_shown_among_many_rows_without_a_time(self, load):
         dated = [f"{n},1,{n % 5 + 1},{'' if n < 40 else n}" for n in range(100)]
         content = "\n".join(["user,item,rating,time", *dated, "7,2,,9", "8,2,99,9", "99,1,2,9", ""])
