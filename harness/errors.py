@@ -122,7 +122,7 @@ class ClusterError(HarnessError):
     """A cluster that cannot be reached, or whose workers cannot be used."""
 
 
-def suggestion(word: object, choices: Iterable[str]) -> str:
+def suggestion(word: object, choices: Iterable[str], most: int | None = None) -> str:
     """Return the end of a message: the choice that was probably meant, or all of them.
 
     Parameters
@@ -131,6 +131,8 @@ def suggestion(word: object, choices: Iterable[str]) -> str:
         What was found; compared without regard to case.
     choices : iterable of str
         The valid choices.
+    most : int, optional
+        How many of them are shown; the others are counted.
 
     Examples
     --------
@@ -138,13 +140,17 @@ def suggestion(word: object, choices: Iterable[str]) -> str:
     "did you mean 'rmse'?"
     >>> suggestion("x", ["rmse", "mae"])
     'use one of mae, rmse'
+    >>> suggestion("x", ["rmse", "mae", "fcp"], most=2)
+    'use one of fcp, mae and 1 more'
     """
     known = sorted(choices)
     by_folded = {choice.casefold(): choice for choice in known}
     close = get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.6)
     if close:
         return f"did you mean {by_folded[close[0]]!r}?"
-    return f"use one of {', '.join(known)}" if known else "nothing fits here; remove it"
+    more = f" and {len(known) - most} more" if most and most < len(known) else ""
+    listed = ", ".join(known[:most]) + more
+    return f"use one of {listed}" if known else "nothing fits here; remove it"
 
 
 def counted(n: int, noun: str) -> str:

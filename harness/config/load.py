@@ -23,6 +23,7 @@ from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 
 from harness.algorithms import registry
 from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
+from harness.datasets.section import is_ratings_file
 from harness.errors import ConfigError, Fault, suggestion
 from harness.files import read_regular
 from harness.sections import KeyPath, Kind, Section, dotted
@@ -59,6 +60,16 @@ class Document:
         """Return the line of a key, or of the nearest key around it; 0 when there is none."""
         ends = range(len(path), -1, -1)
         return next((self.lines[path[:end]] for end in ends if path[:end] in self.lines), 0)
+
+    def known(self, location: KeyPath) -> KeyPath:
+        """Return a location without tags of unions and the index of a lone value."""
+        path: KeyPath = ()
+        data: object = self.data
+        for part in location:
+            inner = dict(enumerate(data)) if isinstance(data, list) else data
+            if isinstance(inner, dict) and part in inner:
+                path, data = (*path, part), inner[part]
+        return path
 
     def fault(self, path: KeyPath, message: str) -> Fault:
         """Return what is wrong at a key."""
@@ -149,8 +160,13 @@ def _hint(path: Path) -> str:
         return "check the path"
     hint = suggestion(path.stem, bundled())
     with suppress(OSError):  # `harness report NAME` goes without the ending
-        beside = {str(each) for each in path.parent.glob("*.y*ml")}
+        every = [*path.parent.iterdir()]
+        beside = {str(each) for each in every if each.suffix in (".yaml", ".yml")}
         near = f"{path}.yaml" if f"{path}.yaml" in beside else str(path)
+        data = [each for each in every if each.stem == path.stem and is_ratings_file(each.name)]
+        if data and near not in beside:
+            new = f"harness new {path.with_suffix('.yaml')} --dataset {data[0]}"
+            return f"did you mean {str(data[0])!r}, or `{new}`?"
         found = suggestion(near, beside)
         hint = found if found.startswith("did") else hint
     return hint if hint.endswith("?") else f"{hint}, or the path of a config"
@@ -407,16 +423,10 @@ def _algorithm_faults(document: Document) -> Iterator[Fault]:
 
 def _explained(error: ErrorDetails, document: Document) -> Fault:
     """Turn one entry of ``ValidationError.errors()`` into a fault at its key."""
-    path: list[str | int] = []
-    data: object = document.data
-    for part in error["loc"]:  # which also holds tags of unions, and the index of a lone value
-        inner = dict(enumerate(data)) if isinstance(data, list) else data
-        if isinstance(inner, dict) and part in inner:
-            path.append(part)
-            data = inner[part]
+    path = document.known(error["loc"])
     if error["type"] == "missing":
-        path.append(error["loc"][-1])
-    return document.fault(tuple(path), _message(error))
+        path = (*path, error["loc"][-1])
+    return document.fault(path, _message(error))
 
 
 def _message(error: ErrorDetails) -> str:

@@ -37,6 +37,7 @@ from harness.datasets.section import (
     FeatureFile,
     cache_folder,
     is_archive,
+    is_ratings_file,
 )
 from harness.errors import DataError, counted, suggestion
 from harness.files import hold
@@ -88,8 +89,10 @@ def _absent(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f"no such file, as there is no folder {folder}; check the path"
-    beside = sorted(each.name for each in folder.iterdir() if each.is_file())[:50]
-    return f"no such file in {folder.resolve()}; {suggestion(path.name, beside)}"
+    found = (each.name for each in folder.iterdir() if each.is_file())
+    beside = [name for name in found if is_ratings_file(name)]
+    advice = suggestion(path.name, beside, most=10) if beside else "check the path"
+    return f"no such file in {folder.resolve()}; {advice}"
 
 
 def load_named(

@@ -185,6 +185,11 @@ def is_archive(path: Path) -> bool:
     return path.name.casefold().endswith((".zip", ".tar.gz"))
 
 
+def is_ratings_file(name: str) -> bool:
+    """Return whether a name ends as those of files of ratings do."""
+    return name.casefold().endswith(_ENDINGS)
+
+
 def cache_folder() -> Path:
     """Return the folder of downloads: ``HARNESS_CACHE``, or the system's cache folder."""
     own = os.environ.get("HARNESS_CACHE")
@@ -434,7 +439,7 @@ class DatasetSection(_File):
         if not isinstance(given, str):
             return given
         is_path = given not in get_args(DatasetName) and (
-            "/" in given or "\\" in given or given.casefold().endswith(_ENDINGS)
+            "/" in given or "\\" in given or is_ratings_file(given)
         )
         return {"path" if is_path else "name": given}
 

@@ -13,7 +13,7 @@ import numpy as np
 from harness import evaluation, splits
 from harness.algorithms import registry
 from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
-from harness.errors import ConfigError, HarnessError, counted
+from harness.errors import HarnessError, counted
 from harness.experiment.memory import available_bytes
 from harness.experiment.plan import Plan, settings
 from harness.experiment.tuning import cut_grids, n_planned
@@ -133,8 +133,6 @@ def _collected(faults: list[str]) -> Iterator[None]:
     """Add what is refused inside to the faults."""
     try:
         yield
-    except ConfigError as error:
-        faults += [fault.message for fault in error.faults]
     except HarnessError as error:
         faults.append(str(error))
 

@@ -124,7 +124,14 @@ class Plan:
             if loaded is None:
                 section = self.experiment.dataset[dataset]
                 folder = self.document.folder
-                loaded = datasets.load(section, base=folder, progress=self.progress)
+                try:
+                    loaded = datasets.load(section, base=folder, progress=self.progress)
+                except DataError as error:
+                    if not section.path or _is_there(section.path, folder):
+                        raise
+                    key = self.document.known(("dataset", dataset, "path"))
+                    fault = self.document.fault(key, str(error))
+                    raise ConfigError(self.document.source, [fault]) from None
             # Filters that draw a sample use the first seed: the data are the same for all seeds.
             self.read[dataset] = splits.filter(
                 self.experiment.filters, loaded, self.experiment.seed[0]
@@ -431,6 +438,10 @@ class Plan:
                 except MetricError as error:
                     scale = f"rated from {low:g} to {high:g}"
                     raise MetricError(f"{ratings.name}, {scale}: {error}") from None
+
+
+def _is_there(path: str, folder: Path | None) -> bool:
+    return ((folder or Path()) / Path(path).expanduser()).exists()
 
 
 def _identity(name: str) -> str:

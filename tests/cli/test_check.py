@@ -81,7 +81,8 @@ def test_what_a_run_would_do_is_shown(check, tmp_path, keys, shown, absent):
 @pytest.mark.parametrize(
     ("content", "keys", "message"),
     [
-        (None, {}, "a.csv: no such file in "),
+        (None, {}, "c.yaml:1: dataset: a.csv: no such file in "),
+        (GOOD, {"dataset": "[a.csv, {path: b.csv}]"}, "c.yaml:1: dataset[1].path: b.csv: no such"),
         ("who,what,stars\n1,2,3\n", {}, "a.csv:1: a header, it seems"),
         (GOOD + "1,1,2\n", {}, "a.csv:242: user '1' rates item '1' again (first at a.csv:15)"),
         (GOOD + "99,1,four\n99,2,\n", {}, "a.csv: 2 faults (1 unreadable row, 1 incomplete row)"),
@@ -137,5 +138,5 @@ def test_several_faults_of_several_files_come_at_once(check, tmp_path):
     code, _, err = check(dataset="[a.csv, b.csv, good.csv]", split="{kind: global-time}")
     assert code == 2
     starts = [line.split(":")[0] for line in err.splitlines()]
-    assert starts[:2] == ["a.csv", "b.csv"]
+    assert starts[:2] == ["a.csv", "c.yaml"]
     assert "timestamps" in err.splitlines()[2]

@@ -242,6 +242,10 @@ BAD = [
     (("recommend", "first", "--top", "0"), "--top"),
     (("recommend", "first", "--least", "9"), "9 is above the scale"),
     (("recommend", "first.yml"), "did you mean 'first.yaml'?"),
+    (
+        ("describe", "ratings.yaml"),
+        "'ratings.csv', or `harness new ratings.yaml --dataset ratings.c",
+    ),
     (("recommend", "first", "-o", "ratings.csv"), "ratings.csv: exists; choose another name"),
     (("best", "first", "-o", "ratings.csv"), "ratings.csv: exists; choose another name"),
     (("best", "first.yaml"), "first.yaml: a config; give the name or the folder of its run"),

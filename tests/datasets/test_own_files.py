@@ -479,6 +479,7 @@ class TestPaths:
         ("path", "message"),
         [
             ("rating.csv", r"rating\.csv: no such file in .* 'ratings\.csv'"),
+            ("unlike.csv", r"no such file in .*; use one of (\d\.tsv, ){9}9\.tsv and 2 more$"),
             ("nowhere/a.csv", "as there is no folder"),
             ("folder.csv", r"folder\.csv: a folder; give the file of ratings in it"),
             ("ml-100", "no data set is called 'ml-100'; did you mean 'ml-100k'"),
@@ -488,6 +489,8 @@ class TestPaths:
     def test_what_is_not_there_is_said(self, tmp_path, path, message):
         (tmp_path / "ratings.csv").write_text("1,2,3\n")
         (tmp_path / "folder.csv").mkdir()
+        for name in ("z.dat", "x.py", "x.yaml", *(f"{n}.tsv" for n in range(10))):
+            (tmp_path / name).touch()
         with pytest.raises(DataError, match=message):
             datasets.load(path, base=tmp_path)
 
