@@ -461,6 +461,9 @@ def _message(error: ErrorDetails) -> str:
             return "empty; name at least one"
         case _ if found is None:
             return "empty; write a value"
+        case "list_type":
+            entry = "{…}" if isinstance(found, dict) else shown.strip("'")
+            return f"found {shown}; write a list: [{entry}]"
         case "model_type" | "model_attributes_type" | "dict_type":
             return f"found {shown}; it must be a mapping of keys to values"
     expected = re.sub("^(Input should be|(Value|List|String) should) ", "", error["msg"])
