@@ -87,12 +87,13 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
         notes += notes_before_fit(here)
     n_folds = 0
     for section, folds in zip(experiment.split, divided, strict=True):
-        if section.from_files and not folds:
+        made = next(filter(None, folds), [])
+        if section.from_files and not made:
             notes.append(
                 "the number of folds is in files that could not be read; one is counted here"
             )
         counts = (getattr(section, key, 1) for key in ("n_splits", "n_repeats"))
-        n_folds += len(folds) or (1 if section.from_files else int(np.prod([*counts])))
+        n_folds += len(made) or (1 if section.from_files else int(np.prod([*counts])))
     n_cells = len(experiment.dataset) * len(experiment.candidates) * len(experiment.draws) * n_folds
     notes += [*cut_grids(experiment), *_notes_on_sizes(plan)]
     known = [(each.n_users, each.n_items, len(each)) for each, _ in here.read.values()]
@@ -149,22 +150,23 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
             unread.append(f"{section.describe()}: not on this machine; a run downloads it")
         else:
             with _collected(faults):
-                ratings, reports = plan.ratings(number)
-                notes += (f"{ratings.name}: {note}" for note in (*ratings.notes, *reports))
+                plan.ratings(number)
+    names = _names(plan)
+    for number, (ratings, reports) in plan.read.items():
+        notes += (f"{names[number]}: {note}" for note in (*ratings.notes, *reports))
     kept = [plan.experiment.dataset[number] for number in plan.read]
     here = plan.experiment.model_copy(update={"dataset": kept})
     return Plan(here, plan.document, read=dict(enumerate(plan.read.values()))), unread + notes
 
 
-def _divide(plan: Plan, number: int, faults: list[str]) -> list[Split]:
-    """Make one split of the config; return the folds of the first data set."""
+def _divide(plan: Plan, number: int, faults: list[str]) -> list[list[Split]]:
+    """Make one split of the config; return the folds of each data set, none where it fails."""
     experiment = plan.experiment
     section, seed = experiment.split[number], experiment.seed[0]
-    folds: list[Split] = []
+    folds: list[list[Split]] = [[] for _ in plan.read]
     for dataset in plan.read:
         with _collected(faults):
-            made = plan.splits(dataset, number, seed)
-            folds = folds or made
+            folds[dataset] = made = plan.splits(dataset, number, seed)
             if plan.is_tuned:
                 inner = experiment.tuning.validation_of(section)
                 splits.validation(made[0], inner, seed, plan.document.folder)
@@ -195,28 +197,36 @@ def _notes_on_sizes(plan: Plan) -> Iterator[str]:
                 )
 
 
-def _facts(plan: Plan, divided: list[list[Split]]) -> Iterator[tuple[str, str]]:
-    experiment = plan.experiment
-    names = distinct_names(
-        [section.describe() for section in experiment.dataset],
-        [settings(section) for section in experiment.dataset],
-    )
+def _names(plan: Plan) -> list[str]:
+    """Return the names of the data sets, which are those of the ratings where these are known."""
+    sections = plan.experiment.dataset
+    names = distinct_names([each.describe() for each in sections], [*map(settings, sections)])
+    for number, (ratings, _) in plan.read.items():
+        if names[number] == sections[number].describe():  # no other is called the same
+            names[number] = ratings.name
+    return names
+
+
+def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, str]]:
+    experiment, names = plan.experiment, _names(plan)
     for number, (section, name) in enumerate(zip(experiment.dataset, names, strict=True)):
         size, text = section.expected_size(), name
         if number in plan.read:
             ratings, _ = plan.read[number]
-            text = repr(ratings).removeprefix("<Ratings ").removesuffix(">")
-            if name != section.describe():  # another section is called the same
-                text = name + text.removeprefix(ratings.name)
+            text = name + repr(ratings).removeprefix(f"<Ratings {ratings.name}").removesuffix(">")
         elif size is not None:
             text += f": {size[2]:,} ratings of {size[1]:,} items by {size[0]:,} users"
         yield "data", text
-    for split, made in zip(experiment.split, divided, strict=True):
+    for split, folds in zip(experiment.split, divided, strict=True):
         text = split.describe()
         if isinstance(getattr(split, "test_size", None), int):
             text += " ratings"
-        if made:
-            parts = f"{len(made[0].train):,} training and {len(made[0].test):,} test ratings"
-            text += f": {len(made)} folds, {parts} in the first" if made[1:] else f": {parts}"
-        yield "split", text
+        if not any(folds):
+            yield "split", text
+        for number, made in zip(plan.read, folds, strict=True):
+            if made:
+                parts = f"{len(made[0].train):,} training and {len(made[0].test):,} test ratings"
+                of = f" of {names[number]}" * (len(names) > 1)
+                several = f"{len(made)} folds, {parts} in the first"
+                yield "split", f"{text}{of}: {several if made[1:] else parts}"
     yield "candidates", "; ".join(each.describe() for each in experiment.candidates)

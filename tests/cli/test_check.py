@@ -45,7 +45,10 @@ TUNED = {"algorithms": "[KNNBasic, {name: SVD, search: recommended}]", "tuning":
         ),
         (  # files of one name are shown with their folders
             {"dataset": "[a/good.csv, b/good.csv]"},
-            f"data a/{OWN.replace(':', '.csv:')} data b/{OWN.replace(':', '.csv:')}",
+            f"data a/{OWN.replace(':', '.csv:')} data b/{OWN.replace(':', '.csv:')} "
+            "split holdout 20% of a/good.csv: 192 training and 48 test ratings "
+            "split holdout 20% of b/good.csv: 192 training and 48 test ratings … "
+            "note: a/good.csv: scale 1 to 5, the lowest … note: b/good.csv: scale 1 to 5, the",
             f"data {OWN}",
         ),
         (
