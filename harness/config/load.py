@@ -55,6 +55,8 @@ class Document:
     folder: Path | None = None
     recorded: str = ""
     """Of a run's record, the file that the config came from."""
+    overrides: dict[KeyPath, str] = field(default_factory=dict)
+    """What was set in the call, by the key that it sets, or the first on the way that it makes."""
 
     def line(self, path: KeyPath) -> int:
         """Return the line of a key, or of the nearest key around it; 0 when there is none."""
@@ -72,7 +74,11 @@ class Document:
         return path
 
     def fault(self, path: KeyPath, message: str) -> Fault:
-        """Return what is wrong at a key."""
+        """Return what is wrong at a key, of the file or of an override."""
+        for end in range(len(path), 0, -1):
+            if override := self.overrides.get(path[:end]):
+                inside = f": {dotted(path)}" if path[end:] else ""
+                return Fault(0, f"--set {override}{inside}", message)
         return Fault(self.line(path), dotted(path), message)
 
 
@@ -104,7 +110,7 @@ def load(
             name = re.sub(r"[^\w.-]", "-", Path(config).stem)[:80]
         document.data.setdefault("name", name)
         for override in overrides:
-            _override(document.data, override)
+            _override(document, override)
         return _checked(document), document
     except RecursionError:
         source = str(config) if isinstance(config, str | Path) else "config"
@@ -300,7 +306,7 @@ class _Reader(Composer):
             raise self.refusal(node, path, message) from None
 
 
-def _override(data: dict[str, object], override: str) -> None:
+def _override(document: Document, override: str) -> None:
     """Set one key from ``path=value``, creating the mappings on the way."""
     where = f"--set {override}"
     key, separator, text = override.partition("=")
@@ -319,7 +325,9 @@ def _override(data: dict[str, object], override: str) -> None:
     if not path:
         raise _refusal(where, "no key; write --set split.test_size=0.1", path=(key,))
     try:
-        _with_value(data, path, value)
+        there = document.known(tuple(path))
+        _with_value(document.data, path, value)
+        document.overrides[tuple(path[: len(there) + 1])] = override
     except LookupError:
         message = "no such place in the config; check the path"
         raise _refusal(where, message, path=tuple(path)) from None
