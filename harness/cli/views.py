@@ -53,11 +53,12 @@ def report(
     nothing from elsewhere; index.html beside the runs lists them all.
     """
     from harness.report import write_index, write_page
+    from harness.report.drawing import unlinked
 
     opened = options.opened(runs, results)
-    path = output or results / "comparison.html"
+    path = output or unlinked(results / "comparison.html")
     if output is None and len(opened) == 1:
-        path = (opened[0].folder or results / opened[0].name) / "report.html"
+        path = unlinked((opened[0].folder or results / opened[0].name) / "report.html")
     say(f"written to {write_page(opened, path, baseline=baseline, anyway=anyway)}")
     if output is None:
         for folder in sorted({run.folder.parent for run in opened if run.folder is not None}):
@@ -251,10 +252,11 @@ def compare(
         option = given[0].replace("form", "format").replace("_", "-")
         raise HarnessError(f"--{option}: needs --across; add it, or leave the option out")
     from harness.report import join, write_page
+    from harness.report.drawing import unlinked
 
     joined = join(opened, anyway=anyway)
     show_run(joined)
-    path = output or results / "comparison.html"
+    path = output or unlinked(results / "comparison.html")
     say(f"\nwritten to {write_page(opened, path, joined=joined)}")
     return 0
 

@@ -133,7 +133,8 @@ class Plot(ABC):
         name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{self.label}{self.part}{title}"))[
             :LONGEST_NAME
         ]
-        return write_file(folder / f"{name}.{form}", self.render(form), "; use --output")
+        path = unlinked(folder / f"{name}.{form}")
+        return write_file(path, self.render(form), "; use --output")
 
     @abstractmethod
     def _select(self) -> pd.DataFrame:
@@ -285,6 +286,13 @@ def write_file(path: Path, data: bytes, hint: str = "") -> Path:
         write_output(path, data)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written ({error.strerror}){hint}") from None
+    return path
+
+
+def unlinked(path: Path) -> Path:
+    """Return a path that nobody has named, or refuse a link: it may come with somebody's run."""
+    if path.is_symlink():
+        raise ResultsError(f"{path}: a link to another file; remove it, or use --output")
     return path
 
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.report.drawing import Plot, write_file
+from harness.report.drawing import Plot, unlinked, write_file
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
@@ -97,7 +97,7 @@ def write_index(results: Path) -> Path:
             rows.append(("", folder, None, str(error)))
     rows.sort(key=lambda row: row[0], reverse=True)
     page = _template("index.html").render(rows=rows)
-    return write_file(results / "index.html", page.encode())
+    return write_file(unlinked(results / "index.html"), page.encode())
 
 
 def linked(text: str) -> Markup:

@@ -339,3 +339,29 @@ def test_the_page_is_made_from_results_alone(results, tmp_path):
     arguments = [sys.executable, "-c", SCRIPT, str(results / "one"), str(tmp_path / "p.html")]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=120)
     assert json.loads(done.stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("report", "one"), "one/report.html"),
+        (("report", "one"), "index.html"),
+        (("compare", "one", "two"), "comparison.html"),
+        (("plot", "one", "--kind", "ndcg-over-k"), "one/plots/ndcg-over-k-ndcg@10.svg"),
+    ],
+)
+def test_no_file_is_written_through_a_link_that_may_come_with_a_run(
+    call, results, tmp_path, command, name
+):
+    path, target = results / name, tmp_path / "mine"
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    target.write_text("mine")
+    path.symlink_to(target)
+    try:
+        assert f"{name}: a link to another file; remove it, or use --output" in call.refused(
+            *command
+        )
+        assert target.read_text() == "mine"
+    finally:
+        path.unlink()
