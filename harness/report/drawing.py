@@ -290,7 +290,7 @@ def write_file(path: Path, data: bytes, hint: str = "") -> Path:
 
 
 def unlinked(path: Path) -> Path:
-    """Return a path that nobody has named, or refuse a link: it may come with somebody's run."""
+    """Return a path, or refuse a link there, as a run from elsewhere may hold."""
     if path.is_symlink():
         raise ResultsError(f"{path}: a link to another file; remove it, or use --output")
     return path
