@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from shared import answer, calling, command_line, keep, python_with
+from shared import LENSKIT, LENSKIT_PYTHON, answer, calling, command_line, keep, python_with
 from speed import SIZES
 from timing import measure
 
@@ -51,9 +51,9 @@ PEERS = {
         *("numpy", "pandas", "threadpoolctl"),
         *("--no-cache-dir", "--no-binary=libmf", "libmf==0.9.2"),
     ),
-    "LensKit FunkSVD": ("lenskit==2025.8.*",),
+    "LensKit FunkSVD": (LENSKIT,),
     "cmfrec": ("cmfrec", "pandas", "threadpoolctl"),
-    "LensKit ALS": ("lenskit==2025.8.*",),
+    "LensKit ALS": (LENSKIT,),
     "implicit": ("implicit==0.7.3", "pandas"),
 }
 FAST = "-O3 -march=native -DUSEAVX -DUSEOMP -fopenmp"
@@ -202,7 +202,9 @@ def main() -> int:
         for work, n in itertools.product(KINDS, dict.fromkeys((1, n_threads()))):
             try:
                 if work in PEERS and work not in missing:
-                    python = python_with(given.venvs / work.replace(" ", "-"), PEERS[work])
+                    base = LENSKIT_PYTHON if LENSKIT in PEERS[work] else sys.executable
+                    folder = given.venvs / work.replace(" ", "-")
+                    python = python_with(folder, PEERS[work], base=base)
                     options = work, file, N_FACTORS, EPOCHS, given.seconds
                     found = answer(calling("peers", "factors", *options, python=python), n)
                 elif work not in PEERS and n == 1:

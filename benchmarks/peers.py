@@ -369,7 +369,7 @@ def factor_work(library: str) -> Callable[[Any, int, int], Callable[[], Any]]:
 
     else:
         from lenskit.als import BiasedMFScorer
-        from lenskit.data import from_interactions_df
+        from lenskit.data import ItemList, from_interactions_df
         from lenskit.funksvd import FunkSVDScorer
 
         kind = {"LensKit ALS": BiasedMFScorer, "LensKit FunkSVD": FunkSVDScorer}[library]
@@ -378,8 +378,19 @@ def factor_work(library: str) -> Callable[[Any, int, int], Callable[[], Any]]:
             frame = pd.DataFrame(train, columns=["user_id", "item_id", "rating"])
             data = from_interactions_df(frame.astype({"user_id": int, "item_id": int}))
 
-            def fit() -> None:
-                kind(embedding_size=k, epochs=epochs).train(data)
+            def fit() -> Any:
+                model = kind(embedding_size=k, epochs=epochs)
+                model.train(data)
+
+                def estimate(users: Any, items: Any) -> Any:
+                    found = np.empty(len(users))
+                    for user in np.unique(users):
+                        rows = np.flatnonzero(users == user)
+                        scored = model(int(user), ItemList(item_ids=items[rows]))
+                        found[rows] = scored.scores()
+                    return found
+
+                return estimate
 
             return fit
 

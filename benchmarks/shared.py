@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from timing import environment
 from harness.results.environment import Machine
 
 HERE = Path(__file__).parent
+LENSKIT, LENSKIT_PYTHON = "lenskit==2026.4.*", "python3.13"
+"""The measured version of LensKit, and a Python that is new enough for it."""
 
 
 def command_line(about: str | None, seconds: float | None = None) -> argparse.ArgumentParser:
@@ -35,11 +37,15 @@ def keep(output: Path | None, figures: dict[str, Any]) -> None:
         output.write_text(text + "\n", "utf-8")
 
 
-def python_with(folder: Path, *groups: Sequence[str], check: bool = True) -> Path:
+def python_with(
+    folder: Path, *groups: Sequence[str], check: bool = True, base: str = sys.executable
+) -> Path:
     """Return the interpreter of an environment; unless there is one, make it with packages."""
     python = folder.resolve() / "bin" / "python"
     if not python.exists():
-        venv.create(folder, with_pip=True)
+        if not shutil.which(base):
+            raise FileNotFoundError(f"{base}: not found, and {groups[0][-1]} needs it")
+        subprocess.run([base, "-m", "venv", folder], check=True)
         for group in groups:
             print(f"installing {', '.join(group)} ...", flush=True)
             subprocess.run([python, "-m", "pip", "install", "-q", *group], check=check)

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 import plain
 from joblib.externals.loky import get_reusable_executor
-from shared import answer, calling, command_line, keep, python_with
+from shared import LENSKIT, LENSKIT_PYTHON, answer, calling, command_line, keep, python_with
 from timing import environment, is_parallel, measure, measure_in_turn, threads
 
 import harness
@@ -42,7 +42,7 @@ from harness.splits.kinds import Holdout
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")
 QUIET: dict[str, Any] = {"verbose": False}
-PEERS = ("cornac==3.0.*", "lenskit==2025.8.*")
+PEERS = ("cornac==3.0.*", LENSKIT)
 
 
 class Figures:
@@ -344,7 +344,7 @@ def peers(given: argparse.Namespace) -> Figures:
         for file, rows in zip(files, (data.train, data.test), strict=True):
             frame(data.ratings.take(rows)).to_csv(file, index=False)
         folder = Path(given.venv) if given.venv else Path(scratch, "venv")
-        python = python_with(folder, PEERS)
+        python = python_with(folder, PEERS, base=LENSKIT_PYTHON)
         found = {
             (library, n): answer(calling("peers", "models", library, *files, python=python), n)
             for library in ("Cornac", "LensKit")
