@@ -10,6 +10,7 @@ machine's memory and arithmetic allow to the loop of SVD, at three numbers of it
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -60,7 +61,7 @@ FAST = "-O3 -march=native -DUSEAVX -DUSEOMP -fopenmp"
 FLAGS = {"CFLAGS": FAST, "CXXFLAGS": FAST, "LDFLAGS": "-fopenmp"}
 """With which LIBMF is compiled: its package leaves them out."""
 N_ROWS = 2_000_000
-ROUNDS = 5
+ROUNDS, TRIES, HANGS = 5, 4, 180
 
 
 def parts() -> tuple[ColumnTrainset, np.ndarray, np.ndarray]:
@@ -90,6 +91,15 @@ def ours(side: str, train: ColumnTrainset, test: np.ndarray, limit: float) -> di
         rmse = float(np.sqrt(np.mean((estimates - test[:, 2]) ** 2)))
         found[str(epochs)] = measured | {"rmse": rmse}
     return found
+
+
+def patiently(command: list[str], n: int) -> dict[str, Any]:
+    """Return the answer of a process; start another where one hangs: LIBMF's threads may."""
+    for _ in range(TRIES - 1):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return answer(command, n, HANGS)
+        print(f"no answer within {HANGS} s: once more", flush=True)
+    return answer(command, n, HANGS)
 
 
 def row(work: str, threads: int, found: dict[str, Any], n_ratings: int) -> dict[str, Any]:
@@ -206,12 +216,12 @@ def main() -> int:
                     folder = given.venvs / work.replace(" ", "-")
                     python = python_with(folder, PEERS[work], base=base)
                     options = work, file, N_FACTORS, EPOCHS, given.seconds
-                    found = answer(calling("peers", "factors", *options, python=python), n)
+                    found = patiently(calling("peers", "factors", *options, python=python), n)
                 elif work not in PEERS and n == 1:
                     found = ours(work, train, test, given.seconds)
                 else:
                     continue
-            except (subprocess.CalledProcessError, OSError) as error:
+            except (subprocess.SubprocessError, OSError) as error:
                 missing[work] = str(error).splitlines()[-1]
                 continue
             done.append(row(work, n, found, len(rows)))

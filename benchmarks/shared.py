@@ -59,7 +59,8 @@ def calling(
     return [str(python), "call.py", module, task, json.dumps(arguments, default=str)]
 
 
-def answer(command: list[str], n: int) -> dict[str, Any]:
-    """Run a command with so many threads; return the JSON that it prints last."""
+def answer(command: list[str], n: int, limit: float | None = None) -> dict[str, Any]:
+    """Run a command with so many threads, and seconds; return the JSON that it prints last."""
     how: dict[str, Any] = {"stdout": subprocess.PIPE, "cwd": HERE, "env": environment(n)}
+    how["timeout"] = limit
     return dict(json.loads(subprocess.run(command, check=True, **how).stdout.splitlines()[-1]))

@@ -311,7 +311,7 @@ def catalogue(given: argparse.Namespace) -> Figures:
 
 
 def peers(given: argparse.Namespace) -> Figures:
-    """Train, rank the catalogue and compute NDCG@10: against Cornac 3.0 and LensKit 2025.8.
+    """Train, rank the catalogue and compute NDCG@10: against Cornac 3.0 and LensKit 2026.4.
 
     All have the same split of MovieLens 100K and models as like as the libraries have them;
     training items are left out of the lists.
