@@ -27,6 +27,8 @@ from difflib import get_close_matches
 MOST_SHOWN = 50
 LONGEST = 1_000
 """Characters of a key or a message that are shown: a hostile config can make them very long."""
+LONGEST_QUOTE = 300
+"""Characters of an error of other code that a message quotes."""
 
 
 class HarnessError(Exception):
@@ -162,3 +164,18 @@ def counted(n: int, noun: str) -> str:
     ('1 cell', '1,200 cells')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def reason_of(error: BaseException) -> str:
+    r"""Return on one line why something failed: in the system's words, or what the error says.
+
+    Examples
+    --------
+    >>> reason_of(OSError(28, "No space left on device")), reason_of(ValueError("a\nb"))
+    ('no space left on device', 'a')
+    >>> reason_of(MemoryError())
+    'MemoryError'
+    """
+    if said := getattr(error, "strerror", None):
+        return f"{said[0].lower()}{said[1:]}"
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:LONGEST_QUOTE]

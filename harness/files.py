@@ -12,14 +12,19 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+from harness.errors import HarnessError, ResultsError, reason_of
 
 BETWEEN_ATTEMPTS = 0.05
 """Seconds between two attempts to get a lock."""
 PATIENCE = 60.0
 """Seconds for which another writer of a folder is waited for."""
+
+ELSEWHERE = "choose another place"
+"""What to do where a file cannot be written."""
 
 OwnNames = Callable[[Path], set[str]]
 """Returns the names of the files in a folder that may be replaced; the others stay."""
@@ -83,17 +88,45 @@ def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
         _sync(path.parent)
 
 
-def write_output(path: Path, data: bytes) -> None:
-    """Write a file that a person has named."""
-    with open_output(path) as file:
+@contextmanager
+def explained(
+    where: Path | str,
+    problem: str = "cannot be written",
+    advice: str = ELSEWHERE,
+    kind: type[HarnessError] = ResultsError,
+) -> Iterator[None]:
+    """Turn an OSError into an error that says where, what, why and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{where}: {problem} ({reason_of(error)}); {advice}") from None
+
+
+def write_output(
+    path: Path, data: bytes, advice: str = ELSEWHERE, kind: type[HarnessError] = ResultsError
+) -> Path:
+    """Write a file that a person has named, and return its path."""
+    with open_output(path, advice, kind) as file:
         file.write(data)
+    return path
 
 
-def open_output(path: Path) -> AbstractContextManager[IO[bytes]]:
+@contextmanager
+def open_output(
+    path: Path, advice: str = ELSEWHERE, kind: type[HarnessError] = ResultsError
+) -> Iterator[IO[bytes]]:
     """Open a file that a person has named: through a link, and into a device or a pipe."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        return path.open("wb")
-    return open_whole(path)
+    with explained(path, advice=advice, kind=kind):
+        special = path.is_symlink() or (path.exists() and not path.is_file())
+        with path.open("wb") if special else open_whole(path) as file:
+            yield file
+
+
+def unlinked(path: Path) -> Path:
+    """Return a path, or refuse a link there, as a run from elsewhere may hold."""
+    if path.is_symlink():
+        raise ResultsError(f"{path}: a link to another file; remove it, or use --output")
+    return path
 
 
 def replace_folder(folder: Path, files: Mapping[str, bytes | Path], own: OwnNames) -> None:

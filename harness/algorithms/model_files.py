@@ -24,7 +24,7 @@ from harness import __version__
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset, Lists, RawIds
-from harness.errors import AlgorithmError, ResultsError
+from harness.errors import AlgorithmError, reason_of
 from harness.files import write_output
 
 __all__ = ["load_model", "save_model"]
@@ -107,10 +107,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
         archive.writestr(zipfile.ZipInfo(HEADER, DATE), content)
         for name, data in parts.items():
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", DATE), data)
-    try:
-        write_output(Path(path), file.getvalue())
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
+    write_output(Path(path), file.getvalue())
 
 
 def load_model(path: str | Path) -> surprise.AlgoBase:
@@ -142,8 +139,7 @@ def load_model(path: str | Path) -> surprise.AlgoBase:
     except _FileError as wrong:
         raise AlgorithmError(f"{path.name}: {wrong}") from None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise AlgorithmError(f"{path}: cannot be read ({reason})") from None
+        raise AlgorithmError(f"{path}: cannot be read ({reason_of(error)})") from None
     except (zipfile.BadZipFile, ValueError, LookupError, TypeError, AttributeError, EOFError):
         raise AlgorithmError(
             f"{path.name}: not a saved model, or damaged; save the model again"

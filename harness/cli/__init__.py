@@ -17,7 +17,7 @@ import click
 import harness
 from harness.cli import commands, new, row_commands, schema, views
 from harness.cli.screen import TRACEBACK, say, shows_tracebacks
-from harness.errors import HarnessError, suggestion
+from harness.errors import HarnessError, reason_of, suggestion
 
 __all__ = ["main"]
 
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             Path.cwd()
         except OSError as error:
             raise HarnessError(
-                f"the current folder cannot be used ({error.strerror}); change to another one"
+                f"the current folder cannot be used ({reason_of(error)}); change to another one"
             ) from None
         status = _harness.main(args=arguments, prog_name="harness", standalone_mode=False)
     except HarnessError as error:
@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = 0
     except (MemoryError, OSError, ImportError, RuntimeError) as error:
         code = getattr(error, "errno", None)
-        text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        text = reason_of(error)
         if code in OUTPUT_ERRORS and getattr(error, "filename", None) is None:
             _drop_output()
             say(f"standard output cannot be written ({text}); send it elsewhere", err=True)

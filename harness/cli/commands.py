@@ -321,11 +321,10 @@ def evaluate(
 
 
 def _write_users(path: Path, users: pd.DataFrame) -> None:
-    from harness.report.drawing import write_file
+    from harness.files import write_output
     from harness.results.display import frame_to_csv
 
-    data = frame_to_csv(users).encode("utf-8", "replace")
-    write_file(path, data, "; use --per-user FILE")
+    write_output(path, frame_to_csv(users).encode("utf-8", "replace"))
 
 
 def _score(

@@ -17,7 +17,7 @@ import click
 from harness.cli.options import Choice, force, output
 from harness.cli.schema import make_schema, to_text
 from harness.cli.screen import printable, say, show_table
-from harness.errors import DataError, HarnessError, MetricError, ResultsError
+from harness.errors import DataError, HarnessError, MetricError
 
 if TYPE_CHECKING:
     from harness.datasets.loading import Detected
@@ -255,12 +255,7 @@ def _write(path: Path, answers: dict[str, object], note: str) -> list[Path]:
     beside = path.with_name(SCHEMA_FILE)
     if _is_ours(beside, schema["title"]):
         files[beside] = to_text(schema) + "\n"
-    try:
-        for each, text in files.items():
-            write_output(each, text.encode())
-    except OSError as error:
-        raise ResultsError(f"{path.parent}: cannot be written ({error.strerror})") from None
-    return list(files)
+    return [write_output(each, text.encode()) for each, text in files.items()]
 
 
 def _is_ours(path: Path, title: str) -> bool:

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -15,7 +15,8 @@ import click
 
 from harness.cli import options
 from harness.cli.screen import say
-from harness.errors import DataError, HarnessError, ResultsError, counted
+from harness.errors import DataError, HarnessError, ResultsError, counted, reason_of
+from harness.files import open_output, write_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,8 +68,7 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
     if output is None:
         say(text.rstrip(), whole=True)
         return 0
-    with _opened(output) as file:
-        file.write(text.encode())
+    write_output(output, text.encode())
     for sentence in found.evidence:
         say(sentence)
     say(f"written to {output}; use it with `harness run {output}` or `harness recommend {output}`")
@@ -128,7 +128,7 @@ def recommend(
         left = dict.fromkeys(names)
     blocks = recommend_in_blocks(model, n=top, users=names, seen=seen, least=least)
     target: AbstractContextManager[IO[bytes]] = (
-        nullcontext(sys.stdout.buffer) if output is None else _opened(output)
+        nullcontext(sys.stdout.buffer) if output is None else open_output(output)
     )
     n_lists = len(left)
     with target as file:
@@ -186,17 +186,6 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> Any:
     return fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    from harness.files import open_output
-
-    try:
-        with open_output(path) as file:
-            yield file
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
-
-
 def _few(users: Collection[str]) -> str:
     """Return the first few users, and how many more there are."""
     more = f" and {len(users) - FEW:,} more" if len(users) > FEW else ""
@@ -207,8 +196,8 @@ def _users_in(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = (getattr(error, "strerror", None) or "not UTF-8 text").lower()
-        raise DataError(f"{path}: cannot be read ({reason})") from None
+        reason = reason_of(error) if isinstance(error, OSError) else "not UTF-8 text"
+        raise DataError(f"{path}: cannot be read ({reason}); check the file") from None
     names = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if not names:
         raise DataError(f"{path}: no users; write one a line")

@@ -52,8 +52,8 @@ def report(
     RUN is a folder, or the name of a run in the results folder. The page is one file that loads
     nothing from elsewhere; index.html beside the runs lists them all.
     """
+    from harness.files import unlinked
     from harness.report import write_index, write_page
-    from harness.report.drawing import unlinked
 
     opened = options.opened(runs, results)
     path = output or unlinked(results / "comparison.html")
@@ -251,8 +251,8 @@ def compare(
     if given:
         option = given[0].replace("form", "format").replace("_", "-")
         raise HarnessError(f"--{option}: needs --across; add it, or leave the option out")
+    from harness.files import unlinked
     from harness.report import join, write_page
-    from harness.report.drawing import unlinked
 
     joined = join(opened, anyway=anyway)
     show_run(joined)
@@ -263,8 +263,8 @@ def compare(
 
 def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
     """Print a comparison over data sets, or write it to a file."""
+    from harness.files import write_output
     from harness.report import rank_tables
-    from harness.report.drawing import write_file
 
     if output is None and form == "text":
         say(f"\n{plain(rank_tables.headline(found))}\n")
@@ -292,7 +292,7 @@ def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
     if output is None:
         say(data.decode().removesuffix("\n"), whole=True)
     else:
-        say(f"written to {write_file(output, data)}")
+        say(f"written to {write_output(output, data)}")
     return 0
 
 
@@ -308,15 +308,15 @@ def methods(run: str, results: Path, checklist: bool, output: Path | None) -> in
     The methods come with references and BibTeX. In the checklist, what the run does not answer is
     not ticked.
     """
+    from harness.files import write_output
     from harness.report import methods as accounts
-    from harness.report.drawing import write_file
 
     (opened,) = options.opened((run,), results)
     text = (accounts.checklist if checklist else accounts.to_markdown)(opened.info)
     if output is None:
         say(text.removesuffix("\n"), whole=True)
     else:
-        say(f"written to {write_file(output, text.encode('utf-8', 'replace'))}")
+        say(f"written to {write_output(output, text.encode('utf-8', 'replace'))}")
     return 0
 
 

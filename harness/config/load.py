@@ -24,7 +24,7 @@ from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 from harness.algorithms import registry
 from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
 from harness.datasets.section import is_ratings_file
-from harness.errors import ConfigError, Fault, suggestion
+from harness.errors import ConfigError, Fault, reason_of, suggestion
 from harness.files import read_regular
 from harness.sections import KeyPath, Kind, Section, dotted
 
@@ -146,8 +146,7 @@ def read(path: Path) -> Document:
         else:
             raw = read_regular(path, most)
     except OSError as error:
-        reason = (error.strerror or "cannot be read").lower()
-        raise _refusal(source, f"{reason}; {_hint(path)}") from None
+        raise _refusal(source, f"{reason_of(error)}; {_hint(path)}") from None
     if recorded:
         return _recorded(raw, path)
     if len(raw) > MAX_BYTES:
@@ -220,8 +219,7 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
         line = mark.line + 1 if mark is not None else 0
         raise _refusal(source, f"not valid YAML: {found}; fix the line", line) from None
     except (YAMLError, ValueError, OverflowError) as error:
-        found = str(error).split("\n")[0]
-        raise _refusal(source, f"not valid YAML: {found}; fix it") from None
+        raise _refusal(source, f"not valid YAML: {reason_of(error)}; fix it") from None
     if not isinstance(data, dict):
         message = "not a mapping of keys to values; start with `dataset: ...`"
         raise _refusal(source, message, 1)

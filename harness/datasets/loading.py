@@ -39,7 +39,7 @@ from harness.datasets.section import (
     is_archive,
     is_ratings_file,
 )
-from harness.errors import DataError, counted, suggestion
+from harness.errors import DataError, counted, reason_of, suggestion
 from harness.files import hold
 
 ROLES = tuple(RATINGS.kinds)
@@ -237,7 +237,7 @@ def read_plays_as_pandas(stream: io.BufferedReader, where: str) -> Table:
     except IndexError:  # pandas' own, where no line follows the header
         raise DataError(f"{where}: no plays; give a file that has some") from None
     except ValueError as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
+        reason = reason_of(error)
         raise DataError(f"{where}: not read as pandas does ({reason}); leave out like") from None
     frame.columns = pd.Index(["user", "item", "plays"])
     kept = frame.dropna()

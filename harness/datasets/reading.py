@@ -40,7 +40,8 @@ from harness.datasets.layout import (
     separator_of,
     split_line,
 )
-from harness.errors import DataError, counted
+from harness.errors import DataError, counted, reason_of
+from harness.files import explained
 
 BLOCK = 1 << 22
 MOST_FAULTS = 10_000
@@ -66,12 +67,9 @@ def read_file(path: Path, known: TextFormat, where: str, progress: Progress | No
     kind = known.kind or kind_of(path)
     if kind == "parquet":
         return _read_parquet(path, known, where)
-    try:
-        with path.open("rb") as file:
-            stream = Watched(file, progress, path.stat().st_size).buffered()
-            return read_text(stream, replace(known, kind=kind), where)
-    except OSError as error:
-        raise DataError(f"{where}: cannot be read ({error.strerror}); check the path") from None
+    with explained(where, "cannot be read", "check the path", DataError), path.open("rb") as file:
+        stream = Watched(file, progress, path.stat().st_size).buffered()
+        return read_text(stream, replace(known, kind=kind), where)
 
 
 def parquet_columns(path: Path) -> list[str]:
@@ -86,7 +84,7 @@ def _open_parquet(path: Path, where: str) -> Iterator[pq.ParquetFile]:
         with pq.ParquetFile(path) as file:  # `read_table` would import much that nothing needs
             yield file
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
+        reason = reason_of(error)
         raise DataError(f"{where}: not a Parquet file that can be read ({reason})") from None
 
 

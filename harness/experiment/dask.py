@@ -25,7 +25,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import ClusterError, HarnessError, counted
+from harness.errors import ClusterError, HarnessError, counted, reason_of
 from harness.experiment.cell import Outcome
 from harness.experiment.events import Note
 from harness.experiment.plan import Cell, Plan
@@ -82,7 +82,7 @@ def _address(named: str, base: Path | None) -> str:
     try:
         return str(json.loads(read_regular(path))["address"])
     except OSError as error:
-        reason = f"neither an address nor a file that can be read ({error.strerror})"
+        reason = f"neither an address nor a file that can be read ({reason_of(error)})"
     except (ValueError, LookupError, TypeError):
         reason = "a file without an address"
     raise ClusterError(
@@ -112,7 +112,7 @@ def _connect(address: str) -> Client:
     except (OSError, ValueError, ImportError, TypeError, RuntimeError) as error:
         raise ClusterError(
             f"execution.scheduler: no Dask scheduler answers at {address} "
-            f"({_first_line(error)}); start one with `dask scheduler`, or fix the address"
+            f"({reason_of(error)}); start one with `dask scheduler`, or fix the address"
         ) from None
 
 
@@ -265,7 +265,7 @@ class _Cluster:
             self.usable()
             if len(self.refused) > refused:
                 return None
-            return Outcome(error=f"{type(error).__name__}: {_first_line(error)}")
+            return Outcome(error=f"{type(error).__name__}: {reason_of(error)}")
         finally:
             future.release()
         return None if answer is None else pickle.loads(answer)
@@ -330,7 +330,3 @@ def _watch(worker: Worker, key: object, child: ChildProcess, ended: threading.Ev
         if task is None or task.state == "cancelled":
             child.process.kill()
             return
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -15,7 +15,7 @@ import numpy as np
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.files import write_output
+from harness.files import unlinked, write_output
 from harness.report.styles import INK, MUTED, plot_style
 from harness.report.summary import Summary, sentences, shortened, summarise
 from harness.results.best import NOT_PERSONALISED
@@ -134,7 +134,7 @@ class Plot(ABC):
             :LONGEST_NAME
         ]
         path = unlinked(folder / f"{name}.{form}")
-        return write_file(path, self.render(form), "; use --output")
+        return write_output(path, self.render(form), "use --output")
 
     @abstractmethod
     def _select(self) -> pd.DataFrame:
@@ -278,22 +278,6 @@ def rendered(
         draw(figure.subplots())
         figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else {})
     return file.getvalue()
-
-
-def write_file(path: Path, data: bytes, hint: str = "") -> Path:
-    """Write a file that the user named; a failure says why, and what to do."""
-    try:
-        write_output(path, data)
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written ({error.strerror}){hint}") from None
-    return path
-
-
-def unlinked(path: Path) -> Path:
-    """Return a path, or refuse a link there, as a run from elsewhere may hold."""
-    if path.is_symlink():
-        raise ResultsError(f"{path}: a link to another file; remove it, or use --output")
-    return path
 
 
 def value_spans(data: pd.DataFrame, column: str) -> Spans:

@@ -15,7 +15,8 @@ from xml.etree import ElementTree
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.report.drawing import Plot, unlinked, write_file
+from harness.files import unlinked, write_output
+from harness.report.drawing import Plot
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
@@ -49,7 +50,7 @@ def write_page(
     With `anyway`, runs that cannot be compared are joined too, and a warning says why not.
     """
     page = build_page(runs, baseline=baseline, anyway=anyway, joined=joined)
-    return write_file(path, page.encode(), "; use --output FILE")
+    return write_output(path, page.encode(), "use --output FILE")
 
 
 def build_page(
@@ -97,7 +98,7 @@ def write_index(results: Path) -> Path:
             rows.append(("", folder, None, str(error)))
     rows.sort(key=lambda row: row[0], reverse=True)
     page = _template("index.html").render(rows=rows)
-    return write_file(unlinked(results / "index.html"), page.encode())
+    return write_output(unlinked(results / "index.html"), page.encode())
 
 
 def linked(text: str) -> Markup:

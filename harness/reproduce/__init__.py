@@ -23,7 +23,7 @@ import harness
 from harness import metrics, rankings
 from harness.config.load import bundled
 from harness.datasets.section import CATALOGUE
-from harness.errors import DataError, MetricError, ResultsError, suggestion
+from harness.errors import DataError, MetricError, ResultsError, reason_of, suggestion
 
 if TYPE_CHECKING:
     from harness.experiment.events import Watch
@@ -330,7 +330,7 @@ def trained_runs(watch: Watch = lambda event: None, **options: Any) -> dict[tupl
         try:
             return harness.run(bundled()[config], results=None, **chosen)
         except DataError as error:
-            return NotRun(str(error).splitlines()[0])
+            return NotRun(reason_of(error))
 
     def run(quantity: Quantity) -> object:
         if quantity.needs and not CATALOGUE[quantity.needs].is_here():
@@ -364,7 +364,7 @@ def _neighbours(quantity: Quantity, ratings: Any) -> list[int] | NotRun:
     try:
         model = harness.fit_row(bundled()[quantity.config], quantity.algorithm, ratings=ratings)
     except DataError as error:
-        return NotRun(str(error).splitlines()[0])
+        return NotRun(reason_of(error))
     item = model.trainset.to_inner_iid(quantity.neighbours_of)
     found = model.get_neighbors(item, k=len(quantity.expected))
     return [int(model.trainset.to_raw_iid(each)) for each in found]

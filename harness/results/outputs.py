@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +18,7 @@ from harness import evaluation
 from harness.candidates import CandidatesSection
 from harness.config.experiment import Outputs
 from harness.errors import MetricError, ResultsError
+from harness.files import explained
 from harness.kernels import group_rows
 from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings.pairs import offsets_of
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 LEFT_OUT = -1
 """The rank of a test item that does not count, and the length of a list that is not evaluated."""
+MAKE_ROOM = "free space, or set TMPDIR to another folder; finished cells are kept"
 NO_TRAINING = "it depends on which items are shown and on the training ratings, not kept by a run"
 
 
@@ -66,25 +68,14 @@ class OutputFiles:
             rows = _lists(split, record, self.most) if lists else _estimates(split, section, record)
             frame = pd.DataFrame({key: name[key] for key in CELL} | rows)
             table = pa.Table.from_pandas(frame, writer.schema, preserve_index=False)
-            with self._explained(file):
+            with explained(self.paths[file], advice=MAKE_ROOM):
                 writer.write_table(table, row_group_size=max(1, len(frame)))
 
     def close(self) -> None:
         """End the files."""
         for file, writer in self._writers.items():
-            with self._explained(file):
+            with explained(self.paths[file], advice=MAKE_ROOM):
                 writer.close()
-
-    @contextmanager
-    def _explained(self, file: str) -> Iterator[None]:
-        """Turn an OSError into a ResultsError that says which file, why, and what to do."""
-        try:
-            yield
-        except OSError as error:
-            raise ResultsError(
-                f"{self.paths[file]}: cannot be written ({error.strerror or error}); free "
-                "space, or set TMPDIR to another folder; finished cells are kept"
-            ) from None
 
 
 def _lists(split: Split, record: CellRecord, most: int) -> dict[str, Any]:

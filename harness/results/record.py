@@ -25,6 +25,7 @@ from pydantic_core import from_json
 from harness import metrics
 from harness.config.experiment import GIVEN, NAME, Claim, Experiment
 from harness.errors import MetricError, ResultsError, counted
+from harness.files import explained
 from harness.results.description import DataDescription
 from harness.results.environment import Machine
 from harness.results.fields import (
@@ -592,14 +593,13 @@ def to_json(info: RunInfo) -> bytes:
 
 def read_info(path: Path) -> RunInfo:
     """Return what a ``run.json`` holds; a ResultsError if this version does not write that."""
-    try:
+    with explained(path, "cannot be read", "check its permissions"):
         if path.stat().st_size > MOST_BYTES:
             raise ResultsError(f"{path}: larger than {MOST_BYTES:,} bytes; {AGAIN}")
         data = path.read_bytes()
+    try:
         found = from_json(data)
         written_in = found["schema_version"]
-    except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
     except (ValueError, LookupError, TypeError):
         raise ResultsError(f"{path}: not a run's description; {AGAIN}") from None
     if written_in != SCHEMA_VERSION or not isinstance(written_in, int):

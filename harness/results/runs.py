@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic_core import from_json
 
 from harness import metrics
-from harness.errors import ResultsError, suggestion
-from harness.files import digest_of, read_regular, replace_folder, restore_folder
+from harness.errors import ResultsError, reason_of, suggestion
+from harness.files import digest_of, explained, read_regular, replace_folder, restore_folder
 from harness.results import display
 from harness.results.display import BOUNDS, GROUP, ROW
 from harness.results.record import AGAIN, FailedCell, RunInfo, read_info, to_json
@@ -399,14 +399,10 @@ class Run:
         info = self.info.model_copy(update={"files": digests})
         files[RUN_FILE] = to_json(info)
         folder = results / self.name
-        try:
+        advice = "finished cells are kept: fix it and run again, or use --results DIR"
+        with explained(results, "cannot write the results", advice):
             check_replaceable(folder)
             replace_folder(folder, files, own_names)
-        except OSError as error:
-            raise ResultsError(
-                f"{results}: cannot write the results ({(error.strerror or str(error)).lower()}); "
-                "finished cells are kept: fix it and run again, or use --results DIR"
-            ) from None
         return Run(info, self.users, folder, self.trials)
 
 
@@ -490,10 +486,8 @@ def open_run(name: str, results: Path) -> Run:
 
 def _check_file(path: Path, digest: str) -> None:
     """Compare a file with the SHA-256 that was noted when it was written."""
-    try:
+    with explained(path, "cannot be read", "check its permissions"):
         found = digest_of(path)
-    except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror}; check its permissions") from None
     if found != digest:
         raise ResultsError(f"{path}: changed since it was written; {AGAIN}")
 
@@ -528,8 +522,7 @@ def read_parts(
                         raise ResultsError(f"{path}: an infinite number in {name!r}; {AGAIN}")
                 yield frame[list(columns)]
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
-        raise ResultsError(f"{path}: not a table ({reason}); {AGAIN}") from None
+        raise ResultsError(f"{path}: not a table ({reason_of(error)}); {AGAIN}") from None
 
 
 def _holds(found: pa.DataType, kind: Kind) -> bool:

@@ -13,7 +13,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from harness.datasets import cache_folder
-from harness.errors import MetricError, ResultsError
-from harness.files import hold, leftovers, read_regular, write_whole
+from harness.errors import MetricError, ResultsError, reason_of
+from harness.files import explained, hold, leftovers, read_regular, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.results.fields import Record
 from harness.results.record import CellFacts
@@ -233,19 +233,6 @@ class Entry:
     written: datetime
 
 
-@contextmanager
-def _explained(where: Path, problem: str, advice: str) -> Iterator[None]:
-    """Turn an OSError into a ResultsError that says where, why and what to do."""
-    try:
-        yield
-    except OSError as error:
-        raise ResultsError(f"{where}: {problem} ({_reason(error)}); {advice}") from None
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error) or type(error).__name__).lower()
-
-
 class CellStore:
     """A folder of finished cells, made when the first is written."""
 
@@ -278,8 +265,7 @@ class CellStore:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ResultsError) as error:
-            reason = _reason(error) if isinstance(error, OSError) else error
-            raise ResultsError(f"{path}: {reason}; it is computed again") from None
+            raise ResultsError(f"{path}: {reason_of(error)}; it is computed again") from None
 
     def is_whole(self, key: str) -> bool:
         """Return whether a cell is there that can be read; a broken one is computed again."""
@@ -295,7 +281,7 @@ class CellStore:
         """
         path = self.path(key)
         advice = "free space, fix permissions or set HARNESS_CACHE to another folder"
-        with _explained(path.parent, "cannot write a finished cell", advice):
+        with explained(path.parent, "cannot write a finished cell", advice):
             for part in leftovers(path):
                 part.unlink(missing_ok=True)
             write_whole(path, record.to_bytes(key), durable=not record.facts.judged)
@@ -303,7 +289,7 @@ class CellStore:
     def check_writable(self) -> None:
         """Make the folder, and see that a file can be written there."""
         advice = "fix it or set HARNESS_CACHE to another folder"
-        with _explained(self.folder, "finished cells cannot be kept there", advice):
+        with explained(self.folder, "finished cells cannot be kept there", advice):
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder) as probe:
                 probe.write(b"room for a cell")
@@ -311,7 +297,7 @@ class CellStore:
     def discard(self, key: str) -> None:
         """Remove a cell, if it is there."""
         path = self.path(key)
-        with _explained(path, "cannot be removed", "fix its permissions"):
+        with explained(path, "cannot be removed", "fix its permissions"):
             path.unlink(missing_ok=True)
 
     def entries(self) -> Iterator[Entry]:

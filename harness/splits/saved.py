@@ -18,8 +18,8 @@ from harness import datasets
 from harness.datasets import Ratings
 from harness.datasets.layout import RATINGS, Kind, TextFormat
 from harness.datasets.section import DatasetSection
-from harness.errors import SplitError
-from harness.files import write_output
+from harness.errors import SplitError, reason_of
+from harness.files import explained, write_output
 from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 
 Ids = NDArray[np.object_]
@@ -251,12 +251,9 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about).encode()})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
-    try:
+    with explained(path, kind=SplitError):
         path.parent.stat()  # a folder is not made: its name may be a mistake
-        write_output(path, buffer.getvalue())
-    except OSError as error:
-        reason = error.strerror or error
-        raise SplitError(f"{path}: cannot be written ({reason}); choose another place") from None
+    write_output(path, buffer.getvalue(), kind=SplitError)
 
 
 def read(path: Path | str, ratings: Ratings) -> list[Split]:
@@ -319,8 +316,7 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
     except FileNotFoundError:
         raise SplitError(f"{path}: no such file; save a split there or fix the path") from None
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
-        raise SplitError(f"{path}: not a saved split ({reason}); make it again") from None
+        raise SplitError(f"{path}: not a saved split ({reason_of(error)}); make it again") from None
 
 
 def _seal(about: Mapping[str, object]) -> str:

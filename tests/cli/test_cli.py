@@ -252,14 +252,14 @@ def test_a_current_folder_that_was_removed_is_said(call, tmp_path, monkeypatch):
     code, out, err = call("list", "metrics")
     monkeypatch.chdir(tmp_path)
     assert (code, out) == (2, "")
-    assert err.startswith("the current folder cannot be used (No such file or directory); change")
+    assert err.startswith("the current folder cannot be used (no such file or directory); change")
 
 
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
         (MemoryError(), 2, "the system has no more room (MemoryError); raise its limit"),
-        (OSError(errno.EMFILE, "Too many open files"), 2, "no more room (Too many open files)"),
+        (OSError(errno.EMFILE, "Too many open files"), 2, "no more room (too many open files)"),
         (ImportError("x.so: failed to map segment from shared object"), 2, "no more room (x.so"),
         (OSError(errno.ENOSPC, "No space left on device"), 2, "standard output cannot be written"),
         (KeyboardInterrupt(), 130, "interrupted; finished cells are kept"),

@@ -76,7 +76,7 @@ def test_scores_that_cannot_be_written_and_a_metric_that_distinguishes_no_list(c
     assert "note: p.csv: hit@1 is 1 for every user, so it cannot tell lists apart" in out
     assert code == 2
     assert "p.csv/u.csv: cannot be written (" in err
-    assert err.endswith("); use --per-user FILE\n")
+    assert err.endswith("); choose another place\n")
 
 
 @pytest.mark.parametrize(

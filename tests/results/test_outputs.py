@@ -235,7 +235,7 @@ def test_a_file_that_cannot_be_ended_is_named(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(pq.ParquetWriter, "close", full)
-    with pytest.raises(ResultsError, match=r"parquet: cannot be written \(No space .*TMPDIR"):
+    with pytest.raises(ResultsError, match=r"parquet: cannot be written \(no space .*TMPDIR"):
         done(outputs={"estimates": True})
 
 
