@@ -125,7 +125,7 @@ def open_output(
 def unlinked(path: Path) -> Path:
     """Return a path, or refuse a link there, as a run from elsewhere may hold."""
     if path.is_symlink():
-        raise ResultsError(f"{path}: a link to another file; remove it, or use --output")
+        raise ResultsError(f"{path}: a link to another file; remove the link")
     return path
 
 
