@@ -435,6 +435,8 @@ def _explained(error: ErrorDetails, document: Document) -> Fault:
     path = document.known(error["loc"])
     if error["type"] == "missing":
         path = (*path, error["loc"][-1])
+    elif error["type"] == "union_tag_invalid":  # a plain string has no key `kind`
+        path = document.known((*error["loc"], "kind"))
     return document.fault(path, _message(error))
 
 

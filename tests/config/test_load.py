@@ -86,6 +86,8 @@ def test_all_faults_come_at_once_each_with_line_key_and_suggestion(tmp_path):
         ("dataset: null", "config: dataset: empty"),
         ("split: {kind: holdout, test_size: half}", "split.test_size: found 'half'; "),
         ("split: {test_size: 0.1}", "split: no `kind` given; use one of file, global-time, "),
+        ("split: {kind: kfolds}", "split.kind: unknown kind 'kfolds'; did you mean 'kfold'?"),
+        ("split: [kfolds]", "split[0]: unknown kind 'kfolds'; did you mean 'kfold'?"),
         ("candidates: {kind: sampled, n: 0}", "candidates.n: found 0; "),
         ("execution: {workers: 0}", "execution.workers: found 0; "),
         ("execution: {time_limit: .inf}", "execution.time_limit: found inf"),
