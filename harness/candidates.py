@@ -15,8 +15,6 @@ from harness.errors import SplitError
 from harness.sections import Kind
 from harness.splits import Split
 
-__all__ = ["Candidates", "CandidatesSection", "Catalogue", "Rated", "Sampled"]
-
 UnknownUsers = Annotated[
     Literal["keep", "drop"],
     Field(description="Whether users without a training rating are evaluated."),

@@ -19,8 +19,6 @@ from harness.splits.base import natural
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GroupSection", "Groups", "divide"]
-
 QUANTILES = 4
 MOST_VALUES = 10
 """A column of numbers with more values is divided into quantiles."""

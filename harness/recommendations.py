@@ -20,8 +20,6 @@ from harness.errors import AlgorithmError, DataError
 from harness.kernels import rows_of_owners
 from harness.rankings.pairs import tie_keys, top_columns
 
-__all__ = ["estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"]
-
 Floats = NDArray[np.float64]
 Seen = Literal["leave-out", "keep"]
 NEW_USER = "new user"

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["Mean", "evaluate", "mean", "score_batches"]
-
 POSITION, N_ROWS = "__position", "__rows"
 FROM_USERS = ("rmse", "mse", "mae")
 """Metrics over all pairs that follow from the users' values and numbers of pairs."""

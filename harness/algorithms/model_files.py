@@ -27,8 +27,6 @@ from harness.algorithms.trainset import ColumnTrainset, Lists, RawIds
 from harness.errors import AlgorithmError, reason_of
 from harness.files import write_output
 
-__all__ = ["load_model", "save_model"]
-
 FORMAT = "harness-model-1"
 HEADER = "model.json"
 MOST_HEADER = 1 << 30

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from harness.datasets.download import Progress
     from harness.datasets.section import DataSet
 
-__all__ = ["Ratings", "load"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ratings:

@@ -24,8 +24,6 @@ from harness.results.description import (
 )
 from harness.splits import Split
 
-__all__ = ["describe", "describe_plan"]
-
 WARN_SHARE = 0.1
 """Share of users or ratings from which a warning is given."""
 CUT = 10

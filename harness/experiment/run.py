@@ -27,8 +27,6 @@ from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison,
 from harness.results.runs import Run, check_replaceable
 from harness.results.scores import infer
 
-__all__ = ["fit_row", "run"]
-
 SCORES = ("cells", "rows", "bounds", "conventions", "ties", "groups")
 """What stands in the record as it was evaluated."""
 

@@ -22,8 +22,6 @@ from harness.statistics import PostHoc, RankComparison, compare_ranks
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["AcrossDataSets", "across"]
-
 OF_ONE_DATA_SET = {"random_state", "date", "path", "train", "test", "label", "validation"}
 """Keys that may differ between data sets, or that are compared by themselves."""
 COLUMNS = {"algorithm", "mean_rank", "mean rank", "letters", "wins"}

@@ -25,8 +25,6 @@ from harness.sections import folded
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NOT_PERSONALISED", "Best", "best"]
-
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
 """Algorithms whose estimates do not depend on the user, as `folded` writes their names."""
 
