@@ -20,7 +20,7 @@ needs a traceback.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -150,9 +150,27 @@ def suggestion(word: object, choices: Iterable[str], most: int | None = None) ->
     close = get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.6)
     if close:
         return f"did you mean {by_folded[close[0]]!r}?"
-    more = f" and {len(known) - most} more" if most and most < len(known) else ""
-    listed = ", ".join(known[:most]) + more
-    return f"use one of {listed}" if known else "nothing fits here; remove it"
+    return f"use one of {listed(known, most)}" if known else "nothing fits here; remove it"
+
+
+def listed(words: Sequence[str], most: int | None = None) -> str:
+    """Return words with commas: the first ones, and how many more there are.
+
+    >>> listed(["a", "b"], 2), listed(["a", "b", "c"], 2)
+    ('a, b', 'a, b and 1 more')
+    """
+    more = f" and {len(words) - most:,} more" if most and most < len(words) else ""
+    return ", ".join(words[:most]) + more
+
+
+def joined(words: Iterable[object], last: str = "and") -> str:
+    """Return words as English lists them.
+
+    >>> joined(["a", "b", "c"]), joined(["a", "b"], "or"), joined(["a"]), joined([])
+    ('a, b and c', 'a or b', 'a', '')
+    """
+    *others, end = [*map(str, words)] or [""]
+    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def counted(n: int, noun: str) -> str:
@@ -169,8 +187,6 @@ def counted(n: int, noun: str) -> str:
 def reason_of(error: BaseException) -> str:
     r"""Return on one line why something failed: in the system's words, or what the error says.
 
-    Examples
-    --------
     >>> reason_of(OSError(28, "No space left on device")), reason_of(ValueError("a\nb"))
     ('no space left on device', 'a')
     >>> reason_of(MemoryError())

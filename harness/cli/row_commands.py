@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import click
 
 from harness.cli import options
 from harness.cli.screen import say
-from harness.errors import DataError, HarnessError, ResultsError, counted, reason_of
+from harness.errors import DataError, HarnessError, ResultsError, counted, listed, reason_of
 from harness.files import open_output, write_output
 
 if TYPE_CHECKING:
@@ -188,8 +187,7 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> Any:
 
 def _few(users: Collection[str]) -> str:
     """Return the first few users, and how many more there are."""
-    more = f" and {len(users) - FEW:,} more" if len(users) > FEW else ""
-    return ", ".join(map(repr, islice(users, FEW))) + more
+    return listed([*map(repr, users)], FEW)
 
 
 def _users_in(path: Path) -> list[str]:

@@ -11,6 +11,7 @@ import click
 
 from harness.cli.options import formats
 from harness.cli.screen import say
+from harness.errors import joined
 
 JsonSchema = dict[str, Any]
 
@@ -182,6 +183,5 @@ def _either(options: list[JsonSchema], sections: JsonSchema) -> str:
     if any("$ref" in each for each in options) or {"type": "string"} in options:
         # Names that stand for a section, and names that an editor offers, say nothing more.
         options = [each for each in options if "enum" not in each]
-    *shown, end = dict.fromkeys(_value(each, sections) for each in options)
-    text = f"{', '.join(shown)} or {end}" if shown else end
+    text = joined(dict.fromkeys(_value(each, sections) for each in options), "or")
     return f"{text}; one or a list" if several else text

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from harness.errors import DataError, counted, suggestion
+from harness.errors import DataError, counted, joined, listed, suggestion
 
 Kind = Literal["id", "text", "number", "time"]
 """What a column holds; an id without surrounding blanks, or any text."""
@@ -169,8 +169,7 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
     if len(fields) < roles.least:
         if roles is RATINGS:
             _refuse_without_ratings(fields, where)
-        *names, last = roles.required or ["columns"]
-        needed = f"{', '.join(names)} and {last}" if names else last
+        needed = joined(roles.required) or "columns"
         raise DataError(
             f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, "
             f"but {needed} make {roles.least}; name the separator, as separator: ';'"
@@ -259,7 +258,7 @@ def find_columns(
             continue
         positions = roles.positions(names, role)
         if len(positions) > 1:
-            both = " and ".join(repr(names[position]) for position in positions[:2])
+            both = joined(repr(names[position]) for position in positions[:2])
             instead = (
                 "" if roles.strict else f", or name one under columns, as columns: {{{role}: …}}"
             )
@@ -274,12 +273,10 @@ def find_columns(
         them = "it" if len(lacking) == 1 else "them"
         advice = f"name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
         if roles.strict:
-            advice = f"add {them}, or call {them} {' and '.join(lacking)}"
-        *others, last = (f"the {role}" for role in lacking)
-        absent = f"{', '.join(others)} and {last}" if others else last
-        listed = ", ".join(name[:30] for name in names[:10])
-        listed += f" and {len(names) - 10} more" if len(names) > 10 else ""
-        raise DataError(f"{where}: no column for {absent} among {listed or 'no names'}; {advice}")
+            advice = f"add {them}, or call {them} {joined(lacking)}"
+        absent = joined(f"the {role}" for role in lacking)
+        there = listed([name[:30] for name in names], 10) or "no names"
+        raise DataError(f"{where}: no column for {absent} among {there}; {advice}")
     by_position: dict[int, str] = {}
     for role, position in found.items():
         if position in by_position:
@@ -294,9 +291,9 @@ def find_columns(
 def _refuse_without_ratings(names: Sequence[str], where: str) -> None:
     """Refuse columns that cannot hold ratings, unless another separator may be in them."""
     if len(names) > 1 and not any(re.search(r"[^\w .:@+-]", name) for name in names):
-        listed = " and ".join(name[:30] for name in names)
+        beside = joined(name[:30] for name in names)
         raise DataError(
-            f"{where}: no column of ratings beside {listed}; add one, of 1s where only choices are "
+            f"{where}: no column of ratings beside {beside}; add one, of 1s where only choices are "
             "known (docs/how-to/implicit.md)"
         )
 

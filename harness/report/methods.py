@@ -19,8 +19,9 @@ from pydantic import BaseModel
 from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment, Inference
 from harness.datasets.section import CATALOGUE
+from harness.errors import joined
 from harness.report.styles import KnownAlgorithm, known_algorithms
-from harness.report.summary import ASSETS, joined, templates
+from harness.report.summary import ASSETS, templates
 from harness.results.best import NOT_PERSONALISED
 from harness.results.display import escape_markdown, plain
 from harness.results.record import OUTSIDE, RunInfo, measured, took
@@ -365,7 +366,7 @@ def _space_in_words(space: SearchSpace) -> str:
             parts.append(f"{name} from {values.low:g} to {values.high:g}{log}")
         else:
             word = "from " if len(values) > 1 else ""
-            parts.append(f"{name} {word}{joined([str(value) for value in values])}")
+            parts.append(f"{name} {word}{joined(values)}")
     return plain(", ".join(parts))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics, statistics
 from harness.config.experiment import Inference
-from harness.errors import ResultsError, counted, suggestion
+from harness.errors import ResultsError, counted, joined, suggestion
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.display import (
     DEFAULT_DECIMALS,
@@ -260,7 +260,7 @@ def templates() -> Environment:
         "counted": counted,
         "each": lambda rows, form: [form.format(*row) for row in rows],
         "grouped": "{:,}".format,
-        "joined": lambda words: joined([str(word) for word in words]),
+        "joined": joined,
         "plain": plain,
         "seconds": seconds_text,
     }
@@ -287,8 +287,3 @@ def seconds_text(value: float) -> str:
     if value < 9.95:
         return f"{value:.1f} s"
     return f"{value:.0f} s" if value < 600 else f"{value / 60:.0f} min"
-
-
-def joined(words: Sequence[str]) -> str:
-    """Return a list as English writes it."""
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
