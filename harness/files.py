@@ -30,6 +30,12 @@ OwnNames = Callable[[Path], set[str]]
 """Returns the names of the files in a folder that may be replaced; the others stay."""
 
 
+def placed(path: str | Path, base: Path | None) -> Path:
+    """Return where a path is that a config names: relative to its folder or the working one."""
+    # Path.expanduser raises an error for the home of a user that does not exist.
+    return (base or Path()) / os.path.expanduser(path)  # noqa: PTH111
+
+
 def read_regular(path: Path, most: int = -1) -> bytes:
     """Return the first `most` bytes of a regular file, or all.
 

@@ -25,7 +25,7 @@ from harness.algorithms import registry
 from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
 from harness.datasets.section import is_ratings_file
 from harness.errors import ConfigError, Fault, reason_of, suggestion
-from harness.files import read_regular
+from harness.files import placed, read_regular
 from harness.sections import KeyPath, Kind, Section, dotted
 
 RUN_FILE = "run.json"
@@ -204,7 +204,7 @@ def folder_of(config: Mapping[str, object], config_file: str, run: Path | None) 
     paths = [str(each["path"]) for each in entries if isinstance(each, dict) and each.get("path")]
     below = Path(config_file).parent
     places = [below] if run is None else [below, run.parent.parent / below]
-    found = (p for p in places if all((p / Path(each).expanduser()).exists() for each in paths))
+    found = (p for p in places if all(placed(each, p).exists() for each in paths))
     return next(found, below)
 
 

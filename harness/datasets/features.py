@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from harness.datasets.conversion import SHOWN, Table, convert
 from harness.datasets.layout import Kind, Layout, Roles, TextFormat, find_columns, kind_of
 from harness.datasets.reading import parquet_columns, read_file, read_sample, read_text
-from harness.datasets.section import FeatureFile, FeaturesSection, ItemsSection
+from harness.datasets.section import FeatureFile, FeaturesSection, ItemsSection, find_file
 from harness.errors import DataError, counted
 from harness.sections import validated
 
@@ -43,7 +43,7 @@ def add(ratings: Ratings, role: str, given: Any, base: Path | None = None) -> Ra
     else:
         given = str(given) if isinstance(given, Path) else given
         section = validated(_SECTIONS[role], given, f"{role}s")
-        table = _read(section, base or Path())
+        table = _read(section, base)
         first = next(iter(table.ids))
         if section.columns is None and first in _ids(ratings, role):
             raise DataError(
@@ -124,12 +124,10 @@ def _ids(ratings: Ratings, role: str) -> NDArray[np.object_]:
     return ratings.user_ids if role == "user" else ratings.item_ids
 
 
-def _read(section: FeaturesSection, base: Path) -> Table:
+def _read(section: FeaturesSection, base: Path | None) -> Table:
     """Read a file of one's own; its id column comes first."""
     where = section.path
-    path = base / Path(where).expanduser()
-    if not path.is_file():
-        raise DataError(f"{where}: no such file in {path.parent.resolve()}; check the path")
+    path = find_file(where, base)
     kind = kind_of(path)
     if kind == "parquet":
         names = _distinct(parquet_columns(path), where)

@@ -36,11 +36,11 @@ from harness.datasets.section import (
     DatasetSection,
     FeatureFile,
     cache_folder,
+    find_file,
     is_archive,
-    is_ratings_file,
 )
-from harness.errors import DataError, counted, reason_of, suggestion
-from harness.files import hold
+from harness.errors import DataError, counted, reason_of
+from harness.files import hold, placed
 
 ROLES = tuple(RATINGS.kinds)
 LOCK_PATIENCE = 3600.0
@@ -62,10 +62,8 @@ _SOUND_PLAYS = {
 
 def load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
     """Load a file of one's own."""
-    written = Path(str(section.path)).expanduser()
-    path = (base or Path()) / written
-    if not path.is_file():
-        raise DataError(f"{written}: {_absent(path)}")
+    written = Path(str(section.path))
+    path = find_file(written, base)
     if section.format is None and path.suffix.casefold() in _PACKED:
         raise DataError(f"{written}: packed; unpack it and give the file of ratings in it")
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
@@ -79,20 +77,6 @@ def load_file(section: DatasetSection, base: Path | None, progress: Progress | N
     )
     table = read_file(path, known, str(written), progress)
     return Ratings.from_table(table, path.stem, **section.policies)
-
-
-def _absent(path: Path) -> str:
-    if path.is_dir():
-        return "a folder; give the file of ratings in it"
-    if path.exists():
-        return "not a regular file; give a file of ratings"
-    folder = path.parent
-    if not folder.is_dir():
-        return f"no such file, as there is no folder {folder}; check the path"
-    found = (each.name for each in folder.iterdir() if each.is_file())
-    beside = [name for name in found if is_ratings_file(name)]
-    advice = suggestion(path.name, beside, most=10) if beside else "check the path"
-    return f"no such file in {folder.resolve()}; {advice}"
 
 
 def load_named(
@@ -115,7 +99,7 @@ def load_named(
     notes: list[str] = []
     with ExitStack() as held:
         if section.path is not None:
-            path = inspect((base or Path()) / Path(section.path).expanduser(), what)
+            path = inspect(placed(section.path, base), what)
         else:
             downloads = (cache or cache_folder()) / "datasets"
             path = _copy(what, downloads, base, progress, notes, held)

@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.datasets.layout import RATINGS, find_columns
-from harness.datasets.section import DatasetName, DatasetSection, Policies, SyntheticSection
+from harness.datasets.section import (
+    DatasetName,
+    DatasetSection,
+    FeaturesSection,
+    Policies,
+    SyntheticSection,
+    find_file,
+)
 from harness.errors import DataError, suggestion
 from harness.sections import validated
 
@@ -380,6 +387,9 @@ def load(
         section = source if isinstance(source, DatasetSection) else _section(source)
         users = section.users if users is None else users
         items = section.items if items is None else items
+        for each in (users, items):
+            if isinstance(each, FeaturesSection):  # said before much is read, or fetched
+                find_file(each.path, base)
         ratings = _load(section, cache, base, progress)
     for role, given in (("user", users), ("item", items)):
         if given is not None:

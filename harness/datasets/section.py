@@ -24,6 +24,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from harness.datasets.layout import ENDINGS, kind_of
+from harness.errors import DataError, suggestion
+from harness.files import placed
 from harness.sections import Section
 
 DuplicatePolicy = Literal["error", "first", "last", "mean"]
@@ -188,6 +190,26 @@ def is_archive(path: Path) -> bool:
 def is_ratings_file(name: str) -> bool:
     """Return whether a name ends as those of files of ratings do."""
     return name.casefold().endswith(_ENDINGS)
+
+
+def find_file(path: str | Path, base: Path | None) -> Path:
+    """Return where a file of one's own is, or raise a DataError that says what is there."""
+    place = placed(path, base)
+    if place.is_file():
+        return place
+    folder = place.parent
+    if place.is_dir():
+        found = "a folder; give a file in it"
+    elif place.exists():
+        found = "not a regular file; give another"
+    elif not folder.is_dir():
+        found = f"no such file, as there is no folder {folder}; check the path"
+    else:
+        names = (each.name for each in folder.iterdir() if each.is_file())
+        beside = [name for name in names if is_ratings_file(name)]
+        advice = suggestion(place.name, beside, most=10) if beside else "check the path"
+        found = f"no such file in {folder.resolve()}; {advice}"
+    raise DataError(f"{path}: {found}")
 
 
 def cache_folder() -> Path:

@@ -30,7 +30,7 @@ from harness.experiment.cell import Outcome
 from harness.experiment.events import Note
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import LOOK_SECONDS, Check, ChildProcess, Pool, Task
-from harness.files import read_regular
+from harness.files import placed, read_regular
 from harness.kernels import n_threads
 
 if TYPE_CHECKING:
@@ -78,9 +78,8 @@ def _address(named: str, base: Path | None) -> str:
     host, _, port = named.rpartition(":")
     if "://" in named or (host and port.isdigit()):
         return named
-    path = (base or Path()) / Path(named).expanduser()
     try:
-        return str(json.loads(read_regular(path))["address"])
+        return str(json.loads(read_regular(placed(named, base)))["address"])
     except OSError as error:
         reason = f"neither an address nor a file that can be read ({reason_of(error)})"
     except (ValueError, LookupError, TypeError):

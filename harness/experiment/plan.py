@@ -21,6 +21,7 @@ from harness.config.experiment import Experiment
 from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
 from harness.errors import ConfigError, DataError, MetricError
+from harness.files import placed
 from harness.metrics import Metric
 from harness.results.record import CellName, DataInfo, SplitInfo, TableName, distinct_names
 from harness.results.store import key_of, short_key
@@ -127,11 +128,15 @@ class Plan:
                 try:
                     loaded = datasets.load(section, base=folder, progress=self.progress)
                 except DataError as error:
-                    if not section.path or _is_there(section.path, folder):
-                        raise
-                    key = self.document.known(("dataset", dataset, "path"))
-                    fault = self.document.fault(key, str(error))
-                    raise ConfigError(self.document.source, [fault]) from None
+                    of = {name: getattr(section, name) for name in ("users", "items")}
+                    paths = {name: each.path for name, each in of.items() if each}
+                    # Files are looked for in this order, before the first is read.
+                    for name, path in (paths | {"path": section.path}).items():
+                        if path and not placed(path, folder).exists():
+                            key = self.document.known(("dataset", dataset, name, "path"))
+                            fault = self.document.fault(key, str(error))
+                            raise ConfigError(self.document.source, [fault]) from None
+                    raise
             # Filters that draw a sample use the first seed: the data are the same for all seeds.
             self.read[dataset] = splits.filter(
                 self.experiment.filters, loaded, self.experiment.seed[0]
@@ -438,10 +443,6 @@ class Plan:
                 except MetricError as error:
                     scale = f"rated from {low:g} to {high:g}"
                     raise MetricError(f"{ratings.name}, {scale}: {error}") from None
-
-
-def _is_there(path: str, folder: Path | None) -> bool:
-    return ((folder or Path()) / Path(path).expanduser()).exists()
 
 
 def _identity(name: str) -> str:

@@ -21,6 +21,7 @@ from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch
 from harness.experiment.plan import Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import Search, describe, space_of, tune
+from harness.files import placed
 from harness.results.best import best
 from harness.results.environment import Machine, commit, packages, versions, without_folders
 from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison, RunInfo
@@ -240,7 +241,7 @@ def fit_row(
         config, expected, algorithm = dict(found.config), names[found.row.dataset], None
         folder, data = found.folder, config["dataset"]
         data_path = Path(data.get("path", "")) if isinstance(data, dict) else Path()
-        if ratings is None and not (folder / data_path.expanduser()).exists():
+        if ratings is None and not placed(data_path, folder).exists():
             raise DataError(
                 f"{source.name}: its data, {data_path}, are not found from here; change to the "
                 f"folder in which `harness run {source.info.config_file}` was called, or write a "

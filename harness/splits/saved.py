@@ -19,7 +19,7 @@ from harness.datasets import Ratings
 from harness.datasets.layout import RATINGS, Kind, TextFormat
 from harness.datasets.section import DatasetSection
 from harness.errors import SplitError, reason_of
-from harness.files import explained, write_output
+from harness.files import explained, placed, write_output
 from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 
 Ids = NDArray[np.object_]
@@ -97,7 +97,7 @@ class Predefined(SplitSection):
         usual = RATINGS.usual | {"fold": ()}
         roles = replace(RATINGS, kinds=kinds, usual=usual, optional=frozenset())
         known = TextFormat(header=True, columns={"fold": self.column}, roles=roles)
-        table = read_file((base or Path()) / Path(path).expanduser(), known, path)
+        table = read_file(placed(path, base), known, path)
         refuse_faults(table)
         users, items, labels = (
             table.ids[role].ids[table.ids[role].codes] for role in ("user", "item", "fold")
@@ -142,7 +142,7 @@ class SavedSplit(SplitSection):
     def divide(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Split]:
-        splits = read((base or Path()) / Path(self.path).expanduser(), ratings)
+        splits = read(placed(self.path, base), ratings)
         if rows is None:
             return splits
         name = f"{self.describe()} of the training part"

@@ -86,6 +86,16 @@ def test_what_a_run_would_do_is_shown(check, tmp_path, keys, shown, absent):
     [
         (None, {}, "c.yaml:1: dataset: a.csv: no such file in "),
         (GOOD, {"dataset": "[a.csv, {path: b.csv}]"}, "c.yaml:1: dataset[1].path: b.csv: no such"),
+        (
+            GOOD,
+            {"dataset": "{path: a.csv, items: none.csv}"},
+            "c.yaml:1: dataset.items: none.csv: no such file in ",
+        ),
+        (
+            GOOD + "1,1,2\n",
+            {"dataset": "[good.csv, {path: a.csv, users: {path: none/u.csv, id: 2}}]"},
+            "c.yaml:1: dataset[1].users.path: none/u.csv: no such file, as there is no folder",
+        ),
         ("who,what,stars\n1,2,3\n", {}, "a.csv:1: a header, it seems"),
         (GOOD + "1,1,2\n", {}, "a.csv:242: user '1' rates item '1' again (first at a.csv:15)"),
         (GOOD + "99,1,four\n99,2,\n", {}, "a.csv: 2 faults (1 unreadable row, 1 incomplete row)"),
