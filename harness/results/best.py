@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 from harness import metrics
 from harness.config.experiment import GIVEN
 from harness.errors import ResultsError, counted, suggestion
+from harness.files import placed
 from harness.results.display import GROUP, best_rows, plain
 from harness.results.record import RowResult, RunInfo
 from harness.results.runs import Run
@@ -73,7 +74,7 @@ class Best(NamedTuple):
             return entry
         moved = {key: self._moved(value, folder) for key, value in entry.items()}
         if "path" in moved:
-            place = self.folder / moved["path"]
+            place = placed(moved["path"], self.folder)
             with suppress(ValueError):  # on another drive
                 place = Path(os.path.relpath(place, folder))
             moved["path"] = place.as_posix()

@@ -108,6 +108,11 @@ def test_a_path_on_another_drive_stays_absolute(monkeypatch):
     assert found.config_in("/configs")["dataset"] == {"path": "/data/a.csv"}
 
 
+def test_a_path_in_the_home_folder_stays_there():
+    found = Best(None, {}, {"dataset": {"path": "~/a.csv"}, "split": "holdout"}, [], Path("/data"))
+    assert found.config_in(Path.home())["dataset"] == {"path": "a.csv"}
+
+
 def test_best_writes_a_config_that_runs_to_the_same_value(call, folder, run):
     out = call.done(
         "best", "first", "--metric", "ndcg@5", "--algorithm", "ItemMean", "-o", "deep/best.yaml"
