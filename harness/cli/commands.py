@@ -15,13 +15,14 @@ import click
 
 from harness.cli import options
 from harness.cli.screen import plain, print_run, say, show_run, show_table
-from harness.errors import ConfigError, Fault, HarnessError, ResultsError, SplitError, counted
+from harness.errors import ConfigError, Fault, HarnessError, ResultsError, counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from harness.metrics import Metric
     from harness.results.record import RowResult
+    from harness.splits import Split
 
 LONG = 24
 """Longer values of `harness reproduce` are shown as text."""
@@ -156,16 +157,15 @@ def describe(source: str, as_json: bool) -> int:
     "-o",
     "--output",
     type=options.folder,
-    default=Path("splits"),
-    show_default=True,
-    help="Output folder; one file for each data set, split and seed.",
+    help="Folder for the files, one for each data set, split and seed; by default splits.",
 )
 @click.option(
     "--export",
     type=options.folder,
     help="Write the ratings of every fold as CSV to this new folder, for another program.",
 )
-def split(config: str, overrides: tuple[str, ...], output: Path, export: Path | None) -> int:
+@options.force
+def split(config: str, overrides: tuple[str, ...], output: Path | None, export: Path | None) -> int:
     """Save the splits that a run would use.
 
     `split: {kind: file, path: FILE}` reads one back and refuses other data. With --export, a
@@ -175,30 +175,30 @@ def split(config: str, overrides: tuple[str, ...], output: Path, export: Path | 
     from harness import splits
     from harness.experiment import exchange
     from harness.experiment.plan import Plan
+    from harness.files import explained
 
     plan = Plan.from_config(config, overrides=overrides)
     if export is not None:
         for line in exchange.export(plan, export):
             say(line)
         return 0
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"{output}: cannot be made ({error.strerror}); choose another folder"
-        raise SplitError(message) from None
+    folder = output or Path("splits")
+    with explained(folder, "cannot be made", "choose another folder"):
+        folder.mkdir(parents=True, exist_ok=True)
     datasets, kinds = (
         range(len(part)) for part in (plan.experiment.dataset, plan.experiment.split)
     )
-    written: set[Path] = set()
+    made: dict[Path, tuple[int, list[Split]]] = {}
     for dataset, kind, seed in itertools.product(datasets, kinds, plan.experiment.split_seeds):
         folds = plan.splits(dataset, kind, seed)
         words = f"{folds[0].ratings.name} {folds[0].name} seed {seed}"
         # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.
         name = re.sub(r"[^.\w]+", "-", words).strip("-.")
-        path = output / f"{name}.parquet"
-        if path in written:  # two splits of one name, as holdouts of two random states
+        path = folder / f"{name}.parquet"
+        if path in made:  # two splits of one name, as holdouts of two random states
             path = path.with_stem(f"{path.stem}-{folds[0].fingerprint[:8]}")
-        written.add(path)
+        made[path if output is None else options.unused(path)] = seed, folds
+    for path, (seed, folds) in made.items():
         splits.save(folds, path)
         say(path)
         for fold in folds:

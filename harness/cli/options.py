@@ -27,16 +27,20 @@ file = click.Path(path_type=Path, dir_okay=False)
 folder = click.Path(path_type=Path, file_okay=False)
 
 
+def unused(path: Path) -> Path:
+    """Return a path that the user has named; with a file there, it is refused without `force`."""
+    # Path.is_file raises an error in a folder that may not be read.
+    if os.path.isfile(path) and not click.get_current_context().meta.get(FORCE):  # noqa: PTH113
+        raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
+    return path
+
+
 class _Output(click.Path):
     """A file to write, with the option `force`; without it, one that exists is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path, or fail before any work is done."""
-        path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        # Path.is_file raises an error in a folder that may not be read.
-        if os.path.isfile(path) and not (ctx and ctx.meta.get(FORCE)):  # noqa: PTH113
-            raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
-        return path
+        return unused(Path(os.fsdecode(super().convert(value, param, ctx))))
 
 
 output = _Output(path_type=Path, dir_okay=False)

@@ -15,6 +15,7 @@ from harness.cli.screen import plain, print_run, say, show_groups, show_run, sho
 from harness.errors import HarnessError, ResultsError, counted
 
 if TYPE_CHECKING:
+    from harness.report.drawing import Plot
     from harness.results import Run
     from harness.results.across import AcrossDataSets
 
@@ -91,6 +92,7 @@ def report(
     type=options.folder,
     help="Folder for the files; by default plots in the run's folder.",
 )
+@options.force
 def plot(
     runs: tuple[str, ...],
     results: Path,
@@ -115,19 +117,22 @@ def plot(
     numbers = range(1, len(summary.tables) + 1) if place is None else [place]
     every = [kind for kind in PLOTS if kind != "groups" or summary.info.groups]
     chosen = every if "all" in kinds else dict.fromkeys(kinds)
-    written, missing = 0, []
+    made: list[Plot] = []
+    missing = []
     for number, kind in itertools.product(numbers, chosen):
         title = summary.table(number).title
         try:
-            for each in plots.KINDS[kind].each(summary, label, number):
-                say(f"written to {each.write(form, folder)}")
-                written += 1
+            made += plots.KINDS[kind].each(summary, label, number)
         except ResultsError as error:
-            if kind in kinds or isinstance(error.__context__, OSError):
-                raise  # it was asked for, or it cannot be written
+            if kind in kinds:
+                raise  # it was asked for
             missing.append(f"no {kind} of {title}: {error}")
-    if not written:
+    if not made:
         raise ResultsError("\n".join(missing))
+    for each in made if output else ():
+        options.unused(each.path(form, folder))
+    for each in made:
+        say(f"written to {each.write(form, folder)}")
     for reason in missing:
         say(reason, err=True)
     return 0

@@ -126,15 +126,18 @@ class Plot(ABC):
 
         return rendered(form, self.size, draw, **settings)
 
-    def write(self, form: str, folder: Path) -> Path:
-        """Write the plot into a folder; its name contains the kind, the metric and the table."""
+    def path(self, form: str, folder: Path) -> Path:
+        """Return where it is in a folder; its name contains the kind, the metric and the table."""
         several = len(self.summary.tables) > 1
         title = f"-{self.table.number}-{self.table.title}" if several else ""
         name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{self.label}{self.part}{title}"))[
             :LONGEST_NAME
         ]
-        path = unlinked(folder / f"{name}.{form}")
-        return write_output(path, self.render(form), "use --output")
+        return unlinked(folder / f"{name}.{form}")
+
+    def write(self, form: str, folder: Path) -> Path:
+        """Write the plot into a folder."""
+        return write_output(self.path(form, folder), self.render(form), "use --output")
 
     @abstractmethod
     def _select(self) -> pd.DataFrame:

@@ -160,6 +160,12 @@ def test_each_split_is_saved_in_its_file_and_gives_the_same_table(call, tmp_path
     both = "split=[{kind: holdout, random_state: 1}, {kind: holdout, random_state: 2}]"
     out = call.done("split", "small.yaml", "--output", "kept", "--set", both)
     assert out.count("fingerprint") == len(list((tmp_path / "kept").iterdir())) == 2
+    again = ("split", "small.yaml", "--set", both)
+    assert "exists; choose another name, or replace it with --force" in call.refused(
+        *again, "--output", "kept"
+    )
+    assert call.done(*again, "--output", "kept", "--force") == out
+    assert call.done(*again) == call.done(*again)  # the default folder is the command's own
 
 
 def test_runs_are_compared_repeated_and_refused(call, tmp_path):

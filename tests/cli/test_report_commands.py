@@ -152,7 +152,7 @@ def test_a_plot_command_that_draws_nothing_is_an_error(call, tmp_path, monkeypat
     def nothing(*_):
         raise ResultsError("nothing to show")
 
-    monkeypatch.setattr("harness.report.drawing.Plot.write", nothing)
+    monkeypatch.setattr("harness.report.drawing.Plot.__init__", nothing)
     code, out, err = call("plot", "one", "--output", tmp_path)
     assert (code, out, err.count("\n")) == (2, "", len(KINDS))
 
@@ -204,6 +204,19 @@ def test_a_file_that_exists_is_replaced_with_force_alone(call, tmp_path, command
     assert path.read_text() == "mine"
     call.done(*arguments, "--force")
     assert path.read_text(encoding="utf-8") not in ("", "mine")
+
+
+def test_plots_in_a_folder_that_is_named_are_replaced_with_force_alone(call, tmp_path):
+    command = ("plot", "one", "--kind", "tradeoff", "--kind", "spread")
+    path = tmp_path / "spread-ndcg@10.svg"
+    path.write_text("mine")
+    assert call.refused(*command, "-o", tmp_path).startswith(f"{path}: exists; choose another")
+    assert path.read_text() == "mine"
+    assert len(list(tmp_path.glob("*.svg"))) == 1
+    call.done(*command, "-o", tmp_path, "--force")
+    assert "<svg" in path.read_text()
+    for _ in range(2):  # those in the run's folder are the command's own
+        call.done(*command)
 
 
 def test_tables_in_every_format_name_every_algorithm(call, results):

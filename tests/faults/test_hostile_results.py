@@ -47,13 +47,13 @@ FILES = ("table.csv", "bounds.csv", "table.md", "users.parquet", "trials.parquet
 FILES += ("groups.csv", "gaps.csv")
 COMMANDS = (
     ["report", "RUN", "--output", "OUT/page.html", "--force"],
-    ["plot", "RUN", "--output", "OUT/plots", "--kind", "tradeoff", "--kind", "differences"],
+    ["plot", "RUN", "-o", "OUT/plots", "--force", "--kind", "tradeoff", "--kind", "differences"],
     ["conventions", "RUN", "--metric", "ndcg", "-k", "5"],
     ["compare", "RUN", "OTHER", "--anyway", "--output", "OUT/page.html", "--force"],
     ["list", "runs"],
     *(["table", "RUN", "--format", form] for form in ("text", "markdown", "csv", "latex")),
     *(["table", "RUN", "--groups", "--format", form] for form in ("text", "csv", "latex")),
-    ["plot", "RUN", "--output", "OUT/plots", "--kind", "groups"],
+    ["plot", "RUN", "-o", "OUT/plots", "--force", "--kind", "groups"],
 )
 
 
