@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Set
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, Union, get_args
 
@@ -56,6 +57,11 @@ class Section(BaseModel):
     @classmethod
     def _spell_out(cls, given: object) -> object:
         return cls.spelled_out(given)
+
+    def stated(self, exclude: Set[str] = frozenset()) -> dict[str, Any]:
+        """Return the keys that are not defaults as plain data, and always the kind."""
+        kind = {"kind": self.kind} if isinstance(self, Kind) else {}
+        return kind | self.model_dump(mode="json", exclude_defaults=True, exclude={*exclude})
 
 
 S = TypeVar("S", bound=Section)

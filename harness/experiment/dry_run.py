@@ -15,7 +15,7 @@ from harness.algorithms import registry
 from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
 from harness.errors import HarnessError, counted
 from harness.experiment.memory import available_bytes
-from harness.experiment.plan import Plan, settings
+from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.metrics import Rankings
 from harness.results.record import distinct_names
@@ -200,9 +200,10 @@ def _notes_on_sizes(plan: Plan) -> Iterator[str]:
 def _names(plan: Plan) -> list[str]:
     """Return the names of the data sets, which are those of the ratings where these are known."""
     sections = plan.experiment.dataset
-    names = distinct_names([each.describe() for each in sections], [*map(settings, sections)])
+    described = [each.describe() for each in sections]
+    names = distinct_names(described, [each.stated() for each in sections])
     for number, (ratings, _) in plan.read.items():
-        if names[number] == sections[number].describe():  # no other is called the same
+        if names[number] == described[number]:  # no other is called the same
             names[number] = ratings.name
     return names
 

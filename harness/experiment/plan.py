@@ -281,7 +281,7 @@ class Plan:
         given, seed = self.experiment, self.experiment.seed[0]
 
         def unique(sections: Sequence[Section], names: Iterable[str]) -> list[str]:
-            return distinct_names([*names], [settings(section) for section in sections])
+            return distinct_names([*names], [section.stated() for section in sections])
 
         data = (self.ratings(number)[0].name for number in range(len(given.dataset)))
         splits = (self.splits(0, number, seed)[0].name for number in range(len(given.split)))
@@ -301,15 +301,14 @@ class Plan:
         counts = len(experiment.dataset), len(experiment.split), len(experiment.candidates)
         for dataset, split, candidates in itertools.product(*map(range, counts)):
             section, chosen = experiment.split[split], experiment.candidates[candidates]
-            divided = settings(section) | {"kind": section.kind}
-            divided.pop("validation", None)
+            divided = section.stated({"validation"})
             if section.from_files:
                 folds = self.splits(dataset, split, experiment.seed[0])
                 divided = {"kind": section.kind, "folds": [fold.fingerprint for fold in folds]}
             identity = {
                 "data": self.ratings(dataset)[0].fingerprint,
                 "split": divided,
-                "candidates": settings(chosen) | {"kind": chosen.kind},
+                "candidates": chosen.stated(),
             }
             tables[dataset, split, candidates] = TableName(
                 dataset=self.names["dataset"][dataset],
@@ -452,8 +451,3 @@ def _identity(name: str) -> str:
     if ":" not in name:
         return registry.canonical(name)
     return f"{name} {code_digest(registry.find(name))}"
-
-
-def settings(section: Section) -> dict[str, object]:
-    """Return the keys of a section that are not defaults."""
-    return section.model_dump(mode="json", exclude_defaults=True)

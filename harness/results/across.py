@@ -87,9 +87,7 @@ class _Table:
 
 def _settings(section: Section) -> dict[str, str]:
     """Return the keys of a section that are not defaults, without those of one data set alone."""
-    dumped = section.model_dump(mode="json", exclude_defaults=True, exclude=OF_ONE_DATA_SET)
-    kind = {"kind": section.kind} if hasattr(section, "kind") else {}
-    return dict(flattened(kind | dumped))
+    return dict(flattened(section.stated(OF_ONE_DATA_SET)))
 
 
 def across(

@@ -169,9 +169,7 @@ def best(
     kept = ("filters", "fallback", "clip", "accelerate")
     config |= {key: written[key] for key in kept if key in written}
     for key in GROUP:
-        section = info.section(key, row[key])
-        entry = section.model_dump(mode="json", exclude_defaults=True, exclude={"validation"})
-        config[key] = ({"kind": section.kind} if hasattr(section, "kind") else {}) | entry
+        config[key] = info.section(key, row[key]).stated({"validation"})
     if info.config["dataset"] and str(info.config["dataset"][0]).startswith(GIVEN):
         config["dataset"] = info.config["dataset"][0]
     config |= {
