@@ -19,8 +19,6 @@ from harness.cli import commands, new, row_commands, schema, views
 from harness.cli.screen import TRACEBACK, say, shows_tracebacks
 from harness.errors import HarnessError, reason_of, suggestion
 
-__all__ = ["main"]
-
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
 """What is wrong where standard output cannot be written."""
 LIMIT_ERRORS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)

@@ -29,19 +29,6 @@ if TYPE_CHECKING:
     from harness.experiment.events import Watch
     from harness.results.record import AnyCell
 
-__all__ = [
-    "Band",
-    "Finding",
-    "NotRun",
-    "Quantity",
-    "Reproduction",
-    "compare",
-    "published",
-    "reproduce",
-    "sources",
-    "trained_runs",
-]
-
 EXACT = 1e-12
 TIMES = ("runtime_s",)
 EQUAL = ("equal", "equal as printed", "truncated")
