@@ -30,7 +30,7 @@ def notes_before_fit(plan: Plan) -> Iterator[str]:
     for (dataset, split, candidates), table in plan.tables.items():
         made = plan.splits(dataset, split, plan.experiment.seed[0])[0]
         lists = _test_lists(plan.experiment.candidates[candidates], made)
-        where = f"{', '.join(table.names)}: " if len(plan.tables) > 1 else ""
+        where = table.start(plan.tables)
         for metric in plan.metrics:
             if reason := evaluation.cannot_distinguish(metric, lists):
                 yield f"{where}{metric} cannot distinguish algorithms: {reason}"

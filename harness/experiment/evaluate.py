@@ -128,8 +128,7 @@ def evaluate(
         found.bounds += limits.results(name)
         pool.watch(Stage(", ".join(name.names), "groups"))
         divided = list(by_group.results([results[position] for position, _, _ in own]))
-        where = f"{', '.join(name.names)}: " if len(tables) > 1 else ""
-        found.group_notes += by_group.notes(where, divided)
+        found.group_notes += by_group.notes(name.start(tables), divided)
         found.groups += divided
         found.undistinguished[table] = limits.reasons
     if found.outputs is not None:
@@ -345,8 +344,8 @@ def _notes_on_metrics(
     """Name metrics that distinguish nothing, cannot be significant or have no random order."""
     means: dict[tuple[str, str], dict[tuple[int, int], list[float | None]]]
     means = defaultdict(lambda: defaultdict(list))
-    names = {cell.table: f"{', '.join(cell.names)}: " for cell in found.cells}
-    names = names if len(names) > 1 else dict.fromkeys(names, "")
+    tables = {cell.table for cell in found.cells}
+    names = {cell.table: cell.start(tables) for cell in found.cells}
     for cell in cells:
         for label, score in cell.scores.items():
             means[cell.table, label][cell.seed, cell.fold].append(score.mean)

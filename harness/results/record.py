@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -73,6 +73,10 @@ class TableName(Record):
     def names(self) -> tuple[str, str, str]:
         """Data set, split and candidates."""
         return self.dataset, self.split, self.candidates
+
+    def start(self, tables: Sized) -> str:
+        """Return how a message about this one of some tables begins; of a single one, with ''."""
+        return f"{', '.join(self.names)}: " if len(tables) > 1 else ""
 
 
 class RowKey(Record):

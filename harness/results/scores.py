@@ -190,7 +190,7 @@ def infer(
     found, notes = [], []
     for table, rows in tables.items():
         named = next(iter(rows.values()))[0]
-        where = f"{', '.join(named.names)}: " if len(tables) > 1 else ""
+        where = named.start(tables)
         names = {row: own[0].algorithm for row, own in rows.items()}
         whole = [row for row, own in rows.items() if not any(cell.error for cell in own)]
         for row, own in rows.items():
