@@ -131,7 +131,7 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
 
 @click.command()
 @click.argument("source", metavar="DATASET|FILE|CONFIG")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@options.as_json
 def describe(source: str, as_json: bool) -> int:
     """Show what data are like, and what the splits of a config can answer.
 
@@ -218,9 +218,7 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     metavar="LABELS",
     help="Metrics to compute, for example 'ndcg@5,10,rmse'; of a run, by default its own.",
 )
-@click.option(
-    "--truth", type=options.file, help="The relevant items, where FILE holds recommendations."
-)
+@options.truth
 @click.option("--training", type=options.file, help="Training pairs, for metrics beyond accuracy.")
 @click.option("--per-user", type=options.output, help="Write each user's scores to this CSV file.")
 @options.force
@@ -407,14 +405,12 @@ def _rescore(
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="RUN|FILE...")
-@click.option(
-    "--truth", type=options.file, help="The relevant items, where FILE holds recommendations."
-)
+@options.truth
 @click.option("--train", "--training", "train", type=options.file, help="Training pairs of FILE.")
 @click.option(
     "--metric", metavar="LABEL", help="With a cut-off rank; by default ndcg@10, or that of the run."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@options.as_json
 @options.results
 def audit(sources: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Search a run, or what any program wrote, for errors that published tables contain.
@@ -479,7 +475,7 @@ class _Sources(click.Command):
 @click.option(
     "--no-runs", is_flag=True, help="Compute only numbers that need no data and no training."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def reproduce(sources: tuple[str, ...], quiet: bool, no_runs: bool, as_json: bool) -> int:
     """Compute published numbers again and compare them.
 

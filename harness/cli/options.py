@@ -87,6 +87,10 @@ force = click.option(
     callback=lambda context, _, value: context.meta.update({FORCE: value}),
     help="Replace a file that exists.",
 )
+truth = click.option(
+    "--truth", type=file, help="The relevant items, where FILE holds recommendations."
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 baseline = click.option(
     "--baseline", metavar="LABEL", help="The algorithm that the others are compared with."
 )

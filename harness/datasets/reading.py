@@ -52,6 +52,7 @@ BYTES_A_ROW = 64
 # Separators of several characters become one that no rating holds: ASCII's unit separator.
 UNIT = "\x1f"
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
+_NO_ROWS = "no rows of data; give a file that has some"
 _TOO_LONG = (
     f"a line of more than {LONGEST_LINE:,} bytes; give a file with one rating a line "
     "(line ends lost, or not text?)"
@@ -101,7 +102,7 @@ def _read_parquet(path: Path, known: TextFormat, where: str) -> Table:
         _check_room(file.metadata.num_rows, where)
         table = file.read(columns=list(wanted.values()))
     if not len(table):
-        raise DataError(f"{where}: no rows of data; give a file that has some")
+        raise DataError(f"{where}: {_NO_ROWS}")
     columns = {role: table.column(name) for role, name in wanted.items()}
     return convert(columns, known.roles.kinds, where)
 
@@ -204,7 +205,7 @@ def _first_line(blocks: Iterator[str], where: str) -> tuple[int, str, str]:
         if "\0" in first:
             raise DataError(f"{where}:{line}: null bytes; this is not text")
         return line, first, body
-    raise DataError(f"{where}: no rows of data; give a file that has some")
+    raise DataError(f"{where}: {_NO_ROWS}")
 
 
 class _Rows:
@@ -316,7 +317,7 @@ class _Rows:
     def table(self, where: str, decimal: str) -> Table:
         """Return the converted columns of all rows."""
         if not self.n_rows:
-            raise DataError(f"{where}: no rows of data; give a file that has some")
+            raise DataError(f"{where}: {_NO_ROWS}")
 
         def at(row: int) -> str:
             if row < 0:
