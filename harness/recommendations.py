@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset, both_ways
-from harness.errors import AlgorithmError, DataError
+from harness.errors import AlgorithmError, DataError, listed
 from harness.kernels import rows_of_owners
 from harness.rankings.pairs import tie_keys, top_columns
 
@@ -345,7 +345,7 @@ def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[A
 def _inner_users(trainset: ColumnTrainset, wanted: list[object]) -> NDArray[np.int64]:
     known = trainset._raw2inner_id_users
     if unknown := [user for user in wanted if user not in known]:
-        some = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        some = listed([*map(repr, unknown)], 5)
         raise AlgorithmError(
             f"users: {len(unknown)} of {len(wanted)} are not in the training set ({some}); its ids "
             f"are like {next(iter(known), None)!r}; give their ratings to recommend for new users"
@@ -382,7 +382,7 @@ def _checked_ratings(trainset: ColumnTrainset, ratings: object) -> pd.DataFrame:
         raise DataError("ratings: none; give a new user's ratings of at least one item")
     inner = frame["item"].map(trainset._raw2inner_id_items)
     if inner.isna().any():
-        some = ", ".join(map(repr, frame["item"][inner.isna()].tolist()[:5]))
+        some = listed([*map(repr, frame["item"][inner.isna()].tolist())], 5)
         raise DataError(
             f"ratings: items that the training set does not have ({some}); drop them, and give "
             "ratings as {item: rating} or a DataFrame"

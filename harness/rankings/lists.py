@@ -404,10 +404,9 @@ def read_table(
     """Read a table with a header, or a TREC file by its ending; refuse all faults at once."""
     from harness.datasets.cleaning import refuse_faults
     from harness.datasets.reading import read_file
+    from harness.datasets.section import find_file
 
-    ending = path.suffix.casefold()
-    if not path.is_file():
-        raise MetricError(f"{path}: there is no such file; check the path")
+    ending = find_file(path, None).suffix.casefold()
     if ending not in TREC and ENDINGS.get(ending) in (None, "dat"):
         raise MetricError(
             f"{path}: unknown kind of file {ending!r}; use .csv, .tsv or .parquet with a header, "

@@ -204,7 +204,7 @@ def to_markdown(info: RunInfo) -> str:
 def checklist(info: RunInfo) -> str:
     """Return what reviewers ask, with the answers of a run, as Markdown."""
     rows = {plain(row.title): row for row in info.experiment.algorithms}
-    known = {name: known_algorithms().get(folded(row.name)) for name, row in rows.items()}
+    known = {name: _known(row) for name, row in rows.items()}
     tunable = [name for name, each in known.items() if rows[name].search or (each and each.space)]
     left = [name for name in tunable if not rows[name].search]
     data = [(each, CATALOGUE.get(each.source)) for each in info.datasets]

@@ -186,7 +186,7 @@ def test_recommendations_with_ranks_and_a_truth_without_ratings(tmp_path):
         ("a.run", "\n", "a.run: no rows of data"),
         ("a.run", "q1 Q0 a 1 high me\n", "a.run:1: the estimate 'high' is not a number"),
         ("a.run", b"\xff\xfe\x00", "a.run: not utf-16"),
-        ("", "", "there is no such file; check the path"),
+        ("", "", "none.csv: no such file in .*; check the path"),
     ],
 )
 def test_a_file_that_cannot_be_used_says_where(tmp_path, name, text, message):

@@ -247,7 +247,7 @@ def test_a_run_reports_what_it_has_recorded(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "given", "message"),
     [
-        (None, {}, "p.csv: there is no such file"),
+        (None, {}, "p.csv: no such file in "),
         ("user,item,rating\n1,2,3\n", {}, "p.csv:1: no column for the estimate"),
         ("user,estimate,rating\n1,2,3\n1,3,x\n", {}, "p.csv:3: the rating 'x' is not a number"),
         ("user,estimate,rating\n1,nan,3\n", {}, "p.csv:2: no estimate is a finite number"),
