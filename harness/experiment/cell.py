@@ -32,7 +32,7 @@ from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
 from harness.results.environment import Machine
 from harness.results.record import CellFacts, Conditions
-from harness.results.scores import mean_or_none
+from harness.results.scores import or_none
 from harness.results.store import CellRecord, key_of
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     if not cell.inner:
         return record
     scores = evaluation.evaluate(deciding, lists, pairs, selected.kept)
-    return record.judged({label: mean_or_none([each.mean]) for label, each in scores.items()})
+    return record.judged({label: or_none(each.mean) for label, each in scores.items()})
 
 
 def _reason(error: BaseException, own: str | None) -> str:

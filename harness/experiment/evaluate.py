@@ -42,7 +42,7 @@ from harness.results.record import (
     TieScores,
     measured,
 )
-from harness.results.scores import RowValue, mean_or_none
+from harness.results.scores import RowValue, or_none
 from harness.results.sensitivity import Sensitivity
 from harness.results.store import CellRecord
 from harness.splits import Split
@@ -173,7 +173,7 @@ def scored(
         metric_seconds=seconds,
         n_users=int(record.kept.sum()),
         scores={
-            label: Score(mean=mean_or_none([each.mean]), n_undefined=int(each.n_undefined))
+            label: Score(mean=or_none(each.mean), n_undefined=int(each.n_undefined))
             for label, each in scores.items()
         },
         tied=evaluation.tied_shares(wanted, record.rankings),

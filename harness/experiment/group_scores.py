@@ -26,7 +26,7 @@ from harness.results.record import (
     RowKey,
     TableName,
 )
-from harness.results.scores import infer, is_mean_of_users
+from harness.results.scores import infer, is_mean_of_users, or_none
 from harness.results.store import CellRecord
 from harness.splits import Split
 
@@ -153,14 +153,14 @@ class TableGroups:
                     n_users=n_users,
                     n_left_out=inside[number]["user"].nunique() - n_users,
                     # With a least estimate, each algorithm has lists of its own.
-                    random=None if self.candidates.least_estimate is not None else _or_none(chance),
+                    random=None if self.candidates.least_estimate is not None else or_none(chance),
                     algorithms=[],
                 )
                 for j, (row, algorithm) in enumerate(rows.items()):
                     mean = compared[number].get((label, row))
                     mean = mean or self._alone(one[number, :, j], row, algorithm, state)
                     gap = rest[:, number * len(rows) + j]
-                    described = mean.model_dump() | dict(zip(REST, map(_or_none, gap), strict=True))
+                    described = mean.model_dump() | dict(zip(REST, map(or_none, gap), strict=True))
                     described["letters"] = "" if group.is_small else mean.letters
                     group.algorithms.append(GroupMean.model_validate(described))
                 groups.append(group)
@@ -192,8 +192,8 @@ class TableGroups:
             row=row,
             algorithm=algorithm,
             mean=float(known.mean()) if len(known) else None,
-            low=_or_none(ends[0]),
-            high=_or_none(ends[1]),
+            low=or_none(ends[0]),
+            high=or_none(ends[1]),
             letters="",
             n_users=len(known),
         )
@@ -229,8 +229,8 @@ class TableGroups:
                 greatest=groups[most].group,
                 least=groups[least].group,
                 difference=gap[0],
-                low=_or_none(gap[1]),
-                high=_or_none(gap[2]),
+                low=or_none(gap[1]),
+                high=or_none(gap[2]),
             )
             for (_, row, most, least), gap in zip(ends, found.T.tolist(), strict=True)
             if not np.isnan(gap[0])
@@ -280,10 +280,6 @@ def _wide(
     """Return scores with a row for each user, whose folds and seeds are averaged first."""
     scores = frame.pivot_table(index="user", columns="row", values=label, aggfunc="mean")
     return scores.reindex(index=users, columns=[*rows]).to_numpy(np.float64)
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def item_lists(lists: Rankings, mask: NDArray[np.bool_], test: Judged) -> Rankings:

@@ -24,7 +24,7 @@ from harness.results.display import GROUP
 from harness.results.fields import Number, Record, Text, Word
 from harness.results.outputs import cells_of, evaluates
 from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, open_run
-from harness.results.scores import primary_metric
+from harness.results.scores import or_none, primary_metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,12 +200,12 @@ class _Search:
         values |= {"label": self.label, "k": self.k}
         said = {each: known[each].format(**values) for each in ("what", "where")}
         said |= {"level": known["level"], "case": known["case"]}
-        sizes = {m: {name: _known(v) for name, v in o.items()} for m, o in (effect or {}).items()}
+        sizes = {m: {name: or_none(v) for name, v in o.items()} for m, o in (effect or {}).items()}
         self.findings.append(Finding(id=check, effect=sizes, **said))
 
     def depends(self, key: str, label: str, values: One, **said: Any) -> None:
         """Add a finding if the values under several definitions differ by enough."""
-        known = [value for value in map(_known, values.values()) if value is not None]
+        known = [value for value in map(or_none, values.values()) if value is not None]
         if known and max(known) - min(known) >= SHOWN:
             self.found(key, {label: values}, **said)
 
@@ -239,10 +239,6 @@ class _Search:
             for label, value in after.items()
             if value != before.get(label)
         }
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else float(value)
 
 
 def _share(mask: Any, n: int = 0) -> str:

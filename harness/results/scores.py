@@ -75,8 +75,12 @@ class RowValue:
 
 def mean_or_none(values: Sequence[float]) -> float | None:
     """Return the mean; None where there is none, or a value is NaN."""
-    mean = math.fsum(values) / len(values) if values else math.nan
-    return None if math.isnan(mean) else mean
+    return or_none(math.fsum(values) / len(values)) if values else None
+
+
+def or_none(value: float | None) -> float | None:
+    """Return a number; None for NaN too."""
+    return None if value is None or math.isnan(value) else float(value)
 
 
 def deviation(values: Sequence[float]) -> float | None:
