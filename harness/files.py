@@ -12,7 +12,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -109,11 +109,11 @@ def explained(
 
 
 def write_output(
-    path: Path, data: bytes, advice: str = ELSEWHERE, kind: type[HarnessError] = ResultsError
+    path: Path, data: bytes | str, advice: str = ELSEWHERE, kind: type[HarnessError] = ResultsError
 ) -> Path:
-    """Write a file that a person has named, and return its path."""
+    """Write a file that a person has named, and return its path; text that is no Unicode as `?`."""
     with open_output(path, advice, kind) as file:
-        file.write(data)
+        file.write(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
     return path
 
 
@@ -124,7 +124,8 @@ def open_output(
     """Open a file that a person has named: through a link, and into a device or a pipe."""
     with explained(path, advice=advice, kind=kind):
         special = path.is_symlink() or (path.exists() and not path.is_file())
-        with path.open("wb") if special else open_whole(path) as file:
+        opened: AbstractContextManager[IO[bytes]] = path.open("wb") if special else open_whole(path)
+        with opened as file:
             yield file
 
 

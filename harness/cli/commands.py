@@ -263,6 +263,8 @@ def evaluate(
     import pandas as pd
 
     from harness import metrics
+    from harness.files import write_output
+    from harness.results.display import frame_to_csv
     from harness.results.outputs import NO_TRAINING, evaluates
     from harness.results.runs import ESTIMATES_FILE
 
@@ -281,7 +283,7 @@ def evaluate(
         if output is not None:
             say(f"\nwritten to {exchange.write(joined, output)}")
         if per_user is not None:
-            _write_users(per_user, row.users)
+            write_output(per_user, frame_to_csv(row.users))
         return 0
     runs = {
         path: options.opened((str(path),), results)[0]
@@ -314,15 +316,8 @@ def evaluate(
     for note in found.notes:
         say(f"note: {note}")
     if per_user is not None:
-        _write_users(per_user, pd.concat(found.users))
+        write_output(per_user, frame_to_csv(pd.concat(found.users)))
     return 0
-
-
-def _write_users(path: Path, users: pd.DataFrame) -> None:
-    from harness.files import write_output
-    from harness.results.display import frame_to_csv
-
-    write_output(path, frame_to_csv(users).encode("utf-8", "replace"))
 
 
 def _score(

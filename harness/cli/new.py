@@ -255,7 +255,7 @@ def _write(path: Path, answers: dict[str, object], note: str) -> list[Path]:
     beside = path.with_name(SCHEMA_FILE)
     if _is_ours(beside, schema["title"]):
         files[beside] = to_text(schema) + "\n"
-    return [write_output(each, text.encode()) for each, text in files.items()]
+    return [write_output(each, text) for each, text in files.items()]
 
 
 def _is_ours(path: Path, title: str) -> bool:

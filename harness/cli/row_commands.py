@@ -67,7 +67,7 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
     if output is None:
         say(text.rstrip(), whole=True)
         return 0
-    write_output(output, text.encode())
+    write_output(output, text)
     for sentence in found.evidence:
         say(sentence)
     say(f"written to {output}; use it with `harness run {output}` or `harness recommend {output}`")

@@ -321,7 +321,7 @@ def methods(run: str, results: Path, checklist: bool, output: Path | None) -> in
     if output is None:
         say(text.removesuffix("\n"), whole=True)
     else:
-        say(f"written to {write_output(output, text.encode('utf-8', 'replace'))}")
+        say(f"written to {write_output(output, text)}")
     return 0
 
 

@@ -50,7 +50,7 @@ def write_page(
     With `anyway`, runs that cannot be compared are joined too, and a warning says why not.
     """
     page = build_page(runs, baseline=baseline, anyway=anyway, joined=joined)
-    return write_output(path, page.encode(), "use --output FILE")
+    return write_output(path, page, "use --output FILE")
 
 
 def build_page(
@@ -98,7 +98,7 @@ def write_index(results: Path) -> Path:
             rows.append(("", folder, None, str(error)))
     rows.sort(key=lambda row: row[0], reverse=True)
     page = _template("index.html").render(rows=rows)
-    return write_output(unlinked(results / "index.html"), page.encode())
+    return write_output(unlinked(results / "index.html"), page)
 
 
 def linked(text: str) -> Markup:
