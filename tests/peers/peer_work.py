@@ -1,8 +1,7 @@
 """Runs the libraries of one environment on the cases; called with that environment's Python.
 
 Usage: peer_work.py GROUP CASES.json ANSWERS.json. Writes the values of each convention: for every
-role and k one value per user, null where the library has no row, "error" where it raised; and under
-"odd" the value of each odd case.
+role and k one value per user, null where the library has no row, "error" where it raised.
 """
 
 import json
@@ -166,30 +165,11 @@ def ir_measures():
     return {"ir_measures": found}
 
 
-def odd_ranx(scores, grades):
-    from ranx import Qrels, Run, evaluate
-
-    return evaluate(Qrels({"u": grades}), Run({"u": scores}), ["mrr@16", "hit_rate@16"])["mrr@16"]
-
-
-def odd_ir_measures(scores, grades):
-    import ir_measures as peer
-
-    (found,) = peer.iter_calc([peer.RR @ 10], {"u": grades}, {"u": scores})
-    return found.value
-
-
-def odd_trec_eval(scores, grades):
-    import pytrec_eval
-
-    evaluator = pytrec_eval.RelevanceEvaluator({"u": grades}, {"recip_rank"})
-    return evaluator.evaluate({"u": scores})["u"]["recip_rank"]
-
-
 # Spark's RankingEvaluator
 
 
-def spark_session():
+def mllib():
+    from pyspark.ml.evaluation import RankingEvaluator
     from pyspark.sql import SparkSession
 
     session = (
@@ -199,13 +179,6 @@ def spark_session():
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
-    return session
-
-
-def mllib():
-    from pyspark.ml.evaluation import RankingEvaluator
-
-    session = spark_session()
     names = {"ndcg": "ndcgAtK", "precision": "precisionAtK", "recall": "recallAtK"}
     names["ap"] = "meanAveragePrecisionAtK"
     frames = [
@@ -222,14 +195,6 @@ def mllib():
     found = table(measures, frames)
     session.stop()
     return {"mllib": found}
-
-
-def odd_mllib(scores, grades):
-    from pyspark.mllib.evaluation import RankingMetrics
-
-    labels, relevances = [float(item) for item in grades], [float(each) for each in grades.values()]
-    row = ([float(item) for item in scores], labels, relevances)
-    return RankingMetrics(spark_session().sparkContext.parallelize([row])).ndcgAt(3)
 
 
 # LensKit and torchmetrics
@@ -295,17 +260,6 @@ def dense_users(torch):
     return users
 
 
-def odd_torchmetrics(name):
-    def measure(scores, grades):
-        import torch
-        from torchmetrics.functional import retrieval as peer
-
-        labels = torch.tensor([grades[item] for item in scores])
-        return getattr(peer, f"retrieval_{name}")(torch.tensor([*scores.values()]), labels)
-
-    return measure
-
-
 # Microsoft's recommenders
 
 
@@ -355,13 +309,6 @@ def microsoft():
         ]
         found |= table(graded if case else graded | made, frames, case)
     return {"microsoft": found}
-
-
-def odd_microsoft(scores, grades):
-    from recommenders.evaluation import python_evaluation as peer
-
-    true, pred = ratings_frame("rating", grades), ratings_frame("prediction", scores)
-    return peer.ndcg_at_k(true, pred, k=1, **COLUMNS)
 
 
 # Cornac's metric classes and implicit
@@ -418,14 +365,6 @@ def implicit():
     return {"implicit": table(measures, CASES["listed"])}
 
 
-def odd_cornac(scores, grades):
-    import numpy as np
-    from cornac.metrics import MRR
-
-    wanted, ranked = ([int(item) for item in side] for side in (grades, scores))
-    return MRR().compute(gt_pos=np.array(wanted), pd_rank=np.array(ranked))
-
-
 # RecBole's metric classes
 
 
@@ -442,7 +381,7 @@ def recbole():
         for place, item in enumerate(user["items"][:deepest]):
             row[place] = item in relevant(user)
         row[-1] = len(relevant(user))
-    vars(np)["float"] = float  # see `odd_recbole`
+    vars(np)["float"] = float  # RecBole 1.2.1 says so, and NumPy has none since 1.24
     measures = {}
     for role, make in classes.items():
         metric = make({"topk": CASES["cuts"], "metric_decimal_place": 4})
@@ -453,15 +392,6 @@ def recbole():
     return {"recbole": table(measures, range(len(listed)))}
 
 
-def odd_recbole(scores, grades):
-    """RecBole 1.2.1 still says ``np.float``, and NumPy has none since 1.24."""
-    import numpy as np
-    from recbole.evaluator.metrics import MRR
-
-    hits = np.array([[item in grades for item in scores]])
-    return MRR({"topk": [1], "metric_decimal_place": 4}).metric_info(hits)[0, 0]
-
-
 WORKERS = {
     "rank": [sklearn, rectools, ranx, trec_eval, ir_measures],
     "spark": [mllib],
@@ -470,28 +400,11 @@ WORKERS = {
     "cornac": [cornac, implicit],
     "recbole": [recbole],
 }
-ODD = {
-    "rank": {
-        "ranx, 16 tied": odd_ranx,
-        "ir_measures, RR@10": odd_ir_measures,
-        "trec_eval, 32 bits": odd_trec_eval,
-    },
-    "spark": {"mllib, relevance": odd_mllib},
-    "torch": {
-        "torchmetrics, 32 bits": odd_torchmetrics("normalized_dcg"),
-        "torchmetrics, negative scores": odd_torchmetrics("average_precision"),
-    },
-    "microsoft": {"microsoft, rating of 0": odd_microsoft},
-    "cornac": {"cornac, no hit": odd_cornac},
-    "recbole": {"recbole, new NumPy": odd_recbole},
-}
 
 
 def main(group, cases, answers):
     CASES.update(json.loads(Path(cases).read_text(encoding="utf-8")))
-    # The odd cases come first: `recbole` gives NumPy what it lacks.
-    odd = {name: attempt(measure, *CASES["odd"][name]) for name, measure in ODD[group].items()}
-    found = {"odd": odd}
+    found = {}
     for worker in WORKERS[group]:
         found |= worker()
     Path(answers).write_text(json.dumps(found), encoding="utf-8")
