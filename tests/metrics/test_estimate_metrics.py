@@ -1,5 +1,6 @@
-"""rmse, mae, r2, fcp and their kin against scikit-learn, Surprise and plain loops."""
+"""rmse, mae, r2, fcp and their kin against Surprise, its FAQ and plain loops."""
 
+import itertools
 import math
 
 import numpy as np
@@ -12,14 +13,12 @@ from surprise.prediction_algorithms.predictions import Prediction
 from harness import metrics, rankings
 from harness.errors import MetricError
 
-NAMES = ("rmse", "mae", "mse", "r2", "explained_variance", "fcp")
-
 
 @st.composite
-def rows(draw):
-    n = draw(st.integers(1, 30))
+def rows(draw, n_users=4, most=30):
+    n = draw(st.integers(1, most))
     kinds = (
-        st.integers(0, 3),
+        st.integers(0, n_users - 1),
         *map(st.sampled_from, ([1.0, 2.5, 3.0, 4.5], [1.0, 2.0, 3.0, 4.0, 5.0])),
     )
     return tuple(np.array(draw(st.lists(each, min_size=n, max_size=n))) for each in kinds)
@@ -45,7 +44,7 @@ def by_formula(name, estimates, ratings):
     }[name]()
 
 
-@pytest.mark.parametrize("name", NAMES[:5])
+@pytest.mark.parametrize("name", ["rmse", "mae", "mse", "r2", "explained_variance"])
 @settings(max_examples=150, deadline=None)
 @given(columns=rows())
 def test_errors_follow_their_formula_per_user_and_over_everything(name, columns):
@@ -107,26 +106,65 @@ def test_a_large_user_is_counted_exactly():
     assert scored("fcp(pooling=pairs)", columns)[0].mean == share(*counts_of(columns)[0])
 
 
-def test_pairs_of_different_lengths_are_refused():
+def test_pairs_that_are_missing_or_of_different_lengths_are_refused():
+    with pytest.raises(MetricError, match="fcp: it needs pairs of estimate and rating"):
+        metrics.score([metrics.parse("fcp")])
     with pytest.raises(MetricError, match=r"2 estimates, 1 ratings.*give one rating for each"):
         metrics.Pairs([0, 2], [1.0, 2.0], [1.0])
     with pytest.raises(MetricError, match="offsets that end at 3"):
         metrics.Pairs([0, 3], [1.0, 2.0], [1.0, 2.0])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_pairs_are_needed_and_asked_for(name):
-    with pytest.raises(MetricError, match=f"{name}: it needs pairs of estimate and rating"):
-        metrics.score([metrics.parse(name)])
-
-
 def test_the_printed_formula_of_fcp_is_that_of_its_default():
     estimates = np.array([3.0, 2.0, 1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 1.0])
     columns = np.repeat([0, 1, 2], [4, 3, 2]), estimates, np.array([5, 4, 1, 2, 1, 2, 3, 5, 5.0])
-    c, d = (np.mean(column[column > 0]) for column in counts_of(columns).T)
+    counts = counts_of(columns)
+    c, d = (np.mean(column[column > 0]) for column in counts.T)
     formula = metrics.parse("fcp").definition.formula
     assert formula.startswith("c / (c + d), c the mean number of concordant pairs of the users who")
     assert scored("fcp", columns)[0].mean == pytest.approx(c / (c + d))
-    pairs = scored("fcp(pooling=pairs)", columns)[0].mean
-    assert pairs == pytest.approx(share(*counts_of(columns).sum(axis=0)))
-    assert pairs != pytest.approx(c / (c + d))
+    assert share(*counts.sum(axis=0)) != pytest.approx(c / (c + d))
+
+
+def of_the_faq(columns, k, threshold):
+    """Return precision and recall of each user as the FAQ of Surprise says."""
+    by_user = {}
+    for user, *pair in zip(*columns, strict=True):
+        by_user.setdefault(user, []).append(pair)
+    found = {}
+    for user, pairs in by_user.items():
+        ordered = sorted(pairs, key=lambda pair: pair[0], reverse=True)
+        n_relevant = sum(rating >= threshold for _, rating in ordered)
+        n_recommended = sum(estimate >= threshold for estimate, _ in ordered[:k])
+        n_both = sum(r >= threshold and e >= threshold for e, r in ordered[:k])
+        precision = n_both / n_recommended if n_recommended else 0
+        found[user] = precision, n_both / n_relevant if n_relevant else 0
+    return found
+
+
+ROLES = ("precision", "recall")
+K = st.integers(1, 7)
+THRESHOLD = st.sampled_from([1.0, 2.5, 3.0, 3.5, 4.5, 5.0])
+
+
+@given(columns=rows(), k=K, threshold=THRESHOLD)
+def test_precision_and_recall_of_what_is_estimated_at_a_threshold_are_those_of_the_faq(
+    columns, k, threshold
+):
+    expected = of_the_faq(columns, k, threshold)
+    convention = metrics.conventions()["surprise-faq"].metrics(k, threshold)
+    for number, role in enumerate(ROLES):
+        scores, users = scored(str(convention[role]), columns)
+        values = [expected[user][number] for user in users]
+        assert scores.per_user.tolist() == pytest.approx(values)
+        assert scores.mean == pytest.approx(np.mean(values))
+        assert scores.n_undefined == 0
+
+
+@given(columns=rows(n_users=1, most=5), k=K, threshold=THRESHOLD)
+def test_their_average_over_ties_is_the_mean_over_all_orders(columns, k, threshold):
+    orders = itertools.permutations(zip(*columns, strict=True))
+    expected = [of_the_faq(zip(*order, strict=True), k, threshold)[0] for order in orders]
+    for role, values in zip(ROLES, zip(*expected, strict=True), strict=True):
+        found, _ = scored(f"estimated_{role}(threshold={threshold})@{k}", columns)
+        assert found.mean == pytest.approx(np.mean(values))

@@ -1,7 +1,6 @@
 """Bounds and the best and worst order of ties, against every order written out."""
 
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ def values_of(parameter):
     return [*words, NUMBERS[parameter.name]] if parameter.limits else words
 
 
-def labels(rules):
+def every_metric(rules):
     """Yield each ranking metric with each value of each parameter, under each rule for ties."""
     for definition in metrics.describe():
         if definition.needs != "rankings":
@@ -46,32 +45,47 @@ def labels(rules):
             label = f"{definition.name}({inside})" if inside else definition.name
             cut = "" if definition.cut == "none" else "@2"
             try:
-                yield str(metrics.parse(label + cut))
+                yield metrics.parse(label + cut)
             except MetricError:
                 continue  # choices that exclude each other
 
 
+def tied(groups, pools):
+    """Return lists of groups of equal estimates: relevances, None where nobody judged."""
+    entries, n_ranked = [], []
+    for of_user in groups:
+        low, mine = 1, []
+        for group in of_user:
+            high = low + len(group) - 1
+            judged = [g for g in group if g is not None]
+            mine += [(g, low + i, low, high) for i, g in enumerate(judged)]
+            low = high + 1
+        entries.append(mine)
+        n_ranked.append(low - 1)
+    columns = zip(*(entry for mine in entries for entry in mine), strict=True)
+    offsets, pool_offsets = (np.cumsum([0, *map(len, each)]) for each in (entries, pools))
+    falling = [g for pool in pools for g in sorted(pool, reverse=True)]
+    return Rankings(offsets, *columns, n_ranked, pool_offsets, falling)
+
+
 def strict(orders, pools):
-    """Return lists without ties: each a sequence of relevances, None where nobody judged."""
-    entries = [[(g, i) for i, g in enumerate(order, 1) if g is not None] for order in orders]
-    offsets = np.cumsum([0] + [len(each) for each in entries])
-    rank = [i for each in entries for _, i in each]
-    grades = [g for each in entries for g, _ in each]
-    return Rankings(
-        offsets, grades, rank, rank, rank, [len(order) for order in orders],
-        np.cumsum([0] + [len(pool) for pool in pools]),
-        [g for pool in pools for g in sorted(pool, reverse=True)],
-    )  # fmt: skip
+    """Return lists without ties."""
+    return tied([[[g] for g in order] for order in orders], pools)
 
 
-def cuts_of(label):
-    """Return a metric at several ranks."""
-    metric = metrics.parse(label)
-    return [metric] if metric.k is None else [metric.at(k) for k in (1, 2, 3, 5)]
+def at_cuts(found):
+    """Yield metrics at several ranks."""
+    for metric in found:
+        yield from [metric] if metric.k is None else [metric.at(k) for k in (1, 2, 3, 5)]
 
 
-def scores_of(wanted, lists):
-    return {m: scores.per_user for m, scores in metrics.score(wanted, lists).items()}
+def by_order(wanted, orders, pools):
+    """Yield each metric with its scores of every order of each list."""
+    every = [order for each in orders for order in each]
+    repeated = [pool for pool, each in zip(pools, orders, strict=True) for _ in each]
+    edges = np.cumsum([len(each) for each in orders])[:-1]
+    for metric, scores in metrics.score(wanted, strict(every, repeated)).items():
+        yield metric, np.split(scores.per_user, edges)
 
 
 LISTS = [[3, None, 1, 0, 3], [4, 2, 1, 0], [2, 2], [None, 3], [1], [0, None], []]
@@ -83,34 +97,23 @@ ORDERS = [list(itertools.permutations(each)) for each in LISTS]
 
 @pytest.mark.parametrize("name", [d.name for d in metrics.describe() if d.needs == "rankings"])
 def test_bounds_are_the_maximum_and_the_mean_over_all_orders(name):
-    given = strict(LISTS, POOLS)
-    every = strict(
-        [order for orders in ORDERS for order in orders],
-        [pool for pool, orders in zip(POOLS, ORDERS, strict=True) for _ in orders],
-    )
-    edges = np.cumsum([len(orders) for orders in ORDERS])[:-1]
-    start = re.compile(rf"{name}[@(]|{name}$")
-    own = [label for label in labels(["average", "first", "best"]) if start.match(label)]
-    assert own
-    for label in dict.fromkeys(own):
-        wanted = cuts_of(label)
-        limits = bound_scores(wanted, given)
-        for metric, values in scores_of(wanted, every).items():
-            of_lists = np.split(values, edges)
-            defined = [each for each in of_lists if not np.isnan(each).any()]
-            best = np.mean([each.max() for each in defined])
-            mean = np.mean([each.mean() for each in defined])
-            assert limits[str(metric)]["best"].mean == pytest.approx(best, abs=1e-12), metric
-            if isinstance(random_order(metric), str):
-                assert np.isnan(limits[str(metric)]["random"].mean)
-            else:
-                assert limits[str(metric)]["random"].mean == pytest.approx(mean, abs=1e-12), metric
+    rules = ["average", "first", "best"]
+    wanted = dict.fromkeys(at_cuts(each for each in every_metric(rules) if each.name == name))
+    assert wanted
+    limits = bound_scores(wanted, strict(LISTS, POOLS))
+    for metric, of_lists in by_order(wanted, ORDERS, POOLS):
+        defined = [each for each in of_lists if not np.isnan(each).any()]
+        best = np.mean([each.max() for each in defined])
+        mean = np.mean([each.mean() for each in defined])
+        assert limits[str(metric)]["best"].mean == pytest.approx(best, abs=1e-12), metric
+        if isinstance(random_order(metric), str):
+            assert np.isnan(limits[str(metric)]["random"].mean)
+        else:
+            assert limits[str(metric)]["random"].mean == pytest.approx(mean, abs=1e-12), metric
 
 
 def test_only_a_graded_gain_against_what_was_retrieved_has_no_random_order():
-    without = {
-        label for label in labels(["first"]) if isinstance(random_order(metrics.parse(label)), str)
-    }
+    without = {str(m) for m in every_metric(["first"]) if isinstance(random_order(m), str)}
     assert without == {
         f"{name}({chosen}ideal=retrieved, ties=first)@2"
         for name in ("ndcg", "idcg")
@@ -128,56 +131,26 @@ def test_the_best_order_puts_a_negative_relevance_where_its_gain_belongs(label):
     grades = [-2, -1, None, 3]
     pool = [g for g in grades if g is not None]
     orders = list(itertools.permutations(grades))
-    (values,) = scores_of([metrics.parse(label)], strict(orders, [pool] * len(orders))).values()
-    limits = bound_scores([metrics.parse(label)], strict([grades], [pool]))[label]
+    ((metric, (values,)),) = by_order([metrics.parse(label)], [orders], [pool])
+    limits = bound_scores([metric], strict([grades], [pool]))[label]
     assert limits["best"].mean == pytest.approx(values.max(), abs=1e-12)
     assert limits["random"].mean == pytest.approx(values.mean(), abs=1e-12)
 
 
-def tied_lists(n_lists=40):
-    """Return small lists with ties, and for each every order that its ties allow."""
+@pytest.mark.parametrize("rule", ["best", "worst"])
+def test_the_best_and_the_worst_order_of_ties_are_the_extremes_of_all(rule):
     rng = np.random.default_rng(0)
     groups, orders, pools = [], [], []
-    for _ in range(n_lists):
+    for _ in range(40):
         sizes = rng.integers(0, 4, size=3)
         drawn = [[[None, 0, 1, 2, 3, 4][g] for g in rng.integers(0, 6, n)] for n in sizes]
         choices = itertools.product(*(set(itertools.permutations(each)) for each in drawn))
         orders.append([[g for group in choice for g in group] for choice in choices])
         groups.append(drawn)
         pools.append([g for each in drawn for g in each if g is not None])
-    return groups, orders, pools
-
-
-def as_tied(groups, pools):
-    entries, n_ranked = [], []
-    for of_user in groups:
-        low, mine = 1, []
-        for group in of_user:
-            high = low + len(group) - 1
-            judged = [g for g in group if g is not None]
-            mine += [(g, low + i, low, high) for i, g in enumerate(judged)]
-            low = high + 1
-        entries.append(mine)
-        n_ranked.append(low - 1)
-    columns = zip(*(entry for mine in entries for entry in mine), strict=True)
-    offsets = np.cumsum([0] + [len(mine) for mine in entries])
-    falling = [g for pool in pools for g in sorted(pool, reverse=True)]
-    return Rankings(offsets, *columns, n_ranked, offsets, falling)
-
-
-@pytest.mark.parametrize("rule", ["best", "worst"])
-def test_the_best_and_the_worst_order_of_ties_are_the_extremes_of_all(rule):
-    groups, orders, pools = tied_lists()
-    given = as_tied(groups, pools)
-    every = strict(
-        [order for each in orders for order in each],
-        [pool for pool, each in zip(pools, orders, strict=True) for _ in each],
-    )
-    edges = np.cumsum([len(each) for each in orders])[:-1]
     extreme = np.max if rule == "best" else np.min
-    for label in labels([rule]):
-        wanted = cuts_of(label)
-        found = scores_of(wanted, given)
-        for metric, values in scores_of(wanted, every).items():
-            expected = [extreme(each) for each in np.split(values, edges)]
-            np.testing.assert_allclose(found[metric], expected, atol=1e-12, err_msg=str(metric))
+    wanted = dict.fromkeys(at_cuts(every_metric([rule])))
+    found = metrics.score(wanted, tied(groups, pools))
+    for metric, of_lists in by_order(wanted, orders, pools):
+        values, expected = found[metric].per_user, [extreme(each) for each in of_lists]
+        np.testing.assert_allclose(values, expected, atol=1e-12, err_msg=str(metric))

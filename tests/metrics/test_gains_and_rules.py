@@ -21,7 +21,7 @@ def gain_of(rel, gain, threshold, offset, negative, grades):
     if rel is None:
         return 0.0
     grade = math.trunc(rel) if grades == "whole" else rel
-    if threshold is not None and grade < threshold:
+    if threshold != "none" and grade < threshold:
         return 0.0
     grade -= offset
     if negative == "zero":
@@ -33,7 +33,7 @@ def gain_of(rel, gain, threshold, offset, negative, grades):
 def gains(draw):
     """Draw a way to make gains, as keyword arguments of `gain_of`."""
     negative = draw(st.sampled_from(["zero", "keep"]))
-    threshold = None if negative == "keep" else draw(st.sampled_from([None, -1.0, 0.5, 2.0]))
+    threshold = "none" if negative == "keep" else draw(st.sampled_from(["none", -1.0, 0.5, 2.0]))
     return {
         "gain": draw(st.sampled_from(["exp2", "linear"])),
         "threshold": threshold,
@@ -43,11 +43,6 @@ def gains(draw):
     }
 
 
-def label_of(name, params):
-    inside = ", ".join(f"{key}={each}" for key, each in params.items() if each is not None)
-    return f"{name}({inside})"
-
-
 @pytest.mark.long
 @settings(max_examples=1000, deadline=None)
 @given(params=gains(), case=cases(most=6, grades=GRADES))
@@ -55,6 +50,7 @@ def test_gains_follow_threshold_offset_and_sign(params, case):
     estimates, relevance, missed = case
     lists = lists_of(*case)
     known = sorted([rel for rel in relevance if rel is not None] + missed, reverse=True)
+    inside = ", ".join(f"{key}={each}" for key, each in params.items())
     best = [gain_of(rel, **params) for rel in known]
     ranked = [gain_of(rel, **params) for rel in relevance]
     for k in CUTS:
@@ -62,7 +58,7 @@ def test_gains_follow_threshold_offset_and_sign(params, case):
         mean = oracle.averaged(lambda r, k=k: oracle.dcg(r, k, oracle.linear), estimates, ranked)
         ratio = mean / ideal if ideal else math.nan
         for name, expected in (("dcg", mean), ("idcg", ideal), ("ndcg", ratio)):
-            found = value(f"{label_of(name, params)}@{k}", lists)
+            found = value(f"{name}({inside})@{k}", lists)
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True), name
 
 
