@@ -158,9 +158,10 @@ def test_a_run_is_ordered_as_trec_eval_orders_it(tmp_path):
 
 
 def test_recommendations_with_ranks_and_a_truth_without_ratings(tmp_path):
-    path = write(tmp_path / "a.csv", "user,item,rank\n1,7,2\n1,8,1\n")
+    path = write(tmp_path / "a.csv", "user,item,rank\n1,7,2\n1,07,3\n1,8,1\n01,7,1\n")
     truth = write(tmp_path / "t.csv", "user,item\n1,7\n")
     lists = rankings.read(path, truth).rankings
+    assert lists.users.tolist() == ["01", "1"]
     assert (lists.rank.tolist(), lists.relevance.tolist()) == ([2], [1.0])
 
 
@@ -170,21 +171,13 @@ def test_recommendations_with_ranks_and_a_truth_without_ratings(tmp_path):
         ("a.csv", "user,est\n1,2\n", "a.csv:1: no column for the rating among user, est; add it"),
         ("a.csv", "est,rating\n1,2\n", "a.csv:1: no column for the user among est, rating"),
         ("a.csv", "user,uid,est,rating\n1,1,1,2\n", "both 'user' and 'uid' may be the user"),
-        ("a.csv", "user,est,rating\n1,low,2\n", "a.csv:2: the estimate 'low' is not a number"),
         (
             "a.csv",
             "user,est,rating\n1,,2\n,1,nan\n",
             r"a.csv:2: no est.*\n.*:3: no user and no rat",
         ),
-        ("a.csv", "user,est,rating\n", "a.csv: no rows of data"),
-        ("a.csv", "user,est,rating\n1,2\n", "a.csv:2: 2 fields where the first line has 3"),
-        ("a.csv", 'user,est,rating\n1,2,3\n"1,2,3\n2,3,4\n', "a.csv:3: a quotation mark is opened"),
-        ("a.csv", "user,item,est,rating\n1,2,3,4\n1,2,5,5\n", "a.csv:3: user '1' has item '2' ag"),
-        ("a.parquet", "nothing", "a.parquet: not a Parquet file that can be read"),
         ("a.xls", "", "a.xls: unknown kind of file '.xls'; use .csv, .tsv or .parquet"),
         ("a.run", "q1 Q0 a 1 0.5\n", "a.run:1: 5 fields; a line must be query Q0 document rank"),
-        ("a.run", "\n", "a.run: no rows of data"),
-        ("a.run", "q1 Q0 a 1 high me\n", "a.run:1: the estimate 'high' is not a number"),
         ("a.run", b"\xff\xfe\x00", "a.run: not utf-16"),
         ("", "", "none.csv: no such file in .*; check the path"),
     ],
@@ -202,22 +195,8 @@ def test_a_truth_without_items_says_so(tmp_path):
         rankings.read(path, truth)
 
 
-def test_ids_of_files_are_text(tmp_path):
-    """Users 01 and 1, and 007, 7, 0x10 and 16, 1e3 and 1000, are different ones."""
-    names = ["01", "1", "007", "7", "0x10", "16", "1e3", "1000"]
-    rows = "".join(f"{name},a,2,1\n{name},b,1,5\n" for name in names)
-    path = write(tmp_path / "a.csv", "user,item,estimate,rating\n" + rows)
-    truth = write(tmp_path / "t.csv", "user,item\n01,a\n1e3,b\n")
-    alone = rankings.read(path)
-    judged = rankings.read(path, truth)
-    assert alone.rankings.users.tolist() == judged.rankings.users.tolist() == sorted(names)
-    assert judged.rankings.rank.tolist() == [1, 2]
-    assert alone.pairs.n_users == 8
-
-
 def test_columns_have_the_names_that_ratings_may_have(tmp_path):
-    truth, lists = tmp_path / "truth.csv", tmp_path / "lists.csv"
-    truth.write_text("customer_id,product,stars\n1,a,5\n1,b,2\n")
-    lists.write_text("customer,sku,score\n1,b,0.5\n1,a,0.1\n")
+    truth = write(tmp_path / "truth.csv", "customer_id,product,stars\n1,a,5\n1,b,2\n")
+    lists = write(tmp_path / "lists.csv", "customer,sku,score\n1,b,0.5\n1,a,0.1\n")
     found = rankings.read(lists, truth)
     assert found.rankings.relevance.tolist() == [2.0, 5.0]
