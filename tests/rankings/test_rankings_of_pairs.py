@@ -3,7 +3,6 @@
 import math
 from decimal import Decimal
 from functools import partial
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from surprise.prediction_algorithms.predictions import Prediction
 
-from harness import kernels, metrics, rankings
+from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics import Pairs
 from harness.rankings import pairs
@@ -142,15 +141,14 @@ def blocks(draw):
 
 
 @settings(max_examples=400, deadline=None)
-@given(block=blocks(), depth=st.integers(0, 30), cached=st.sampled_from([1, kernels.CACHED]))
-def test_a_block_equals_a_full_sort(block, depth, cached):
+@given(block=blocks(), depth=st.integers(0, 30))
+def test_a_block_equals_a_full_sort(block, depth):
     estimates, items, excluded = block
     flat, out = [item for each in items for item in each], [i for each in excluded for i in each]
     grades = (np.arange(len(flat)) * 7 % 5).astype(float)
     offsets = np.cumsum([0, *map(len, items)])
     given_block = estimates, offsets, flat, grades, np.cumsum([0, *map(len, excluded)]), out
-    with mock.patch.object(kernels, "CACHED", cached):
-        lists = rankings.rank_block(*given_block, depth=depth)
+    lists = rankings.rank_block(*given_block, depth=depth)
     for user, row in enumerate(estimates.tolist()):
         of_user = grades[offsets[user] : offsets[user + 1]].tolist()
         relevance = dict(zip(items[user], of_user, strict=True))

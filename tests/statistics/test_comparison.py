@@ -84,11 +84,7 @@ def test_users_without_a_score_are_left_out_pair_by_pair_and_counted(scores):
     expected = (scores[20:, 0] - scores[20:, 1]).mean()
     assert found.pairs["difference"][0] == pytest.approx(expected, abs=1e-15)
     assert found.algorithms["mean"][0] == pytest.approx(scores[10:, 0].mean(), abs=1e-15)
-
-
-def test_pairs_with_users_of_their_own_are_tested_as_if_alone(scores):
-    scores[:40, 0] = scores[30:60, 2] = np.nan
-    found = compare(scores, NAMES, n_resamples=500)
+    # Pairs with users of their own are tested as if alone.
     differences = scores[:, FIRST] - scores[:, SECOND]
     np.testing.assert_array_equal(found.pairs["p"], randomisation(differences, 500, 0))
     low, high = bootstrap_interval(np.hstack([scores, differences]), n_resamples=500, seed=0)
@@ -127,6 +123,11 @@ def test_the_same_scores_twice_share_a_letter_and_have_no_effect(scores):
         ({"baseline": "a"}, "unknown baseline 'a'; did you mean 'A'"),
         ({"confidence": 95}, "confidence 95; use one such as 0.95"),
         ({"n_resamples": 0}, "0 resamples; use 10,000"),
+        ({"test": "two-way"}, "two-way with scores of fewer than two seeds"),
+        ({"test": "two-way", "by_seed": np.zeros((1, 5, 2))}, "fewer than two seeds"),
+        ({"test": "two-way", "by_seed": np.zeros((3, 4, 2))}, r"by_seed of shape \(3, 4, 2\)"),
+        ({"test": "nadeau-bengio", "by_seed": np.zeros((3, 5, 2))}, "ratio None; give test"),
+        ({"margin": 0.0}, "margin 0.0; use a difference above 0"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(change, message):
