@@ -161,14 +161,16 @@ NO_MEAN = "ndcg(ideal=retrieved, ties=first)@3"
 
 
 @pytest.fixture(scope="module")
-def finished():
+def finished(tmp_path_factory):
     config = {
         "dataset": DATA,
         "algorithms": ["BaselineOnly", "ItemMean"],
         "metrics": ["ndcg@3", "precision@3", NO_MEAN, "item_coverage@60"],
         "statistics": {"resamples": 100},
     }
-    return run(config, results=None).info
+    with pytest.MonkeyPatch.context() as patch:  # the cache of a test is not set up yet
+        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        return run(config, results=None).info
 
 
 def test_metrics_that_distinguish_nothing_or_have_no_random_order_are_named(finished):
