@@ -1,13 +1,28 @@
-"""A cache of each test's own, and modules with algorithms that a test writes."""
+"""A cache of each test's own, the command line, and modules with algorithms that a test writes."""
 
 import sys
 
 import pytest
 
+from harness.cli import main
+
 
 @pytest.fixture(autouse=True)
 def _cache(tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def command(capsys):
+    """Return a function that gives the exit code, the output and the errors of a command."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    return call
 
 
 @pytest.fixture

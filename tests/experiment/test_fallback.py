@@ -87,9 +87,8 @@ def test_the_baseline_answers_for_unknown_users_alone(parts, fallback, candidate
     assert harness.best(runs[1]).config["fallback"] == fallback
     note = f"those of {baseline}, whatever the algorithm"
     assert any(note in each for each in runs[1].info.notes)
-    assert (
-        dict(methods(runs[1].info).paragraphs)["Algorithms"].count("every algorithm has the") == 1
-    )
+    text = dict(methods(runs[1].info).paragraphs)["Algorithms"]
+    assert text.count("every algorithm has the") == 1
 
 
 def test_estimates_are_those_of_a_plain_computation(parts):
@@ -120,7 +119,7 @@ def test_answers_are_stated_in_the_record_and_the_methods():
     assert "without training ratings" not in dict(methods(known).paragraphs)["Algorithms"]
 
 
-def test_another_word_is_refused_and_the_default_leaves_the_keys_of_cells(tmp_path):
+def test_another_word_is_refused_and_the_default_leaves_the_keys_of_cells():
     with pytest.raises(ConfigError, match="fallback: found 'median'"):
         load(CONFIG | {"fallback": "median"})
     plain, written = (Plan.from_config(c) for c in (CONFIG, CONFIG | {"fallback": "default"}))

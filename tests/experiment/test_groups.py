@@ -7,7 +7,6 @@ import surprise
 from scipy import stats
 
 import harness
-from harness.cli import main
 from harness.errors import DataError
 from harness.experiment.plan import Plan
 from harness.grouping import GroupSection, divide
@@ -225,20 +224,15 @@ def test_a_column_that_cannot_be_used_is_refused(section, message):
         divide(GroupSection(**section), small(["1", "2", "x", "3", "4"]))
 
 
-def test_bad_groups_stop_a_run_before_the_first_fit(tmp_path, capsys):
+def test_bad_groups_stop_a_run_before_the_first_fit(tmp_path, command):
     path = tmp_path / "bad.yaml"
     path.write_text(
         "dataset: bundled\nalgorithms: [SVD]\nmetrics: [ndcg@5]\ngroups: [{users: x}]\n"
     )
-    for command in ("check", "run"):
-        with pytest.raises(SystemExit) as left:
-            main([command, str(path)])
-        said = "".join(capsys.readouterr())
-        assert left.value.code == 2
-        assert "groups: users: x: " in said
+    for name in ("check", "run"):
+        code, out, err = command(name, path)
+        assert code == 2
+        assert "groups: users: x: " in out + err
     path.write_text(path.read_text().replace("users: x", "users: known, quantiles: 3"))
-    with pytest.raises(SystemExit):
-        main(["run", str(path)])
-    assert (
-        "bad.yaml:4: groups[0]: quantiles: known has groups of its own" in capsys.readouterr().err
-    )
+    message = "bad.yaml:4: groups[0]: quantiles: known has groups of its own"
+    assert message in command("run", path)[2]

@@ -10,7 +10,6 @@ import pytest
 
 import harness
 from harness.algorithms.own import code_digest
-from harness.cli import main
 from harness.errors import HarnessError
 from harness.experiment.cell import compute
 from harness.experiment.plan import Plan
@@ -116,8 +115,8 @@ def test_a_change_of_data_in_the_file_is_another_key_in_the_next_process(own):
     assert digest() != before
 
 
-@pytest.mark.parametrize("rows", [["BaselineOnly"], ["ownalgorithm:Own", "BaselineOnly"]])
-def test_an_algorithm_that_changes_its_training_set_changes_no_other_row(own, rows):
+@pytest.mark.usefixtures("own")
+def test_an_algorithm_that_changes_its_training_set_changes_no_other_row():
     config = {
         "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
         "split": {"kind": "holdout", "random_state": 1},
@@ -125,21 +124,22 @@ def test_an_algorithm_that_changes_its_training_set_changes_no_other_row(own, ro
         "baselines": False,
         "statistics": None,
     }
-    run = harness.run(config | {"algorithms": rows}, results=None)
+    both = ["ownalgorithm:Own", "BaselineOnly"]
+    run = harness.run(config | {"algorithms": both}, results=None)
     alone = harness.run(config | {"algorithms": ["BaselineOnly"]}, results=None, fresh=True)
     assert run.table["rmse"].iloc[-1] == alone.table["rmse"].iloc[0]
 
 
-def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, capsys):
+def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, command):
     plan, store = planned(tmp_path, ["BaselineOnly", "ItemMean"]), CellStore.default()
     one, other = plan.cells
     record = computed(plan, one)
     store.put(one.key, record)
     assert store.fault(one.key) is None
     store.put(other.key, record)
-    with pytest.raises(SystemExit, match="1"):
-        main(["cache", "verify"])
-    assert "was computed from other data or code than its key says" in capsys.readouterr().out
+    code, out, _ = command("cache", "verify")
+    assert code == 1
+    assert "was computed from other data or code than its key says" in out
     assert [entry.key for entry in store.entries()] == [one.key]
 
 

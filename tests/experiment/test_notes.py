@@ -140,17 +140,11 @@ def test_metrics_of_genres_say_what_they_lack_and_what_they_leave_out():
     other = run(OF_GENRES, ratings=load(plain, items=items.assign(genre="Comedy")), results=None)
     with pytest.raises(ComparisonError, match="other genres of the items"):
         join([done, other])
-    for ratings, message in [
-        (
-            plain,
-            "calibration@2: columns: no genres of items; give a file that has them, as `items:",
-        ),
-        (
-            load(plain, items=items.rename(columns={"genre": "kind"})),
-            "of items .kind.; name the col",
-        ),
-        (load(plain, items=items.assign(genre="")), "no genres among what is known of items"),
-    ]:
+    for message, ratings in {
+        "calibration@2: columns: no genres of items; give a file that has them, as `items:": plain,
+        "of items .kind.; name the col": load(plain, items=items.rename(columns={"genre": "kind"})),
+        "no genres among what is known of items": load(plain, items=items.assign(genre="")),
+    }.items():
         with pytest.raises(MetricError, match=message):
             run(OF_GENRES, ratings=ratings, results=None)
     config = {**OF_GENRES, "dataset": "bundled"}
