@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.algorithms import models, trainset
@@ -15,7 +15,6 @@ ROWS = st.lists(
     min_size=1,
     max_size=30,
 )
-COMPILING = settings(deadline=None)  # the first example compiles
 
 
 def assert_same(columns, plain):
@@ -29,7 +28,6 @@ def assert_same(columns, plain):
         assert getattr(columns, name) == getattr(plain, name)
 
 
-@COMPILING
 @given(ROWS)
 def test_columns_hold_what_surprise_holds_in_the_same_order(twins, rows):
     both = twins(rows)
@@ -49,7 +47,6 @@ def test_columns_hold_what_surprise_holds_in_the_same_order(twins, rows):
     assert ColumnTrainset.from_surprise(columns) is columns
 
 
-@COMPILING
 @given(ROWS)
 def test_columns_answer_every_question_as_surprise_does(twins, rows):
     both = twins(rows)
@@ -69,7 +66,6 @@ def test_columns_answer_every_question_as_surprise_does(twins, rows):
         columns.to_raw_iid(99)
 
 
-@COMPILING
 @given(ROWS)
 def test_orders_are_the_lists_sorted_by_inner_id(twins, rows):
     columns = twins(rows).columns()

@@ -95,15 +95,3 @@ def test_parameters_and_estimates_are_surprise_s(parts, name):
                 for item in columns.raw_items(columns.item_codes[chosen])
             ]
             np.testing.assert_allclose(rows[place, chosen], expected, rtol=1e-9)
-
-
-def test_true_half_stars_change_what_slope_one_and_co_clustering_estimate(half_stars):
-    columns, _, users, items = half_stars
-    for kind, options in (MODELS["SlopeOne"], MODELS["CoClustering"]):
-        true, cut = kind(**options), kind(**options)
-        models.fit(true, columns)
-        models.fit(cut, columns, as_surprise=True)
-        differences = np.abs(
-            models.estimate(true, users, items)[0] - models.estimate(cut, users, items)[0]
-        )
-        assert differences.max() > 0.05

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness import kernels
-from harness.algorithms import models, registry, surprise
+from harness.algorithms import baselines, models, registry, surprise
 from harness.algorithms.compiled import knn, matrix
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.errors import AlgorithmError
@@ -30,11 +30,7 @@ by_name = pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
 
 
 def create(kind, **options):
-    if kind in (*FACTORS, surprise.CoClustering):
-        options.setdefault("random_state", 1)
-    elif kind not in (surprise.SlopeOne, surprise.NormalPredictor):
-        options.setdefault("verbose", False)
-    return kind(**options)
+    return registry.create(kind.__name__, options, seed=1)
 
 
 def fit_both(both, kind, **options):
@@ -100,6 +96,11 @@ class OwnBaselines(surprise.BaselineOnly):
         return np.zeros(self.trainset.n_users), np.ones(self.trainset.n_items)
 
 
+class OwnDraws(baselines.Random):
+    def draws(self, users, items):
+        return np.full(np.broadcast(users, items).shape, 4.0)
+
+
 class Constant(surprise.AlgoBase):
     def estimate(self, u, i):
         if isinstance(i, str):
@@ -119,6 +120,7 @@ class Plain(surprise.SVD):
         (OwnFit, "surprise", "accelerated"),
         (OwnSimilarities, "surprise", "accelerated"),
         (OwnBaselines, "surprise", "accelerated"),
+        (OwnDraws, "accelerated", "surprise"),
         (Constant, "surprise", "surprise"),
         (Plain, "accelerated", "accelerated"),
     ],
