@@ -44,10 +44,6 @@ def run_both(pair, tmp_path, monkeypatch):
     return both
 
 
-def test_the_table_and_every_users_score_are_the_local_ones(run_both):
-    run_both()
-
-
 def test_data_given_from_python_with_numbers_as_ids_travel(run_both):
     rng = np.random.default_rng(4)
     rated = rng.choice(40 * 30, 500, replace=False)
