@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 
@@ -54,13 +55,17 @@ def call(tmp_path, monkeypatch, capsys):
     """Call the command line in an empty folder with a cache of its own."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HARNESS_TRACEBACK", "0")
+    monkeypatch.setattr(sys, "path", list(sys.path))  # where algorithms of one's own are searched
     monkeypatch.chdir(tmp_path)
     return Caller(capsys)
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """A folder with the runs one, two and data, the config of one, and the cache they filled."""
+    """A folder with the runs one, two and data, the config of one, and the cache they filled.
+
+    All tests share it: a command that writes is called on a copy.
+    """
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(folder / "cache"))
@@ -72,11 +77,3 @@ def made(tmp_path_factory):
         data = {"name": "data", "dataset": several, "algorithms": ["ItemMean"]}
         run(CONFIG | data | {"metrics": ["ndcg@10"]}, results=folder / "runs")
     return folder
-
-
-@pytest.fixture
-def call_made(call, made, monkeypatch):
-    """Call the command line in the folder with the runs."""
-    monkeypatch.setenv("HARNESS_CACHE", str(made / "cache"))
-    monkeypatch.chdir(made)
-    return call

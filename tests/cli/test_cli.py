@@ -26,8 +26,7 @@ ONE = ("run", "small.yaml", "--set", "algorithms=[BaselineOnly]")
 
 
 @pytest.fixture
-def call(call, tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "path", list(sys.path))  # where algorithms of one's own are searched
+def call(call, tmp_path):
     (tmp_path / "small.yaml").write_text(CONFIG)
     return call
 
@@ -63,7 +62,6 @@ def program(*arguments, **options):
         (("run", "mine"), 2, "", "ml-100k"),
         (("run", "small"), 2, "", "; did you mean 'small.yaml'?\n"),
         (("check", "a" * 300), 2, "", "aaa"),
-        (("check", "quickstart"), 0, "ml-latest-small-2016", ""),
         (("run", "none.yaml", "--traceback"), 2, "", "Traceback"),
         (("--traceback", "run", "none.yaml"), 2, "", "Traceback"),
         (
@@ -72,12 +70,7 @@ def program(*arguments, **options):
             "30 cells",
             "",
         ),
-        (
-            ("split", "small.yaml", "--output", "small.yaml/x"),
-            2,
-            "",
-            "small.yaml/x: cannot be made",
-        ),
+        (("split", "small.yaml", "-o", "small.yaml/x"), 2, "", "small.yaml/x: cannot be made"),
     ],
     ids=str,
 )
@@ -104,9 +97,6 @@ def test_run_prints_the_table_and_writes_it(call, tmp_path):
     users = pd.read_parquet(folder / "users.parquet")
     assert {"algorithm", "user", "fold", "seed", "ndcg@5", "rmse"} <= set(users.columns)
     assert "ndcg@5, rmse" in call("list", "runs")[1]
-    (folder / "table.csv").write_text((folder / "table.csv").read_text().replace("0", "1"))
-    err = call.refused("compare", "small")
-    assert "table.csv: changed since it was written; run the config again" in err
 
 
 SAME = ":1: name: 'small' is also the name of small.yaml"
@@ -182,8 +172,6 @@ def test_runs_are_compared_repeated_and_refused(call, tmp_path):
     assert "another split" in call.refused("compare", "small", "elsewhere/half")
     out = call.done("compare", "small", "elsewhere/half", "--anyway")
     assert "note: not comparable: half: another split" in out
-    err = call.refused("compare", "smal")
-    assert err.endswith("; did you mean 'small'?\n")
     for record in ("runs/small", "runs/small/run.json"):
         call.done("run", record, "--results", "repeated")
         second = pd.read_csv(tmp_path / "repeated" / "small" / "table.csv")
@@ -195,9 +183,9 @@ def test_a_run_of_ratings_from_python_is_repeated_from_python(call, tmp_path):
     frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
     config = {"name": "given", "algorithms": ["BaselineOnly"], "metrics": ["rmse"]}
     first = harness.run(config, ratings=frame)
-    code, _, err = call("run", "runs/given")
-    assert (code, len(err.splitlines())) == (2, 1)
+    err = call.refused("run", "runs/given")
     assert "were given from Python" in err
+    assert err.count("\n") == 1
     second = harness.run("runs/given", ratings=frame, results=None)
     assert second.info["cells"][0]["scores"] == first.info["cells"][0]["scores"]
 
@@ -205,25 +193,19 @@ def test_a_run_of_ratings_from_python_is_repeated_from_python(call, tmp_path):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"config": 1}', "[" * 100_000])
 def test_what_is_no_record_of_a_run_says_so(call, tmp_path, content):
     (tmp_path / "run.json").write_text(content)
-    code, _, err = call("run", "run.json")
-    assert (code, err) == (2, "run.json: not the record of a run; give a config\n")
+    assert call.refused("run", "run.json") == "run.json: not the record of a run; give a config\n"
 
 
 def test_the_cache_is_listed_verified_and_pruned(call, tmp_path):
-    _, first, _ = call(*RUN)
+    call.done(*RUN)
     assert "3 cells" in call("cache", "size")[1]
     assert len(call("cache", "list")[1].splitlines()) == 4
     assert call("cache", "verify")[:2] == (0, "every cell is complete\n")
     cell = next((tmp_path / "cache" / "cells").glob("*/*.cell"))
     cell.write_bytes(cell.read_bytes()[:-1])
-    code, second, err = call("run", "small.yaml")  # a broken cell is computed again
-    assert code == 0
-    assert "do not match their checksum; it is computed again" in err
-    numbers = [[line.split()[:4] for line in out.splitlines()[4:7]] for out in (first, second)]
-    assert numbers[0] == numbers[1]
-    cell.write_bytes(b"harness-cell-2\n" + b"\0" * 500)
     code, out, _ = call("cache", "verify")
     assert code == 1
+    assert "do not match their checksum" in out
     assert "1 broken cell removed" in out
     (cell.parent / ".x.part").symlink_to("gone")  # as what its writer has removed since
     assert call("cache", "prune", "--older-than", "0")[1] == "2 cells removed\n"
@@ -386,18 +368,21 @@ def test_a_file_of_ones_own_goes_before_a_config_of_the_package(call, tmp_path):
 def test_what_the_commands_write_is_ignored_in_a_clone():
     if not (TOP / ".git").exists():
         pytest.skip("not a clone")
-    written = [
-        "runs/x/run.json",
-        "runs/index.html",
-        "splits/a.npz",
-        "my.yaml",
-        "schema.json",
-        "my.csv",
-    ]
-    written += ["results/x/report.html", "results/x/plots/a.svg", "results/index.html"]
+    written = ["runs/x/run.json", "runs/index.html", "splits/a.npz", "my.yaml", "schema.json"]
+    written += ["my.csv", "results/x/report.html", "results/x/plots/a.svg", "results/index.html"]
     command = ["git", "check-ignore", "--no-index", *written, "results/x/run.json"]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
     assert done.stdout.split() == written
+
+
+def modules_of(*arguments, code=0, **options):
+    """Return the modules that the program loads in a process of its own."""
+    done = program(*arguments, env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"}, **options)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "click" in loaded
+    return loaded
 
 
 @pytest.mark.parametrize(
@@ -412,12 +397,15 @@ def test_what_the_commands_write_is_ignored_in_a_clone():
 )
 def test_help_and_refusals_load_little(tmp_path, arguments, code, light):
     (tmp_path / "bad.yaml").write_text("algorithms: [SDV]\n")
-    done = program(*arguments, cwd=tmp_path, env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"})
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert done.returncode == code
-    assert "click" in loaded
+    loaded = modules_of(*arguments, code=code, cwd=tmp_path)
     assert not loaded & (light | {"pandas", "pyarrow", "matplotlib"})
-    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.long
+def test_the_page_is_made_from_results_alone(made, tmp_path):
+    loaded = modules_of("report", made / "runs" / "one", "--output", tmp_path / "p.html")
+    foreign = ("surprise", "numba", "harness.algorithms", "harness.experiment")
+    assert not [name for name in loaded if name.startswith(foreign)]
 
 
 def test_the_program_alone_shows_its_help_once(call):

@@ -76,14 +76,6 @@ def test_faults_in_the_answers_come_at_once_and_nothing_is_written(call, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_config_that_is_there_is_kept_unless_forced(call, tmp_path):
-    (tmp_path / "a.yaml").write_text("mine")
-    assert "exists; choose another name, or replace it" in call.refused("new", "a.yaml")
-    assert (tmp_path / "a.yaml").read_text() == "mine"
-    assert call("new", "a.yaml", "--force")[0] == 0
-    assert (tmp_path / "a.yaml").read_text().startswith(FIRST_LINE)
-
-
 @pytest.mark.parametrize(
     ("content", "is_ours"),
     [

@@ -5,6 +5,7 @@ import io
 import itertools
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -87,13 +88,14 @@ def terminal(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def tables(made):
+def tables(made, tmp_path_factory):
     """By command the tables that it shows."""
     found = {}
-    (made / "p.csv").write_text("user,item,estimate,rating\n1,1,3,4\n1,2,4,5\n")
+    folder = shutil.copytree(made, tmp_path_factory.mktemp("copy"), dirs_exist_ok=True)
+    (folder / "p.csv").write_text("user,item,estimate,rating\n1,1,3,4\n1,2,4,5\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HARNESS_CACHE", str(made / "cache"))
-        patch.chdir(made)
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
         for name, arguments in COMMANDS.items():
             shown = found[name] = []
             for module in (screen, commands, views):

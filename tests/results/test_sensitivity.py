@@ -7,7 +7,6 @@ import pytest
 
 import harness
 from harness import metrics
-from harness.cli import main
 from harness.errors import MetricError, ResultsError
 from harness.files import digest_of
 from harness.metrics import conventions
@@ -113,17 +112,6 @@ def test_another_question_needs_the_cells(run, store, tmp_path, options):
 def test_a_metric_that_no_library_has_is_named(run, store):
     with pytest.raises(MetricError, match="rmse: no convention defines it; use one of ap"):
         under_conventions(run, store, role="rmse")
-
-
-def test_the_command_prints_a_row_for_each_library(made, monkeypatch, capsys):
-    monkeypatch.setenv("HARNESS_CACHE", str(made / "cache"))
-    with pytest.raises(SystemExit) as left:
-        main(["conventions", "small", "--results", str(made / "results"), "-k", "5"])
-    out = capsys.readouterr().out
-    assert left.value.code == 0
-    assert "small · ndcg@5 · " in out
-    assert out.count("\nsklearn ") == 2
-    assert "BaselineOnly" in out
 
 
 def test_trials_that_are_there_twice_or_without_parameters_are_refused(tmp_path, monkeypatch):
