@@ -1,6 +1,5 @@
 """``harness audit``: a made-up file for each fault, and one without any."""
 
-import json
 import math
 
 import numpy as np
@@ -261,24 +260,6 @@ def test_bad_input_says_what_to_do(tmp_path, monkeypatch, text, given, message):
     with pytest.raises((MetricError, harness.errors.DataError)) as error:
         audit("p.csv", **given)
     assert message in str(error.value)
-
-
-def test_the_command_fits_80_columns_and_ends_with_0(tmp_path, monkeypatch, capsys):
-    from harness.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    constant(clean())[0].to_csv("p.csv", index=False)
-    for arguments in (["audit", "p.csv"], ["audit", "p.csv", "--json"]):
-        with pytest.raises(SystemExit) as left:
-            main(arguments)
-        assert left.value.code == 0
-        out = capsys.readouterr().out
-        if arguments[-1] == "--json":
-            assert json.loads(out) == [audit("p.csv").model_dump()]
-        else:
-            assert "1 fault, no caution found" in out
-            assert max(map(len, out.splitlines())) <= 80
 
 
 def test_two_files_of_one_name_are_distinguished(tmp_path):
