@@ -94,7 +94,6 @@ def test_recommended_spaces_are_compared_as_they_were_searched(make):
 def test_what_cannot_be_answered_is_refused_or_said(make):
     both = make(candidates=["rated", "catalogue"])
     for runs, settings, message in (
-        ([make(**ONE)], {}, "one data set, synthetic; add runs of others"),
         ([make(**ONE), make(**ONE, seed=1)], {}, "seeds and splits are not further data sets"),
         ([make(), make()], {}, "given twice"),
         ([both], {}, "choose one with --candidates"),

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import ComparisonError, ConfigError
 from harness.report import build_page, join, latex
-from harness.results import read_run
-from harness.results.record import distinct_names
 from harness.results.scores import primary_metric
 
 SMALL = {
@@ -25,13 +23,6 @@ SMALL = {
 }
 NAMES = ["dataset", "split", "candidates"]
 VALUES = ["ndcg@3", "ndcg@3_low", "ndcg@3_high", "ndcg@3_letters", "rmse", "n_users", "n_cells"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def synthetic(seed):
@@ -100,9 +91,9 @@ def test_a_list_of_two_gives_the_rows_of_two_runs(key, entries, expected, files)
     for part in ("table", "row"):
         users = [each.users[part].value_counts() for each in (both, *alone)]
         pd.testing.assert_series_equal(users[0].sort_index(), pd.concat(users[1:]).sort_index())
-    for record in ("conventions", "ties"):
-        own = [entry["rows"] for each in alone for entry in each.info[record]]
-        assert [entry["rows"] for entry in both.info[record]] == own
+    for record, part in (("conventions", "rows"), ("ties", "rows"), ("statistics", "pairs")):
+        own = [entry[part] for each in alone for entry in each.info[record]]
+        assert [entry[part] for entry in both.info[record]] == own
 
 
 @pytest.mark.long
@@ -148,13 +139,6 @@ def test_two_seeds_are_one_row_whose_cells_are_those_of_two_runs():
     )
 
 
-def test_users_of_two_data_sets_are_never_compared_with_each_other(files):
-    both = run(dataset=files)
-    for entry, alone in zip(both.info.statistics, files, strict=False):
-        (own,) = run(dataset=alone).info.statistics
-        assert entry["pairs"] == own["pairs"]
-
-
 def test_files_with_the_same_ratings_are_refused_before_a_fit(tmp_path, files):
     copy = write_ratings(tmp_path / "copy.csv", 0)
     config = tmp_path / "same.yaml"
@@ -176,92 +160,64 @@ def test_an_algorithm_listed_twice_is_two_rows():
     assert twice.table["ndcg@3"].nunique() == 1
 
 
-@pytest.mark.parametrize(
-    ("names", "settings", "expected"),
-    [
-        (["r", "r"], [{"path": "a/r.csv"}, {"path": "b/r.csv"}], ["a/r.csv", "b/r.csv"]),
-        (["25%", "25%"], [{}, {"random_state": 1}], ["25%", "25% (random_state 1)"]),
-        (["x", "x", "y"], [{}, {}, {}], ["x", "x (2)", "y"]),
-    ],
-)
-def test_names_are_distinct(names, settings, expected):
-    assert distinct_names(names, settings) == expected
-
-
 def test_the_primary_metric_is_ndcg_at_ten_or_the_nearest():
     assert primary_metric(["rmse", "ndcg@5", "ndcg@10"]) == "ndcg@10"
     assert primary_metric(["rmse", "mae"]) == "rmse"
 
 
-class TestCompare:
-    """Several runs in one table."""
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two runs of one name, of models that differ in a parameter."""
+    folder = tmp_path_factory.mktemp("runs")
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        for n in (2, 9):
+            rows = [{"name": "SVD", "params": {"n_factors": n}}, "ItemMean"]
+            found.append(harness.run(SMALL | {"algorithms": rows}, results=folder / str(n)))
+    return found
 
-    @pytest.fixture(scope="class")
-    @staticmethod
-    def runs(tmp_path_factory):
-        """Two runs of one name, of models that differ in a parameter."""
-        folder = tmp_path_factory.mktemp("runs")
-        return [
-            harness.run(
-                SMALL | {"algorithms": [{"name": "SVD", "params": {"n_factors": n}}, "ItemMean"]},
-                results=folder / str(n),
-            )
-            for n in (2, 9)
+
+def test_rows_of_one_name_are_told_apart_by_their_parameters(runs):
+    joined = join(runs)
+    table = joined.table.set_index("algorithm")
+    assert table.index.tolist() == ["SVD (n_factors 2)", "ItemMean", "SVD (n_factors 9)"]
+    for name, own in zip(("SVD (n_factors 2)", "SVD (n_factors 9)"), runs, strict=True):
+        alone = own.table.set_index("algorithm").loc["SVD"]
+        assert table.loc[name, ["ndcg@3", "rmse", "n_cells"]].tolist() == [
+            alone[key] for key in ("ndcg@3", "rmse", "n_cells")
         ]
+    assert (joined.name, len(joined.bounds)) == ("2/run and 9/run", 2)
+    assert "9/run: the same cells as in another run, counted once: ItemMean" in joined.info.notes
+    assert "SVD (n\\_factors 9)" in latex(joined)
+    assert "SVD (n_factors 9)" in build_page(runs)
 
-    def test_rows_of_one_name_are_told_apart_by_their_parameters(self, runs):
-        joined = join(runs)
-        table = joined.table.set_index("algorithm")
-        assert table.index.tolist() == ["SVD (n_factors 2)", "ItemMean", "SVD (n_factors 9)"]
-        for name, own in zip(("SVD (n_factors 2)", "SVD (n_factors 9)"), runs, strict=True):
-            alone = own.table.set_index("algorithm").loc["SVD"]
-            assert table.loc[name, ["ndcg@3", "rmse", "n_cells"]].tolist() == [
-                alone[key] for key in ("ndcg@3", "rmse", "n_cells")
-            ]
-        assert (joined.name, len(joined.bounds)) == ("2/run and 9/run", 2)
-        assert "9/run: the same cells as in another run, counted once: ItemMean" in (
-            joined.info.notes
-        )
-        assert "SVD (n\\_factors 9)" in latex(joined)
-        assert "SVD (n_factors 9)" in build_page(runs)
 
-    def test_a_joined_run_gives_what_one_run_of_all_rows_gives(self, runs):
-        rows = [
-            {"name": "SVD", "params": {"n_factors": 2}},
-            "ItemMean",
-            {"name": "SVD", "params": {"n_factors": 9}, "label": "other"},
-        ]
-        one = run(algorithms=rows)
-        pd.testing.assert_frame_equal(values(join(runs)), values(one))
+def test_a_joined_run_gives_what_one_run_of_all_rows_gives(runs):
+    rows = [
+        {"name": "SVD", "params": {"n_factors": 2}},
+        "ItemMean",
+        {"name": "SVD", "params": {"n_factors": 9}, "label": "other"},
+    ]
+    one = run(algorithms=rows)
+    pd.testing.assert_frame_equal(values(join(runs)), values(one))
 
-    def test_a_run_is_not_compared_with_itself(self, runs):
-        again = read_run(runs[0].folder)
-        for pair in ([runs[0], runs[0]], [runs[0], again]):
-            with pytest.raises(ComparisonError, match="given twice; name each run once"):
-                join(pair)
 
-    def test_a_copy_of_a_run_adds_no_cell(self, runs, tmp_path):
-        copy = runs[0].write(tmp_path)
-        joined = join([runs[0], copy])
-        columns = ["algorithm", "ndcg@3", "n_cells", "fit_seconds"]
-        assert joined.table[columns].equals(runs[0].table[columns])
+def test_what_a_run_has_beyond_another_is_kept():
+    fixed = SMALL["split"] | {"random_state": 1}
+    rows = [{"name": "SVD", "params": {"n_epochs": 1}}, "ItemMean"]
+    one, two = (run(algorithms=rows, split=fixed, seed=seeds) for seeds in (0, [0, 1]))
+    for pair in ([one, two], [two, one]):
+        table = join(pair).table.set_index("algorithm")
+        assert table.loc["SVD", "n_cells"] == 4
+        assert table.loc["SVD", "rmse"] == two.table["rmse"][0]
 
-    def test_what_a_run_has_beyond_another_is_kept(self):
-        fixed = SMALL["split"] | {"random_state": 1}
-        rows = [{"name": "SVD", "params": {"n_epochs": 1}}, "ItemMean"]
-        one, two = (run(algorithms=rows, split=fixed, seed=seeds) for seeds in (0, [0, 1]))
-        for pair in ([one, two], [two, one]):
-            table = join(pair).table.set_index("algorithm")
-            assert table.loc["SVD", "n_cells"] == 4
-            assert table.loc["SVD", "rmse"] == two.table["rmse"][0]
 
-    def test_runs_of_other_data_are_tables_of_their_own(self):
-        runs = [run(dataset=synthetic(seed)) for seed in (0, 1)]
-        with pytest.raises(ComparisonError, match=r"run \(2\): other data"):
-            join(runs)
-        joined = join(runs, anyway=True)
-        pd.testing.assert_frame_equal(values(joined), values(*runs))
-        assert list(dict.fromkeys(joined.table["dataset"])) == [
-            "synthetic (run)",
-            "synthetic (run (2))",
-        ]
+def test_runs_of_other_data_are_tables_of_their_own():
+    runs = [run(dataset=synthetic(seed)) for seed in (0, 1)]
+    with pytest.raises(ComparisonError, match=r"run \(2\): other data"):
+        join(runs)
+    joined = join(runs, anyway=True)
+    pd.testing.assert_frame_equal(values(joined), values(*runs))
+    names = joined.table["dataset"].unique().tolist()
+    assert names == ["synthetic (run)", "synthetic (run (2))"]

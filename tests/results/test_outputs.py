@@ -239,15 +239,8 @@ def test_a_file_that_cannot_be_ended_is_named(monkeypatch):
         done(outputs={"estimates": True})
 
 
-def test_a_run_without_a_finished_cell_has_nothing_to_evaluate(tmp_path, monkeypatch, capsys):
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "always_fails.py").write_text(
-        "import surprise\n\n\nclass AlwaysFails(surprise.AlgoBase):\n"
-        "    def fit(self, trainset):\n        raise RuntimeError('no')\n\n"
-        "    def estimate(self, user, item):\n        return 3.0\n"
-    )
-    done(tmp_path, algorithms=["always_fails:AlwaysFails"])
-    with pytest.raises(SystemExit) as left:
-        main(["evaluate", "kept", "--results", str(tmp_path), "--per-user", "users.csv"])
-    assert left.value.code == 2
-    assert "estimates.parquet: no cell finished; run the config again" in capsys.readouterr().err
+def test_a_run_without_a_finished_cell_has_nothing_to_evaluate(tmp_path, call_main):
+    run = done(tmp_path / "runs", algorithms=[{"name": "SVD", "params": {"lr_all": 1e6}}])
+    assert len(run.info.failed) == 1
+    err = call_main("evaluate", "kept", "--per-user", "users.csv", code=2)
+    assert "estimates.parquet: no cell finished; run the config again" in err
