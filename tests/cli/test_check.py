@@ -22,7 +22,7 @@ def check(call, tmp_path, monkeypatch):
         lines = [f"{key}: {value}\n" for key, value in (config | keys).items()]
         (tmp_path / "c.yaml").write_text("".join(lines))
         ended = call("check", "c.yaml")
-        assert not (tmp_path / "results").exists()
+        assert not (tmp_path / "runs").exists()
         assert not (tmp_path / "cache" / "cells").exists()
         return ended
 
@@ -97,9 +97,6 @@ def test_what_a_run_would_do_is_shown(check, tmp_path, keys, shown, absent):
             "c.yaml:1: dataset[1].users.path: none/u.csv: no such file, as there is no folder",
         ),
         ("who,what,stars\n1,2,3\n", {}, "a.csv:1: a header, it seems"),
-        (GOOD + "1,1,2\n", {}, "a.csv:242: user '1' rates item '1' again (first at a.csv:15)"),
-        (GOOD + "99,1,four\n99,2,\n", {}, "a.csv: 2 faults (1 unreadable row, 1 incomplete row)"),
-        (GOOD + "99,1,55\n", {}, "a.csv:242: the rating 55 is far from all others"),
         (GOOD, {"split": "{kind: leave-n-out, n: 500}"}, "500"),
         (GOOD, {"split": "{kind: predefined, file: none.csv}"}, "none.csv"),
         (GOOD, {"split": "{kind: global-time}"}, "timestamps"),

@@ -25,7 +25,7 @@ FILES = ("1.csv", "2.csv")
 @pytest.fixture
 def exported(call, tmp_path):
     (tmp_path / "own.yaml").write_text(CONFIG)
-    assert call("run", "own.yaml", "-q")[0] == 0
+    call.done("run", "own.yaml", "-q")
     out = call.done("split", "own.yaml", "--export", "folds")
     assert out.splitlines()[-1] == "folds/split.json: fingerprints and files of 2 folds"
     return tmp_path
@@ -55,9 +55,8 @@ def estimates_outside(folder, everything=True):
 
 def test_a_model_trained_outside_has_the_row_of_the_run_to_the_last_digit(call, exported):
     estimates_outside(exported)
-    code, out, err = call("evaluate", *FILES, "--against", "own", "--name", "outside",
-                          "--format", "csv", "--per-user", "users.csv")  # fmt: skip
-    assert code == 0, err
+    out = call.done("evaluate", *FILES, "--against", "own", "--name", "outside",
+                    "--format", "csv", "--per-user", "users.csv")  # fmt: skip
     rows = pd.read_csv(StringIO(out)).set_index(["candidates", "algorithm"])
     for candidates in ("rated", "catalogue, known items"):
         own, outside = (rows.loc[candidates, name] for name in ("SVD", "outside"))
@@ -76,30 +75,23 @@ def test_a_model_trained_outside_has_the_row_of_the_run_to_the_last_digit(call, 
 def test_the_row_is_kept_in_a_run_that_other_commands_read(call, exported):
     estimates_outside(exported)
     given = ("evaluate", *FILES, "--against", "own", "--format", "csv")
-    code, out, err = call(*given, "--name", "outside", "-o", "kept/all")
-    assert code == 0, err
+    out = call.done(*given, "--name", "outside", "-o", "kept/all")
     table, _, said = out.partition("\nwritten to ")
     assert said == "kept/all\n"
-    code, again, _ = call("table", "kept/all", "--format", "csv")
-    assert (code, again.strip()) == (0, table.strip())
+    assert call.done("table", "kept/all", "--format", "csv").strip() == table.strip()
     kept = harness.read_run("kept/all")
     assert kept.table.set_index("algorithm").loc["outside", "fit_seconds"].isna().all()
     assert "null" in (exported / "kept/all/run.json").read_text()
-    code, out, err = call("report", "kept/all")
-    assert code == 0, err
+    call.done("report", "kept/all")
     assert "outside" in (exported / "kept/all/report.html").read_text()
     assert "Of other programs" in call("methods", "kept/all")[1]
+    best = ("best", "kept/all", "--candidates", "rated", "--algorithm", "outside")
     for arguments, message in (
         ((*given, "-o", "runs/own"), "runs/own: has another run; choose a new folder"),
         ((*given, "-o", "kept/a b"), "'a b' cannot be the name of a run"),
-        (
-            ("best", "kept/all", "--candidates", "rated", "--algorithm", "outside"),
-            "no algorithm of",
-        ),
+        (best, "no algorithm of"),
     ):
-        code, _, err = call(*arguments)
-        assert code == 2
-        assert message in err
+        assert message in call.refused(*arguments)
 
 
 def test_estimates_of_the_test_ratings_alone_are_no_lists_of_the_catalogue(call, exported):
@@ -130,9 +122,8 @@ def test_lists_by_rank_are_scored_like_their_estimates_and_have_no_errors(call, 
         lists = lists[lists["item"].isin(known)].sort_values("estimate", ascending=False)
         lists["rank"] = lists.groupby("user").cumcount() + 1
         lists[lists["rank"] <= 5].drop(columns="estimate").to_csv(name, index=False)
-    code, out, _ = call("evaluate", *FILES, "--against", "own", "--name", "top five",
-                        "--format", "csv")  # fmt: skip
-    assert code == 0
+    out = call.done("evaluate", *FILES, "--against", "own", "--name", "top five",
+                    "--format", "csv")  # fmt: skip
     rows = pd.read_csv(StringIO(out)).set_index(["candidates", "algorithm"])
     own, lists = (rows.loc["catalogue, known items", name] for name in ("SVD", "top five"))
     assert lists["hit@3"] == own["hit@3"]
@@ -161,7 +152,7 @@ def test_files_that_do_not_fit_are_refused(call, exported, files, change, messag
 
 def test_a_validation_part_is_exported_and_a_folder_with_files_is_not_touched(call, exported):
     tuned = "split={kind: holdout, validation: {kind: holdout, test_size: 0.5}}"
-    code, _, _ = call("split", "own.yaml", "--export", "one", "--set", tuned)
+    call.done("split", "own.yaml", "--export", "one", "--set", tuned)
     (fold,) = json.loads((exported / "one/split.json").read_text())
     parts = {name: pd.read_csv(exported / "one" / path) for name, path in fold["files"].items()}
     assert {name: len(part) for name, part in parts.items()} == {

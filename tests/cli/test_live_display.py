@@ -10,33 +10,21 @@ from harness.cli.progress import Lines, Live, display, silent
 from harness.experiment.events import CellFinished, CellStarted, Note, RunPlanned, Stage
 
 
-class Clock:
-    """A clock that is set by hand."""
-
-    seconds = 100.0
-
-    def __call__(self):
-        return self.seconds
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 def shown(live):
     """Return the lines of the display as they are now."""
     lines = live.console.render_lines(live.screen.get_renderable(), pad=False)
     return ["".join(segment.text for segment in line).rstrip() for line in lines]
 
 
-def live_at(width, clock, *events, pause=0.0):
+def live_at(width, *events, pause=0.0):
+    """Return a display after events, with a pause of some seconds before each."""
     console = Console(
         file=io.StringIO(), width=width, height=30, force_terminal=True, color_system=None
     )
-    live = Live(console, clock)
+    now = 100.0
+    live = Live(console, lambda: now)
     for event in events:
-        clock.seconds += pause
+        now += pause
         live(event)
     return live
 
@@ -50,10 +38,10 @@ def live_at(width, clock, *events, pause=0.0):
     ],
 )
 def test_the_time_left_is_estimated_from_the_second_cell_to_the_last(
-    clock, n_cells, n_found, n_ended, count, left
+    n_cells, n_found, n_ended, count, left
 ):
     ended = (CellFinished(name, 4.0) for name in "abc"[:n_ended])
-    head = shown(live_at(80, clock, RunPlanned(n_cells, n_found), *ended, pause=5.0))[0]
+    head = shown(live_at(80, RunPlanned(n_cells, n_found), *ended, pause=5.0))[0]
     assert count in head
     assert left in head
     assert ("left" in head) == bool(left)
@@ -70,42 +58,38 @@ EVENTS = (
 )
 
 
-def test_each_cell_under_way_has_a_line_with_its_stage_and_times(clock):
-    live = live_at(100, clock, *EVENTS)
-    clock.seconds += 65
-    head, svd, knn = shown(live)
+def test_each_cell_under_way_has_a_line_with_its_stage_and_times():
+    head, svd, knn = shown(live_at(100, *EVENTS, pause=21.0))
     assert "5 of 16 cells" in head
-    assert "1:05" in head
-    assert " ".join(svd.split()) == "SVD · fold 1/5 fitting, epoch 7 of 20 1:05"
-    assert " ".join(knn.split()) == "KNNBasic · fold 1/5 scoring, user 400 of 943 1:05"
+    assert "2:27" in head
+    assert " ".join(svd.split()) == "SVD · fold 1/5 fitting, epoch 7 of 20 1:03"
+    assert " ".join(knn.split()) == "KNNBasic · fold 1/5 scoring, user 400 of 943 0:21"
 
 
 @pytest.mark.parametrize("width", [8, 20, 40, 63, 64, 80, 120])
-def test_no_line_is_wider_than_the_terminal(clock, width):
+def test_no_line_is_wider_than_the_terminal(width):
     wide = "推薦アルゴリズム with a very long label of a user's own · fold 1/5"
-    live = live_at(
-        width, clock, *EVENTS, CellStarted(wide), Stage(wide, "fitting by epoch", 19, 20)
-    )
-    lines = shown(live)
+    events = (*EVENTS, CellStarted(wide), Stage(wide, "fitting by epoch", 19, 20))
+    lines = shown(live_at(width, *events))
     assert len(lines) == 4
     assert max(cell_len(line) for line in lines) <= width
 
 
-def test_a_narrow_terminal_shows_the_count_the_name_and_the_stage(clock):
-    head, svd, _ = shown(live_at(44, clock, *EVENTS))
+def test_a_narrow_terminal_shows_the_count_the_name_and_the_stage():
+    head, svd, _ = shown(live_at(44, *EVENTS))
     assert "5 of 16" in head
     assert svd == "  SVD · fold 1/5    fitting, epoch 7 of 20"
 
 
-def test_many_cells_at_once_do_not_fill_the_screen(clock):
-    live = live_at(80, clock, RunPlanned(40, 0), *(CellStarted(f"cell {i}") for i in range(30)))
-    lines = shown(live)
+def test_many_cells_at_once_do_not_fill_the_screen():
+    started = (CellStarted(f"cell {i}") for i in range(30))
+    lines = shown(live_at(80, RunPlanned(40, 0), *started))
     assert len(lines) == 10
     assert lines[-1].strip() == "and 22 more"
 
 
-def test_before_the_first_cell_and_after_the_last_it_says_what_it_does(clock):
-    live = live_at(80, clock, Stage("", "loading", 50, 100))
+def test_before_the_first_cell_and_after_the_last_it_says_what_it_does():
+    live = live_at(80, Stage("", "loading", 50, 100))
     assert "loading, 50%" in shown(live)[0]
     for event in (RunPlanned(1, 0), CellStarted("SVD"), CellFinished("SVD", 1.0)):
         live(event)
@@ -115,10 +99,9 @@ def test_before_the_first_cell_and_after_the_last_it_says_what_it_does(clock):
     assert "comparing" in shown(live)[0]
 
 
-def test_what_ended_stays_above_the_display_failures_with_their_reason(clock):
+def test_what_ended_stays_above_the_display_failures_with_their_reason():
     live = live_at(
         80,
-        clock,
         RunPlanned(3, 0),
         CellFinished("SVD", 0.256),
         CellFinished("NMF", 0.1, error="out of memory; use fewer workers"),
@@ -133,9 +116,9 @@ def test_what_ended_stays_above_the_display_failures_with_their_reason(clock):
     ]
 
 
-def test_a_name_cannot_steer_the_terminal_or_mark_itself_up(clock):
+def test_a_name_cannot_steer_the_terminal_or_mark_itself_up():
     name = "[red]x[/] \x1b[31mred\nnext 🙂"
-    live = live_at(80, clock, RunPlanned(2, 0), CellStarted(name), CellFinished("b", 1.0))
+    live = live_at(80, RunPlanned(2, 0), CellStarted(name), CellFinished("b", 1.0))
     live(CellFinished(name, 1.0, error="\x1b]0;title\x07 [bold]no[/bold]"))
     text = live.console.file.getvalue() + "\n".join(shown(live))
     assert "\x1b" not in text
@@ -180,8 +163,8 @@ def test_trials_and_cells_are_counted_apart_on_a_second_run(capsys):
     ]
 
 
-def test_the_display_goes_when_the_run_ends(clock):
-    live = live_at(80, clock)
+def test_the_display_goes_when_the_run_ends():
+    live = live_at(80)
     with live:
         live(RunPlanned(1, 0))
         assert live.screen.is_started

@@ -90,12 +90,10 @@ def test_a_changed_output_would_be_found(tmp_path):
     assert "```text\n2\n```" in page.read_text()
 
 
-def test_seconds_and_megabytes_are_not_compared_but_scores_are():
-    sys.path.insert(0, str(TOP / "tools"))
-    try:
-        from run_docs import comparable
-    finally:
-        sys.path.remove(str(TOP / "tools"))
+def test_seconds_and_megabytes_are_not_compared_but_scores_are(monkeypatch):
+    monkeypatch.syspath_prepend(TOP / "tools")
+    from run_docs import comparable
+
     row = "SVD      0.7851 b  0.8996   0.35     0.31      0.07      352    670"
     assert comparable(row) == comparable(row.replace("0.31", "12.99").replace("352", "1,352"[2:]))
     assert comparable(row) != comparable(row.replace("0.7851", "0.7852"))
@@ -107,12 +105,10 @@ def test_seconds_and_megabytes_are_not_compared_but_scores_are():
     assert comparable(note) != comparable(another.replace("1 cell", "2 cells"))
 
 
-def test_what_grew_is_named_with_both_numbers():
-    sys.path.insert(0, str(TOP / "tools"))
-    try:
-        from counts import growth
-    finally:
-        sys.path.remove(str(TOP / "tools"))
+def test_what_grew_is_named_with_both_numbers(monkeypatch):
+    monkeypatch.syspath_prepend(TOP / "tools")
+    from counts import growth
+
     before = {"fits": 1000, "bytes of cells": 1000, "modules": {"a": 1, "b": 2}}
     assert growth(before, before) == growth(before, before | {"fits": 9, "modules": {}}) == []
     assert growth(before, before | {"fits": 1001}) == ["fits: 1,000 before, 1,001 now"]
