@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from harness.metrics import Metric
     from harness.results.record import RowResult
-    from harness.splits import Split
 
 LONG = 24
 """Longer values of `harness reproduce` are shown as text."""
@@ -188,17 +187,16 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     datasets, kinds = (
         range(len(part)) for part in (plan.experiment.dataset, plan.experiment.split)
     )
-    made: dict[Path, tuple[int, list[Split]]] = {}
+    written: set[Path] = set()
     for dataset, kind, seed in itertools.product(datasets, kinds, plan.experiment.split_seeds):
         folds = plan.splits(dataset, kind, seed)
         words = f"{folds[0].ratings.name} {folds[0].name} seed {seed}"
         # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.
         name = re.sub(r"[^.\w]+", "-", words).strip("-.")
         path = folder / f"{name}.parquet"
-        if path in made:  # two splits of one name, as holdouts of two random states
+        if path in written:  # two splits of one name, as holdouts of two random states
             path = path.with_stem(f"{path.stem}-{folds[0].fingerprint[:8]}")
-        made[path if output is None else options.unused(path)] = seed, folds
-    for path, (seed, folds) in made.items():
+        written.add(path if output is None else options.unused(path))
         splits.save(folds, path)
         say(path)
         for fold in folds:

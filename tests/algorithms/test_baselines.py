@@ -1,7 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from harness.algorithms import baselines, models
+from harness.algorithms import baselines, models, surprise
 
 ROWS = [(0, 0, 5.0), (1, 0, 3.0), (2, 0, 1.0), (0, 1, 4.5), (1, 1, 2.5), (2, 2, 0.5)]
 KINDS = [baselines.Random, baselines.Popularity, baselines.ItemMean, baselines.UserMean]
@@ -14,6 +15,15 @@ def test_blocks_equal_single_predictions(twins, kind):
     assert models.fit(model, both.columns()) == "accelerated"
     assert models.scoring_path(model) == "accelerated"
     both.check(model, model, rtol=0)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_baselines_work_in_surprise_s_own_cross_validation(kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers([0, 0, 1], [20, 15, 6], (300, 3)))
+    data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 5)))
+    found = surprise.model_selection.cross_validate(kind(), data, cv=3)
+    assert (found["test_rmse"] < 4).all()
 
 
 def test_random_draws_do_not_depend_on_what_else_is_asked(twins):
