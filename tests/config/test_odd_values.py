@@ -2,6 +2,7 @@
 
 import copy
 import math
+import sys
 
 import pytest
 
@@ -91,6 +92,11 @@ def places(data, path=()):
 
 
 DATA = parse(FULL).data
+
+
+@pytest.fixture(autouse=True)
+def _own_search_path(monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))  # where classes such as `x:y` are searched
 
 
 def faults(config):

@@ -175,8 +175,9 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 @pytest.fixture
-def known(monkeypatch):
+def known(monkeypatch, tmp_path):
     """Return a function that puts a small ml-25m into the catalogue, or changes another entry."""
+    monkeypatch.chdir(tmp_path)  # where no copy is in `data`
 
     def put(url=NOWHERE, name="ml-25m", **changes):
         small = {

@@ -70,6 +70,7 @@ def test_no_pickle_is_bundled_and_the_terms_are_beside_the_ratings():
 
 
 def test_what_is_here_is_known(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     (tmp_path / "datasets" / "ml-1m").mkdir(parents=True)
     (tmp_path / "datasets" / "ml-1m" / "ml-1m.zip").touch()
