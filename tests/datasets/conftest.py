@@ -8,8 +8,7 @@ import tarfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -18,8 +17,6 @@ import pytest
 from harness import datasets
 from harness.datasets import download
 from harness.datasets.section import CATALOGUE
-
-Manner = Callable[[BaseHTTPRequestHandler, bytes], None]
 
 
 def zipped(members, method=zipfile.ZIP_STORED):
@@ -61,26 +58,34 @@ def load(tmp_path):
     return write_and_load
 
 
-@dataclass
-class Server:
-    """Serves one body under any path, in the manner set; counts the requests."""
+class Handler(BaseHTTPRequestHandler):
+    """Answers in the next manner of its server; the last is kept."""
 
-    body: bytes
-    url: str = ""
-    manners: list[Manner] = field(default_factory=list)
-    n_requests: int = 0
+    def do_GET(self):
+        self.server.n_requests += 1
+        manners = self.server.manners
+        manner = manners.pop(0) if len(manners) > 1 else manners[0]
+        try:
+            manner(self, self.server.body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
 
-    def answer(self, handler):
-        """Answer in the next manner; the last is kept."""
-        self.n_requests += 1
-        manner = self.manners.pop(0) if len(self.manners) > 1 else self.manners[0]
-        manner(handler, self.body)
+    def log_message(self, *args):
+        """Say nothing."""
 
 
-def send(
-    handler, data, length, code = 200,
-    **headers
-):  # fmt: skip
+class Server(ThreadingHTTPServer):
+    """Serves one body under any path, in the manners given; counts the requests."""
+
+    daemon_threads = True
+
+    def __init__(self, body, manners):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.body, self.manners, self.n_requests = body, manners, 0
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+def send(handler, data, length, code=200, **headers):
     """Send a head and a body, and hang up."""
     handler.send_response(code)
     for name, value in headers.items():
@@ -141,29 +146,15 @@ def serve():
     running = []
 
     def start(body, *manners):
-        server = Server(body, manners=list(manners) or [whole])
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                try:
-                    server.answer(self)
-                except (BrokenPipeError, ConnectionResetError):
-                    self.close_connection = True
-
-            def log_message(self, *args):
-                """Say nothing."""
-
-        http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        http.daemon_threads = True
-        threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
-        running.append(http)
-        server.url = f"http://127.0.0.1:{http.server_port}"
+        server = Server(body, list(manners) or [whole])
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        running.append(server)
         return server
 
     yield start
-    for http in running:
-        http.shutdown()
-        http.server_close()
+    for server in running:
+        server.shutdown()
+        server.server_close()
 
 
 RATINGS = b"userId,movieId,rating,timestamp\n" + b"".join(

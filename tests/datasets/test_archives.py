@@ -56,11 +56,6 @@ def test_a_member_is_read_in_place_and_those_that_climb_out_are_never_written(ar
     assert [path.name for path in archive.parent.iterdir()] == [archive.name]
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
-def test_every_compression_is_read(tmp_path, method):
-    assert read(tmp_path / "a.zip", zipped({"a/r.csv": ROWS, "b": b""}, method)) == ROWS
-
-
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE])
 def test_a_link_or_a_folder_in_a_tar_is_refused(tmp_path, kind):
     info = tarfile.TarInfo("a/r.csv")

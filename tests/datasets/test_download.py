@@ -74,17 +74,11 @@ class TestLoading:
         assert "skipped" in ratings.notes[0]
         assert kept.read_bytes() == ARCHIVE
 
-    def test_policies_reach_a_data_set(self, serve, known, cache):
+    def test_a_repeated_rating_is_refused_with_its_line(self, serve, known, cache):
         archive = zipped({"ml-25m/ratings.csv": RATINGS + b"1,1,5.0,1\n"})
         known(serve(archive).url, md5=hashlib.md5(archive).hexdigest(), n_ratings=20_001)
         with pytest.raises(DataError, match=r"ratings\.csv:20002: user '1' rates item '1' again"):
             datasets.load("ml-25m", cache=cache)
-        last, first = (
-            datasets.load({"name": "ml-25m", "duplicates": policy}, cache=cache)
-            for policy in ("last", "first")
-        )
-        assert last.fingerprint != first.fingerprint
-        assert last.notes[0].startswith("1 duplicate pair")
 
     def test_a_cache_that_cannot_be_written_is_done_without(self, serve, known, tmp_path):
         known(serve(ARCHIVE).url)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.datasets.section import CATALOGUE, FeatureFile
+from harness.datasets.section import CATALOGUE
 from harness.errors import DataError
 
 from .conftest import zipped
@@ -130,12 +130,3 @@ def test_a_named_data_set_brings_its_own(tmp_path, monkeypatch, name, role, cont
     ratings = datasets.load({"name": name, "path": str(archive)})
     found = ratings.item_features if role == "items" else ratings.user_features
     assert known(found)["1"].items() >= expected.items()
-    monkeypatch.undo()
-
-
-def test_files_of_the_catalogue_name_their_columns():
-    for what in CATALOGUE.values():
-        for file in (*what.users, *what.items):
-            assert isinstance(file, FeatureFile)
-            assert file.header or file.columns
-            assert len(set(file.columns)) == len(file.columns)

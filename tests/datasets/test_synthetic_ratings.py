@@ -98,10 +98,6 @@ def test_there_is_something_to_learn():
     assert 0.4 < rest.var() / centred.var() < 0.8
 
 
-def test_the_name_alone_is_enough():
-    assert len(datasets.load("synthetic")) == 100_000
-
-
 @pytest.mark.long
 def test_twenty_five_million_are_made_in_seconds():
     make_up(SyntheticSection(n_users=5, n_items=5, n_ratings=10))  # compiled
