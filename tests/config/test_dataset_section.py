@@ -15,7 +15,6 @@ from harness.datasets.section import DatasetSection
     ("value", "name", "path"),
     [
         ("ml-100k", "ml-100k", None),
-        ("bundled", "bundled", None),
         ("ratings.csv", None, "ratings.csv"),
         ("data/u.data", None, "data/u.data"),
         ("ratings.pq", None, "ratings.pq"),
@@ -79,11 +78,3 @@ def test_what_cannot_be_meant_is_refused_at_its_key(
     assert [part for part in refused.value.errors()[0]["loc"] if part != "int"][: len(key)] == [
         *key
     ]
-
-
-def test_every_key_is_described() -> None:
-    schema = DatasetSection.model_json_schema()
-    parts = [schema["anyOf"][1], *schema["$defs"].values()]
-    for part in parts:
-        for key, field in part.get("properties", {}).items():
-            assert field.get("description"), key

@@ -115,7 +115,6 @@ def test_k_fold_has_the_rows_of_surprise_once_and_repeated(n_splits, n, state, s
 
 
 def test_without_a_random_state_the_rows_follow_the_seed_of_the_run():
-    assert rows_of(Holdout(), 50, seed=1) == rows_of(Holdout(), 50, seed=1)
     assert rows_of(Holdout(), 50, seed=1) != rows_of(Holdout(), 50, seed=2)
     fixed = Holdout(random_state=3)
     assert rows_of(fixed, 50, seed=1) == rows_of(fixed, 50, seed=2)
@@ -409,16 +408,19 @@ def test_ratings_that_a_kind_cannot_divide_are_refused(section, users, times, me
         make(section, ratings_of(list(users), times), seed=0)
 
 
+FOLDS = ["u1", "u2", "u3", "u4", "u5", "ua", "ub"]
+
+
 def test_the_published_folds_of_movielens_are_made_from_the_rows_alone():
     rng = np.random.default_rng(5)
     rows = [(u, i) for u in (2, 10, 1) for i in rng.permutation(25)]
     rows = [rows[n] for n in rng.permutation(75)]
     ratings = Ratings.from_columns(*zip(*rows, strict=True), np.ones(75), scale=(1, 5))
-    names = ["u1", "u2", "u3", "u4", "u5", "ua", "ub"]
     nth = [sum(user == each for each, _ in rows[:n]) for n, (user, _) in enumerate(rows)]
     expected = [set(range(15 * k, 15 * k + 15)) for k in range(5)]
     expected += [{n for n in range(75) if nth[n] // 10 == part} for part in (0, 1)]
-    for split, tested in zip(make(MovieLensFolds(folds=names), ratings, 0), expected, strict=True):
+    splits = make(MovieLensFolds(folds=FOLDS), ratings, 0)
+    for split, tested in zip(splits, expected, strict=True):
         assert split.test.tolist() == sorted(tested, key=rows.__getitem__)
         assert split.train.tolist() == sorted({*range(75)} - tested, key=rows.__getitem__)
     words = Ratings.from_columns(["a", "b"], [1, 2], [1, 2], scale=(1, 5))
@@ -440,12 +442,8 @@ ub.base e4ce94f6e01e45f65b91a70bb9e8da2f  ub.test 5292d1e388d156aa0c19c384cdf35a
 
 @pytest.mark.network
 def test_the_published_files_of_movielens_come_out_byte_for_byte(ml_100k):
-    frame, names = (
-        ml_100k.to_frame().astype({"rating": int}),
-        ["u1", "u2", "u3", "u4", "u5", "ua", "ub"],
-    )
-    found = {}
-    for name, split in zip(names, make(MovieLensFolds(folds=names), ml_100k, 0), strict=True):
+    frame, found = ml_100k.to_frame().astype({"rating": int}), {}
+    for name, split in zip(FOLDS, make(MovieLensFolds(folds=FOLDS), ml_100k, 0), strict=True):
         for part, rows in (("base", split.train), ("test", split.test)):
             data = frame.iloc[rows].to_csv(sep="\t", header=False, index=False, lineterminator="\n")
             found[f"{name}.{part}"] = hashlib.md5(data.encode()).hexdigest()
