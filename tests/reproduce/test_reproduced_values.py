@@ -11,7 +11,7 @@ import harness
 from harness import reproduce
 from harness.cli import main
 from harness.config.load import bundled
-from harness.errors import DownloadError, ResultsError
+from harness.errors import DownloadError
 from harness.reproduce import Band, NotRun, Quantity, compare, published, sources, trained_runs
 from harness.results.record import CellName, FailedCell
 
@@ -86,6 +86,7 @@ def test_a_run_is_asked_for_its_quantity_alone():
 VERDICTS = {"equal", "equal as printed", "truncated", "within the band", "erratum", "not run"}
 VERDICTS |= {"another machine", "refused here", "named here"}
 RIGHT = {"expected": 0.5, "errata": {"": (0.333, "their own sum is 0.5")}}
+NO_RIGHT = {"expected": None, "errata": {"": (1.06, "ids of two types")}}
 TIMED = {"expected": {"ndcg": 0.047, "runtime_s": 3.35}}
 
 
@@ -102,6 +103,8 @@ TIMED = {"expected": {"ndcg": 0.047, "runtime_s": 3.35}}
         ({"expected": [[1, 2]]}, [[1, 3]], ["differs"]),
         (RIGHT, 0.5, ["erratum"]),
         (RIGHT, 0.4, ["differs"]),
+        (NO_RIGHT, 0.8, ["erratum"]),
+        (NO_RIGHT, 1.0601, ["differs"]),  # what was printed
         (TIMED, {"ndcg": 0.047, "runtime_s": 0.2}, ["equal", "another machine"]),
     ],
 )
@@ -117,11 +120,9 @@ def test_sources_are_computed_in_the_order_of_the_command():
 
 
 def test_an_unknown_source_names_the_nearest(command):
-    with pytest.raises(ResultsError, match="vincent: unknown source; did you mean 'vincent-2018"):
-        reproduce.reproduce("vincent")
     code, _, err = command("singh")
     assert code == 2
-    assert "did you mean 'singh-2025'" in err
+    assert "singh: unknown source; did you mean 'singh-2025'" in err
 
 
 def test_the_band_holds_one_more_run_ninety_nine_times_in_a_hundred():
@@ -179,12 +180,6 @@ def test_of_a_number_that_differs_the_leading_digits_agree():
     assert found(0.9344, 9.3442) == (0, 4)
     assert found(491.5768, 491.58) == (4, 7)
     assert found(math.nan, 0.5) == (0, 0)
-
-
-def test_an_erratum_without_a_right_value_must_differ_from_what_was_printed():
-    wrong = Quantity(source="s", what="x", expected=None, errata={"": (1.06, "ids of two types")})
-    assert [each.verdict for each in compare(wrong, 0.8)] == ["erratum"]
-    assert [each.verdict for each in compare(wrong, 1.0601)] == ["differs"]
 
 
 def test_data_that_cannot_be_had_is_not_run_and_never_a_pass(monkeypatch):
