@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import os
 import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
+
+import pandas as pd
 
 MEASURED = ("fit_seconds", "score_seconds", "metric_seconds", "peak_mb", "search_seconds")
 """Columns of ``table.csv`` that differ from run to run."""
@@ -114,17 +114,11 @@ class Setting:
         if process.returncode != 0:
             raise SystemExit(f"exit code {process.returncode}:\n{printed}")
 
-    def table(self) -> bytes:
+    def table(self) -> str:
         """Return ``table.csv`` without the columns that are measured."""
-        text = (self.results / "disturbed" / "table.csv").read_text(encoding="utf-8")
-        rows = list(csv.reader(text.splitlines()))
-        kept = [number for number, name in enumerate(rows[0]) if name not in MEASURED]
-        return "\n".join(",".join(row[number] for number in kept) for row in rows).encode()
-
-    def cells(self) -> list[dict[str, object]]:
-        """Return the cells as ``run.json`` describes them."""
-        path = self.results / "disturbed" / "run.json"
-        return list(json.loads(path.read_text(encoding="utf-8"))["cells"])
+        path = self.results / "disturbed" / "table.csv"
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return rows.drop(columns=list(MEASURED), errors="ignore").to_csv(index=False)
 
     def stored(self) -> dict[str, tuple[int, int]]:
         """Return the finished cells on disk: by key, what changes when a file is written again."""

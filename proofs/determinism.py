@@ -76,7 +76,7 @@ def numbers(folder: Path, name: str) -> tuple[dict[str, list[bytes]], pd.DataFra
         lists = record.rankings
         parts = (record.pairs.estimates, lists.rank, lists.tie_low, lists.tie_high, lists.top_items)
         cells[cell.key] = [part.tobytes() for part in parts]
-    lines = setting.table().decode().splitlines()
+    lines = setting.table().splitlines()
     users = run.users.sort_values(KEYS, ignore_index=True)
     return cells, users[sorted(users.columns)], [lines[0], *sorted(lines[1:])]
 

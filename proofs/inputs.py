@@ -122,34 +122,28 @@ class Kitchen:
 
     def call(self, *arguments: str) -> str | None:
         """Call the command line; return what is wrong with how it ended, None for nothing."""
+        from harness.cli import main
+
         where = ("--output", "splits") if arguments[0] == "split" else ()
-        code, out, messages = call_apart(*arguments, *where)
+        out, err, code = io.StringIO(), io.StringIO(), None
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                main([*arguments, *where])
+        except SystemExit as end:
+            code = end.code or 0
+        except BaseException:
+            return traceback.format_exc()
+        messages = err.getvalue()
         if code not in (0, 2):
             return f"exit code {code}"
         if bool(messages) != (code == 2):
             return f"exit code {code} with {messages[:200]!r}"
-        printed = messages + out
+        printed = messages + out.getvalue()
         if "Traceback" in printed or not all(c.isprintable() or c == "\n" for c in printed):
             return f"not fit to be printed: {printed[:500]!r}"
         if code == 2 and not (len(messages) < 20_000 and ":" in messages):
             return f"a message of {len(messages)} characters: {messages[:500]!r}"
         return None
-
-
-def call_apart(*arguments: str) -> tuple[object, str, str]:
-    """Call the command line; return its exit code, or a traceback, its output and its messages."""
-    from harness.cli import main
-
-    out, messages = io.StringIO(), io.StringIO()
-    code: object = 0
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(messages):
-            main(arguments)
-    except SystemExit as end:
-        code = end.code
-    except BaseException:
-        code = traceback.format_exc()
-    return code, out.getvalue(), messages.getvalue()
 
 
 @cache

@@ -52,9 +52,9 @@ class Disturbance:
         for line in calm.notes.read_text().splitlines():
             by_tag[line.split()[0]].append(line)
         self.key_of_note = {
-            by_tag[str(cell["params"]["tag"])][cell["fold"]]: cell["key"]  # type: ignore[index]
-            for cell in calm.cells()
-            if str(cell["algorithm"]).startswith("noted")
+            by_tag[cell.params["tag"]][cell.fold]: cell.key
+            for cell in read_run(calm.results / "disturbed").info.cells
+            if "tag" in cell.params
         }
         self.finished: dict[str, tuple[int, int]] = {}
         self.n_notes = 0
