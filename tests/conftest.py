@@ -6,6 +6,7 @@ inherit it: Matplotlib, Hypothesis and IPython decide at import where they keep 
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -74,12 +75,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     _compile_in_turn()
 
 USERS_CACHE = os.environ.get("HARNESS_CACHE")
+CACHES = itertools.count()
 
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep every test away from the user's cache, data and mirrors."""
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path_factory.getbasetemp() / "no-cache"))
+    """Keep every test away from the user's cache, data and mirrors, and from other tests' cells."""
+    cache = tmp_path_factory.getbasetemp() / "caches" / str(next(CACHES))  # made when it is written
+    monkeypatch.setenv("HARNESS_CACHE", str(cache))
     monkeypatch.setenv("SURPRISE_DATA_FOLDER", str(tmp_path_factory.getbasetemp()))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in ("HARNESS_DATA", "HARNESS_MIRROR"):
