@@ -84,6 +84,11 @@ def build(
     return Run(info.model_copy(update={"name": name, "statistics": statistics}), users)
 
 
+def changed(run, **changes):
+    """Return a copy of a run that shares nothing that a test would change."""
+    return Run(run.info.model_copy(deep=True, update=changes), run.users)
+
+
 def _row(table, algorithm):
     """Return the identity of a row."""
     return short_key({"table": table["table"], "algorithm": algorithm})
@@ -190,12 +195,6 @@ def _groups(keys, label):
 
 
 @pytest.fixture(scope="session")
-def build_run():
-    """What makes a run of any algorithms from a fixed seed."""
-    return build
-
-
-@pytest.fixture(scope="session")
 def _nasty():
     return build()
 
@@ -203,7 +202,7 @@ def _nasty():
 @pytest.fixture
 def nasty(_nasty):
     """A run with two tables, two folds, a failed cell and hostile names."""
-    return Run(_nasty.info.model_copy(deep=True), _nasty.users)
+    return changed(_nasty)
 
 
 @pytest.fixture(scope="session")
@@ -215,15 +214,20 @@ def nasty_page(_nasty):
 @pytest.fixture
 def other_run(plain_run):
     """The plain run with other cells, as of another version."""
-    info = plain_run.info.model_copy(deep=True, update={"name": "other"})
-    for number, cell in enumerate(info.cells):
+    other = changed(plain_run, name="other")
+    for number, cell in enumerate(other.info.cells):
         cell.key = f"{number}".rjust(64, "e")
-    return Run(info, plain_run.users)
+    return other
+
+
+@pytest.fixture
+def plain_run(_plain):
+    """A run with one table, one metric and one cell a row, all of them well."""
+    return changed(_plain)
 
 
 @pytest.fixture(scope="session")
-def plain_run():
-    """A run with one table, one metric and one cell a row, all of them well."""
+def _plain():
     run = build("plain", ["rated"], (0,), ["SVD", "BaselineOnly", "Random"], None)
     label = "ndcg@10"
     info = run.info.model_dump()

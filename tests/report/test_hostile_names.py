@@ -18,8 +18,9 @@ from harness.results.display import escape_latex, plain, to_csv, to_markdown
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 
+from .conftest import HOSTILE
+
 FOREIGN = {"img", "i", "b", "u", "why"}
-HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"
 ON_THE_PAGE = (
     plain(HOSTILE),
     "nasty_<i>run</i>&🙂",

@@ -16,7 +16,6 @@ from harness.datasets.section import CATALOGUE
 from harness.metrics.labels import DEFINITIONS
 from harness.report.methods import ASSETS, all_sources, checklist, cited_in, methods, to_markdown
 from harness.results.record import RunInfo
-from harness.results.runs import Run
 
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
 
@@ -25,9 +24,8 @@ def said(run, **changes):
     """Return the paragraphs of a run whose config is changed, by heading."""
     given = {"name": "x", "dataset": "ml-100k", "algorithms": ["SVD"], "metrics": ["ndcg@10"]}
     config = Experiment.model_validate(given | changes).model_dump(mode="json")
-    info = run.info.model_copy(update={"config": config})
-    vars(info).pop("experiment", None)  # what another test had of the former config
-    info.metrics = changes.get("metrics", info.metrics)
+    labels = changes.get("metrics", run.info.metrics)
+    info = run.info.model_copy(update={"config": config, "metrics": labels})
     return dict(methods(info).paragraphs)
 
 
@@ -120,8 +118,7 @@ def test_data_algorithms_and_tuning_are_described_with_parameters_and_sources(pl
 
 
 def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
-    run = Run(plain_run.info.model_copy(deep=True), plain_run.users)
-    for cell in run.info.cells:
+    for cell in plain_run.info.cells:
         cell.n_trials = {"SVD": 7, "BaselineOnly": 5}.get(cell.algorithm, 0)
     algorithms = [
         {"name": "SVD", "search": {"n_factors": [5, 10], "lr_all": {"low": 0.01, "high": 0.1}}},
@@ -129,7 +126,7 @@ def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run)
         {"name": "SlopeOne", "search": "recommended"},
     ]
     split = {"kind": "global-time", "validation": {"kind": "global-time", "quantile": 0.9}}
-    text = said(run, algorithms=algorithms, split=split, tuning={"trials": 7})
+    text = said(plain_run, algorithms=algorithms, split=split, tuning={"trials": 7})
     for sentence in (
         "Parameters of SVD and BaselineOnly were tuned",
         "Trials of each search: 7 of SVD and 5 of BaselineOnly.",
@@ -139,7 +136,7 @@ def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run)
         "SlopeOne has nothing to tune.",
     ):
         assert sentence in text["Tuning"]
-    by_default = said(run, algorithms=algorithms, split="global-time")["Tuning"]
+    by_default = said(plain_run, algorithms=algorithms, split="global-time")["Tuning"]
     assert "80% of the ratings come before are the validation part" in by_default
     assert "SlopeOne (Lemire and Maclachlan 2005)." in text["Algorithms"]
 

@@ -4,12 +4,11 @@ import csv
 import io
 import re
 
-import pytest
-
 from harness.report import build_page, join
 from harness.report.summary import summarise
 from harness.report.tables import sensitivity_tables
-from harness.results.runs import Run
+
+from .conftest import changed
 
 
 def tie_table(run):
@@ -18,15 +17,6 @@ def tie_table(run):
 
 def convention_table(run):
     return sensitivity_tables(summarise(run))[1]
-
-
-@pytest.fixture
-def copied(plain_run):
-    return Run(plain_run.info.model_copy(deep=True), plain_run.users)
-
-
-def without(run):
-    return Run(run.info.model_copy(update={"ties": [], "conventions": []}), run.users)
 
 
 def section_of(page):
@@ -60,13 +50,13 @@ def test_the_tie_table_has_shares_and_a_column_for_each_rule(plain_run):
     assert "Random gains 0.11" in table.caption
 
 
-def test_no_ties_and_rules_that_change_nothing_are_shown_as_such(copied):
-    for cell in copied.info.cells:
+def test_no_ties_and_rules_that_change_nothing_are_shown_as_such(plain_run):
+    for cell in plain_run.info.cells:
         cell.tied = {"ndcg@10": 0.0}
-    for row in copied.info.ties[0].rows:
+    for row in plain_run.info.ties[0].rows:
         row.scores = dict.fromkeys(row.scores, 0.5)
-    assert {row[1] for row in tie_table(copied).rows} == {"0.0%"}
-    assert "No rule changes a value that is shown." in tie_table(copied).caption
+    assert {row[1] for row in tie_table(plain_run).rows} == {"0.0%"}
+    assert "No rule changes a value that is shown." in tie_table(plain_run).caption
 
 
 def test_libraries_with_one_definition_share_a_row_and_its_best_algorithm_stands_out(nasty):
@@ -85,18 +75,18 @@ def test_libraries_with_one_definition_share_a_row_and_its_best_algorithm_stands
     assert re.search(r"SVD goes from 0\.50\d* to 0\.60\d*\.", table.caption)
 
 
-def test_definitions_that_do_not_distinguish_are_counted_with_the_reason(copied):
-    rows = copied.info.conventions[0].rows
+def test_definitions_that_do_not_distinguish_are_counted_with_the_reason(plain_run):
+    rows = plain_run.info.conventions[0].rows
     for row in rows:
         row.note, row.label = "", "ndcg(gain=binary)@10"
         row.scores = dict.fromkeys(row.scores, 1.0)
     rows[0].label = "ndcg(gain=binary, ties=first)@10"
-    caption = convention_table(copied).caption
+    caption = convention_table(plain_run).caption
     assert "2 definitions give all algorithms the same value: every rating" in caption
 
 
 def test_what_is_missing_is_said_to_be_with_the_way_to_get_it(plain_run):
-    run = without(plain_run)
+    run = changed(plain_run, ties=[], conventions=[])
     for table in sensitivity_tables(summarise(run)):
         assert "its cells are not in the cache of this machine" in table.caption
         assert "Run its config again" in table.caption
@@ -112,5 +102,6 @@ def test_several_runs_stand_in_one_table_under_their_own_names(plain_run, other_
     names = {"SVD", "SVD (other)", "Random", "Random (other)"}
     assert names <= set(convention_table(joined).columns)
     assert names <= {row[0] for row in tie_table(joined).rows}
-    columns = convention_table(join([plain_run, without(other_run)])).columns
+    other = changed(other_run, conventions=[])
+    columns = convention_table(join([plain_run, other])).columns
     assert ("SVD" in columns, "SVD (other)" in columns) == (True, False)
