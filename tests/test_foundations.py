@@ -44,12 +44,6 @@ def test_names_are_told_apart_from_their_concatenation():
     assert seeds.derive(0, "ab", "c") != seeds.derive(0, "a", "bc")
 
 
-def test_streams_do_not_depend_on_the_order_in_which_they_are_asked_for():
-    first = seeds.generator(1, "a").random(3)
-    seeds.generator(1, "b").random(100)
-    assert np.array_equal(first, seeds.generator(1, "a").random(3))
-
-
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     write_whole(path, b"old")
