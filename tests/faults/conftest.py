@@ -186,6 +186,12 @@ class Bench:
     def cells(self) -> list[Path]:
         return sorted(self.cache.glob("cells/??/*.cell"))
 
+    @staticmethod
+    def numbers(run: harness.Run) -> tuple[Any, str]:
+        """Return everything of a run that is not measured."""
+        kept = {"algorithm", "params", "n_users", "scores"}
+        return [cell.model_dump(include=kept) for cell in run.info.cells], run.users.to_csv()
+
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
@@ -203,3 +209,11 @@ def bench(tmp_path, monkeypatch):
 def small():
     """The config of `Bench` as Python data."""
     return YAML(typ="safe").load(CONFIG)
+
+
+@pytest.fixture
+def tuned(small):
+    """One with six cells: a mean, four trials, and the fit with what they found."""
+    rows = ["ItemMean", {"name": "KNNBasic", "label": "tuned", "search": {"k": [2, 5, 10]}}]
+    tuning = {"method": "grid", "trials": 4, "metric": "rmse"}
+    return small | {"algorithms": rows, "tuning": tuning}

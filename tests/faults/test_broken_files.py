@@ -1,9 +1,7 @@
 """A file that is cut, changed, empty or of another program is found, named and made again."""
 
-import json
 import os
 import re
-import shutil
 
 import pandas as pd
 import pytest
@@ -39,34 +37,17 @@ def damage(path, kind):
         path.write_bytes(DAMAGES[kind](data))
 
 
-def numbers(run):
-    """Return everything of a run that is not measured."""
-    kept = {"algorithm", "params", "n_users", "scores"}
-    cells = [cell.model_dump(include=kept) for cell in run.info.cells]
-    return json.dumps(cells), run.users.to_csv()
-
-
 @pytest.mark.parametrize("kind", [*DAMAGES, "a pipe"])
-def test_a_damaged_cell_is_said_to_be_and_computed_again(bench, small, kind):
-    first = harness.run(small)
-    for cell in bench.cells()[:2]:
+def test_a_damaged_cell_or_trial_is_said_to_be_and_computed_again(bench, tuned, kind):
+    first = harness.run(tuned)
+    for cell in bench.cells()[::2]:  # three of six: four are trials, so that some are among them
         damage(cell, kind)
-    second = bench.run(small)
-    assert len(bench.seen("Note")) == 2
+    second = bench.run(tuned)
+    assert len(bench.seen("Note")) == 3
     assert all(note.message.endswith("; it is computed again") for note in bench.seen("Note"))
-    assert len(bench.seen("CellStarted")) == 2
+    assert len(bench.seen("CellStarted")) == 3
     pd.testing.assert_frame_equal(first.users, second.users)
     assert all(CellStore.default().is_whole(cell.stem) for cell in bench.cells())
-
-
-def test_a_cell_under_the_name_of_another_is_not_taken_for_it(bench, small):
-    harness.run(small)
-    one, other = bench.cells()[:2]
-    shutil.copy(one, other)
-    store = CellStore.default()
-    assert "the cell of another key" in store.fault(other.stem)
-    assert store.is_whole(one.stem)
-    assert not store.is_whole(other.stem)
 
 
 LESS_READ = ["users.parquet", *sorted({*TABLE_FILES} - {"table.csv"})]
@@ -74,41 +55,23 @@ LESS_READ = ["users.parquet", *sorted({*TABLE_FILES} - {"table.csv"})]
 
 @pytest.mark.parametrize(
     "name",
-    ["run.json", "table.csv"] + [pytest.param(name, marks=pytest.mark.long) for name in LESS_READ],
+    ["run.json", "table.csv", "trials.parquet"]
+    + [pytest.param(name, marks=pytest.mark.long) for name in LESS_READ],
 )
-def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, small, name):
-    first = harness.run(small)
+def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, tuned, name):
+    first = harness.run(tuned)
     for kind in DAMAGES:
+        read = read_run(first.folder)  # whose other files are read when they are asked for
         damage(first.folder / name, kind)
         with pytest.raises(ResultsError, match=rf"{re.escape(name)}: .*run the config again"):
             read_run(first.folder)
-        harness.run(small)
-        assert numbers(read_run(first.folder)) == numbers(first)
-
-
-def test_a_result_that_is_gone_is_named(bench, small):
-    harness.run(small)
-    (bench.results / "small" / "users.parquet").unlink()
-    with pytest.raises(ResultsError, match=r"users\.parquet: missing; run the config again"):
-        read_run(bench.results / "small")
-
-
-def test_damaged_trials_are_named(bench, small):
-    tuned = {"name": "KNNBasic", "search": {"k": [2, 5]}, "label": "tuned"}
-    tuning = {"method": "grid", "trials": 3, "metric": "rmse"}
-    first = harness.run(small | {"algorithms": ["ItemMean", tuned], "tuning": tuning})
-    path = first.folder / "trials.parquet"
-    whole, read = path.read_bytes(), read_run(first.folder)
-    pd.testing.assert_frame_equal(read.trials, first.trials, check_dtype=False)
-    for kind in DAMAGES:
-        path.write_bytes(whole)
-        damage(path, kind)
-        for trials in (
-            lambda: read_run(first.folder),
-            lambda: harness.Run(read.info, folder=first.folder).trials,
-        ):
-            with pytest.raises(ResultsError, match=r"trials\.parquet: changed since it was"):
-                trials()
+        if name.endswith(".parquet"):
+            with pytest.raises(ResultsError, match=rf"{re.escape(name)}: changed since it was"):
+                getattr(read, name.removesuffix(".parquet"))
+        harness.run(tuned)
+        again = read_run(first.folder)
+        assert bench.numbers(again) == bench.numbers(first)
+        pd.testing.assert_frame_equal(again.trials, first.trials, check_dtype=False)
 
 
 @pytest.mark.long
@@ -127,7 +90,7 @@ def test_what_nothing_reads_is_written_again(bench, small):
         assert bench.call(*command)[0] == 0
     assert len(whole) == 3
     assert all(len(path.read_bytes()) > size // 2 for path, size in whole.items())
-    assert numbers(read_run(done.folder)) == numbers(done)
+    assert bench.numbers(read_run(done.folder)) == bench.numbers(done)
 
 
 def test_what_a_killed_writer_left_is_swept_away(bench, small):
@@ -149,5 +112,5 @@ def test_what_a_killed_writer_left_is_swept_away(bench, small):
 def test_an_old_run_comes_back_when_its_writer_died_between_two_renames(bench, small):
     done = harness.run(small)
     done.folder.rename(done.folder.with_name(".small.0123abcd.old"))
-    assert numbers(read_run(done.folder)) == numbers(done)
+    assert bench.numbers(read_run(done.folder)) == bench.numbers(done)
     assert {each.name for each in bench.results.iterdir()} == {"small", ".lock"}

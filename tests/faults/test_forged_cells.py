@@ -197,6 +197,7 @@ def test_a_header_that_says_something_else_is_refused(whole, change, message):
         b"9" * 900_000,
         b" " * 1_100_000,
     ],
+    ids=range(9),
 )
 def test_a_header_that_is_no_header_is_refused_at_once(header):
     begun = time.process_time()

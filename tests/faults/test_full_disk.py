@@ -13,8 +13,8 @@ from harness.errors import ResultsError
 from harness.results import read_run
 from harness.results.store import CellStore
 
-CALLS = ("open", "fsync", "replace")
-"""What `write_whole` asks of the system, one after the other."""
+CALLS = {"open": files.Path, "fsync": files.os, "replace": files.Path}
+"""What `write_whole` asks of the system, one after the other, and where it finds it."""
 
 
 class Disk:
@@ -23,13 +23,8 @@ class Disk:
     def __init__(self, monkeypatch, name, number, code):
         self.name, self.number, self.code = name, number, code
         self.n_calls, self.failed = 0, False
-        place = {
-            "open": (files.Path, "open"),
-            "fsync": (files.os, "fsync"),
-            "replace": (files.Path, "replace"),
-        }[name]
-        self.real = getattr(*place)
-        monkeypatch.setattr(*place, lambda *given, **options: self.call(*given, **options))
+        self.real = getattr(CALLS[name], name)
+        monkeypatch.setattr(CALLS[name], name, lambda *given, **more: self.call(*given, **more))
 
     def call(self, *arguments, **options):
         if self.name == "open" and "xb" not in arguments:  # read, or locked
@@ -39,10 +34,6 @@ class Disk:
             self.failed = True
             raise OSError(self.code, os.strerror(self.code))
         return self.real(*arguments, **options)
-
-
-def numbers(run):
-    return [(cell["algorithm"], cell["scores"]) for cell in run.info["cells"]]
 
 
 @pytest.mark.long
@@ -67,8 +58,8 @@ def test_every_write_in_turn_fails_and_nothing_is_lost(bench, small, monkeypatch
             break
         before = {entry.key: entry.written for entry in store.entries()}
         after = harness.run(small)
-        assert numbers(after) == numbers(undisturbed)
-        assert numbers(read_run(after.folder)) == numbers(undisturbed)
+        assert bench.numbers(after) == bench.numbers(undisturbed)
+        assert bench.numbers(read_run(after.folder)) == bench.numbers(undisturbed)
         assert before.items() <= {e.key: e.written for e in store.entries()}.items()
     assert number > len(small["algorithms"])
     said = os.strerror(code).lower()
@@ -107,7 +98,7 @@ def test_finished_cells_are_read_from_a_disk_that_is_read_only(bench, small, mon
         return real(path, mode, *more, **options)
 
     monkeypatch.setattr(files.Path, "open", opened)
-    assert numbers(bench.run(small)) == numbers(first)
+    assert bench.numbers(bench.run(small)) == bench.numbers(first)
     assert not bench.seen("CellStarted")
 
 

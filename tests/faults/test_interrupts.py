@@ -89,17 +89,6 @@ def test_workers_do_not_outlive_a_run_that_is_ended(bench, stuck, sign):
 
 
 @pytest.mark.long
-def test_the_next_run_is_not_held_up_by_locks_of_a_killed_one(bench, stuck):
-    process, _ = stuck(2, 2)
-    process.kill()
-    process.communicate(timeout=30)
-    quick = SLOW.replace("60", "0")
-    code, _, err = bench.call("run", "small.yaml", "--set", quick, "--workers", 2)
-    assert code == 0
-    assert [line.split(": ")[0] for line in err.splitlines() if "✓" in line] == ["[3/3] ✓ slow"]
-
-
-@pytest.mark.long
 def test_a_killed_run_is_gone_on_with_by_another_that_waited_for_it(bench, stuck):
     first, _ = stuck(1, 1)
     bench.start("run", "small.yaml", "--set", SLOW.replace("60", "61"), "--workers", 1)

@@ -5,8 +5,8 @@ import hashlib
 import json
 import multiprocessing
 import os
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -103,27 +103,14 @@ def version(number):
 def test_a_reader_sees_an_old_or_a_new_folder_and_never_a_mixture(tmp_path):
     folder = tmp_path / "run"
     replace_folder(folder, version(0))
-    done = threading.Event()
-    errors = []
 
     def write(first):
-        try:
-            for number in range(first, first + 25):
-                replace_folder(folder, version(number))
-        except OSError as error:
-            errors.append(error)
+        for number in range(first, first + 25):
+            replace_folder(folder, version(number))
 
-    writers = [threading.Thread(target=write, args=(first,)) for first in (100, 200)]
-
-    def finish():
-        for writer in writers:
-            writer.join()
-        done.set()
-
-    for writer in writers:
-        writer.start()
-    threading.Thread(target=finish).start()
-    while not done.is_set():
+    pool = ThreadPoolExecutor(2)
+    writers = [pool.submit(write, first) for first in (100, 200)]
+    while not all(writer.done() for writer in writers):
         try:
             # Held open, so that a later folder cannot have its inode number.
             held = os.open(folder, os.O_RDONLY)
@@ -137,7 +124,7 @@ def test_a_reader_sees_an_old_or_a_new_folder_and_never_a_mixture(tmp_path):
         finally:
             os.close(held)
         assert not same or len(found) == 1
-    assert errors == []
+    assert [writer.result() for writer in writers] == [None, None]
     assert {each.name for each in tmp_path.iterdir()} == {"run", ".lock"}
     assert (folder / "a.txt").read_bytes() == (folder / "b.txt").read_bytes()
 
@@ -205,14 +192,8 @@ def test_new_files_have_the_permissions_of_the_umask_and_follow_no_planted_link(
 def test_two_writers_of_one_file_leave_one_of_their_versions_whole(tmp_path):
     path = tmp_path / "a.bin"
     versions = [bytes([number]) * 100_000 for number in range(4)]
-    threads = [
-        threading.Thread(target=lambda v=version: [write_whole(path, v) for _ in range(20)])
-        for version in versions
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write_whole, [path] * 80, versions * 20))
     assert path.read_bytes() in versions
     assert [each.name for each in tmp_path.iterdir()] == ["a.bin"]
 

@@ -5,16 +5,12 @@ import pytest
 STEERING = "\x1b[2J\x1b]0;owned\x07"
 
 
-def is_plain(text):
-    return all(c.isprintable() or c == "\n" for c in text)
-
-
 def test_a_message_spells_out_what_steers_a_terminal(bench):
     (bench.folder / "odd.yaml").write_text('"\\e[2J\\uFEFFname": a\nalgorithms: [SVD]\n')
     code, out, err = bench.call("check", "odd.yaml")
     assert code == 2
     assert r"\x1b[2J\ufeffname: unknown key" in err
-    assert is_plain(out + err)
+    assert (out + err).replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize(
@@ -31,11 +27,11 @@ def test_faulty_data_of_any_length_are_shown_in_short_and_spelled_out(bench, lin
     assert code == 2
     assert message in err
     assert len(err) < 20_000
-    assert is_plain(out + err)
+    assert (out + err).replace("\n", "").isprintable()
 
 
 def test_labels_and_names_are_shown_spelled_out(bench):
-    odd = bench.folder / f"{STEERING.replace('/', '')}.csv"
+    odd = bench.folder / f"{STEERING}.csv"
     odd.write_text("user,item,rating\n" + "".join(f"{u},{i},{u}\n" for u in "123" for i in "abcd"))
     config = (bench.folder / "small.yaml").read_text()
     config = config.replace(
@@ -47,7 +43,7 @@ def test_labels_and_names_are_shown_spelled_out(bench):
         code, out, err = bench.call(command, "odd.yaml")
         assert code == 0, err
         assert "[2Jred" in out
-        assert is_plain(out + err)
+        assert (out + err).replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize("row", ["[SVD]", "{name: [SVD]}", "{name: {a: b}}", "[[]]", "null", "3"])

@@ -93,17 +93,6 @@ def test_an_interrupt_that_own_code_swallows_ends_the_run_after_the_cell_is_kept
     assert len(bench.cells()) == 1
 
 
-@pytest.mark.long
-def test_the_next_run_does_only_what_is_missing(bench, small):
-    rows = ["BaselineOnly", *misfits(["Killed"]), "ItemMean"]
-    config = small | {"algorithms": rows, "execution": {"workers": 2}}
-    harness.run(config, results=None)
-    written = {path: path.stat().st_mtime_ns for path in bench.cells()}
-    bench.run(config, results=None)
-    assert [event.cell for event in bench.seen("CellStarted")] == ["Killed"]
-    assert {path: path.stat().st_mtime_ns for path in bench.cells()} == written
-
-
 @pytest.mark.parametrize("name", ["Hangs", "Spins"])
 def test_at_the_time_limit_a_fit_is_stopped_whatever_it_does(bench, small, name):
     config = small | {"algorithms": misfits([name]), "execution": {"time_limit": 0.5}}
@@ -145,19 +134,21 @@ def test_where_no_thread_can_be_started_a_run_ends_with_a_message(bench, monkeyp
     assert "the system has no more room (can't start new thread); raise its limit" in err
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory with a shell")
-def test_where_a_worker_has_no_memory_to_begin_a_run_ends_with_a_message(bench, small, monkeypatch):
-    short = START.replace("300", "20")
-    limited = f"import resource; resource.setrlimit(resource.RLIMIT_AS, (10**8, -1)){short}"
-    monkeypatch.setattr("harness.experiment.pool.START", limited)
-    with pytest.raises(HarnessError, match="workers: a process ended before it could begin"):
-        harness.run(small | {"execution": {"workers": 2}}, results=None)
-    assert not workers_left()
+LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**8, -1))"
 
 
-def test_a_worker_that_waits_for_ever_while_it_imports_ends(small, monkeypatch):
-    waiting = START.replace("300", "1").replace("from harness", "import time; time.sleep(60) #")
-    monkeypatch.setattr("harness.experiment.pool.START", waiting)
+@pytest.mark.parametrize(
+    "start",
+    [
+        LIMITED + START.replace("300", "20"),
+        START.replace("300", "1").replace("from harness", "import time; time.sleep(60) #"),
+    ],
+    ids=["no memory to begin", "waits for ever while it imports"],
+)
+def test_where_a_worker_cannot_begin_a_run_ends_with_a_message(bench, small, monkeypatch, start):
+    if sys.platform != "linux" and start.startswith(LIMITED):
+        pytest.skip("limits memory")
+    monkeypatch.setattr("harness.experiment.pool.START", start)
     with pytest.raises(HarnessError, match="workers: a process ended before it could begin"):
         harness.run(small | {"execution": {"workers": 2}}, results=None)
     assert not workers_left()
