@@ -128,7 +128,7 @@ err(negative=zero)@3"""
 
 @pytest.mark.parametrize("label", NEGATIVE.replace("\n", "; ").split("; "))
 def test_the_best_order_puts_a_negative_relevance_where_its_gain_belongs(label):
-    grades = [-2, -1, None, 3]
+    grades = [-2, -1, 0.5, None, 3]
     pool = [g for g in grades if g is not None]
     orders = list(itertools.permutations(grades))
     ((metric, (values,)),) = by_order([metrics.parse(label)], [orders], [pool])

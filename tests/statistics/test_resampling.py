@@ -146,6 +146,14 @@ def test_from_the_same_resamples_the_bounds_are_scipys(ours, theirs, confidence)
     assert high == pytest.approx(result.confidence_interval.high, abs=1e-12)
 
 
+def test_our_resamples_give_scipys_bounds_within_chance():
+    values = np.random.default_rng(0).exponential(size=40)
+    theirs = stats.bootstrap((values,), np.mean, n_resamples=100_000, rng=1).confidence_interval
+    low, high = bootstrap_interval(values[:, None], n_resamples=100_000, seed=2)
+    assert low[0] == pytest.approx(theirs.low, abs=0.005)
+    assert high[0] == pytest.approx(theirs.high, abs=0.005)
+
+
 def test_resampled_means_are_those_of_drawn_rows():
     values = np.array([[1.0, np.nan], [2.0, 5.0], [4.0, 7.0]])
     means = resampling.resampled_means(values, 500, np.random.default_rng(3))
