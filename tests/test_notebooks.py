@@ -26,7 +26,6 @@ def texts(notebook):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
 def test_a_notebook_runs_and_its_committed_outputs_are_true(path, tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     committed = nbformat.read(path, as_version=4)
     fresh = nbformat.read(path, as_version=4)

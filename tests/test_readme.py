@@ -32,7 +32,6 @@ def blocks(language):
 
 @pytest.mark.parametrize("code", blocks("python"))
 def test_a_python_block_runs(code, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     for extra in ("pyspark", "distributed", "implicit"):
         if extra in code:

@@ -23,12 +23,6 @@ CONFIG = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _own_cells(tmp_path, monkeypatch):
-    """Keep cells of pretended factors to one test."""
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-
-
 @pytest.fixture(scope="module")
 def plays():
     rng = np.random.default_rng(5)

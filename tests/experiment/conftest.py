@@ -1,15 +1,10 @@
-"""A cache of each test's own, the command line, and modules with algorithms that a test writes."""
+"""The command line, and modules with algorithms that a test writes."""
 
 import sys
 
 import pytest
 
 from harness.cli import main
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ NEED_RUNS = {"singh-2025", *sources()} - {*SOURCES[:2], *SOURCES[3:]}
 
 @pytest.fixture(autouse=True)
 def _no_copies(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     monkeypatch.chdir(tmp_path)  # where no copy is in `data`
 
 

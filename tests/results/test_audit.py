@@ -208,8 +208,7 @@ def test_lists_are_compared_with_their_truth(tmp_path, change, expected):
     assert lists(tmp_path, change) == expected
 
 
-def test_a_run_reports_what_it_has_recorded(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+def test_a_run_reports_what_it_has_recorded(tmp_path):
     config = {
         "name": "r",
         "dataset": {"synthetic": {"n_users": 60, "n_items": 80, "n_ratings": 1500}},

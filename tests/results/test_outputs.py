@@ -23,8 +23,7 @@ CELL = ["candidates", "algorithm", "seed", "fold"]
 
 
 @pytest.fixture(autouse=True)
-def _folders(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 

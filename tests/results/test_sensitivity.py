@@ -114,8 +114,7 @@ def test_a_metric_that_no_library_has_is_named(run, store):
         under_conventions(run, store, role="rmse")
 
 
-def test_trials_that_are_there_twice_or_without_parameters_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+def test_trials_that_are_there_twice_or_without_parameters_are_refused(tmp_path):
     searched = {"name": "ItemMean", "search": {"damping": [1.0, 10.0]}}
     tuned = CONFIG | {"algorithms": [searched], "tuning": {"metric": "rmse"}}
     done = harness.run(tuned | {"candidates": "rated"}, results=tmp_path)

@@ -251,8 +251,7 @@ def test_algorithms_that_failed_in_different_folds_are_notes():
     ]
 
 
-def test_a_run_with_a_metric_that_no_user_has_is_written(tmp_path, monkeypatch, ratings):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+def test_a_run_with_a_metric_that_no_user_has_is_written(tmp_path, ratings):
     label = "ndcg(short=skipped)@10000"
     config = {"algorithms": ["ItemMean", "Random"], "metrics": [label], "baselines": False}
     done = read_run(harness.run(config, ratings=ratings, results=tmp_path).folder)

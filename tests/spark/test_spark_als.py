@@ -153,7 +153,6 @@ class TestPublishedProtocol:
         path.parent.mkdir()
         path.write_bytes(buffer.getvalue())
         monkeypatch.setenv("HARNESS_DATA", str(path.parent))
-        monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
         what = replace(CATALOGUE["lastfm-360k"], md5=None, member_md5=None)
         monkeypatch.setitem(CATALOGUE, "lastfm-360k", what)
         return path
