@@ -15,7 +15,6 @@ import click
 from harness.cli import options
 from harness.cli.screen import say
 from harness.errors import DataError, HarnessError, ResultsError, counted, listed, reason_of
-from harness.files import open_output, write_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +56,7 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
     The config has the row's parameters, found by its search if there was one; comments give the
     evidence: value and interval, rows that are not significantly different, seconds.
     """
+    from harness.files import write_output
     from harness.results.best import best as find_best
 
     if Path(run).suffix in CONFIG_ENDINGS:
@@ -111,6 +111,7 @@ def recommend(
     another. Every item is a candidate, less those that the user has rated.
     """
     from harness.algorithms.models import not_ratings
+    from harness.files import open_output
     from harness.recommendations import recommend_in_blocks
 
     if form == "parquet" and output is None:
