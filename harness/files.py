@@ -95,7 +95,7 @@ def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def explained(
+def report_os_error(
     where: Path | str,
     problem: str = "cannot be written",
     advice: str = ELSEWHERE,
@@ -122,14 +122,14 @@ def open_output(
     path: Path, advice: str = ELSEWHERE, kind: type[HarnessError] = ResultsError
 ) -> Iterator[IO[bytes]]:
     """Open a file that a person has named: through a link, and into a device or a pipe."""
-    with explained(path, advice=advice, kind=kind):
+    with report_os_error(path, advice=advice, kind=kind):
         special = path.is_symlink() or (path.exists() and not path.is_file())
         opened: AbstractContextManager[IO[bytes]] = path.open("wb") if special else open_whole(path)
         with opened as file:
             yield file
 
 
-def unlinked(path: Path) -> Path:
+def refuse_link(path: Path) -> Path:
     """Return a path, or refuse a link there, as a run from elsewhere may hold."""
     if path.is_symlink():
         raise ResultsError(f"{path}: a link to another file; remove the link")

@@ -200,7 +200,7 @@ def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> N
 
 
 @contextmanager
-def explaining(model: surprise.AlgoBase) -> Iterator[None]:
+def report_division_by_zero(model: surprise.AlgoBase) -> Iterator[None]:
     """Say what a division by zero in an algorithm means; one in a class of your own stays as is."""
     try:
         yield

@@ -174,7 +174,7 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     from harness import splits
     from harness.experiment import exchange
     from harness.experiment.plan import Plan
-    from harness.files import explained
+    from harness.files import report_os_error
 
     plan = Plan.from_config(config, overrides=overrides)
     if export is not None:
@@ -182,7 +182,7 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
             say(line)
         return 0
     folder = output or Path("splits")
-    with explained(folder, "cannot be made", "choose another folder"):
+    with report_os_error(folder, "cannot be made", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
     datasets, kinds = (
         range(len(part)) for part in (plan.experiment.dataset, plan.experiment.split)

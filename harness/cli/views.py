@@ -53,13 +53,13 @@ def report(
     RUN is a folder, or the name of a run in the results folder. The page is one file that loads
     nothing from elsewhere; index.html beside the runs lists them all.
     """
-    from harness.files import unlinked
+    from harness.files import refuse_link
     from harness.report import write_index, write_page
 
     opened = options.opened(runs, results)
-    path = output or unlinked(results / "comparison.html")
+    path = output or refuse_link(results / "comparison.html")
     if output is None and len(opened) == 1:
-        path = unlinked((opened[0].folder or results / opened[0].name) / "report.html")
+        path = refuse_link((opened[0].folder or results / opened[0].name) / "report.html")
     say(f"written to {write_page(opened, path, baseline=baseline, anyway=anyway)}")
     if output is None:
         for folder in sorted({run.folder.parent for run in opened if run.folder is not None}):
@@ -256,12 +256,12 @@ def compare(
     if given:
         option = given[0].replace("form", "format").replace("_", "-")
         raise HarnessError(f"--{option}: needs --across; add it, or leave the option out")
-    from harness.files import unlinked
+    from harness.files import refuse_link
     from harness.report import join, write_page
 
     joined = join(opened, anyway=anyway)
     show_run(joined)
-    path = output or unlinked(results / "comparison.html")
+    path = output or refuse_link(results / "comparison.html")
     say(f"\nwritten to {write_page(opened, path, joined=joined)}")
     return 0
 

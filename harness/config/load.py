@@ -238,7 +238,7 @@ class _Reader(Composer):
         self.warn_double_anchors = False
         self.source = source
         self.lines: dict[KeyPath, int] = {}
-        self.n_values = self.n_around = 0
+        self.n_values = self.depth = 0
 
     def refusal(self, place: Event | Node, path: KeyPath, message: str) -> ConfigError:
         return _refusal(self.source, message, place.start_mark.line + 1, path)
@@ -252,10 +252,10 @@ class _Reader(Composer):
 
     def compose_node(self, parent: Node | None, index: object) -> object:
         is_key = parent is not None and index is None
-        self.check(self.parser.peek_event(), self.n_around, 0 if is_key else 1)
-        self.n_around += 1
+        self.check(self.parser.peek_event(), self.depth, 0 if is_key else 1)
+        self.depth += 1
         node = super().compose_node(parent, index)
-        self.n_around -= 1
+        self.depth -= 1
         return node
 
     def check(self, place: Event | Node, depth: int, n_more: int = 1) -> None:

@@ -41,7 +41,7 @@ from harness.datasets.layout import (
     split_line,
 )
 from harness.errors import DataError, counted, reason_of
-from harness.files import explained
+from harness.files import report_os_error
 
 BLOCK = 1 << 22
 MOST_FAULTS = 10_000
@@ -68,7 +68,10 @@ def read_file(path: Path, known: TextFormat, where: str, progress: Progress | No
     kind = known.kind or kind_of(path)
     if kind == "parquet":
         return _read_parquet(path, known, where)
-    with explained(where, "cannot be read", "check the path", DataError), path.open("rb") as file:
+    with (
+        report_os_error(where, "cannot be read", "check the path", DataError),
+        path.open("rb") as file,
+    ):
         stream = Watched(file, progress, path.stat().st_size).buffered()
         return read_text(stream, replace(known, kind=kind), where)
 

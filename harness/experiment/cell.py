@@ -134,7 +134,11 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     peak = PeakMemory()
     # Nothing shows the memory of a trial, so it is not measured.
     measured = nullcontext() if cell.inner else peak
-    with measured, seeds.global_generators(plan.global_seed(cell)), models.explaining(model):
+    with (
+        measured,
+        seeds.global_generators(plan.global_seed(cell)),
+        models.report_division_by_zero(model),
+    ):
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
         report(fitting, 0, 0)
         start = time.perf_counter()

@@ -23,7 +23,7 @@ from harness.errors import ResultsError, SplitError, counted
 from harness.experiment.cell import Scorer
 from harness.experiment.evaluate import scored, users_of
 from harness.experiment.plan import Plan
-from harness.files import explained, write_whole
+from harness.files import report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.rankings.lists import Rows, match, read_table
 from harness.results.record import (
@@ -59,7 +59,7 @@ def export(plan: Plan, folder: Path) -> Iterator[str]:
 
     Rows of the parts are in the order in which the run's own models see them.
     """
-    with explained(folder, advice="choose another folder", kind=SplitError):
+    with report_os_error(folder, advice="choose another folder", kind=SplitError):
         if folder.is_dir() and any(folder.iterdir()):
             raise SplitError(f"{folder}: not empty; choose a new folder")
         index: list[dict[str, object]] = []

@@ -290,6 +290,6 @@ def fit_row(
     model = registry.create(chosen.name, chosen.params, seed)
     progress("fitting", 0, 0)
     how = {"accelerate": experiment.accelerate, "as_surprise": chosen.as_surprise}
-    with seeds.global_generators(seed), models.explaining(model):
+    with seeds.global_generators(seed), models.report_division_by_zero(model):
         models.fit(model, trainset, progress=lambda n, total: progress("fitting", n, total), **how)
     return model

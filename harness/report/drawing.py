@@ -15,7 +15,7 @@ import numpy as np
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.files import unlinked, write_output
+from harness.files import refuse_link, write_output
 from harness.report.styles import INK, MUTED, plot_style
 from harness.report.summary import Summary, sentences, shortened, summarise
 from harness.results.best import NOT_PERSONALISED
@@ -133,7 +133,7 @@ class Plot(ABC):
         name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{self.label}{self.part}{title}"))[
             :LONGEST_NAME
         ]
-        return unlinked(folder / f"{name}.{form}")
+        return refuse_link(folder / f"{name}.{form}")
 
     def write(self, form: str, folder: Path) -> Path:
         """Write the plot into a folder."""

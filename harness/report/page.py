@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from harness import metrics
 from harness.errors import ResultsError
-from harness.files import unlinked, write_output
+from harness.files import refuse_link, write_output
 from harness.report.drawing import Plot
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS
@@ -98,7 +98,7 @@ def write_index(results: Path) -> Path:
             rows.append(("", folder, None, str(error)))
     rows.sort(key=lambda row: row[0], reverse=True)
     page = _template("index.html").render(rows=rows)
-    return write_output(unlinked(results / "index.html"), page)
+    return write_output(refuse_link(results / "index.html"), page)
 
 
 def linked(text: str) -> Markup:

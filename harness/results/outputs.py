@@ -18,7 +18,7 @@ from harness import evaluation
 from harness.candidates import CandidatesSection
 from harness.config.experiment import Outputs
 from harness.errors import MetricError, ResultsError
-from harness.files import explained
+from harness.files import report_os_error
 from harness.kernels import group_rows
 from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings.pairs import offsets_of
@@ -68,13 +68,13 @@ class OutputFiles:
             rows = _lists(split, record, self.most) if lists else _estimates(split, section, record)
             frame = pd.DataFrame({key: name[key] for key in CELL} | rows)
             table = pa.Table.from_pandas(frame, writer.schema, preserve_index=False)
-            with explained(self.paths[file], advice=MAKE_ROOM):
+            with report_os_error(self.paths[file], advice=MAKE_ROOM):
                 writer.write_table(table, row_group_size=max(1, len(frame)))
 
     def close(self) -> None:
         """End the files."""
         for file, writer in self._writers.items():
-            with explained(self.paths[file], advice=MAKE_ROOM):
+            with report_os_error(self.paths[file], advice=MAKE_ROOM):
                 writer.close()
 
 

@@ -25,7 +25,7 @@ from pydantic_core import from_json
 from harness import metrics
 from harness.config.experiment import GIVEN, NAME, Claim, Experiment
 from harness.errors import MetricError, ResultsError, counted
-from harness.files import explained
+from harness.files import report_os_error
 from harness.results.description import DataDescription
 from harness.results.environment import Machine
 from harness.results.fields import (
@@ -597,7 +597,7 @@ def to_json(info: RunInfo) -> bytes:
 
 def read_info(path: Path) -> RunInfo:
     """Return what a ``run.json`` holds; a ResultsError if this version does not write that."""
-    with explained(path, "cannot be read", "check its permissions"):
+    with report_os_error(path, "cannot be read", "check its permissions"):
         if path.stat().st_size > MOST_BYTES:
             raise ResultsError(f"{path}: larger than {MOST_BYTES:,} bytes; {AGAIN}")
         data = path.read_bytes()

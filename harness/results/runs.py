@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from harness import metrics
 from harness.errors import ResultsError, reason_of, suggestion
-from harness.files import digest_of, explained, read_regular, replace_folder, restore_folder
+from harness.files import digest_of, read_regular, replace_folder, report_os_error, restore_folder
 from harness.results import display
 from harness.results.display import BOUNDS, GROUP, ROW
 from harness.results.record import AGAIN, FailedCell, RunInfo, read_info, to_json
@@ -400,7 +400,7 @@ class Run:
         files[RUN_FILE] = to_json(info)
         folder = results / self.name
         advice = "finished cells are kept: fix it and run again, or use --results DIR"
-        with explained(results, "cannot write the results", advice):
+        with report_os_error(results, "cannot write the results", advice):
             check_replaceable(folder)
             replace_folder(folder, files, own_names)
         return Run(info, self.users, folder, self.trials)
@@ -486,7 +486,7 @@ def open_run(name: str, results: Path) -> Run:
 
 def _check_file(path: Path, digest: str) -> None:
     """Compare a file with the SHA-256 that was noted when it was written."""
-    with explained(path, "cannot be read", "check its permissions"):
+    with report_os_error(path, "cannot be read", "check its permissions"):
         found = digest_of(path)
     if found != digest:
         raise ResultsError(f"{path}: changed since it was written; {AGAIN}")

@@ -27,7 +27,7 @@ from pydantic import Field, ValidationError
 
 from harness.datasets import cache_folder
 from harness.errors import MetricError, ResultsError, reason_of
-from harness.files import explained, hold, leftovers, read_regular, write_whole
+from harness.files import hold, leftovers, read_regular, report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.results.fields import Record
 from harness.results.record import CellFacts
@@ -281,7 +281,7 @@ class CellStore:
         """
         path = self.path(key)
         advice = "free space, fix permissions or set HARNESS_CACHE to another folder"
-        with explained(path.parent, "cannot write a finished cell", advice):
+        with report_os_error(path.parent, "cannot write a finished cell", advice):
             for part in leftovers(path):
                 part.unlink(missing_ok=True)
             write_whole(path, record.to_bytes(key), durable=not record.facts.judged)
@@ -289,7 +289,7 @@ class CellStore:
     def check_writable(self) -> None:
         """Make the folder, and see that a file can be written there."""
         advice = "fix it or set HARNESS_CACHE to another folder"
-        with explained(self.folder, "finished cells cannot be kept there", advice):
+        with report_os_error(self.folder, "finished cells cannot be kept there", advice):
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder) as probe:
                 probe.write(b"room for a cell")
@@ -297,7 +297,7 @@ class CellStore:
     def discard(self, key: str) -> None:
         """Remove a cell, if it is there."""
         path = self.path(key)
-        with explained(path, "cannot be removed", "fix its permissions"):
+        with report_os_error(path, "cannot be removed", "fix its permissions"):
             path.unlink(missing_ok=True)
 
     def entries(self) -> Iterator[Entry]:

@@ -19,7 +19,7 @@ from harness.datasets import Ratings
 from harness.datasets.layout import RATINGS, Kind, TextFormat
 from harness.datasets.section import DatasetSection
 from harness.errors import SplitError, reason_of
-from harness.files import explained, placed, write_output
+from harness.files import placed, report_os_error, write_output
 from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 
 Ids = NDArray[np.object_]
@@ -251,7 +251,7 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about).encode()})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
-    with explained(path, kind=SplitError):
+    with report_os_error(path, kind=SplitError):
         path.parent.stat()  # a folder is not made: its name may be a mistake
     write_output(path, buffer.getvalue(), kind=SplitError)
 
