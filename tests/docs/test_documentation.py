@@ -99,8 +99,9 @@ def test_seconds_and_megabytes_are_not_compared_but_scores_are(monkeypatch):
     assert comparable(row) != comparable(row.replace("0.7851", "0.7852"))
     assert comparable(row) != comparable(row.replace("670", "671"))
     assert comparable("[1/7] ✓ SVD: 1.39 s") == comparable("[1/7] ✓ SVD: 0.11 s")
-    note = "note: fit s were measured on 2026-11-21, Intel CPU, 2 cores, 1 cell at a time"
+    note = "note: measured on 2026-11-21, Intel CPU, 2 cores, 1 cell at a time with 1 thread"
     another = note.replace("2026-11-21, Intel CPU, 2 cores", "2027-01-02, AMD CPU, 64 cores")
+    another = another.replace("1 thread", "64 threads")
     assert comparable(note) == comparable(another)
     assert comparable(note) != comparable(another.replace("1 cell", "2 cells"))
 
