@@ -56,17 +56,14 @@ class Figures:
     def measure(
         self, tasks: Mapping[str, Callable[[], object]], serial: tuple[str, ...] = ("Surprise",)
     ) -> list[dict[str, Any]]:
-        """Measure each side with one thread, and with all if it then uses more than one."""
+        """Measure each side with one thread, and with all if one of them then uses more."""
         sides = []
         for n in dict.fromkeys((1, n_threads())):
             part = {name: tasks[name] for name in tasks if n == 1 or not name.startswith(serial)}
             with threads(n), silence():
                 found = measure_in_turn(part, self.seconds)
-            sides += [
-                {"side": name, "threads": n} | each
-                for name, each in found.items()
-                if n == 1 or is_parallel(each)
-            ]
+            if n == 1 or any(map(is_parallel, found.values())):
+                sides += [{"side": name, "threads": n} | each for name, each in found.items()]
         return sides
 
     def add(
