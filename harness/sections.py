@@ -16,8 +16,11 @@ from pydantic import (
     Discriminator,
     Field,
     GetCoreSchemaHandler,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
     Tag,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import CoreSchema
@@ -59,9 +62,8 @@ class Section(BaseModel):
         return cls.spelled_out(given)
 
     def stated(self, exclude: Set[str] = frozenset()) -> dict[str, Any]:
-        """Return the keys that are not defaults as plain data, and always the kind."""
-        kind = {"kind": self.kind} if isinstance(self, Kind) else {}
-        return kind | self.model_dump(mode="json", exclude_defaults=True, exclude={*exclude})
+        """Return the keys that are not defaults as plain data, and each kind."""
+        return self.model_dump(mode="json", exclude_defaults=True, exclude={*exclude})
 
 
 S = TypeVar("S", bound=Section)
@@ -110,6 +112,13 @@ class Kind(Section):
 
     if TYPE_CHECKING:
         kind: str
+
+    @model_serializer(mode="wrap")
+    def _keep_kind(
+        self, dump: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        kept = {"kind": self.kind} if info.exclude_defaults else {}
+        return {**kept, **dump(self)}
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: object) -> None:

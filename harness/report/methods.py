@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TypeVar
 
-from pydantic import BaseModel
-
 from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment, Inference
 from harness.datasets.section import CATALOGUE
@@ -272,8 +270,9 @@ def to_yaml(info: RunInfo) -> str:
     """Return the config of a run as YAML, without defaults."""
     from ruamel.yaml import YAML
 
-    kept = _written(info.experiment)
-    assert isinstance(kept, dict)
+    kept = info.experiment.stated()
+    for key in ("dataset", "algorithms"):
+        kept[key] = [each["name"] if [*each] == ["name"] else each for each in kept[key]]
     if isinstance(given := info.config["dataset"][0], str):  # from Python: no config can name it
         kept["dataset"] = given
     for key in ("dataset", "split", "candidates", "seed"):
@@ -314,23 +313,6 @@ def describe_cells(info: RunInfo) -> list[list[str]]:
         ran = zip(*((_settings(c.params), c.fit_path, c.scoring_path) for c in cells), strict=True)
         rows.append([name, *("; ".join(dict.fromkeys(each)) for each in ran), f"{share:.1%}"])
     return [[plain(value) for value in row] for row in rows]
-
-
-def _written(value: object) -> object:
-    """Return a section in short form: its kind, and keys that are not defaults."""
-    if isinstance(value, BaseModel):
-        kept = {
-            key: _written(own)
-            for key, field in type(value).model_fields.items()
-            if (own := getattr(value, key)) != field.get_default(call_default_factory=True)
-            or key == "kind"
-        }
-        return kept["name"] if set(kept) == {"name"} else kept
-    if isinstance(value, list | tuple):
-        return [_written(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _written(each) for key, each in value.items()}
-    return value
 
 
 def _settings(params: dict[str, object]) -> str:

@@ -163,7 +163,7 @@ def best(
         )
     chosen = titled[row.algorithm]
     params, how = _selected(run, row, seeded="random_state" in chosen.params)
-    written = info.experiment.model_dump(mode="json", exclude_defaults=True)
+    written = info.experiment.stated()
     which = "best" if algorithm is None else re.sub(r"[^A-Za-z0-9._-]+", "-", algorithm)
     config: dict[str, Any] = {"name": f"{info.name}-{which}"[:80]}
     kept = ("filters", "fallback", "clip", "accelerate")

@@ -18,6 +18,7 @@ from harness.results.best import Best
 CONFIG = """
 name: first
 dataset: ratings.csv
+filters: [{kind: min-ratings-per-user, n: 2}]
 split: {kind: kfold, n_splits: 2}
 algorithms:
   - {name: SVD, params: {n_epochs: 5}, search: {n_factors: [2, 4]}}
