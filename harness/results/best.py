@@ -173,10 +173,7 @@ def best(
     if info.config["dataset"] and str(info.config["dataset"][0]).startswith(GIVEN):
         config["dataset"] = info.config["dataset"][0]
     config |= {
-        "algorithms": [
-            {"name": chosen.name, "params": params}
-            | ({"label": chosen.label} if chosen.label else {})
-        ],
+        "algorithms": [chosen.stated({"search"}) | {"params": params}],
         "metrics": list(dict.fromkeys([label, *info.metrics])),
         "seed": list(info.experiment.seed),
     }

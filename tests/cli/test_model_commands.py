@@ -22,7 +22,7 @@ filters: [{kind: min-ratings-per-user, n: 2}]
 split: {kind: kfold, n_splits: 2}
 algorithms:
   - {name: SVD, params: {n_epochs: 5}, search: {n_factors: [2, 4]}}
-  - ItemMean
+  - {name: ItemMean, as_surprise: true}
   - {name: SVD, label: broken, params: {lr_all: 1.0e+6}}
 metrics: [rmse, ndcg@5]
 tuning: {method: grid, trials: 2, metric: rmse}
@@ -110,6 +110,7 @@ def test_best_writes_a_config_that_runs_to_the_same_value(call, run):
     )
     text = Path("deep/best.yaml").read_text()
     assert "path: ../ratings.csv" in text
+    assert "as_surprise: true" in text
     assert re.search(r"^# ItemMean: ndcg@5 0\.\d{4} \(95% interval over users 0\.", text, re.M)
     assert "harness run deep/best.yaml" in out
     out = call.done("run", "deep/best.yaml", "--quiet")
