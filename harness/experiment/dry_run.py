@@ -92,8 +92,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
             notes.append(
                 "the number of folds is in files that could not be read; one is counted here"
             )
-        counts = (getattr(section, key, 1) for key in ("n_splits", "n_repeats"))
-        n_folds += len(made) or (1 if section.from_files else int(np.prod([*counts])))
+        n_folds += len(made) or section.n_folds
     n_cells = len(experiment.dataset) * len(experiment.candidates) * len(experiment.draws) * n_folds
     notes += [*cut_grids(experiment), *_notes_on_sizes(plan)]
     known = [(each.n_users, each.n_items, len(each)) for each, _ in here.read.values()]

@@ -86,6 +86,11 @@ class SplitSection(Kind):
     validation: SplitSection | None = None
     """A second split, of the training part, for tuning."""
 
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are; 1 where files decide."""
+        return getattr(self, "n_splits", 1) * getattr(self, "n_repeats", 1)
+
     @model_validator(mode="after")
     def _validation_is_flat(self) -> Self:
         if self.validation is not None and self.validation.validation is not None:

@@ -252,6 +252,10 @@ class MovieLensFolds(DrawnSplit):
     """`u1` to `u5`: each fifth of the rows, in the order of the data, is the test part of one;
     `ua` and `ub`: each user's first ten rows, and the ten after them."""
 
+    @property
+    def n_folds(self) -> int:
+        return len(self.folds)
+
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         import pandas as pd
 
@@ -341,7 +345,7 @@ class _PerUser(DrawnSplit):
         if getattr(self, "like", None) == "surprise":
             return self._as_surprise(ratings, few, state), notes
         folds = []
-        for _ in range(getattr(self, "n_splits", 1)):
+        for _ in range(self.n_folds):
             test = ~few[ratings.users] & (self._from_end(ratings, rng) < n_test[ratings.users])
             train = ~test & ~few[ratings.users] if self.too_few == "drop" else ~test
             folds.append((np.flatnonzero(train), np.flatnonzero(test)))
@@ -588,6 +592,10 @@ class Rolling(DrawnSplit):
     """Test of a fold: null, the ratings up to the next origin, those of the last up to the end; or
     those from the origin on: a share of all ratings, or a span of time."""
 
+    @property
+    def n_folds(self) -> int:
+        return self.origins if isinstance(self.origins, int) else len(self.origins)
+
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         times, given = _times(self, ratings), self.origins
         if isinstance(given, int):
@@ -624,8 +632,7 @@ class Rolling(DrawnSplit):
         return folds, (f"origins: {', '.join(named)}",)
 
     def describe(self) -> str:
-        number = self.origins if isinstance(self.origins, int) else len(self.origins)
-        parts = [f"rolling {counted(number, 'origin')}"]
+        parts = [f"rolling {counted(self.n_folds, 'origin')}"]
         parts += [f"window {written(self.window)}"] if self.window else []
         parts += [f"horizon {written(self.horizon)}"] if self.horizon else []
         return ", ".join(parts)

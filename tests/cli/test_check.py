@@ -66,6 +66,11 @@ TUNED = {"algorithms": "[KNNBasic, {name: SVD, search: recommended}]", "tuning":
             "note: ml-100k: not on this machine; a run downloads it",
             "unknown",
         ),
+        (
+            {"dataset": "ml-100k", "split": "[movielens-folds, {kind: rolling, origins: 3}]"},
+            "work 8 cells",
+            "unknown",
+        ),
     ],
     ids=str,
 )
