@@ -98,7 +98,8 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
     if (facts := next(iter(info.finished), None)) is None:
         raise ResultsError(f"{run.name}: no finished cell to compare with; run it again")
     # Data, split, candidates and metrics alone are needed: code that the config names is not run.
-    plan = Plan.from_config(run.folder, overrides=["algorithms=[ItemMean]"])
+    other = ["algorithms=[{name: ItemMean, search: recommended}]", "statistics=null"]
+    plan = Plan.from_config(run.folder, overrides=other)
     places, recorded = list(_folds(plan)), {each.fingerprint for each in info.splits}
     if changed := [fold for *_, fold in places if fold.fingerprint not in recorded]:
         raise ResultsError(

@@ -177,7 +177,8 @@ def best(
         "metrics": list(dict.fromkeys([label, *info.metrics])),
         "seed": list(info.experiment.seed),
     }
-    config |= {"seeds": written["seeds"]} if "seeds" in written else {}
+    if seeds := info.experiment.seeds.stated({"search"}):  # nothing is searched
+        config["seeds"] = seeds
     evidence = [*_evidence(info, table, row, label), *how]
     if config["candidates"]["kind"] != "catalogue":
         evidence.append(

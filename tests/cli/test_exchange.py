@@ -108,6 +108,7 @@ def test_code_that_the_config_of_a_run_names_is_not_run(call, exported):
     info = json.loads(record.read_text())
     del info["sha256"]
     info["config"]["algorithms"][0]["name"] = "theirs:Model"
+    info["config"]["statistics"]["baseline"] = "ItemMean"
     record.write_text(json.dumps(info))
     call.done("evaluate", *FILES, "--against", "own")
     assert not (exported / "ran").exists()

@@ -84,6 +84,13 @@ def test_the_parameters_are_those_furthest_above_the_config_in_validation(run):
     assert "random_state" not in params
 
 
+def test_a_row_that_is_not_searched_has_no_seeds_of_searches(run):
+    config = run.info.config | {"seeds": {"split": 2, "search": 2}}
+    info = run.info.model_copy(update={"config": config})
+    found = harness.best(harness.Run(info, run.users, trials=run.trials))
+    assert found.config["seeds"] == {"split": 2}
+
+
 def test_a_name_of_two_lines_stays_in_its_comment():
     config = {"dataset": "bundled", "split": "holdout"}
     found = Best(None, {}, config, ["SVD\nexecution: {workers: 256}"], Path())
