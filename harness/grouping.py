@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from harness.errors import DataError, counted, suggestion
+from harness.lazy import pd
 from harness.metrics import number
 from harness.sections import Section
 from harness.splits import Split
 from harness.splits.base import natural
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 QUANTILES = 4
 MOST_VALUES = 10
@@ -146,8 +144,6 @@ def _quantiles(
 
 def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
     """Divide users or items by a column of their file."""
-    import pandas as pd
-
     from harness.datasets.features import flags_of
 
     data = split.ratings

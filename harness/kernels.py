@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import CapacityError
+from harness.lazy import psutil
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -98,8 +99,6 @@ def address_space_left() -> int | None:
         import resource
     except ImportError:  # not on every system
         return None
-    import psutil
-
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     unlimited = limit == resource.RLIM_INFINITY
     return None if unlimited else limit - int(psutil.Process().memory_info().vms)

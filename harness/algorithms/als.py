@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,9 @@ from harness.algorithms.top_n import Preferring
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, RawIds
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
+from harness.lazy import pa, pd, scipy
 from harness.sections import Range, log_range
 from harness.splits.filters import k_core
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 COUNTS_ROW = 40  # a sparse matrix of users and one of items, and the columns they are made from
 SPARK_ROW = 96  # the frame, and MLlib's blocks of ratings by user and by item
@@ -184,8 +182,6 @@ class SparkALS(AlternatingLeastSquares):
         self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
     ) -> tuple[Vectors, Vectors]:
         """Fit MLlib's ``ALS``; a user's number, by name, decides its first random vector."""
-        import pyarrow as pa
-
         user_numbers = number_by_name(trainset.user_ids)[trainset.user_codes]
         item_numbers = number_by_name(trainset.item_ids)[trainset.item_codes]
         columns = user_numbers[users], item_numbers[items], ratings.astype(np.float32)
@@ -222,8 +218,6 @@ class SparkALS(AlternatingLeastSquares):
 
 def number_by_name(names: RawIds) -> Codes:
     """Return the place of each name among all names in order, shape (n,)."""
-    import pandas as pd  # not before a fit: a refused config loads little
-
     return pd.factorize(np.asarray(names), sort=True)[0].astype(np.int32)
 
 
@@ -231,8 +225,6 @@ def _from_spark(table: pa.Table, numbers: Codes) -> Vectors:
     """Return Spark's factors by inner id; `numbers` holds what Spark calls each inner id."""
     learnt = table.column("features").combine_chunks().flatten().to_numpy()
     vectors = np.zeros((len(numbers), len(learnt) // len(table)), learnt.dtype)
-    import pandas as pd
-
     places = pd.Index(numbers).get_indexer(table.column("id").to_numpy())
     vectors[places] = learnt.reshape(len(table), -1)
     return vectors
@@ -291,8 +283,6 @@ class ImplicitALS(AlternatingLeastSquares):
         self, trainset: ColumnTrainset, users: Codes, items: Codes, ratings: Floats
     ) -> tuple[Vectors, Vectors]:
         """Fit implicit's ``AlternatingLeastSquares`` on the processor."""
-        from scipy.sparse import csr_matrix
-
         try:
             from implicit.cpu.als import AlternatingLeastSquares as Library
             from threadpoolctl import threadpool_limits  # which implicit needs itself
@@ -314,7 +304,10 @@ class ImplicitALS(AlternatingLeastSquares):
                 num_threads=n_threads(),
                 random_state=self.random_state,
             )
-            library.fit(csr_matrix((confidence, (users, items)), shape=shape), show_progress=False)
+            library.fit(
+                scipy.sparse.csr_matrix((confidence, (users, items)), shape=shape),
+                show_progress=False,
+            )
         return library.user_factors, library.item_factors
 
 

@@ -30,6 +30,7 @@ from harness.algorithms.trainset import Codes, ColumnTrainset
 from harness.errors import AlgorithmError, suggestion
 from harness.files import hold
 from harness.kernels import n_threads
+from harness.lazy import pa, pq
 from harness.sections import Section, folded
 
 RUNNERS = files("harness.algorithms").joinpath("runners")
@@ -204,9 +205,6 @@ class LibraryModel(Preferring):
         return self
 
     def _run(self, folder: Path, columns: ColumnTrainset) -> tuple[dict[str, Any], Any]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         offsets, items, ratings = columns.by_user
         users = np.repeat(np.arange(columns.n_users, dtype=np.int32), np.diff(offsets))
         table = pa.table({"user": users, "item": items, "rating": ratings})

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
+from harness.lazy import psutil
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,8 +128,6 @@ def _session(who: str, settings: dict[str, str]) -> SparkSession:
         return active
     java = find_java(who)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    import psutil
-
     half_of_free_mb = max(1024, int(psutil.virtual_memory().available / 2**20) // 2)
     own = {
         "spark.master": f"local[{n_threads()}]",

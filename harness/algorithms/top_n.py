@@ -20,6 +20,7 @@ from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Params, Si
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Offsets
 from harness.errors import AlgorithmError
 from harness.kernels import each_block, kernel, n_threads
+from harness.lazy import scipy
 from harness.sections import log_range
 
 AT_ONCE = 256
@@ -146,9 +147,7 @@ class EASE(TopN):
 
     def _inverse(self, gram: Sparse) -> Floats:
         """Return ``(gram + reg I)⁻¹`` by Cholesky's decomposition."""
-        from scipy.linalg import lapack
-
-        dense = gram.toarray()
+        lapack, dense = scipy.linalg.lapack, gram.toarray()
         np.fill_diagonal(dense, dense.diagonal() + self.reg)
         triangle, wrong = lapack.dpotrf(dense.T, overwrite_a=True)
         if wrong or not self.reg:
@@ -190,10 +189,8 @@ class PureSVD(TopN):
         """Find the largest singular values by Lanczos iterations, or all by a dense method."""
         least = min(matrix.shape)
         if self.n_factors < least:
-            from scipy.sparse.linalg import svds
-
             begin = np.random.default_rng(0).standard_normal(least)
-            _, values, vectors = svds(matrix, self.n_factors, v0=begin)
+            _, values, vectors = scipy.sparse.linalg.svds(matrix, self.n_factors, v0=begin)
             vectors = vectors[np.argsort(-values)]
         else:
             vectors = np.linalg.svd(matrix.toarray(), full_matrices=False)[2]
@@ -248,8 +245,6 @@ class BinaryKNN(TopN):
 
     def most_similar(self, matrix: Sparse) -> Sparse:
         """Return the similarity of each row to its most similar rows, shape (n, n)."""
-        from scipy.sparse import csr_array, vstack
-
         n, other_way = matrix.shape[0], matrix.T.tocsr()
         lengths = np.sqrt(np.diff(matrix.indptr))
         lists = matrix.indptr, matrix.indices, other_way.indptr, other_way.indices
@@ -267,10 +262,10 @@ class BinaryKNN(TopN):
                     above, equal = similar > least, similar == least
                     free = self.k - above.sum(axis=1, keepdims=True)
                     similar[~(above | (equal & (equal.cumsum(axis=1) <= free)))] = 0.0
-                kept[start] = csr_array(similar)
+                kept[start] = scipy.sparse.csr_array(similar)
 
         each_block(compare, -(-n // COMPARED))
-        return vstack([kept[start] for start in sorted(kept)], format="csr")
+        return scipy.sparse.vstack([kept[start] for start in sorted(kept)], format="csr")
 
 
 # Compiled, because SciPy's product of sparse matrices takes three times as long: it keeps a list of

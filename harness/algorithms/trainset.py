@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from harness.algorithms import surprise
 from harness.kernels import group_rows
+from harness.lazy import pd, scipy
 
 if TYPE_CHECKING:
     from harness.datasets import Ratings
@@ -236,11 +237,9 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
     @cached_property
     def matrix(self) -> Any:
         """The ratings as SciPy's ``csr_array``, shape (n_users, n_items)."""
-        from scipy.sparse import csr_array
-
         offsets, items, ratings = self.by_user
         shape = (self.n_users, self.n_items)
-        matrix = csr_array((ratings, items, offsets), shape=shape, copy=True)
+        matrix = scipy.sparse.csr_array((ratings, items, offsets), shape=shape, copy=True)
         matrix.sum_duplicates()
         return matrix
 
@@ -274,8 +273,6 @@ def both_ways(
 
 def _numbered(rows: npt.ArrayLike) -> tuple[Codes, Codes]:
     """Return the inner id of each row, and the codes in the order in which they first appear."""
-    import pandas as pd  # not before a fit: a refused config loads little
-
     inner, codes = pd.factorize(np.asarray(rows, np.int32))
     return inner.astype(np.int32), codes
 

@@ -16,10 +16,9 @@ import click
 from harness.cli import options
 from harness.cli.screen import plain, print_run, say, show_run, show_table
 from harness.errors import ConfigError, Fault, HarnessError, ResultsError, counted
+from harness.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from harness.metrics import Metric
     from harness.results.record import RowResult
 
@@ -258,8 +257,6 @@ def evaluate(
     A RUN whose config has `outputs: {estimates: true}` is scored again from its files, and so is
     its estimates.parquet.
     """
-    import pandas as pd
-
     from harness import metrics
     from harness.files import write_output
     from harness.results.display import frame_to_csv
@@ -323,7 +320,6 @@ def _score(
 ) -> None:
     """Score a file of another program: one row."""
     import numpy as np
-    import pandas as pd
 
     from harness import metrics, rankings
 

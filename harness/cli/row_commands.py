@@ -15,10 +15,9 @@ import click
 from harness.cli import options
 from harness.cli.screen import say
 from harness.errors import DataError, HarnessError, ResultsError, counted, listed, reason_of
+from harness.lazy import pa, pd, pq
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from harness.recommendations import Seen
     from harness.results.runs import Run
 
@@ -234,12 +233,9 @@ def _write(file: IO[bytes], form: str, blocks: Iterator[pd.DataFrame]) -> int:
     """Write lists in a format; return how many items they have."""
     n_items = 0
     if form == "parquet":
-        import pyarrow as pa
-        from pyarrow import parquet
-
         kinds = (pa.string(), pa.string(), pa.float64(), pa.int64())
         schema = pa.schema(list(zip(("user", "item", "estimate", "rank"), kinds, strict=True)))
-        with parquet.ParquetWriter(file, schema) as writer:
+        with pq.ParquetWriter(file, schema) as writer:
             for block in blocks:
                 texts = block.astype({"user": str, "item": str})
                 writer.write_table(pa.Table.from_pandas(texts, schema, preserve_index=False))

@@ -22,10 +22,10 @@ from harness.datasets.section import (
     find_file,
 )
 from harness.errors import DataError, suggestion
+from harness.lazy import pd
 from harness.sections import validated
 
 if TYPE_CHECKING:
-    import pandas as pd
     import surprise
 
     from harness.datasets.conversion import Table
@@ -306,8 +306,6 @@ class Ratings:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with the columns user, item, rating and, where known, timestamp."""
-        import pandas as pd
-
         columns: dict[str, NDArray[np.generic]] = {
             "user": self.user_ids[self.users],
             "item": self.item_ids[self.items],

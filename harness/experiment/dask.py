@@ -32,6 +32,7 @@ from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import LOOK_SECONDS, Check, ChildProcess, Pool, Task
 from harness.files import placed, read_regular
 from harness.kernels import n_threads
+from harness.lazy import pa
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Worker
@@ -272,8 +273,6 @@ class _Cluster:
 
 def pack(plan: Plan) -> Packed:
     """Return a plan for another process as compressed bytes."""
-    import pyarrow as pa
-
     data = pickle.dumps(plan.portable())
     return pa.compress(data, "zstd", asbytes=True), len(data)
 
@@ -309,8 +308,6 @@ def work(packed: Packed, job: str, request: bytes, limit: float | None, topic: s
 
 def _child(packed: Packed, job: str, threads: int) -> ChildProcess:
     """Return an idle child process that has a job's plan, or a new one; end the others."""
-    import pyarrow as pa
-
     with _lock:
         while _idle:
             owner, child = _idle.pop()

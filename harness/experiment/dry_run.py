@@ -17,6 +17,7 @@ from harness.errors import HarnessError, counted
 from harness.experiment.memory import available_bytes
 from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids, n_planned
+from harness.lazy import psutil
 from harness.metrics import Rankings
 from harness.results.record import distinct_names
 from harness.splits import Split
@@ -70,8 +71,6 @@ class DryRun(NamedTuple):
 
 def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] = ()) -> DryRun:
     """Plan an experiment, read and split its small data, and find what would stop a run."""
-    import psutil
-
     plan = Plan.from_config(config, overrides=overrides)
     experiment = plan.experiment
     faults = list(_missing_extras(plan))

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from harness.experiment.group_scores import TableGroups
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
 from harness.experiment.tuning import cut_grids
+from harness.lazy import pd
 from harness.metrics import Exposure, Metric, Scores
 from harness.results.display import BOUNDS, ROW
 from harness.results.outputs import OutputFiles
@@ -46,9 +46,6 @@ from harness.results.scores import RowValue, or_none
 from harness.results.sensitivity import Sensitivity
 from harness.results.store import CellRecord
 from harness.splits import Split
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TIED_SHARE = 0.05
 """A larger share of users whose score depends on ties gets a note."""
@@ -79,8 +76,6 @@ def evaluate(
     plan: Plan, cells: Sequence[Cell], pool: Pool, failures: Mapping[str, str]
 ) -> Evaluation:
     """Score every completed cell and describe every cell."""
-    import pandas as pd
-
     labels = [str(metric) for metric in plan.metrics]
     tables: dict[str, dict[str, list[tuple[int, Cell, CellName]]]]
     tables = defaultdict(lambda: defaultdict(list))
@@ -144,8 +139,6 @@ def users_of(
     name: CellName, ratings: Ratings, record: CellRecord, scores: Mapping[str, Scores]
 ) -> pd.DataFrame:
     """Return the scores of each user of a cell."""
-    import pandas as pd
-
     return pd.DataFrame(
         {key: name[key] for key in (*ROW, "seed", "fold")}
         | {"user": ratings.user_ids[record.users].astype(str)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from harness import evaluation, metrics, seeds, statistics
 from harness.errors import counted
 from harness.experiment.plan import Cell, Plan
 from harness.grouping import KNOWN, UNKNOWN, Groups, GroupSection, divide
+from harness.lazy import pd
 from harness.metrics import Metric, Rankings
 from harness.metrics.arrays import Floats
 from harness.rankings.pairs import offsets_of
@@ -29,9 +30,6 @@ from harness.results.record import (
 from harness.results.scores import infer, is_mean_of_users, or_none
 from harness.results.store import CellRecord
 from harness.splits import Split
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Judged = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Columns of test ratings: the position of the user among the lists, the item, the rating."""
@@ -126,8 +124,6 @@ class TableGroups:
                 yield from self._scores(division, cells)
 
     def _scores(self, division: _Division, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
-        import pandas as pd
-
         labels = [str(each) for each in division.wanted]
         rows = {cell.row: cell.algorithm for cell in cells}
         inside, outside, random = (

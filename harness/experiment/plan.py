@@ -22,6 +22,7 @@ from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
 from harness.errors import ConfigError, DataError, MetricError
 from harness.files import placed
+from harness.lazy import pd
 from harness.metrics import Metric
 from harness.results.record import CellName, DataInfo, SplitInfo, TableName, distinct_names
 from harness.results.store import key_of, short_key
@@ -421,8 +422,6 @@ class Plan:
 
     def check_metrics(self) -> None:
         """Raise an error if a metric lacks genres, or has no gain for some rating, of any part."""
-        import pandas as pd
-
         wanted = list(self.metrics)
         if self.is_tuned:
             wanted.append(metrics.parse(self.experiment.tuning.metric))

@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,12 @@ from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
 from harness.experiment.events import RunPlanned
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool
+from harness.lazy import pd
 from harness.results.display import ROW
 from harness.results.record import CellResult, FailedCell
 from harness.results.sensitivity import distributions, need_optuna, value_at
 from harness.results.store import key_of
 from harness.sections import Range, SearchSpace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_FAILED = 20
 """Trials without a score after which a search with a budget of seconds alone ends: a trial that
@@ -156,8 +154,6 @@ def describe(
     searches: Mapping[int, Search], cells: Sequence[CellResult | FailedCell]
 ) -> pd.DataFrame:
     """Write what searches did into the cells they were for; return every trial as a table."""
-    import pandas as pd
-
     rows = []
     of_row: dict[int, list[Search]] = defaultdict(list)
     for search in searches.values():

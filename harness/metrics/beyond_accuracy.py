@@ -51,19 +51,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import MetricError
 from harness.kernels import each_block, kernel
+from harness.lazy import scipy
 from harness.metrics.arrays import Exposure, Floats, Ints, Rankings, Ranks
 from harness.metrics.labels import THRESHOLD, Parameter, Params, metric
 from harness.metrics.ties import least_relevant
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 OF = Parameter(
     "of",
@@ -260,13 +258,11 @@ def calibration(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -
     All training ratings weigh the same, and so do all ranks. Items without a genre are left out;
     nan if nothing is left of the list or of the profile.
     """
-    from scipy.special import rel_entr
-
     top, genres = _top(lists, ks, exposure), _genres(exposure)
     shares = genres / np.maximum(genres.sum(axis=1, keepdims=True), 1)
     profile = _as_shares(_profile_sums(shares, exposure))
     mixed = ((1 - KEPT) * _as_shares(shown) + KEPT * profile for shown in _running(shares, top, ks))
-    divergences = [rel_entr(profile, each).sum(axis=1) for each in mixed]
+    divergences = [scipy.special.rel_entr(profile, each).sum(axis=1) for each in mixed]
     return np.asarray(np.maximum(np.stack(divergences, 1), 0.0))
 
 
@@ -443,14 +439,12 @@ def _is_relevant(
     return relevant
 
 
-def _by_user(exposure: Exposure, *, of_ratings: bool = False) -> csr_array:
+def _by_user(exposure: Exposure, *, of_ratings: bool = False) -> scipy.sparse.csr_array:
     """Return the training ratings, or 1 for each, as a matrix of users and items."""
-    from scipy.sparse import coo_array
-
     n_users = 1 + max(int(exposure.users.max()), int(exposure.list_users.max(initial=0)))
     given = exposure.ratings if of_ratings else np.ones(len(exposure.users))
     shape = (n_users, len(exposure.popularity))
-    by_user = coo_array((given, (exposure.users, exposure.items)), shape=shape).tocsr()
+    by_user = scipy.sparse.coo_array((given, (exposure.users, exposure.items)), shape=shape).tocsr()
     by_user.sum_duplicates()
     return by_user
 

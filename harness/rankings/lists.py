@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from harness.datasets.layout import ENDINGS, RATINGS, Kind, Roles, TextFormat
 from harness.errors import MetricError, suggestion
 from harness.kernels import group_rows
+from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import (
@@ -28,8 +29,6 @@ from harness.rankings.pairs import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from harness.datasets.conversion import Coded, Table
 
     Frame: TypeAlias = pd.DataFrame | Mapping[str, ArrayLike]
@@ -303,8 +302,6 @@ def match(
     Equal keys are tied, in the order of the rows or, with `by_name`, of the ids. With `by_rank`
     they are negative ranks, which must be 1, 2, 3, ...; what is not judged has relevance 0.
     """
-    import pandas as pd
-
     n_users, n_items = len(user_ids), max(1, len(item_ids))
     if not n_users:
         raise MetricError("recommendations: there is no row; give at least one user")
@@ -427,7 +424,5 @@ def read_table(
 
 def _extended(ids: Ids, column: Coded) -> tuple[Ints, int]:
     """Return codes of a column among ids, new ones numbered on, and how many ids there are."""
-    import pandas as pd
-
     codes, every = pd.factorize(np.concatenate([ids, column.ids]))
     return codes[len(ids) :][column.codes], len(every)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import MetricError
 from harness.kernels import each_block, group_rows, kernel
+from harness.lazy import pd
 from harness.metrics import Pairs, Rankings, dcg
 from harness.metrics.arrays import Floats, Ints, Ranks
 
@@ -178,8 +179,6 @@ def encode(ids: Ids) -> tuple[Ints, Ids]:
             present[shifted] = True
             codes = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
             return codes, (np.flatnonzero(present) + least).astype(ids.dtype)
-    import pandas as pd
-
     try:
         codes, unique = pd.factorize(ids, sort=True)
     except TypeError:

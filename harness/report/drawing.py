@@ -16,6 +16,7 @@ import numpy as np
 from harness import metrics
 from harness.errors import ResultsError
 from harness.files import refuse_link, write_output
+from harness.lazy import pd, scipy
 from harness.report.styles import INK, MUTED, plot_style
 from harness.report.summary import Summary, sentences, shortened, summarise
 from harness.results.best import NOT_PERSONALISED
@@ -24,7 +25,6 @@ from harness.results.runs import Run
 from harness.sections import folded
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -153,8 +153,6 @@ class Plot(ABC):
 
     def _frame(self, rows: Iterable[tuple[object, ...]], *columns: str) -> pd.DataFrame:
         """Return rows, each of an algorithm, as a frame; a ResultsError where there is none."""
-        import pandas as pd
-
         found = pd.DataFrame([*rows], columns=["algorithm", *columns])
         if found.empty:
             raise self._nothing(f"no algorithm has a value of {self.label}; nothing to plot")
@@ -327,8 +325,6 @@ def label_rows(axes: Axes, names: Iterable[str]) -> None:
 
 def spread_positions(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Move positions as little as possible until they are `gap` apart, or what room there is."""
-    from scipy.optimize import isotonic_regression
-
     n = len(wanted)
     if not n:
         return []
@@ -336,7 +332,7 @@ def spread_positions(wanted: Sequence[float], gap: float, low: float, high: floa
     order = np.argsort(wanted, kind="stable")
     # Without the gaps before them, positions only must not decrease: least squares finds those.
     offsets = gap * np.arange(n)
-    starts = isotonic_regression(np.asarray(wanted)[order] - offsets).x
+    starts = scipy.optimize.isotonic_regression(np.asarray(wanted)[order] - offsets).x
     placed = np.empty(n)
     placed[order] = np.clip(starts, low, high - offsets[-1]) + offsets
     return placed.tolist()

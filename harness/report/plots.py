@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
+from harness.lazy import pd
 from harness.report.drawing import SUBTITLE, Plot, label_rows, scale_without, value_spans
 from harness.report.styles import COLOURS, FAINT, INK, MUTED
 from harness.report.summary import Summary, seconds_text, shortened
@@ -19,7 +20,6 @@ from harness.results.display import TIMES, plain
 from harness.results.runs import Run
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 SHORTEST = 1e-3
@@ -168,8 +168,6 @@ class _Distribution(Plot):
 
     def _select(self) -> pd.DataFrame:
         """Return mean and quantiles of the users' scores, a row for each algorithm."""
-        import pandas as pd
-
         users, label = self.table.users, self.label
         if label not in users or not users[label].notna().any():
             raise self._nothing(f"{label} has no scores per user; choose another")

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
+from harness.lazy import pd
 from harness.report import drawing
 from harness.report.drawing import LABEL, SUBTITLE
 from harness.report.styles import FAINT, INK, MUTED, algorithm_styles
@@ -23,7 +24,6 @@ from harness.results.display import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 WIDTH = 5.0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness import metrics, statistics
 from harness.config.experiment import Inference
 from harness.errors import ResultsError, counted, joined, suggestion
+from harness.lazy import pd
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.display import (
     DEFAULT_DECIMALS,
@@ -25,7 +26,6 @@ from harness.results.runs import Run
 from harness.results.scores import plain_rows, primary_metric
 
 if TYPE_CHECKING:
-    import pandas as pd
     from jinja2 import Environment
 
 ASSETS = Path(__file__).with_name("assets")
@@ -124,8 +124,6 @@ class ResultTable:
 
         P-values are corrected among all pairs of the table, or among these pairs alone.
         """
-        import pandas as pd
-
         compared = self.comparisons.get(label)
         if compared is None or not compared.pairs:
             return []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness.errors import HarnessError
+from harness.lazy import pd
 from harness.report.summary import ResultTable, Summary, p_text, sentences, summarise
 from harness.results.display import (
     TextTable,
@@ -36,8 +37,6 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
     It needs the packages ``booktabs`` and, for letters beyond ASCII, ``fontenc`` with ``T1``. Best
     values are bold; algorithms that share a raised letter are not significantly different.
     """
-    import pandas as pd
-
     summary, texts = summarise(run), []
     tables = summary.tables if place is None else [summary.table(place)]
     for number, table in enumerate(tables, 1):
@@ -76,8 +75,6 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
 
     Rounded by uncertainty, best values in bold, intervals and letters on hover, names escaped.
     """
-    import pandas as pd
-
     summary = summarise(run)
     table = summary.table(place)
     columns = ["algorithm", *summary.info.metrics, *SECONDS]
@@ -174,8 +171,6 @@ def parameter_tables(summary: Summary) -> list[TextTable]:
 
 def _tie_table(summary: Summary, table: ResultTable) -> TextTable:
     """Return the users whose score depends on ties, and the values under each rule for ties."""
-    import pandas as pd
-
     title = _titled("Ties", summary, table)
     of_cells = pd.DataFrame([{"": cell.algorithm} | cell.tied for cell in table.cells])
     shares = of_cells.groupby("").max().fillna(0.0) if len(of_cells) else of_cells
@@ -209,8 +204,6 @@ def _convention_table(summary: Summary, table: ResultTable) -> TextTable:
 
     Libraries with the same definition share a row.
     """
-    import pandas as pd
-
     entry = next((each for each in summary.info.conventions if each.table == table.key), None)
     if entry is None:
         return TextTable(_titled("Conventions", summary, table), sentences("absent"), table.number)

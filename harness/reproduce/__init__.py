@@ -24,6 +24,7 @@ from harness import metrics, rankings
 from harness.config.load import bundled
 from harness.datasets.section import CATALOGUE
 from harness.errors import DataError, MetricError, ResultsError, reason_of, suggestion
+from harness.lazy import scipy
 
 if TYPE_CHECKING:
     from harness.experiment.events import Watch
@@ -104,10 +105,12 @@ class Band:
         >>> str(Band.of_one_more([0.010, 0.012, 0.009, 0.011]))
         '0.002069 to 0.01893'
         """
-        from scipy.stats import t
-
         mean, spread = fmean(values), stdev(values)
-        half = float(t.ppf(0.995, len(values) - 1)) * spread * math.sqrt(1 + 1 / len(values))
+        half = (
+            float(scipy.stats.t.ppf(0.995, len(values) - 1))
+            * spread
+            * math.sqrt(1 + 1 / len(values))
+        )
         about = f"{len(values)} seeds gave {min(values):.4g} to {max(values):.4g}"
         return cls(mean - half, mean + half, about)
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness import metrics
 from harness.datasets.section import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
+from harness.lazy import pd
 from harness.results.compare import common_metrics, run_names
 from harness.results.record import LONGEST_VALUE, DataInfo, RowResult, distinct_names, flattened
 from harness.results.runs import Run, read_run
 from harness.results.scores import primary_metric
 from harness.sections import Section
 from harness.statistics import PostHoc, RankComparison, compare_ranks
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OF_ONE_DATA_SET = {"random_state", "date", "path", "train", "test", "label", "validation"}
 """Keys that may differ between data sets, or that are compared by themselves."""

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from harness import evaluation, metrics
 from harness.errors import MetricError, ResultsError, counted, suggestion
+from harness.lazy import pd
 from harness.metrics import Metric, Rankings
 from harness.rankings.lists import QRELS, RUN, TREC, Rows, match, read_table
 from harness.rankings.pairs import from_grouped, group_pairs
@@ -25,9 +26,6 @@ from harness.results.fields import Number, Record, Text, Word
 from harness.results.outputs import cells_of, evaluates
 from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, open_run
 from harness.results.scores import or_none, primary_metric
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SHOWN = 0.001
 """Smaller differences by a definition are not reported."""
@@ -249,8 +247,6 @@ def _share(mask: Any, n: int = 0) -> str:
 
 def _lists(rows: pd.DataFrame, truth: pd.DataFrame | None) -> Rankings:
     """Return the lists of all users of both tables; predictions hold their own truth."""
-    import pandas as pd
-
     if truth is None:
         return from_grouped(*group_pairs(rows["user"], rows["key"], rows["rating"]))
     sides = [pd.concat([rows[role], truth[role]]) for role in PAIR]
@@ -387,8 +383,6 @@ def _read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.D
 
     ``key`` orders lists, ``at`` is the place of the row.
     """
-    import pandas as pd
-
     from harness.datasets.cleaning import refuse_faults
 
     table = read_table(path, required, optional, form=form, refuse=False)
@@ -438,8 +432,6 @@ def _check_training(
     search: _Search, rows: pd.DataFrame, truth: pd.DataFrame | None, train: pd.DataFrame | None
 ) -> None:
     """Compare the test with the training pairs."""
-    import pandas as pd
-
     if train is None:
         search.skip("there are no training pairs; give --train", "test-in-training future")
         return

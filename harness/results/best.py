@@ -9,7 +9,7 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from ruamel.yaml import YAML
@@ -18,13 +18,11 @@ from harness import metrics
 from harness.config.experiment import GIVEN
 from harness.errors import ResultsError, counted, suggestion
 from harness.files import placed
+from harness.lazy import pd
 from harness.results.display import GROUP, best_rows, plain
 from harness.results.record import RowResult, RunInfo
 from harness.results.runs import Run
 from harness.sections import folded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
 """Algorithms whose estimates do not depend on the user, as `folded` writes their names."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.errors import ComparisonError
+from harness.lazy import pd
 from harness.results.display import ROW
 from harness.results.record import (
     AnyCell,
@@ -24,9 +25,6 @@ from harness.results.record import (
 from harness.results.runs import Run
 from harness.results.scores import infer
 from harness.results.store import short_key
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(eq=False)
@@ -222,8 +220,6 @@ def _distinguish(rows: Sequence[_Row], names: Sequence[str]) -> None:
 
 def _users(runs: Sequence[Run], rows: Sequence[_Row], labels: Sequence[str]) -> pd.DataFrame:
     """Return the scores of the users of all rows, under the names of the joined run."""
-    import pandas as pd
-
     columns = ["seed", "fold", "user", *labels]
     parts = []
     for number, run in enumerate(runs):

@@ -9,15 +9,13 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness import metrics
 from harness.errors import ResultsError, suggestion
+from harness.lazy import pd
 from harness.results.record import FEWEST_USERS, AnyCell, Bound, CellResult, GroupScores, RunInfo
 from harness.results.scores import deviation, mean_or_none, primary_metric
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GROUP = ("dataset", "split", "candidates")
 """What a table is called."""
@@ -106,8 +104,6 @@ class TextTable:
     @property
     def frame(self) -> pd.DataFrame:
         """The texts as a frame."""
-        import pandas as pd
-
         return pd.DataFrame([*self.rows], columns=pd.Index(self.columns))
 
     @property
@@ -278,8 +274,6 @@ def display_table(info: RunInfo) -> TextTable:
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
     allows; see `decimals`. A best value is highlighted unless it is alone in its table.
     """
-    import pandas as pd
-
     named: list[dict[str, Any]] = [row | {"shown": row_name(row)} for row in result_rows(info)]
     named += [row | {"shown": row["bound"]} for row in bound_rows(info)]
     order = [*info.tables].index
@@ -347,8 +341,6 @@ def to_markdown(info: RunInfo) -> str:
 
 def to_csv(info: RunInfo) -> str:
     """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
-    import pandas as pd
-
     return rounded_csv(pd.DataFrame(result_rows(info)))
 
 

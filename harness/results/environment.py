@@ -17,6 +17,7 @@ from typing import Self
 
 import harness
 from harness.datasets import cache_folder
+from harness.lazy import psutil
 from harness.results.fields import Amount, Count, Record, Text
 
 PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")
@@ -34,8 +35,6 @@ class Machine(Record):
     @cache
     def here(cls) -> Self:
         """Return those of this machine, without names of it or its user."""
-        import psutil
-
         return cls(
             system=platform.system(),
             processor=_processor(),

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from harness.config.experiment import Outputs
 from harness.errors import MetricError, ResultsError
 from harness.files import report_os_error
 from harness.kernels import group_rows
+from harness.lazy import pa, pd, pq
 from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings.pairs import offsets_of
 from harness.results.display import ROW
@@ -28,9 +29,6 @@ from harness.results.runs import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, read
 from harness.results.scores import RowValue
 from harness.results.store import CellRecord, are_possible
 from harness.splits import Split
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEFT_OUT = -1
 """The rank of a test item that does not count, and the length of a list that is not evaluated."""
@@ -42,9 +40,6 @@ class OutputFiles:
     """Writes the files of a run to a temporary folder, which ends with this object."""
 
     def __init__(self, wanted: Outputs) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         self.most = wanted.lists or 0
         folder = Path(tempfile.mkdtemp(prefix="harness-outputs-"))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -60,9 +55,6 @@ class OutputFiles:
         self, name: CellName, split: Split, section: CandidatesSection, record: CellRecord
     ) -> None:
         """Write the rows of a cell."""
-        import pandas as pd
-        import pyarrow as pa
-
         for file, writer in self._writers.items():
             lists = file == LISTS_FILE
             rows = _lists(split, record, self.most) if lists else _estimates(split, section, record)
@@ -95,8 +87,6 @@ def _lists(split: Split, record: CellRecord, most: int) -> dict[str, Any]:
 
 def _estimates(split: Split, section: CandidatesSection, record: CellRecord) -> dict[str, Any]:
     """Return every test pair, users as in the cell and the items of each as in the test set."""
-    import pandas as pd
-
     ratings, lists, pairs = split.ratings, record.rankings, record.pairs
     assert lists.items is not None
     items = ratings.items[split.test[np.argsort(ratings.users[split.test], kind="stable")]]
@@ -137,9 +127,6 @@ class Rescored(NamedTuple):
 
 def evaluates(path: Path) -> bool:
     """Return whether a file has the columns of a run's estimates; refuse a run's lists."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     names: set[str] = set()
     with suppress(pa.ArrowException, OSError):
         names = {*pq.read_schema(path).names}
@@ -157,8 +144,6 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
     The file has the rank of every test item, so that metrics of whole lists are exact; those of
     which items are shown need the training ratings: a MetricError, which names the metric.
     """
-    import pandas as pd
-
     if shown := next((metric for metric in wanted if metric.needs_items), None):
         raise MetricError(f"{shown}: {NO_TRAINING}; leave it out")
     seen: set[tuple[object, ...]] = set()
@@ -207,8 +192,6 @@ def _counts_zeros(metric: Metric) -> bool:
 
 def cells_of(path: Path) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
     """Yield the rows of each cell, which can begin and end inside a row group."""
-    import pandas as pd
-
     cells: list[tuple[tuple[object, ...], pd.DataFrame]] = []
     for part in read_parts(path, CELL | OUTPUTS[ESTIMATES_FILE]):
         frame = pd.concat([*(rows for _, rows in cells), part])
@@ -220,8 +203,6 @@ def cells_of(path: Path) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
 
 def _evidence(cell: pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.bool_], Rankings, Pairs]:
     """Return the users of a cell, whether their lists are evaluated, the lists and the pairs."""
-    import pandas as pd
-
     codes, names = pd.factorize(cell["user"])
     offsets, order = group_rows(codes, len(names))
     columns = {name: cell[name].to_numpy()[order] for name in OUTPUTS[ESTIMATES_FILE]}

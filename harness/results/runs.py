@@ -16,14 +16,12 @@ from pydantic_core import from_json
 from harness import metrics
 from harness.errors import ResultsError, reason_of, suggestion
 from harness.files import digest_of, read_regular, replace_folder, report_os_error, restore_folder
+from harness.lazy import pa, pd, pq, psutil
 from harness.results import display
 from harness.results.display import BOUNDS, GROUP, ROW
 from harness.results.record import AGAIN, FailedCell, RunInfo, read_info, to_json
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-
     from harness.results.outputs import OutputFiles
 
 NO_ROOM = 1e-12
@@ -122,8 +120,6 @@ class Run:
         those that finished, and ``n_failed``; ``error``, empty when every cell finished; ``table``
         and ``row``, the identities that ``run.users``, ``run.bounds`` and other runs use.
         """
-        import pandas as pd
-
         return pd.DataFrame(display.result_rows(self.info))
 
     @cached_property
@@ -134,8 +130,6 @@ class Run:
         averaged like the algorithms' values, NaN where it has no bounds, with ``<label>_sd`` as
         they have; ``table``.
         """
-        import pandas as pd
-
         rows = display.bound_rows(self.info)
         columns = ["bound", *GROUP, *self.info.metrics, "table"]
         return pd.DataFrame(rows, columns=None if rows else columns)
@@ -166,8 +160,6 @@ class Run:
         is about algorithms or these fitted models; and what `statistics.Comparison` has of pairs;
         ``equivalent`` is None without a margin.
         """
-        import pandas as pd
-
         return pd.DataFrame(
             {"metric": each.metric} | {key: each[key] for key in (*GROUP, "claim")} | dict(pair)
             for each in self.info.statistics
@@ -186,8 +178,6 @@ class Run:
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
         """
-        import pandas as pd
-
         means = ("low", "high", "letters", "rest", "rest_low", "rest_high")
         return pd.DataFrame(
             {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
@@ -208,8 +198,6 @@ class Run:
         groups of most and least value among those of 30 users or more, their ``difference``, and
         ``low`` and ``high``, its interval.
         """
-        import pandas as pd
-
         return pd.DataFrame(
             {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
             | {key: each for key, each in gap if key != "row"}
@@ -265,7 +253,7 @@ class Run:
         trials = self._tried()
         higher = metrics.parse(self.info.experiment.tuning.metric).higher_is_better
         own = {"index": list(CELL), "columns": "trial", "values": "value"}
-        searches = trials.pivot(**own).ffill(axis=1)  # noqa: PD010 - it would drop NaN
+        searches = trials.pivot(**own).ffill(axis=1)  # pivot_table would drop NaN
         best = searches.cummax(axis=1) if higher else searches.cummin(axis=1)
         means = best.groupby(list(ROW), sort=False).mean().reset_index()
         long = means.melt(list(ROW), var_name="trials", value_name="value", ignore_index=False)
@@ -496,10 +484,6 @@ def read_parts(
     path: Path, columns: Mapping[str, Kind], *, whole: bool = False
 ) -> Iterator[pd.DataFrame]:
     """Read these columns of a table that may come from anybody, by row group or as a whole."""
-    import psutil
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with pq.ParquetFile(path) as file:
             every = range(file.num_row_groups)

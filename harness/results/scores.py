@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Claim, Draw, Inference
+from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName
 from harness.statistics import SEED_TESTS, PairedTest
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 USUAL_RANK = 10
 LEVELS = ("split", "search", "model")

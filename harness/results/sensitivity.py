@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness.errors import AlgorithmError, MetricError, ResultsError
+from harness.lazy import pd
 from harness.metrics import Metric, conventions
 from harness.results.display import ROW
 from harness.results.record import (
@@ -29,7 +30,6 @@ from harness.results.store import CellRecord, CellStore
 from harness.sections import Range, SearchSpace
 
 if TYPE_CHECKING:
-    import pandas as pd
     from optuna.distributions import BaseDistribution
 
     from harness.results.runs import Run
@@ -166,8 +166,6 @@ def under_conventions(
     ``note`` where there is no value. Where the store has no longer all cells, the values in the run
     are used, if they are of the same metric at the same rank; else a ResultsError says so.
     """
-    import pandas as pd
-
     info = run.info
     collected = Sensitivity(info.metrics, role=role, k=k, threshold=threshold)
     finished = [cell for own in info.cells_of_rows.values() for cell in own if not cell.error]
@@ -233,8 +231,6 @@ def value_at(params: Mapping[str, Any], path: str) -> Any:
 
 def importance_frame(info: RunInfo, trials: pd.DataFrame) -> pd.DataFrame:
     """Return the shares that `Run.importance` describes."""
-    import pandas as pd
-
     optuna = need_optuna("importance of parameters")
     higher = metrics.parse(info.experiment.tuning.metric).higher_is_better
     searched = {each.title: each.search for each in info.experiment.algorithms} | info.spaces

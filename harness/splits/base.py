@@ -18,6 +18,7 @@ from pydantic import model_validator
 from harness import seeds
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
+from harness.lazy import pd
 from harness.sections import Kind
 
 Mask = NDArray[np.bool_]
@@ -309,8 +310,6 @@ def rounded(size: float, n: int, *, up: bool) -> int:
 
 def draw_users(ratings: Ratings, size: float, state: np.random.Generator, refusal: str) -> Rows:
     """Draw a share or a count of the users; `refusal` is the message where there are too few."""
-    import pandas as pd
-
     users = pd.unique(ratings.users)  # as they appear
     n = rounded(size, len(users), up=True)
     if n > len(users):

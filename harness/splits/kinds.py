@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
+from harness.lazy import pd
 from harness.sections import (
     Folds,
     Moment,
@@ -257,8 +258,6 @@ class MovieLensFolds(DrawnSplit):
         return len(self.folds)
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
-        import pandas as pd
-
         ids = [*ratings.user_ids, *ratings.item_ids]
         if odd := next((each for each in ids if not str(each).isdecimal()), None):
             raise SplitError(
@@ -353,8 +352,6 @@ class _PerUser(DrawnSplit):
 
     def _as_surprise(self, ratings: Ratings, few: Mask, state: int) -> list[Parts]:
         """Draw one row of each user, users as they appear; rows are grouped by user."""
-        import pandas as pd
-
         rows = np.arange(len(ratings))
         if self.too_few == "drop":
             rows = np.flatnonzero(~few[ratings.users])

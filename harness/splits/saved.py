@@ -20,6 +20,7 @@ from harness.datasets.layout import RATINGS, Kind, TextFormat
 from harness.datasets.section import DatasetSection
 from harness.errors import SplitError, reason_of
 from harness.files import placed, report_os_error, write_output
+from harness.lazy import pa, pd, pq
 from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 
 Ids = NDArray[np.object_]
@@ -183,8 +184,6 @@ def _rows_of_file(path: str, ratings: Ratings, within: Rows, base: Path | None) 
 
 def _rows(path: str, ratings: Ratings, within: Rows, users: Ids, items: Ids) -> Rows:
     """Return the row of each pair of ids, or refuse pairs without a rating within some rows."""
-    import pandas as pd
-
     user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users))
     item = pd.Index(ratings.item_ids).get_indexer(pd.Index(items))
     pairs = pd.Index(ratings.users.astype(np.int64) * ratings.n_items + ratings.items)
@@ -224,9 +223,6 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
         If there is nothing to write, the folds are of different data, or the file cannot be
         written.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     folds = [splits] if isinstance(splits, Split) else list(splits)
     path = Path(path)
     if not folds:
@@ -276,9 +272,6 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
     SplitError
         If the file is missing or broken, or was drawn from other data.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = Path(path)
     try:
         with pq.ParquetFile(path) as file:

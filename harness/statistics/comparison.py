@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import ComparisonError, counted, suggestion
 from harness.kernels import each_block
+from harness.lazy import pd, scipy
 from harness.statistics.resampling import (
     Floats,
     IntervalMethod,
@@ -31,9 +32,6 @@ from harness.statistics.variance import (
     over_users,
     two_way,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PairedTest = Literal["randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"]
 Correction = Literal["holm", "benjamini-hochberg", "none"]
@@ -200,8 +198,6 @@ def compare(
     >>> found.baseline[["first", "significant"]].to_numpy().tolist()
     [['A', True], ['B', False]]
     """
-    import pandas as pd
-
     table = np.asarray(scores, np.float64)
     seeds = None if by_seed is None else np.asarray(by_seed, np.float64)
     _check(table, names, baseline, n_resamples, confidence, test, seeds, ratio, margin)
@@ -430,9 +426,7 @@ def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
         steps = np.arange(len(adjusted), 0, -1) * adjusted[order]
         adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     elif correction == "benjamini-hochberg" and len(adjusted):
-        from scipy import stats  # half a second of every run that needs Holm's alone
-
-        adjusted = stats.false_discovery_control(adjusted, method="bh")
+        adjusted = scipy.stats.false_discovery_control(adjusted, method="bh")
     return adjusted
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from harness import seeds
 from harness.errors import ComparisonError, counted
+from harness.lazy import pd, scipy
 from harness.statistics.comparison import adjust, ranked_letters, table_fault
 from harness.statistics.resampling import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PostHoc = Literal["nemenyi", "holm"]
 N_DRAWS = 50_000
@@ -137,14 +135,11 @@ def compare_ranks(
     >>> round(float(found.friedman.p), 5)  # that six data sets agree by chance: 1 / 32
     0.03125
     """
-    import pandas as pd
-    from scipy import stats
-
     table = np.asarray(scores, np.float64)
     _check(table, names, rope, level)
     n, k = table.shape
     signed = table if higher_is_better else -table
-    ranks = stats.rankdata(-signed, axis=1)
+    ranks = scipy.stats.rankdata(-signed, axis=1)
     means = ranks.mean(axis=0)
     firsts, seconds = np.triu_indices(k, 1)
     turned = means[firsts] > means[seconds]
@@ -176,7 +171,9 @@ def compare_ranks(
             "wins": (is_best / is_best.sum(axis=1, keepdims=True)).sum(axis=0),
         }
     )
-    critical = stats.studentized_range.ppf(1 - level, k, np.inf) * np.sqrt(k * (k + 1) / (12 * n))
+    critical = scipy.stats.studentized_range.ppf(1 - level, k, np.inf) * np.sqrt(
+        k * (k + 1) / (12 * n)
+    )
     settings = (float(critical), post_hoc, rope, level, seed)
     note = _undecidable(n, k, post_hoc, level)
     return RankComparison(ranks, algorithms, pairs, friedman(ranks), *settings, note)
@@ -184,8 +181,6 @@ def compare_ranks(
 
 def friedman(ranks: Floats) -> Friedman:
     """Return Friedman's test of ranks, shape (n_datasets, n_algorithms)."""
-    from scipy import special, stats
-
     n, k = ranks.shape
     spread = float((ranks**2).sum()) - n * k * (k + 1) ** 2 / 4
     if spread < 1e-9:  # every data set calls all algorithms equal
@@ -194,22 +189,22 @@ def friedman(ranks: Floats) -> Friedman:
     chi_square = (k - 1) * float((sums**2).sum()) / spread
     rest = n * (k - 1) - chi_square
     f = (n - 1) * chi_square / rest if rest > 1e-9 else np.inf
-    p = stats.f.sf(f, k - 1, (k - 1) * (n - 1)) if np.isfinite(f) else 0.0
-    least = np.exp((1 - n) * special.gammaln(k + 1))
-    return Friedman(chi_square, float(stats.chi2.sf(chi_square, k - 1)), f, max(float(p), least))
+    p = scipy.stats.f.sf(f, k - 1, (k - 1) * (n - 1)) if np.isfinite(f) else 0.0
+    least = np.exp((1 - n) * scipy.special.gammaln(k + 1))
+    return Friedman(
+        chi_square, float(scipy.stats.chi2.sf(chi_square, k - 1)), f, max(float(p), least)
+    )
 
 
 def p_of_ranks(differences: Floats, n: int, k: int, post_hoc: PostHoc) -> tuple[Floats, Floats]:
     """Return the p-values of differences of mean ranks of all pairs, and the adjusted ones."""
-    from scipy import stats
-
     z = np.abs(differences) / np.sqrt(k * (k + 1) / (6 * n))
     n_pairs = k * (k - 1) // 2
     least = 2.0 * float(k * (k - 1)) ** -n
-    p = np.maximum(2 * stats.norm.sf(z), least)
+    p = np.maximum(2 * scipy.stats.norm.sf(z), least)
     if post_hoc == "holm":
         return p, adjust(p, "holm")
-    nemenyi = stats.studentized_range.sf(z * np.sqrt(2), k, np.inf)
+    nemenyi = scipy.stats.studentized_range.sf(z * np.sqrt(2), k, np.inf)
     return p, np.clip(nemenyi, min(n_pairs * least, 1.0), 1.0)
 
 

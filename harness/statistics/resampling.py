@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from harness import seeds
 from harness.kernels import each_block, kernel
+from harness.lazy import scipy
 
 Floats = NDArray[np.float64]
 IntervalMethod = Literal["bca", "percentile"]
@@ -42,10 +43,9 @@ def paired_t(differences: Floats) -> Floats:
 
     1 for fewer than two users, 0 for several users who all differ by the same amount.
     """
-    from scipy import stats
 
     def test(column: Floats) -> float:
-        return 0.0 if _is_constant(column) else float(stats.ttest_1samp(column, 0.0).pvalue)
+        return 0.0 if _is_constant(column) else float(scipy.stats.ttest_1samp(column, 0.0).pvalue)
 
     return _by_column(differences, test, fewest=2)
 
@@ -56,9 +56,9 @@ def wilcoxon(differences: Floats) -> Floats:
     With thousands of users it rejects equal algorithms too often (Ihemelandu and Ekstrand, SIGIR
     2023, doi:10.48550/arXiv.2305.02461).
     """
-    from scipy import stats
-
-    return _by_column(differences, lambda column: float(stats.wilcoxon(column).pvalue), fewest=1)
+    return _by_column(
+        differences, lambda column: float(scipy.stats.wilcoxon(column).pvalue), fewest=1
+    )
 
 
 def effect_size(differences: Floats) -> Floats:
@@ -362,8 +362,6 @@ def interval_of(
     is the quantile of the means at :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`. For a mean
     this acceleration is the jackknife's, which SciPy finds in quadratic time.
     """
-    from scipy.special import ndtr, ndtri
-
     means, values = means[~np.isnan(means)], values[~np.isnan(values)]
     if len(values) == 0:
         return np.nan, np.nan
@@ -374,13 +372,13 @@ def interval_of(
         observed, slack = values.mean(), SLACK * np.ptp(values)
         n_below = np.count_nonzero(means < observed - slack)
         n_equal = np.count_nonzero(np.abs(means - observed) <= slack)
-        bias = ndtri((n_below + n_equal / 2) / len(means))
+        bias = scipy.special.ndtri((n_below + n_equal / 2) / len(means))
         if np.isfinite(bias):  # not so few resamples that all lie on one side
             deviations = values - observed
             squares = deviations**2  # the power 3 takes sixty times as long as a product
             acceleration = (squares * deviations).sum() / (6 * squares.sum() ** 1.5)
-            shifted = bias + ndtri(tails)
-            tails = ndtr(bias + shifted / (1 - acceleration * shifted))
+            shifted = bias + scipy.special.ndtri(tails)
+            tails = scipy.special.ndtr(bias + shifted / (1 - acceleration * shifted))
     low, high = np.quantile(means, tails)
     return float(low), float(high)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness.lazy import scipy
 from harness.statistics.resampling import Floats
 
 POWER = 0.8
@@ -27,16 +28,12 @@ class StandardError(NamedTuple):
 
     def p_values(self, means: Floats) -> Floats:
         """Return two-sided p-values of the t-test of means against 0; 1 for a mean of 0."""
-        from scipy import special
-
-        p_values = 2.0 * special.stdtr(self.degrees, -self._ratio(np.abs(means)))
+        p_values = 2.0 * scipy.special.stdtr(self.degrees, -self._ratio(np.abs(means)))
         return np.asarray(np.where(means == 0, 1.0, np.nan_to_num(p_values, nan=1.0)))
 
     def interval(self, means: Floats, confidence: float) -> tuple[Floats, Floats]:
         """Return the ends of the t intervals of means."""
-        from scipy import special
-
-        half = special.stdtrit(self.degrees, (1 + confidence) / 2) * self.error
+        half = scipy.special.stdtrit(self.degrees, (1 + confidence) / 2) * self.error
         return means - half, means + half
 
     def detectable(self, level: float, power: float = POWER) -> Floats:
@@ -46,9 +43,10 @@ class StandardError(NamedTuple):
         distribution (Bloom 1995, doi:10.1177/0193841X9501900504); it is about other data of this
         design, not about the difference that was found.
         """
-        from scipy.special import stdtrit
-
-        quantiles = stdtrit(self.degrees, 1 - level / 2) + stdtrit(self.degrees, power)
+        special = scipy.special
+        quantiles = special.stdtrit(self.degrees, 1 - level / 2) + special.stdtrit(
+            self.degrees, power
+        )
         return np.asarray(quantiles * self.error)
 
     def equivalence(self, means: Floats, margin: float) -> Floats:
@@ -57,9 +55,7 @@ class StandardError(NamedTuple):
         The larger of two one-sided t-tests (TOST), against each end of the margin (Schuirmann 1987,
         doi:10.1007/BF01068419).
         """
-        from scipy import special
-
-        p_values = special.stdtr(self.degrees, -self._ratio(margin - np.abs(means)))
+        p_values = scipy.special.stdtr(self.degrees, -self._ratio(margin - np.abs(means)))
         return np.asarray(np.nan_to_num(p_values, nan=1.0))
 
     def _ratio(self, values: Floats) -> Floats:
