@@ -287,7 +287,9 @@ def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[str
             for answer, names in answers.items()
             if "every user" not in answer
         )
-        yield f"estimates for users without training ratings: {stated} (`fallback` exchanges them)"
+        if stated:
+            what = "estimates for users without training ratings"
+            yield f"{what}: {stated} (`fallback` exchanges them)"
     else:
         yield (
             "estimates for users without training ratings are those of "

@@ -115,6 +115,8 @@ def test_answers_are_stated_in_the_record_and_the_methods():
     assert any(expected in note for note in info.notes)
     text = dict(methods(info).paragraphs)["Algorithms"]
     assert "0 for every item (EASE)" in text
+    alike = harness.run(CONFIG | {"algorithms": ["ItemMean"]}, results=None).info
+    assert not any("`fallback`" in note for note in alike.notes)
     known = harness.run(CONFIG | {"split": "holdout"}, results=None).info
     assert "without training ratings" not in dict(methods(known).paragraphs)["Algorithms"]
 
