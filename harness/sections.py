@@ -29,6 +29,8 @@ from harness.errors import DataError
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a config to a value."""
+PATHS = frozenset({"path", "test", "train", "file"})
+"""Keys of data sets and splits that name files."""
 MOST_SECONDS = 31_536_000.0
 """A year: the longest time limit."""
 MOST_RATINGS = 2**40

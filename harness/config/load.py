@@ -26,7 +26,7 @@ from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, 
 from harness.datasets.section import is_ratings_file
 from harness.errors import ConfigError, Fault, reason_of, suggestion
 from harness.files import placed, read_regular
-from harness.sections import KeyPath, Kind, Section, dotted
+from harness.sections import PATHS, KeyPath, Kind, Section, dotted
 
 RUN_FILE = "run.json"
 MAX_RECORD_BYTES = 64_000_000
@@ -201,7 +201,8 @@ def folder_of(config: Mapping[str, object], config_file: str, run: Path | None) 
     """
     sections = [config.get("dataset"), config.get("split")]
     entries = [each for part in sections for each in (part if isinstance(part, list) else [part])]
-    paths = [str(each["path"]) for each in entries if isinstance(each, dict) and each.get("path")]
+    named = (each[key] for each in entries if isinstance(each, dict) for key in PATHS & each.keys())
+    paths = [str(path) for path in named if path and "{fold}" not in str(path)]
     below = Path(config_file).parent
     places = [below] if run is None else [below, run.parent.parent / below]
     found = (p for p in places if all(placed(each, p).exists() for each in paths))

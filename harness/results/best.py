@@ -22,7 +22,7 @@ from harness.lazy import pd
 from harness.results.display import GROUP, best_rows, plain
 from harness.results.record import RowResult, RunInfo
 from harness.results.runs import Run
-from harness.sections import folded
+from harness.sections import PATHS, folded
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
 """Algorithms whose estimates do not depend on the user, as `folded` writes their names."""
@@ -71,11 +71,11 @@ class Best(NamedTuple):
         if not isinstance(entry, dict):
             return entry
         moved = {key: self._moved(value, folder) for key, value in entry.items()}
-        if "path" in moved:
-            place = placed(moved["path"], self.folder)
+        for key in moved.keys() & PATHS:
+            place = placed(moved[key], self.folder)
             with suppress(ValueError):  # on another drive
                 place = Path(os.path.relpath(place, folder))
-            moved["path"] = place.as_posix()
+            moved[key] = place.as_posix()
         return moved
 
 

@@ -289,11 +289,13 @@ def test_a_run_is_used_from_another_folder(call, tmp_path, monkeypatch):
     here, there = tmp_path / "here", tmp_path / "there"
     for each in (here / "data", here / "configs", there):
         each.mkdir(parents=True)
-    shutil.copy("ratings.csv", here / "data" / "r.csv")
+    ratings = pd.read_csv("ratings.csv")
+    for name, rows in (("r", ratings), ("a", ratings[::2]), ("b", ratings[1::2])):
+        rows.to_csv(here / "data" / f"{name}.csv", index=False)
     (here / "configs" / "elsewhere_own.py").write_text(OWN)
     (here / "configs" / "mine.yaml").write_text(
         "dataset: ../data/r.csv\nalgorithms: ['elsewhere_own:Mine']\nmetrics: [rmse]\n"
-        "baselines: false\n"
+        "baselines: false\nsplit: {kind: predefined, test: '../data/{fold}.csv', folds: [a, b]}\n"
     )
     monkeypatch.chdir(here)
     assert call("run", "-q", "configs/mine.yaml")[0] == 0
@@ -302,6 +304,7 @@ def test_a_run_is_used_from_another_folder(call, tmp_path, monkeypatch):
     assert call("recommend", "../here/runs/mine")[1] == at_home
     assert call("best", "../here/runs/mine", "-o", "best.yaml")[0] == 0
     assert call("recommend", "best.yaml")[1] == at_home
+    assert call("run", "-q", "best.yaml")[0] == 0
     for run in ("../here/runs/mine", "runs/mine", "runs/mine"):  # a run repeats itself
         assert call("run", "-q", run)[0] == 0
         assert call("recommend", run)[1] == at_home
