@@ -165,6 +165,7 @@ def table(
 
 def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
     """Print the groups of a run."""
+    from harness import metrics
     from harness.results.display import frame_to_csv, group_tables
 
     if len(runs) > 1:
@@ -177,7 +178,9 @@ def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
         for each in tables:
             show_groups(each)
     elif form == "csv":
-        chosen = run.groups if label is None else run.groups[run.groups["metric"] == label]
+        chosen = run.groups
+        if label is not None:
+            chosen = chosen[chosen["metric"] == str(metrics.parse(label))]
         say(frame_to_csv(chosen, "%.8f").removesuffix("\n"), whole=True)
     else:
         texts = (each.latex if form == "latex" else each.markdown for each in tables)

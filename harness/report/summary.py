@@ -23,7 +23,7 @@ from harness.results.display import (
 )
 from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
 from harness.results.runs import Run
-from harness.results.scores import plain_rows, primary_metric
+from harness.results.scores import chosen_metric, plain_rows, primary_metric
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -169,11 +169,7 @@ class Summary:
 
     def metric(self, label: str | None) -> str:
         """Return a label of this run, the primary one for None."""
-        if label is not None and label not in self.info.metrics:
-            raise ResultsError(
-                f"{self.run.name}: no metric {label!r}; {suggestion(label, self.info.metrics)}"
-            )
-        return label or self.primary
+        return chosen_metric(label, self.info.metrics, f"{self.run.name}: no metric")
 
     def table(self, number: int) -> ResultTable:
         """Return a table by its number, from 1."""

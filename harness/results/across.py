@@ -15,7 +15,7 @@ from harness.lazy import pd
 from harness.results.compare import common_metrics, run_names
 from harness.results.record import LONGEST_VALUE, DataInfo, RowResult, distinct_names, flattened
 from harness.results.runs import Run, read_run
-from harness.results.scores import primary_metric
+from harness.results.scores import chosen_metric, primary_metric
 from harness.sections import Section
 from harness.statistics import PostHoc, RankComparison, compare_ranks
 
@@ -144,11 +144,8 @@ def across(
     """
     opened = [run if isinstance(run, Run) else read_run(run) for run in runs]
     names = run_names(opened)
-    for run, name in zip(opened, names, strict=True):
-        if metric is not None and metric not in run.info.metrics:
-            raise ResultsError(
-                f"{name}: no metric {metric!r}; {suggestion(metric, run.info.metrics)}"
-            )
+    for run, name in zip(opened, names, strict=True) if metric is not None else ():
+        metric = chosen_metric(metric, run.info.metrics, f"{name}: no metric")
     wanted = {"split": split, "candidates": candidates}
     tables = [
         table

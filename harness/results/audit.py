@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness import evaluation, metrics
-from harness.errors import MetricError, ResultsError, counted, suggestion
+from harness.errors import MetricError, ResultsError, counted
 from harness.lazy import pd
 from harness.metrics import Metric, Rankings
 from harness.rankings.lists import QRELS, RUN, TREC, Rows, match, read_table
@@ -25,7 +25,7 @@ from harness.results.display import GROUP
 from harness.results.fields import Number, Record, Text, Word
 from harness.results.outputs import cells_of, evaluates
 from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, open_run
-from harness.results.scores import or_none, primary_metric
+from harness.results.scores import chosen_metric, or_none
 
 SHOWN = 0.001
 """Smaller differences by a definition are not reported."""
@@ -494,10 +494,10 @@ def _of_run(run: Run, label: str | None) -> Audit:
     """Search a run; what its own rules exclude counts as checked."""
     info = run.info
     known = [each for each in info.metrics if metrics.parse(each).k]
-    if not known or (label or known[0]) not in known:
-        ways = suggestion(label, known) if known else "add ndcg@10 to its config, and run it"
-        raise ResultsError(f"{run.name}: has no {label or 'metric with a cut'}; {ways}")
-    search = _Search(label or primary_metric(known))
+    if not known:
+        ways = "add ndcg@10 to its config, and run it"
+        raise ResultsError(f"{run.name}: has no metric with a cut; {ways}")
+    search = _Search(chosen_metric(label, known, f"{run.name}: has no"))
     if not any(each.span for each in info.descriptions):
         search.skip("the run knows no timestamps", "future")
     for check in ["ties"] * (not info.ties) + ["ideal"] * (not info.conventions):

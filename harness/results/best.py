@@ -22,6 +22,7 @@ from harness.lazy import pd
 from harness.results.display import GROUP, best_rows, plain
 from harness.results.record import RowResult, RunInfo
 from harness.results.runs import Run
+from harness.results.scores import chosen_metric
 from harness.sections import PATHS, folded
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
@@ -132,9 +133,9 @@ def best(
     [{'name': 'BaselineOnly', 'params': {}}]
     """
     info = run.info
-    label = info.metrics[0] if metric is None else str(metrics.parse(metric))
-    if label not in info.metrics:
-        raise ResultsError(f"{info.name}: no metric {metric!r}; {suggestion(label, info.metrics)}")
+    label = info.metrics[0]
+    if metric is not None:
+        label = chosen_metric(metric, info.metrics, f"{info.name}: no metric")
     wanted = {"dataset": dataset, "split": split, "candidates": candidates}
     fits = [run.table[key] == name for key, name in wanted.items() if name is not None]
     table = run.table[np.logical_and.reduce([*fits, run.table["row"] != ""])].set_index("row")

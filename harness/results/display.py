@@ -12,10 +12,9 @@ from statistics import median
 from typing import Any
 
 from harness import metrics
-from harness.errors import ResultsError, suggestion
 from harness.lazy import pd
 from harness.results.record import FEWEST_USERS, AnyCell, Bound, CellResult, GroupScores, RunInfo
-from harness.results.scores import deviation, mean_or_none, primary_metric
+from harness.results.scores import chosen_metric, deviation, mean_or_none
 
 GROUP = ("dataset", "split", "candidates")
 """What a table is called."""
@@ -362,11 +361,10 @@ def group_tables(
     By default the metric is nDCG at 10, or the nearest that has groups. With `asked`, what the
     config does not ask for is left out. A ResultsError says so if no group has the metric.
     """
-    known = list(dict.fromkeys(entry.metric for entry in info.groups))
-    if label is not None and label not in known:
-        hint = suggestion(label, known) if known else "add `groups` to its config and run it again"
-        raise ResultsError(f"{info.name}: no groups with {label}; {hint}")
-    label = label or (primary_metric(known) if known else "")
+    known = dict.fromkeys(entry.metric for entry in info.groups)
+    if not known:
+        return []
+    label = chosen_metric(label, known, f"{info.name}: no groups with")
     titles = {each.title for each in info.experiment.groups}
     entries = [each for each in info.groups if each.metric == label]
     return [_group_table(info, each) for each in entries if each.title in titles or not asked]

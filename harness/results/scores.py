@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Claim, Draw, Inference
+from harness.errors import MetricError, ResultsError, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName
@@ -288,7 +290,7 @@ def plain_rows(frame: pd.DataFrame) -> list[dict[str, object]]:
     ]
 
 
-def primary_metric(labels: Sequence[str]) -> str:
+def primary_metric(labels: Iterable[str]) -> str:
     """Return the primary label of a run: nDCG at 10, or the nearest one."""
 
     def distance(metric: Metric) -> tuple[bool, bool, bool]:
@@ -296,3 +298,17 @@ def primary_metric(labels: Sequence[str]) -> str:
         return not is_ndcg or metric.k != USUAL_RANK, not is_ndcg, metric.needs_pairs
 
     return str(min(map(metrics.parse, labels), key=distance))
+
+
+def chosen_metric(label: str | None, known: Collection[str], lacks: str) -> str:
+    """Return a label as a run writes it, the primary one for None, or raise a ResultsError.
+
+    `lacks` begins the message: what has no such metric.
+    """
+    if label is None:
+        return primary_metric(known)
+    with suppress(MetricError):  # as NDCG@10 for ndcg@10; what is no label is not known either
+        label = str(metrics.parse(label))
+    if label not in known:
+        raise ResultsError(f"{lacks} {label!r}; {suggestion(label, known)}")
+    return label

@@ -67,7 +67,7 @@ def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
         ("plot one --metric rmsse", "no metric 'rmsse'; did you mean 'rmse'?"),
         ("plot one --kind spread --table 7", "no table 7; use one of 1:"),
         ("compare one runs/one", "runs/one: given twice; name each run once"),
-        ("table one --groups --metric rmse", "one: no groups with rmse; use one of ndcg"),
+        ("table one --groups --metric rmse", "one: no groups with 'rmse'; use one of ndcg"),
         ("table one two --groups", "--groups: the groups of one run at a time"),
         ("table one --metric ndcg@5", "--metric: needs --groups; add it"),
         ("plot one --kind groups --metric rmse", "rmse has no groups; add `groups` to the config"),
@@ -109,7 +109,7 @@ def test_groups_are_shown_in_every_form_with_the_same_numbers(call, tmp_path):
     run = harness.run(config | {"groups": groups}, results="runs")
     written = [run.folder / name for name in ("groups.csv", "gaps.csv")]
     assert [pd.read_csv(path).shape for path in written] == [run.groups.shape, run.gaps.shape]
-    shown = {form: call("table", "who", "--groups", "--format", form)[1]
+    shown = {form: call("table", "who", "--groups", "--format", form, "--metric", "NDCG@10")[1]
              for form in ("text", "markdown", "csv", "latex")}  # fmt: skip
     table = group_tables(run.info)[0]
     scores = next(each for each in run.info.groups if each.metric == "ndcg@10")

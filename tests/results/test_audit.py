@@ -236,7 +236,7 @@ def test_a_run_reports_what_it_has_recorded(tmp_path):
     assert by_id["unknown-ids"].effect["rmse"]["as it is"] == pytest.approx(rmse(of_mean))
     tied = [each for each in found.findings if each.id == "ties"]
     assert tied[0].effect["ndcg@5"] == dict(run.info.ties[0].rows[1].scores)
-    with pytest.raises(ResultsError, match="has no ndcg@7; did you mean 'ndcg@5'"):
+    with pytest.raises(ResultsError, match="has no 'ndcg@7'; did you mean 'ndcg@5'"):
         audit(run, metric="ndcg@7")
     with pytest.raises(ResultsError, match="a run has its own truth"):
         audit(run, train="t.csv")
