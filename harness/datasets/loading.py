@@ -47,7 +47,6 @@ LOCK_PATIENCE = 3600.0
 LINES = 200
 """Lines that are searched for a decimal comma."""
 
-_PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".zst")
 _PLAYS = TextFormat(
     encoding="utf-8",
     roles=Roles({"user": "text", "item": "text", "plays": "text"}, {}),
@@ -64,8 +63,6 @@ def load_file(section: DatasetSection, base: Path | None, progress: Progress | N
     """Load a file of one's own."""
     written = Path(str(section.path))
     path = find_file(written, base)
-    if section.format is None and path.suffix.casefold() in _PACKED:
-        raise DataError(f"{written}: packed; unpack it and give the file of ratings in it")
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     known = TextFormat(
         section.format,

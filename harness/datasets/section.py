@@ -195,10 +195,12 @@ def is_ratings_file(name: str) -> bool:
 def find_file(path: str | Path, base: Path | None) -> Path:
     """Return where a file of one's own is, or raise a DataError that says what is there."""
     place = placed(path, base)
-    if place.is_file():
+    folder, is_packed = place.parent, place.suffix.casefold() in _PACKED
+    if place.is_file() and not is_packed:
         return place
-    folder = place.parent
-    if place.is_dir():
+    if place.is_file():
+        found = "packed; unpack it and give the file in it"
+    elif place.is_dir():
         found = "a folder; give a file in it"
     elif place.exists():
         found = "not a regular file; give another"
@@ -252,6 +254,7 @@ Column = str | Annotated[int, Field(ge=1)]
 Encoding = Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"]
 
 _ENDINGS = (*ENDINGS, ".data", ".txt")
+_PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".zst")
 
 
 def checked_scale(scale: tuple[float, float]) -> tuple[float, float]:

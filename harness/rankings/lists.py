@@ -403,7 +403,8 @@ def read_table(
     from harness.datasets.reading import read_file
     from harness.datasets.section import find_file
 
-    ending = find_file(path, None).suffix.casefold()
+    place = find_file(path, None)
+    ending = place.suffix.casefold()
     if ending not in TREC and ENDINGS.get(ending) in (None, "dat"):
         raise MetricError(
             f"{path}: unknown kind of file {ending!r}; use .csv, .tsv or .parquet with a header, "
@@ -416,7 +417,7 @@ def read_table(
         required, optional = tuple(columns), ()
     kinds = {role: KINDS[role] for role in (*required, *optional)}
     wanted = Roles(kinds, NAMES, frozenset(optional) - frozenset(required), strict=True)
-    table = read_file(path, replace(known, roles=wanted), str(path))
+    table = read_file(place, replace(known, roles=wanted), str(path))
     if refuse:
         refuse_faults(table)
     return table

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from harness import datasets
 from harness.datasets import Ratings
 from harness.datasets.layout import RATINGS, Kind, TextFormat
-from harness.datasets.section import DatasetSection
+from harness.datasets.section import DatasetSection, find_file
 from harness.errors import SplitError, reason_of
 from harness.files import placed, report_os_error, write_output
 from harness.lazy import pa, pd, pq
@@ -98,7 +98,7 @@ class Predefined(SplitSection):
         usual = RATINGS.usual | {"fold": ()}
         roles = replace(RATINGS, kinds=kinds, usual=usual, optional=frozenset())
         known = TextFormat(header=True, columns={"fold": self.column}, roles=roles)
-        table = read_file(placed(path, base), known, path)
+        table = read_file(find_file(path, base), known, path)
         refuse_faults(table)
         users, items, labels = (
             table.ids[role].ids[table.ids[role].codes] for role in ("user", "item", "fold")

@@ -1,6 +1,7 @@
 """Rankings from recommendation frames, lists and files, with users on one side only."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -186,6 +187,12 @@ def test_a_file_that_cannot_be_used_says_where(tmp_path, name, text, message):
     path = write(tmp_path / name, text) if name else tmp_path / "none.csv"
     with pytest.raises(HarnessError, match=message):
         rankings.read(path)
+
+
+def test_a_path_may_begin_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path / "a.csv", "user,est,rating\n1,2,3\n")
+    assert rankings.read(Path("~/a.csv")).pairs.n_users == 1
 
 
 def test_a_truth_without_items_says_so(tmp_path):

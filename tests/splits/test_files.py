@@ -83,7 +83,7 @@ PAIRS, COLUMN = Predefined(test="x.test"), Predefined(file="x.test")
             r"u1.test: 12 of its ratings are also in u1.test; a rating is for training or for test",
         ),
         (Predefined(test="u{fold}.test", folds=[1, 3]), "", r"u3.test: no such file"),
-        (Predefined(file="y.csv"), "", r"y.csv: cannot be read \(no such file"),
+        (Predefined(file="y.csv"), "", r"y.csv: no such file in .*; check the path"),
         (COLUMN, "user,item,folds\n1,1,2\n", r"x.test:1: no column 'fold' .* mean 'folds'\?"),
         (COLUMN, "user,item,fold\n1,1,2\n1,2,\n", "x.test:3: no fold; fix the data"),
         (COLUMN, "user,item,fold\n,1,2\n", "x.test:2: no user; fix the data"),
