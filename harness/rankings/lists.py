@@ -19,6 +19,7 @@ from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import (
     Ids,
     as_floats,
+    as_ids,
     encode,
     from_grouped,
     group_pairs,
@@ -165,7 +166,7 @@ def from_lists(
     ]
     sides: tuple[Sequence[Sequence[Hashable] | Mapping[Hashable, float]], ...] = predictions, labels
     (items, judged), item_ids = _encoded(
-        [_objects([item for each in side for item in each]) for side in sides]
+        [as_ids([item for each in side for item in each]) for side in sides]
     )
     users, judges = (
         np.repeat(np.arange(len(side)), [len(each) for each in side]) for side in sides
@@ -372,14 +373,6 @@ def _united(columns: list[Coded]) -> tuple[list[Ints], Ids]:
     """Encode columns of a file together, in order of the text."""
     parts, ids = _encoded([each.ids for each in columns])
     return [part[each.codes] for part, each in zip(parts, columns, strict=True)], ids
-
-
-def _objects(values: list[Hashable]) -> Ids:
-    """Return ids as a column, numbers as numbers."""
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    numbers = all(isinstance(value, (int, np.integer)) for value in values)
-    return column.astype(np.int64) if numbers else column
 
 
 def _column(frame: Frame, name: str) -> Ids:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -97,9 +98,7 @@ def from_predictions(predictions: Iterable[object]) -> Rankings:
     if not rows:
         raise MetricError("predictions: empty; give at least one")
     users, estimates, ratings = zip(*rows, strict=True)
-    column = np.empty(len(users), dtype=object)
-    column[:] = users
-    return from_pairs(column, estimates, ratings)
+    return from_pairs(as_ids(users), estimates, ratings)
 
 
 def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> float:
@@ -167,6 +166,16 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
         return np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MetricError(f"{name}: {error}; give numbers only") from None
+
+
+def as_ids(values: Sequence[Hashable]) -> Ids:
+    """Return ids as a column, numbers of up to 64 bits as numbers."""
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    with suppress(OverflowError):
+        if all(isinstance(value, (int, np.integer)) for value in values):
+            return column.astype(np.int64)
+    return column
 
 
 def encode(ids: Ids) -> tuple[Ints, Ids]:

@@ -117,6 +117,10 @@ def test_lists_of_unequal_number_are_refused():
         rankings.from_lists([], [])
 
 
+def test_ids_of_more_than_64_bits_are_ids():
+    assert rankings.from_lists([[2**64, 3]], [{2**64: 2.0}]).relevance.tolist() == [2.0]
+
+
 def write(path, text):
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
