@@ -90,9 +90,10 @@ class Ratings:
         return len(self.ratings)
 
     def __repr__(self) -> str:
+        n_users, n_items, n_ratings = self.counts
         return (
-            f"<Ratings {self.name}: {len(self):,} ratings of {self.n_items:,} items by "
-            f"{self.n_users:,} users, {self.scale[0]:g} to {self.scale[1]:g}>"
+            f"<Ratings {self.name}: {n_ratings:,} ratings of {n_items:,} items by "
+            f"{n_users:,} users, {self.scale[0]:g} to {self.scale[1]:g}>"
         )
 
     @property
@@ -106,9 +107,17 @@ class Ratings:
         return len(self.item_ids)
 
     @property
+    def counts(self) -> tuple[int, int, int]:
+        """Users and items that have a rating, and ratings."""
+        n_users, n_items = (int(np.count_nonzero(np.bincount(codes)))
+                            for codes in (self.users, self.items))  # fmt: skip
+        return n_users, n_items, len(self)
+
+    @property
     def density(self) -> float:
-        """The rated part of all pairs of user and item, in [0, 1]."""
-        return len(self) / (self.n_users * self.n_items) if len(self) else 0.0
+        """The rated part of all pairs of user and item that have a rating, in [0, 1]."""
+        n_users, n_items, n_ratings = self.counts
+        return n_ratings / (n_users * n_items) if n_ratings else 0.0
 
     @cached_property
     def fingerprint(self) -> str:

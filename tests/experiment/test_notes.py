@@ -200,6 +200,13 @@ def test_conventions_that_give_all_the_same_are_marked(finished):
     assert notes["sklearn"] == notes["elliot"] == ""
 
 
+def test_users_and_items_that_filters_remove_are_not_counted():
+    plan = prepared(data(), metrics=["mae"], filters=[{"kind": "first-users", "n": 3}])
+    plan.ratings(0)
+    (found,) = plan.loaded()
+    assert (found.n_users, found.n_items, found.n_ratings) == (3, 10, 30)
+
+
 def test_a_split_is_noted_under_the_first_seed_alone():
     config = {"dataset": DATA, "split": {"kind": "holdout"}, "algorithms": ["ItemMean"]}
     noted = run(config | {"metrics": ["ndcg@3"], "seed": [3, 1]}, results=None).info["notes"]
