@@ -255,9 +255,11 @@ class TableGroups:
             sizes = {group.group: group.n_members for group in each.groups}
             n_unknown = sizes.get(UNKNOWN, 0)
             if each.title == KNOWN.title:
-                if self.adds_known:
+                if self.adds_known:  # a user may be known in one fold and unknown in another
+                    tested = (split.ratings.users[split.test] for split in self.splits.values())
+                    n_users = len(np.unique(np.concatenate([*tested])))
                     yield (
-                        f"{where}{n_unknown:,} of {counted(sum(sizes.values()), 'test user')} "
+                        f"{where}{n_unknown:,} of {counted(n_users, 'test user')} "
                         "are unknown to the model; `harness table RUN --groups` shows both apart"
                     )
             elif n_unknown and each.by != "popularity":

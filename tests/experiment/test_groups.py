@@ -167,6 +167,9 @@ def test_known_and_unknown_users_are_apart_without_being_asked_for(ratings):
     assert sizes == {"known": len(tested & known), "unknown": len(tested - known)}
     notes = " ".join(run.info.notes)
     assert f"{len(tested - known)} of {len(tested)} test users are unknown to the model" in notes
+    # Under another seed some of the unknown users are known.
+    seeds = make(ratings, split={"kind": "holdout", "test_size": 0.9}, seed=[0, 1])
+    assert "of 200 test users are unknown to the model" in " ".join(seeds.info.notes)
 
 
 def test_metrics_that_groups_cannot_have_are_named(ratings):
