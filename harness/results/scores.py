@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Claim, Draw, Inference
-from harness.errors import MetricError, ResultsError, suggestion
+from harness.errors import MetricError, ResultsError, joined, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName
@@ -164,7 +164,7 @@ class Design:
         if test == "nadeau-bengio":
             return "Tests are of the algorithms, for other random divisions of ratings like these"
         fixed = "" if "split" in self.varied else ", on these splits"
-        what = " and ".join(self.varied) or "no random number"
+        what = joined(self.varied) or "no random number"
         return f"Tests are of the algorithms, for users like these and other seeds ({what}){fixed}"
 
 

@@ -233,11 +233,13 @@ def compare(
         low, high = found.interval(np.concatenate([means, of_pairs]), confidence)
         errors = StandardError(found.error[n:], found.degrees[n:])
         p_values = errors.p_values(of_pairs)
-        if test == "two-way" and (len(seeds) < FEWEST_SEEDS or n_common.min() < FEWEST_USERS):
+        counts = (("seed", len(seeds), FEWEST_SEEDS), ("user", n_common.min(), FEWEST_USERS))
+        few = [counted(n, noun) for noun, n, fewest in counts if n < fewest]
+        if few and test == "two-way":
             note = (
-                f"with {len(seeds)} seeds and {n_common.min():,} users the test may find "
-                "differences that are not there, and misses many that are; it keeps its level from "
-                f"{FEWEST_SEEDS} seeds and {FEWEST_USERS} users on"
+                f"with {' and '.join(few)} the test may find differences that are not there, and "
+                f"misses many that are; it keeps its level from {FEWEST_SEEDS} seeds and "
+                f"{FEWEST_USERS} users on"
             )
     adjusted = adjust(p_values, correction)
     pairs = pd.DataFrame(

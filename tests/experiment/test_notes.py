@@ -189,7 +189,7 @@ def test_a_comparison_that_cannot_decide_is_noted_in_the_table_the_record_and_th
     entry = next(each for each in finished["statistics"] if each["metric"] == "ndcg@3")
     assert entry["note"] == reason
     assert reason[1:] in entry["method"]
-    assert reason in " ".join(text for _, text in methods(finished).paragraphs)
+    assert reason[1:] in " ".join(text for _, text in methods(finished).paragraphs)
     assert {pair["p_is_bound"] for pair in entry["pairs"]} <= {True, False}
 
 

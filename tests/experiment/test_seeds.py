@@ -13,6 +13,7 @@ from harness.config.load import load
 from harness.errors import ConfigError
 from harness.report.methods import methods
 from harness.results.runs import read_run
+from harness.results.scores import LEVELS, Design
 
 SMALL = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 1500}},
@@ -166,6 +167,8 @@ def test_splits_that_do_not_change_are_named():
     fixed = {"kind": "holdout", "test_size": 0.25, "random_state": 3}
     done = run(seeds={"split": 3}, split=fixed)
     assert done.info.statistics[0].about.endswith("other seeds (model), on these splits")
+    every = Design({}, "split", [*LEVELS], []).about("algorithms", "two-way")
+    assert every.endswith("other seeds (split, search and model)")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def said(run, **changes):
             "without a relevant item are counted as 0",
         ),
         ("metrics", "['ndcg(gain=binary(4), ties=first)@10']", "gain 1 from relevance 4 on"),
-        ("metrics", "['ndcg(gain=binary(4), ties=first)@10']", "equal estimates in input order"),
+        ("metrics", "['ndcg(gain=binary(4), ties=first)@10']", "estimates are in input order"),
         ("metrics", "['ndcg(discount=reciprocal)@10']", "gain / i with gain"),
         ("metrics", "['ndcg(base=e)@10']", "gain / ln(i + 1)"),
         ("metrics", "['ndcg(offset=2)@10']", "Also offset=2."),
@@ -197,7 +197,7 @@ def test_a_checklist_is_answered_by_the_run_or_not_at_all(plain_run, nasty):
     assert found["every cell finish?"] == "yes, all 3"
     other = answers(nasty.info)
     assert other["every cell finish?"] == "no: 4 of 24 failed"
-    assert "2 folds and seeds in all" in other["seed or fold?"]
+    assert other["seed or fold?"] == "1 seed, 2 folds and seeds in all"
     text = to_markdown(nasty.info)
     for heading, _ in methods(nasty.info).paragraphs:
         assert f"\n## {heading}\n" in text
@@ -212,9 +212,14 @@ def test_the_test_its_correction_and_bounds_of_p_values_are_named(plain_run):
     assert "(Benjamini and Hochberg 1995) at level 0.1" in text
     assert "90% intervals are BCa" in text
     assert "Holm" not in text
+    assert "level 0.1; a user's scores in several folds or seeds were averaged first." in text
     bounds = [pair.p_is_bound for each in plain_run.info.statistics for pair in each.pairs]
     text = said(plain_run)["Inference"]
     assert ("A p-value is an upper bound where no" in text) == any(bounds)
+    plain_run.info.statistics[0].claim = "algorithms"
+    text = said(plain_run, statistics={"test": "nadeau-bengio"})["Inference"]
+    assert "by the corrected t-test over folds and seeds" in text
+    assert "averaged" not in text  # it compares the means of folds
 
 
 def test_every_citation_of_the_text_is_listed_and_every_entry_cited(nasty):

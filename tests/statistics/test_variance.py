@@ -163,3 +163,6 @@ def test_three_users_and_two_seeds_are_compared_with_a_warning():
         "many that are; it keeps its level from 5 seeds and 25 users on"
     )
     assert "random effects of users and seeds with Holm's correction" in found.describe()
+    by_seed = np.random.default_rng(7).random((2, 30, 2))
+    found = compare(by_seed.mean(axis=0), ["A", "B"], test="two-way", by_seed=by_seed)
+    assert found.note.startswith("with 2 seeds the test may find")  # 30 users are enough
