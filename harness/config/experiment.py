@@ -225,8 +225,8 @@ class Tuning(Section):
     method: Literal["random", "grid", "tpe"] = "random"
     """Independent draws, every combination, or tree-structured Parzen estimators (Optuna)."""
     trials: int | None = Field(default=None, ge=1, le=100_000)
-    """Settings tried for each algorithm on each fold, no setting twice; 20 when neither budget is
-    given. From a larger grid, that number is drawn at random."""
+    """Settings tried for each algorithm on each fold, none twice except by `tpe`; 20 when neither
+    budget is given. From a larger grid, that number is drawn at random."""
     seconds: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
     """Seconds of fitting and scoring, of failed trials too, after which no further setting is
     tried."""
