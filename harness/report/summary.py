@@ -215,8 +215,8 @@ def headline(summary: Summary) -> list[str]:
         rest = [name for name in table.ranked(label) if name not in best]
         pairs = {pair.first: pair for pair in table.differences(label, best[0])} if best else {}
         compared = [pairs[name] for name in rest if name in pairs]
-        equal = [pair.first for pair in compared if pair.p_adjusted > table.level]
-        behind = next((pair for pair in compared if pair.p_adjusted <= table.level), None)
+        equal = [pair.first for pair in compared if not pair.significant]
+        behind = next((pair for pair in compared if pair.significant), None)
         values = {"table": table, "label": label, "best": best, "rest": rest, "equal": equal}
         if behind:
             error = ((behind.high or 0.0) - (behind.low or 0.0)) / 3.92

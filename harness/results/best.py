@@ -198,22 +198,28 @@ def _evidence(info: RunInfo, table: pd.DataFrame, row: RowResult, label: str) ->
     higher = metrics.parse(label).higher_is_better
     sentence = f"{row.algorithm}: {label} {own[label]:.4f}"
     others = f"Rows were not compared by {label}."
-    if letters := {*own.get(f"{label}_letters", "")} - {"."}:
+    differs = {
+        pair.second if pair.first == row.algorithm else pair.first: pair.significant
+        for each in info.statistics
+        if (each.table, each.metric) == (row.table, label)
+        for pair in each.pairs
+        if row.algorithm in (pair.first, pair.second)
+    }
+    if differs:
         low, high = own[f"{label}_low"], own[f"{label}_high"]
         level = info.experiment.statistics
         percent = f"{100 * level.confidence:g}% " if level is not None else ""
         if not math.isnan(low):
-            sentence += f" ({percent}interval over users {low:.4f} to {high:.4f})"
-        compared = table[table[f"{label}_letters"] != ""].drop(row.row)
-        shares = compared[f"{label}_letters"].map(lambda each: bool({*each} & letters)).astype(bool)
-        ahead = compared[label] > own[label] if higher else compared[label] < own[label]
+            sentence += f" ({percent}interval {low:.4f} to {high:.4f})"
+        values = table.set_index("algorithm")[label]
+        ahead = values > own[label] if higher else values < own[label]
         said = [
             f"{what}: {', '.join(names)}."
             for what, names in (
-                ("Not significantly different", compared.loc[shares, "algorithm"]),
-                ("Significantly better", compared.loc[~shares & ahead, "algorithm"]),
+                ("Not significantly different", [name for name in differs if not differs[name]]),
+                ("Significantly better", [name for name in differs if differs[name] & ahead[name]]),
             )
-            if len(names)
+            if names
         ]
         others = " ".join(said) or "Significantly better than every other row."
     seconds = own["fit_seconds"] + own["score_seconds"]
