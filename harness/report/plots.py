@@ -37,7 +37,7 @@ class _Tradeoff(Plot):
     name = "tradeoff"
     title = "Quality against time"
     caption = (
-        "Bars: intervals. Steps join the algorithms that no other is both faster and "
+        "Bars: confidence intervals. Steps join the algorithms that no other is both faster and "
         "better than." + OUTSIDE
     )
     inches = (2.7, 2.58, 0.03)
@@ -94,7 +94,7 @@ class _NdcgOverK(Plot):
     title = "Quality over k"
     caption = (
         "Names are in the order of the values at the last k. Bands (up to six algorithms): "
-        "intervals. ≈: the line lies on that of the name above." + OUTSIDE
+        "confidence intervals. ≈: the line lies on that of the name above." + OUTSIDE
     )
     quantity = "{family}@k"
     inches = (2.5, 0.8, 0.2)
