@@ -7,7 +7,7 @@ import importlib
 import inspect
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -54,6 +54,21 @@ def load(name: str) -> type:
             "`estimate(self, u, i)` for inner ids, as Surprise's own classes do"
         )
     return found
+
+
+def hidden(name: str, folders: Iterable[Path]) -> str:
+    """Return what is wrong if ``module:Class`` is not of the first folder that has the module."""
+    module_name = name.partition(":")[0]
+    imported = getattr(sys.modules.get(module_name), "__file__", None)
+    path = module_name.replace(".", "/")
+    files = (folder / f"{path}{end}" for folder in folders for end in ("/__init__.py", ".py"))
+    wanted = next(filter(Path.is_file, files), None)
+    if not imported or wanted is None or wanted.resolve() == Path(imported).resolve():
+        return ""
+    return (
+        f"{module_name!r} is already {imported} in this process, and not {wanted}; rename one of "
+        "them, or run each config by a command of its own"
+    )
 
 
 ESTIMATING = ("predict", "test")

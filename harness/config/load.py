@@ -21,7 +21,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import Event
 from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 
-from harness.algorithms import registry
+from harness.algorithms import own, registry
 from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
 from harness.datasets.section import is_ratings_file
 from harness.errors import ConfigError, Fault, reason_of, suggestion
@@ -422,11 +422,14 @@ def _algorithm_faults(document: Document) -> Iterator[Fault]:
     for position, row in enumerate(given if isinstance(given, list) else []):
         with suppress(ValidationError):
             algorithm = _ALGORITHM.validate_python(row)
-            if ":" in algorithm.name:  # a class in the config's folder, or here
-                for folder in (document.folder or Path(), Path()):
-                    if (place := str(folder.resolve())) not in sys.path:
-                        sys.path.append(place)
-            for key, message in registry.check(algorithm):
+            # A class is searched in the config's folder, then here.
+            folders = {each.resolve(): None for each in (document.folder or Path(), Path())}
+            if ":" in algorithm.name:
+                sys.path += [str(each) for each in folders if str(each) not in sys.path]
+            faults = registry.check(algorithm)
+            if ":" in algorithm.name and (message := own.hidden(algorithm.name, folders)):
+                faults = [(("name",), message)]
+            for key, message in faults:
                 inside = key if isinstance(row, dict) else ()
                 yield document.fault(("algorithms", position, *inside), message)
 

@@ -335,6 +335,17 @@ def test_an_own_algorithm_is_found_in_the_current_folder_and_beside_the_config(
     assert "Traceback" not in err
 
 
+def test_two_own_modules_of_one_name_are_not_confused(call, tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own_of_two_folders.py").write_text(OWN)
+        text = CONFIG.replace("Random", "'own_of_two_folders:Mine'")
+        (tmp_path / folder / "c.yaml").write_text(text)
+    assert "own_of_two_folders" in call.done("check", "one/c.yaml")
+    err = call.refused("check", "two/c.yaml")
+    assert f"is already {tmp_path}/one/own_of_two_folders.py in this process, and not " in err
+
+
 @pytest.mark.long
 def test_the_program_itself_finds_an_own_algorithm_in_worker_processes(tmp_path):
     (tmp_path / "own_of_a_program.py").write_text(OWN)
