@@ -103,7 +103,7 @@ def convert(
     where: str,
     at: Callable[[int], str] | None = None,
     *,
-    decimal: str = ".",
+    decimal: str = "",
     notes: Iterable[str] = (),
     flaws: Iterable[Flaw] = (),
 ) -> Table:
@@ -192,19 +192,21 @@ class _Conversion:
     def numbers(self, column: pa.ChunkedArray, role: str) -> NDArray[np.float64]:
         column = _plain(column)
         if _is_text(column.type):
-            if self.decimal != ".":
-                column = pc.replace_substring(column, self.decimal, ".")
             with suppress(pa.ArrowInvalid):
-                values = _floats(column)
+                values = _floats(self._with_points(column))
                 if np.isfinite(values).all():
                     return values
             fault = f"the {role} {{}} is not a number"
-            return self._each_text(column, _parse_numbers, np.nan, fault)
+            parse = lambda texts: _parse_numbers(self._with_points(texts))  # noqa: E731
+            return self._each_text(column, parse, np.nan, fault)
         if not _is_numeric(column.type):
             raise DataError(f"{role}s of type {column.type}; turn them into numbers")
         values = _floats(column)
         self._mark(np.isinf(values), lambda row: f"the {role} {values[row]} is not finite")
         return values
+
+    def _with_points(self, texts: pa.ChunkedArray) -> pa.ChunkedArray:
+        return pc.replace_substring(texts, ",", ".") if self.decimal == "," else texts
 
     def times(self, column: pa.ChunkedArray, role: str) -> NDArray[np.int64]:
         """Return seconds: of dates, or of whole numbers in the unit that their size shows."""

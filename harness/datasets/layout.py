@@ -178,28 +178,35 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
         raise DataError(
             f"{where}: {len(fields)} fields; a line must be {known.form}, with blanks between"
         )
+    header, columns = header_and_columns(fields, known, where)
+    return Layout(separator, header, len(fields), columns)
+
+
+def header_and_columns(
+    fields: Sequence[str], known: TextFormat, where: str
+) -> tuple[bool, dict[str, int]]:
+    """Return whether a first line is a header, and the position of each column that is there."""
+    roles = known.roles
     by_name = any(isinstance(column, str) for column in known.columns.values())
     header = known.header
     if header is None:
         header = by_name or roles.names_columns(fields)
         column = known.columns.get("rating")
         place = column - 1 if isinstance(column, int) else 2
-        marks = [mark.replace(known.decimal, ".") for mark in fields[place : place + 1]]
+        marks = [mark.replace(",", ".") for mark in fields[place : place + 1]]
         if not header and not all(map(is_number, marks or [""])):
             header = True
-            where += ": a header, it seems, as it has no rating"
+            where += ": a header, it seems, as it has no rating" * bool(marks)
     if header:
-        columns = find_columns(fields, known.columns, where, roles)
-    elif by_name:
+        return True, find_columns(fields, known.columns, where, roles)
+    if by_name:
         raise DataError(f"{where}: columns have names but the file no header; give positions")
-    else:
-        wanted = dict(known.columns)
-        for position, role in enumerate(roles.kinds, 1):
-            if role not in wanted and position <= len(fields) and position not in wanted.values():
-                wanted[role] = position
-        names = [f"column {n + 1}" for n in range(len(fields))]
-        columns = find_columns(names, wanted, where, roles)
-    return Layout(separator, header, len(fields), columns)
+    wanted = dict(known.columns)
+    for position, role in enumerate(roles.kinds, 1):
+        if role not in wanted and position <= len(fields) and position not in wanted.values():
+            wanted[role] = position
+    names = [f"column {n + 1}" for n in range(len(fields))]
+    return False, find_columns(names, wanted, where, roles)
 
 
 def separator_of(line: str, known: TextFormat) -> str:
@@ -306,7 +313,7 @@ def _position(column: str | int, names: Sequence[str], role: str, where: str) ->
                 f"use 1 to {len(names)}"
             )
         return column - 1
-    positions = [position for position, name in enumerate(names) if name.strip() == column]
+    positions = [position for position, name in enumerate(names) if name.strip() == column.strip()]
     if not positions:
         offered = suggestion(column, names[:50])
         raise DataError(f"{where}: no column {column!r} for the {role}; {offered}")

@@ -22,7 +22,7 @@ from harness.datasets import features
 from harness.datasets.cleaning import merge_pairs, outliers
 from harness.datasets.conversion import Coded, Table, convert
 from harness.datasets.download import Progress, Watched, fetch, find_local, inspect, open_member
-from harness.datasets.layout import RATINGS, Layout, Roles, TextFormat, find_columns, kind_of
+from harness.datasets.layout import RATINGS, Layout, Roles, TextFormat, header_and_columns, kind_of
 from harness.datasets.ratings import Ratings, load
 from harness.datasets.reading import (
     parquet_columns,
@@ -295,12 +295,8 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
     ({'user': 'userId', 'item': 'movieId', 'rating': 'stars'}, [2, 4.5], ',')
     """
     names, rows = first_lines(path)
-    # A first line of ratings has a number in its third field.
-    like_ratings = len(names) > 2 and re.fullmatch(r"\s*-?\d+([.,]\d*)?\s*", names[2])
-    header = not rows or bool(columns) or RATINGS.names_columns(names) or not like_ratings
-    found = dict(zip(RATINGS.kinds, range(len(names)), strict=False))
-    if header:
-        found = find_columns(names, dict(columns or {}), str(path))
+    known = TextFormat(header=None if rows else True, columns=columns or {})
+    header, found = header_and_columns(names, known, str(path))
     written = {role: names[place] if header else place + 1 for role, place in found.items()}
     section: Description = {"path": str(path), "columns": written}
     if rows:

@@ -21,7 +21,7 @@ from harness.datasets.section import (
     SyntheticSection,
     find_file,
 )
-from harness.errors import DataError, suggestion
+from harness.errors import DataError, counted, suggestion
 from harness.lazy import pd
 from harness.sections import validated
 
@@ -92,8 +92,8 @@ class Ratings:
     def __repr__(self) -> str:
         n_users, n_items, n_ratings = self.counts
         return (
-            f"<Ratings {self.name}: {n_ratings:,} ratings of {n_items:,} items by "
-            f"{n_users:,} users, {self.scale[0]:g} to {self.scale[1]:g}>"
+            f"<Ratings {self.name}: {counted(n_ratings, 'rating')} of {counted(n_items, 'item')} "
+            f"by {counted(n_users, 'user')}, {self.scale[0]:g} to {self.scale[1]:g}>"
         )
 
     @property

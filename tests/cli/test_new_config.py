@@ -144,6 +144,12 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     assert call("new", "c.yaml", "--dataset", "a.csv", "--columns", columns)[0] == 0
     section = read(tmp_path / "c.yaml").data["dataset"]
     assert section["columns"] == {"user": "who", "item": "what", "rating": "mark"}
+    (tmp_path / "bare.csv").write_text("7,30,film,.5\n7,10,film,4\n")
+    columns = "user=1,item=2,rating=4"
+    out = call.done("new", "b.yaml", "--dataset", "bare.csv", "--columns", columns)
+    assert "bare: 2 ratings of 2 items by 1 user, 0.5 to 4" in out
+    section = read(tmp_path / "b.yaml").data["dataset"]
+    assert section["columns"] == {"user": 1, "item": 2, "rating": 4}
     (tmp_path / "b.csv").write_text("user,item\n1,30\n")
     err = call.refused("new", "d.yaml", "--dataset", "b.csv")
     assert err.startswith("b.csv: no column of ratings beside user and item; add one, of 1s")

@@ -57,7 +57,7 @@ class TestLayouts:
             ),
             (
                 "what,how much,who\n30,4,7\n",
-                {"columns": {"user": "who", "item": "what", "rating": "how much"}},
+                {"columns": {"user": " who ", "item": "what", "rating": "how much"}},
                 UNDATED,
             ),
             (
@@ -99,6 +99,7 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv", "user,item,rating\n", r"a\.csv: no rows of data"),
         ("a.csv", "\n" + FIRST + "\n2,2,x,1\n", r"a\.csv:5: the rating 'x' is not a number; fix"),
         ("a.csv", FIRST + '2,2,"4,5",1\n', r"a\.csv:3: the rating '4,5' .* decimal: ','"),
+        ("a.csv", "7;30;4,5\n", r"a\.csv:1: the rating '4,5' .* decimal: ','"),
         ("a.csv", FIRST + "2,2,,1\n", r"a\.csv:3: no rating; fix the data, or `missing"),
         ("a.csv", FIRST + "2,2,NaN,1\n", r"a\.csv:3: no rating"),
         ("a.csv", FIRST + "\n2,2,NULL,1\n", r"a\.csv:4: no rating"),
@@ -138,6 +139,7 @@ def test_a_fault_is_named_with_file_and_line(load, name, content, message):
         ("1,2,3\n", {"columns": {"user": 2}}, r"no column for|would be both user and item"),
         ("a,b,c\n1,2,3\n", {"columns": {"user": "A"}}, r"no column 'A' for the user; did you mean"),
         ("1,2,3\n", {"header": False, "columns": {"user": "a"}}, r"names but the file no header"),
+        ("user;item;rating\n1;2;1.234,5\n", {"decimal": ","}, "the rating '1.234,5' is not a n"),
         ("\xe9,2,3\n", {"encoding": "utf-16"}, r"a\.csv: not utf-16 .*; name its encoding"),
     ],
 )

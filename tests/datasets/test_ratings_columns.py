@@ -49,7 +49,7 @@ def test_taken_rows_keep_codes_and_ids():
     assert part.users.tolist() == [2, 0]
     assert part.timestamps.tolist() == [9, 7]
     assert (part.n_users, part.counts, part.density) == (3, (2, 1, 2), 1.0)
-    assert " 2 ratings of 1 items by 2 users," in repr(part)
+    assert " 2 ratings of 1 item by 2 users," in repr(part)
     assert part.user_ids is ratings.user_ids
 
 
