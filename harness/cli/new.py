@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import sys
 import textwrap
 from collections.abc import Callable
@@ -87,7 +88,7 @@ def new(path: Path, columns: str | None, yes: bool, **given: str | int | None) -
         say(f"written to {written}")
     if data.faults:
         say(f"\nBefore a run, these rows need a decision:\n{data.faults}")
-    say(f"next: harness {'check' if data.faults else 'run'} {path}")
+    say(f"next: harness {'check' if data.faults else 'run'} {shlex.quote(str(path))}")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -69,7 +70,8 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
     write_output(output, text)
     for sentence in found.evidence:
         say(sentence)
-    say(f"written to {output}; use it with `harness run {output}` or `harness recommend {output}`")
+    config = shlex.quote(str(output))
+    say(f"written to {output}; use it with `harness run {config}` or `harness recommend {config}`")
     return 0
 
 

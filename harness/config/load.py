@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -170,7 +171,9 @@ def _hint(path: Path) -> str:
         near = f"{path}.yaml" if f"{path}.yaml" in beside else str(path)
         data = [each for each in every if each.stem == path.stem and is_ratings_file(each.name)]
         if data and near not in beside:
-            new = f"harness new {path.with_suffix('.yaml')} --dataset {data[0]}"
+            new = shlex.join(
+                ["harness", "new", str(path.with_suffix(".yaml")), "--dataset", str(data[0])]
+            )
             return f"did you mean {str(data[0])!r}, or `{new}`?"
         found = suggestion(near, beside)
         hint = found if found.startswith("did") else hint

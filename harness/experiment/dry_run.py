@@ -124,7 +124,8 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     elif n_all := n_cells * sum(trials or 0 for trials in n_trials):
         work += f" and up to {n_all:,} trials"
     facts = [*_facts(plan, divided), ("work", work)]
-    return DryRun(experiment.name, facts, rows, list(dict.fromkeys(notes)), faults)
+    notes, faults = list(dict.fromkeys(notes)), list(dict.fromkeys(faults))
+    return DryRun(experiment.name, facts, rows, notes, faults)
 
 
 @contextmanager

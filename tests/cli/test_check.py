@@ -115,6 +115,7 @@ def test_what_would_stop_a_run_is_a_fault(check, tmp_path, content, keys, messag
     code, out, err = check(**{"dataset": "a.csv", **keys})
     assert code == 2
     assert message in err
+    assert len(set(err.splitlines())) == len(err.splitlines())
     assert out.startswith("c\n")
     assert "Traceback" not in err
 

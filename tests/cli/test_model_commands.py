@@ -113,14 +113,14 @@ def test_a_path_in_the_home_folder_stays_there():
 
 def test_best_writes_a_config_that_runs_to_the_same_value(call, run):
     out = call.done(
-        "best", "first", "--metric", "ndcg@5", "--algorithm", "ItemMean", "-o", "deep/best.yaml"
+        "best", "first", "--metric", "ndcg@5", "--algorithm", "ItemMean", "-o", "a b/best.yaml"
     )
-    text = Path("deep/best.yaml").read_text()
+    text = Path("a b/best.yaml").read_text()
     assert "path: ../ratings.csv" in text
     assert "as_surprise: true" in text
     assert re.search(r"^# ItemMean: ndcg@5 0\.\d{4} \(95% interval 0\.", text, re.M)
-    assert "harness run deep/best.yaml" in out
-    out = call.done("run", "deep/best.yaml", "--quiet")
+    assert "`harness run 'a b/best.yaml'` or `harness recommend 'a b/best.yaml'`" in out
+    out = call.done("run", "a b/best.yaml", "--quiet")
     again = harness.read_run("runs/first-ItemMean")
     values = [each.table.set_index("algorithm")["rmse"]["ItemMean"] for each in (run, again)]
     assert values[0] == values[1]

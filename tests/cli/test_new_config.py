@@ -31,14 +31,14 @@ def faults(schema, data):
 
 
 def test_a_new_config_loads_and_every_key_stands_under_its_meaning(call, tmp_path, schema):
-    out = call.done("new", "mine/first.yaml")
-    assert "next: harness run mine/first.yaml" in out
-    path = tmp_path / "mine" / "first.yaml"
+    out = call.done("new", "mine/my first.yaml")
+    assert "next: harness run 'mine/my first.yaml'" in out
+    path = tmp_path / "mine" / "my first.yaml"
     lines = path.read_text().splitlines()
     assert lines[0] == FIRST_LINE
     assert json.loads((tmp_path / "mine" / "schema.json").read_text()) == schema
     as_written, _ = load(path)
-    assert as_written.name == "first"
+    assert as_written.name == "my-first"
     text = " ".join("\n".join(lines).replace("\n# ", " ").split())
     for key, field in Experiment.model_fields.items():
         if f" {key}: " in text or f"#{key}: " in text:
@@ -46,7 +46,7 @@ def test_a_new_config_loads_and_every_key_stands_under_its_meaning(call, tmp_pat
     # What is commented out are the defaults.
     bare = [line[1:] if re.match("#(  |[^ ])", line) else line for line in lines]
     assert bare != lines
-    uncommented, _ = load(parse("\n".join(bare), "a.yaml").data | {"name": "first"})
+    uncommented, _ = load(parse("\n".join(bare), "a.yaml").data | {"name": "my-first"})
     assert uncommented == as_written
 
 
