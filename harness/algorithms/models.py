@@ -317,7 +317,13 @@ def _predicted(
     with drawing_from(own_generator(model)):
         for place, (user, item) in enumerate(zip(*raw, strict=True)):
             prediction = model.predict(user, item, clip=clip)
-            estimates.flat[place] = prediction.est
+            try:
+                estimates.flat[place] = float(prediction.est)
+            except (TypeError, ValueError):
+                raise AlgorithmError(
+                    f"{type(model).__name__}: the estimate {str(prediction.est)[:40]} is no "
+                    "number; return a float from `estimate`"
+                ) from None
             impossible.flat[place] = prediction.details["was_impossible"]
     return estimates, impossible
 

@@ -156,9 +156,10 @@ class _Conversion:
             column = column.cast(pa.string())
         typed = column.type.value_type if is_coded else column.type
         if pa.types.is_decimal(typed) or not (_is_numeric(typed) or _is_text(typed)):
-            raise DataError(
-                f"{role} ids of type {typed}; turn the column into text, as .astype(str)"
-            )
+            what, how = f"{role} ids", "as .astype(str)"
+            if kind == "text":
+                what, how = f"the column {role!r}", "several values separated by '|'"
+            raise DataError(f"{what} of type {typed}; turn the column into text, {how}")
         if pa.types.is_null(typed):
             column = column.cast(pa.string())
         whole = _combined(column if is_coded else column.dictionary_encode())

@@ -107,7 +107,7 @@ class Holdout(DrawnSplit):
         assert n_train is not None  # a section has one of the two
         if n_train < 0 or n_test < 0 or n_train + n_test > n:
             raise SplitError(
-                f"{self.describe()}: needs more than the {n:,} ratings of the data; "
+                f"{self.describe()}: needs more than the {counted(n, 'rating')} of the data; "
                 "make test_size or train_size smaller"
             )
         order = np.random.RandomState(state).permutation(n) if self.shuffle else np.arange(n)
@@ -148,7 +148,7 @@ class _Folds(DrawnSplit):
         n, folds = len(ratings), []
         if self.n_splits > n:
             raise SplitError(
-                f"{self.describe()}: {n:,} ratings cannot fill {self.n_splits} folds; "
+                f"{self.describe()}: {counted(n, 'rating')} cannot fill {self.n_splits} folds; "
                 "lower n_splits"
             )
         rng = np.random.RandomState(state)  # one for all repetitions, as Surprise has it
@@ -551,10 +551,10 @@ class GlobalTime(DrawnSplit):
         if before.all() or not before.any():
             missing = "at or after" if before.all() else "before"
             first, last = _as_date(int(times.min())), _as_date(int(times.max()))
-            raise SplitError(
-                f"{name}: no rating is {missing} {_as_date(moment)}; choose a moment within "
-                f"{first} to {last}, where ratings are"
-            )
+            advice = f"choose a moment within {first} to {last}, where ratings are"
+            if first == last:
+                advice = f"all are of {first}, so use a split without time"
+            raise SplitError(f"{name}: no rating is {missing} {_as_date(moment)}; {advice}")
         note = f"training is before {_as_date(moment)}, test from then on"
         return [(np.flatnonzero(before), np.flatnonzero(~before))], (note,)
 
@@ -600,12 +600,15 @@ class Rolling(DrawnSplit):
         ordered = np.sort(times)
         end = int(ordered[-1]) + 1
         origins = [_moment(ordered, at) for at in given]
+        move, sort = "move or remove it", "sort them, or remove one"
+        if isinstance(self.origins, int):
+            move = sort = "use fewer origins, or a split without time"
         folds = []
         for number, (moment, following) in enumerate(pairwise([*origins, end]), 1):
             where = f"{self.describe()}: origin {number}, {_as_date(moment)},"
             if number < len(origins) and moment >= following:
                 after = f"origin {number + 1}, {_as_date(following)}"
-                raise SplitError(f"{where} is not before {after}; sort them, or remove one")
+                raise SplitError(f"{where} is not before {after}; {sort}")
             place = int(np.searchsorted(ordered, moment))
             start, stop = int(ordered[0]), following
             if isinstance(self.window, str):
@@ -622,7 +625,7 @@ class Rolling(DrawnSplit):
             for part, what, key in ((train, "training", "window"), (test, "test", "horizon")):
                 if len(part) == 0:
                     wider = f", or widen `{key}`" if getattr(self, key) else ""
-                    raise SplitError(f"{where} has no {what} rating; move or remove it{wider}")
+                    raise SplitError(f"{where} has no {what} rating; {move}{wider}")
             folds.append((train, test))
         named = [_as_date(moment) for moment in origins]
         named = named if len(named) < 6 else [named[0], "…", named[-1]]

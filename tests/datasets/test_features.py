@@ -106,6 +106,12 @@ def test_what_cannot_be_read_is_refused(load, tmp_path, content, keys, message):
         datasets.load(ratings, items={"path": "i.csv", **keys}, base=tmp_path)
 
 
+def test_lists_of_genres_are_no_ids(load):
+    items = pd.DataFrame({"movie": ["7"], "genres": [["Crime", "Drama"]]})
+    with pytest.raises(DataError, match=r"the column 'genres' of type list.* separated by '\|'"):
+        datasets.load(load("r.csv", RATINGS), items=items)
+
+
 @pytest.mark.parametrize(
     ("name", "role", "content", "expected"),
     [

@@ -137,12 +137,16 @@ class Constant(surprise.AlgoBase):
 
     def estimate(self, u, i):
         return float(self.value)
+
+class Nothing(surprise.AlgoBase):
+    def estimate(self, u, i):
+        pass
 """
 
 
 def test_a_failing_algorithm_is_a_row_that_says_why_and_is_tried_again(tmp_path, write_module):
     write_module("own_rows", MODULE)
-    rows = ["BaselineOnly", "own_rows:Fails"]
+    rows = ["BaselineOnly", "own_rows:Fails", "own_rows:Nothing"]
     for label, value in (("three", 3.0), ("odd", "nan")):
         rows.append({"name": "own_rows:Constant", "label": label, "params": {"value": value}})
     done = run(tmp_path, algorithms=rows)
@@ -150,11 +154,12 @@ def test_a_failing_algorithm_is_a_row_that_says_why_and_is_tried_again(tmp_path,
     assert errors["BaselineOnly"] == errors["three"] == ""
     assert "ValueError: no <luck> | today (own_rows.py:" in errors["own_rows:Fails"]
     assert "estimates are not numbers" in errors["odd"]
-    assert len(done.failed) == 2
+    assert "Nothing: the estimate None is no number; return a float" in errors["own_rows:Nothing"]
+    assert len(done.failed) == 3
     assert "no &lt;luck&gt; \\| today" in (tmp_path / "run" / "table.md").read_text()
     events = []
     run(watch=events.append, algorithms=rows)
-    assert started(events) == ["own_rows:Fails", "odd"]
+    assert started(events) == ["own_rows:Fails", "own_rows:Nothing", "odd"]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -378,6 +378,7 @@ TOO_FEW = (
     ("section", "users", "times", "message"),
     [
         (KFold(n_splits=4), "abc", None, "3 ratings cannot fill 4 folds; lower n_splits"),
+        (KFold(n_splits=2), "a", None, "1 rating cannot fill 2 folds"),
         (Holdout(test_size=0.5), "a", None, "holdout 50%: no training rating is left of 1; change"),
         (LeaveNOut(n=2), "abacad", None, TOO_FEW),
         (UserFraction(), "aab", None, r"1 user has a single rating \(as user 'b'\); filter"),
@@ -386,12 +387,17 @@ TOO_FEW = (
         (UserFraction(choose="latest"), "aabb", None, LATEST),
         (UserHoldout(choose="latest"), "aabb", None, LATEST),
         (GlobalTime(), "abc", None, "global time 0.8: columns has no timestamps; use a split with"),
-        (GlobalTime(), "abc", [5, 5, 5], "no rating is before 1970-01-01 00:00:05 UTC; choose a m"),
+        (
+            GlobalTime(),
+            "abc",
+            [5, 5, 5],
+            "before 1970-01-01 00:00:05 UTC; all are of 1970-01-01 00",
+        ),
         (GlobalTime(date=9), "abc", [5, 6, 7], r"at or after 1970-01-01 00:00:09 UTC; .* within"),
         (GlobalTime(date="1969-12-31"), "abc", [5, 6, 7], "is before 1969-12-31 00:00:00 UTC"),
         (Rolling(), "abc", None, "rolling 5 origins: columns has no timestamps; use a split with"),
-        (Rolling(origins=1), "abc", [5, 5, 5], "origin 1, 1970-.* has no training rating; move"),
-        (Rolling(origins=2), "abc", [4, 5, 5], "1, 1970-.*:05 UTC, is not before origin 2, .* so"),
+        (Rolling(origins=1), "abc", [5, 5, 5], "origin 1, 1970-.* has no training rating; use "),
+        (Rolling(origins=2), "abc", [4, 5, 5], "1, 1970-.*:05 UTC, is not before origin 2, .* us"),
         (Rolling(origins=[0.7, 0.1]), "abc", [4, 5, 6], "origin 1, .* is not before .* sort them"),
         (Rolling(origins=[5, 9]), "abc", [4, 5, 6], "origin 2, .* has no test rating; move or"),
         (
