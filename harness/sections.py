@@ -23,9 +23,9 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, ErrorDetails
 
-from harness.errors import DataError
+from harness.errors import DataError, suggestion
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a config to a value."""
@@ -76,8 +76,22 @@ def validated(section: type[S], given: object, where: str) -> S:
     try:
         return section.model_validate(given)
     except ValidationError as error:
-        parts = ((where, dotted(each["loc"]), each["msg"]) for each in error.errors())
-        raise DataError("\n".join(": ".join(filter(None, each)) for each in parts)) from None
+        lines = []
+        for each in error.errors():
+            missing = each["loc"][-1:] if each["type"] == "missing" else ()
+            path = dotted((*located(given, each["loc"]), *missing))
+            lines.append(": ".join(filter(None, (where, path, explained(each, section)))))
+        raise DataError("\n".join(dict.fromkeys(lines))) from None
+
+
+def located(data: object, location: KeyPath) -> KeyPath:
+    """Return a location in data without tags of unions and the index of a lone value."""
+    path: KeyPath = ()
+    for part in location:
+        inner = dict(enumerate(data)) if isinstance(data, list) else data
+        if isinstance(inner, dict) and part in inner:
+            path, data = (*path, part), inner[part]
+    return path
 
 
 class _OneOrMore:
@@ -146,6 +160,75 @@ class Kind(Section):
             read = BeforeValidator(cls.spelled_out, json_schema_input_type=str | kinds)
             section = Annotated[section, read]
         return handler.generate_schema(section)
+
+
+def explained(error: ErrorDetails, top: type[Section]) -> str:
+    """Return what one entry of ``ValidationError.errors()`` of a section found, and what to do."""
+    kind, found, location = error["type"], error["input"], error["loc"]
+    context = error.get("ctx", {})
+    if isinstance(found, dict | list):
+        shown = "a mapping" if isinstance(found, dict) else f"a list of {len(found)}"
+    else:
+        shown = repr(found)
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    match kind:
+        case "extra_forbidden":
+            inside = sections_at(top, location[:-1])
+            keys = {key for section in inside for key in section.model_fields}
+            return f"unknown key; {suggestion(location[-1], keys)}"
+        case "missing":
+            return "missing; add it"
+        case "union_tag_not_found":
+            kinds = [_kind(section) or "" for section in sections_at(top, location)]
+            return f"no `kind` given; {suggestion('', kinds)}"
+        case "union_tag_invalid":
+            tag = context["tag"]
+            return f"unknown kind {tag!r}; {suggestion(tag, _quoted(context['expected_tags']))}"
+        case "literal_error":
+            return f"found {shown}; {suggestion(found, _quoted(context['expected']))}"
+        case "value_error":
+            return str(context["error"])
+        case "string_pattern_mismatch":
+            return f"found {shown}; use up to 80 letters, digits, '.', '_' and '-', a letter first"
+        case "too_short":
+            return "empty; name at least one"
+        case _ if found is None:
+            return "empty; write a value"
+        case "list_type":
+            entry = "{…}" if isinstance(found, dict) else shown.strip("'")
+            return f"found {shown}; write a list: [{entry}]"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"found {shown}; it must be a mapping of keys to values"
+    expected = re.sub("^(Input should be|(Value|List|String) should) ", "", error["msg"])
+    return f"found {shown}; it must be {expected}"
+
+
+def _quoted(text: str) -> list[str]:
+    """Return the words that a message of Pydantic lists in quotation marks."""
+    return re.findall(r"'([^']*)'", text)
+
+
+def sections_at(top: type[Section], location: KeyPath) -> list[type[Section]]:
+    """Return the sections that may stand at a location, or around it if none does."""
+    sections = [top]
+    for part in location:
+        fields = [each.model_fields[part] for each in sections if part in each.model_fields]
+        inner = [each for field in fields for each in _sections(field.annotation)]
+        sections = inner or [each for each in sections if _kind(each) == part] or sections
+    return sections
+
+
+def _kind(section: type[Section]) -> str | None:
+    return section.model_fields["kind"].default if "kind" in section.model_fields else None
+
+
+def _sections(annotation: object) -> list[type[Section]]:
+    """Return every section that an annotation may hold, through lists, unions and Annotated."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        if issubclass(annotation, Kind) and _kind(annotation) is None:
+            return [*annotation.kinds]
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _sections(part)]
 
 
 def dotted(path: KeyPath) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -27,7 +26,7 @@ from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, 
 from harness.datasets.section import is_ratings_file
 from harness.errors import ConfigError, Fault, reason_of, suggestion
 from harness.files import placed, read_regular
-from harness.sections import PATHS, KeyPath, Kind, Section, dotted
+from harness.sections import PATHS, KeyPath, Section, dotted, explained, located, sections_at
 
 RUN_FILE = "run.json"
 MAX_RECORD_BYTES = 64_000_000
@@ -66,13 +65,7 @@ class Document:
 
     def known(self, location: KeyPath) -> KeyPath:
         """Return a location without tags of unions and the index of a lone value."""
-        path: KeyPath = ()
-        data: object = self.data
-        for part in location:
-            inner = dict(enumerate(data)) if isinstance(data, list) else data
-            if isinstance(inner, dict) and part in inner:
-                path, data = (*path, part), inner[part]
-        return path
+        return located(self.data, location)
 
     def fault(self, path: KeyPath, message: str) -> Fault:
         """Return what is wrong at a key, of the file or of an override."""
@@ -346,7 +339,7 @@ def _with_value(
         return value
     part, *rest = path
     if isinstance(part, str):
-        target = _sections_at(where)[0].spelled_out(target)
+        target = sections_at(Experiment, where)[0].spelled_out(target)
     if isinstance(target, dict) and isinstance(part, str):
         target[part] = _with_value(target.get(part, {}), rest, value, (*where, part))
     elif isinstance(target, list) and isinstance(part, int):
@@ -444,73 +437,6 @@ def _explained(error: ErrorDetails, document: Document) -> Fault:
         path = (*path, error["loc"][-1])
     elif error["type"] == "union_tag_invalid":  # a plain string has no key `kind`
         path = document.known((*error["loc"], "kind"))
-    return document.fault(path, _message(error))
-
-
-def _message(error: ErrorDetails) -> str:
-    kind, found, location = error["type"], error["input"], error["loc"]
-    context = error.get("ctx", {})
-    if isinstance(found, dict | list):
-        shown = "a mapping" if isinstance(found, dict) else f"a list of {len(found)}"
-    else:
-        shown = repr(found)
-        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-    match kind:
-        case "extra_forbidden":
-            if renamed := RENAMED.get(str(location[-1])):
-                return f"this key is now called `{renamed}`; rename it"
-            keys = {key for section in _sections_at(location[:-1]) for key in section.model_fields}
-            return f"unknown key; {suggestion(location[-1], keys)}"
-        case "missing":
-            return "missing; add it"
-        case "union_tag_not_found":
-            kinds = [_kind(section) or "" for section in _sections_at(location)]
-            return f"no `kind` given; {suggestion('', kinds)}"
-        case "union_tag_invalid":
-            tag = context["tag"]
-            return f"unknown kind {tag!r}; {suggestion(tag, _quoted(context['expected_tags']))}"
-        case "literal_error":
-            return f"found {shown}; {suggestion(found, _quoted(context['expected']))}"
-        case "value_error":
-            return str(context["error"])
-        case "string_pattern_mismatch":
-            return f"found {shown}; use up to 80 letters, digits, '.', '_' and '-', a letter first"
-        case "too_short":
-            return "empty; name at least one"
-        case _ if found is None:
-            return "empty; write a value"
-        case "list_type":
-            entry = "{…}" if isinstance(found, dict) else shown.strip("'")
-            return f"found {shown}; write a list: [{entry}]"
-        case "model_type" | "model_attributes_type" | "dict_type":
-            return f"found {shown}; it must be a mapping of keys to values"
-    expected = re.sub("^(Input should be|(Value|List|String) should) ", "", error["msg"])
-    return f"found {shown}; it must be {expected}"
-
-
-def _quoted(text: str) -> list[str]:
-    """Return the words that a message of Pydantic lists in quotation marks."""
-    return re.findall(r"'([^']*)'", text)
-
-
-def _sections_at(location: KeyPath) -> list[type[Section]]:
-    """Return the sections that may stand at a location, or around it if none does."""
-    sections: list[type[Section]] = [Experiment]
-    for part in location:
-        fields = [each.model_fields[part] for each in sections if part in each.model_fields]
-        inner = [each for field in fields for each in _sections(field.annotation)]
-        sections = inner or [each for each in sections if _kind(each) == part] or sections
-    return sections
-
-
-def _kind(section: type[Section]) -> str | None:
-    return section.model_fields["kind"].default if "kind" in section.model_fields else None
-
-
-def _sections(annotation: object) -> list[type[Section]]:
-    """Return every section that an annotation may hold, through lists, unions and Annotated."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        if issubclass(annotation, Kind) and _kind(annotation) is None:
-            return [*annotation.kinds]
-        return [annotation]
-    return [found for part in get_args(annotation) for found in _sections(part)]
+    renamed = RENAMED.get(str(path[-1])) if error["type"] == "extra_forbidden" else None
+    message = f"this key is now called `{renamed}`; rename it" if renamed else ""
+    return document.fault(path, message or explained(error, Experiment))

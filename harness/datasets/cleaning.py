@@ -12,8 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.datasets.conversion import NO_TIME, SHOWN, Coded, Flaw, Mask, Rows, Table, shown
-from harness.datasets.section import Policies, checked_scale
+from harness.datasets.section import DatasetSection, Policies
 from harness.errors import DataError, counted
+from harness.sections import validated
 
 _ADVICE = {
     "unreadable": "`unreadable: drop` drops",
@@ -42,8 +43,9 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
     this order; a row with two faults counts once. Notes say what was changed. One error names all
     rows with a fault whose policy is ``error``; see `DatasetSection` for the policies.
     """
-    scale, policies = chosen.pop("scale", None), dict.fromkeys(_ADVICE, "error") | chosen
-    duplicates, out_of_scale = str(policies["duplicates"]), policies["out_of_scale"]
+    section = validated(DatasetSection, {"path": "-", **chosen}, table.at(-1))
+    scale, policies = section.scale, dict[str, object](section.policies)
+    duplicates, out_of_scale = section.duplicates, section.out_of_scale
     if not len(table):
         raise DataError(f"{table.at(-1)}: no ratings; give a file that has some")
     notes: list[str] = []
@@ -66,10 +68,7 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         if out_of_scale != "keep":
             flaws += _extreme(ratings, scale, usable)
     elif scale is not None and len(given):
-        try:
-            low, high = checked_scale(scale)
-        except ValueError as error:
-            raise DataError(f"{table.at(-1)}: scale: {error}") from None
+        low, high = scale
         outside = usable & ((ratings < low) | (ratings > high))
         beyond = f"is outside the scale {low:g} to {high:g}"
         n_outside = int(np.count_nonzero(outside))

@@ -94,7 +94,7 @@ def test_columns_of_frames_and_parquet_become_text(load, tmp_path):
         ("i;t\n7;a\n", {"separator": ","}, "one column, 'i;t'; name the separator"),
         ("i,t\n", {}, "no rows of data"),
         (None, {}, "no such file in"),
-        ("i,t\n7,a\n", {"sep": ","}, "items: sep: Extra inputs"),
+        ("i,t\n7,a\n", {"sep": ","}, "items: sep: unknown key; use one"),
         (None, {"path": "i.parquet", "separator": ";"}, "a Parquet file needs no columns"),
     ],
 )

@@ -241,6 +241,19 @@ class TestPolicies:
         with pytest.raises(DataError, match=r"^columns: scale: \[3, 3\] is not a scale; give"):
             Ratings.from_columns([1], [1], [3], scale=(3, 3))
 
+    @pytest.mark.parametrize(
+        ("policy", "message"),
+        [
+            ({"duplicates": "max"}, "duplicates: found 'max'; use one of error, first, last, mean"),
+            ({"missing": "keep"}, "missing: found 'keep'; use one of"),
+            ({"out_of_scale": "cilp"}, "out_of_scale: found 'cilp'; did you mean 'clip'"),
+            ({"misssing": "drop"}, "misssing: unknown key; did you mean 'missing'"),
+        ],
+    )
+    def test_what_is_no_policy_is_refused(self, policy, message):
+        with pytest.raises(DataError, match=f"^columns: {message}"):
+            Ratings.from_columns([1], [1], [3], **policy)
+
     @pytest.mark.parametrize("scale", [None, (1, 5)])
     def test_nothing_left_is_an_error_that_says_why(self, scale):
         with pytest.raises(DataError, match=r"no ratings are left \(2 rows without a value"):
