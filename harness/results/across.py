@@ -244,6 +244,8 @@ def _check_datasets(tables: Sequence[_Table]) -> None:
                 "and splits are not further data sets: leave one out, or put them into one run "
                 "with `seed: [0, 1]`, which averages them"
             )
+    if not tables:
+        raise ComparisonError("across: no run; give runs of two data sets or more")
     if len(tables) < 2:
         raise ComparisonError(
             f"{tables[0].run_name}: one data set, {tables[0].data.name}; add runs of others, or "

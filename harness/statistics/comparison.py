@@ -18,6 +18,7 @@ from harness.statistics.resampling import (
     Floats,
     IntervalMethod,
     PairColumns,
+    check_words,
     effect_size,
     pair_intervals,
     paired_t,
@@ -177,8 +178,8 @@ def compare(
     Raises
     ------
     ComparisonError
-        If there are fewer than two algorithms, names or scores do not fit, a score is infinite, or
-        two algorithms have no user in common.
+        If there are fewer than two algorithms, names or scores do not fit, a score is infinite,
+        two algorithms have no user in common, or a setting is unknown or out of its range.
 
     References
     ----------
@@ -201,6 +202,11 @@ def compare(
     table = np.asarray(scores, np.float64)
     seeds = None if by_seed is None else np.asarray(by_seed, np.float64)
     _check(table, names, baseline, n_resamples, confidence, test, seeds, ratio, margin)
+    check_words(
+        "comparison",
+        test=(test, PairedTest), correction=(correction, Correction),
+        interval=(interval, IntervalMethod),
+    )  # fmt: skip
     n, level = len(names), 1 - confidence + 1e-12
     firsts, seconds = np.triu_indices(n, 1)
     known = (~np.isnan(table)).astype(np.float64)

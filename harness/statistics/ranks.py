@@ -14,7 +14,7 @@ from harness import seeds
 from harness.errors import ComparisonError, counted
 from harness.lazy import pd, scipy
 from harness.statistics.comparison import adjust, ranked_letters, table_fault
-from harness.statistics.resampling import Floats
+from harness.statistics.resampling import Floats, check_words
 
 PostHoc = Literal["nemenyi", "holm"]
 N_DRAWS = 50_000
@@ -113,7 +113,7 @@ def compare_ranks(
     ------
     ComparisonError
         If there are fewer than two data sets or algorithms, a score is missing, or a setting is
-        out of its range.
+        unknown or out of its range.
 
     References
     ----------
@@ -137,6 +137,7 @@ def compare_ranks(
     """
     table = np.asarray(scores, np.float64)
     _check(table, names, rope, level)
+    check_words("comparison of ranks", post_hoc=(post_hoc, PostHoc))
     n, k = table.shape
     signed = table if higher_is_better else -table
     ranks = scipy.stats.rankdata(-signed, axis=1)

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import seeds
+from harness.errors import ComparisonError, suggestion
 from harness.kernels import each_block, kernel
 from harness.lazy import scipy
 
@@ -36,6 +37,14 @@ LEAST_WORK = 10_000_000
 """Users times columns times resamples that are too few for another thread."""
 MOST_WORK = 5_000_000_000
 """Limit of users times pairs times resamples for more resamples: a few seconds."""
+
+
+def check_words(where: str, **settings: tuple[str, object]) -> None:
+    """Refuse a setting that is none of the words of its type."""
+    for key, (word, words) in settings.items():
+        if word not in get_args(words):
+            fault = f"unknown {key} {word!r}; {suggestion(word, get_args(words))}"
+            raise ComparisonError(f"{where}: {fault}")
 
 
 def paired_t(differences: Floats) -> Floats:
@@ -287,7 +296,7 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    values : ndarray of float64, shape (n_users, m)
+    values : array_like of float, shape (n_users, m)
         A score or a difference of scores for each user; NaN where there is none.
     confidence : float
         In (0, 1): how often such intervals contain the mean.
@@ -304,6 +313,11 @@ def bootstrap_interval(
         In the unit of the values; NaN for a column without a value, the mean itself for a column
         of equal values.
 
+    Raises
+    ------
+    ComparisonError
+        If there are no columns, or `method` is unknown.
+
     References
     ----------
     .. [1] B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical
@@ -315,7 +329,13 @@ def bootstrap_interval(
     >>> low.round().tolist(), high.round().tolist()
     ([44.0], [55.0])
     """
-    none = np.zeros(0, np.intp)
+    check_words("interval", method=(method, IntervalMethod))
+    if np.ndim(values) != 2:
+        raise ComparisonError(
+            f"interval: values of shape {np.shape(values)}; give a column for each mean, as "
+            "values[:, None]"
+        )
+    none, values = np.zeros(0, np.intp), np.asarray(values, np.float64)
     columns = PairColumns(values, none, none)
     return pair_intervals(columns, values.shape[1], confidence, n_resamples, method, seed)
 

@@ -96,6 +96,7 @@ def test_what_cannot_be_answered_is_refused_or_said(make):
     for runs, settings, message in (
         ([make(**ONE), make(**ONE, seed=1)], {}, "seeds and splits are not further data sets"),
         ([make(), make()], {}, "given twice"),
+        ([], {}, "across: no run; give runs of two data sets or more"),
         ([both], {}, "choose one with --candidates"),
         ([make()], {"metric": "ndcg@5"}, "no metric 'ndcg@5'; did you mean 'ndcg@10'?"),
         ([make()], {"split": "5-fold"}, "no split '5-fold'; use one of holdout 20%"),

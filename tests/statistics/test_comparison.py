@@ -128,6 +128,9 @@ def test_the_same_scores_twice_share_a_letter_and_have_no_effect(scores):
         ({"test": "two-way", "by_seed": np.zeros((3, 4, 2))}, r"by_seed of shape \(3, 4, 2\)"),
         ({"test": "nadeau-bengio", "by_seed": np.zeros((3, 5, 2))}, "ratio None; give test"),
         ({"margin": 0.0}, "margin 0.0; use a difference above 0"),
+        ({"test": "ttest"}, "unknown test 'ttest'; use one of nadeau-bengio, randomisation, t"),
+        ({"correction": "bonferroni"}, "unknown correction 'bonferroni'; use one of benj"),
+        ({"interval": "BCa"}, "unknown interval 'BCa'; did you mean 'bca'?"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(change, message):

@@ -101,6 +101,7 @@ def test_p_is_at_least_what_so_few_data_sets_can_give():
         ([[1], [2]], {}, "scores of shape (2, 1) for 2 names"),
         ([[1, np.nan], [1, 2]], {}, "a score is missing or infinite"),
         ([[1, 2], [1, 2]], {"rope": -0.1}, "use 0 or more, such as 0.01"),
+        ([[1, 2], [1, 2]], {"post_hoc": "tukey"}, "unknown post_hoc 'tukey'; use one of holm, nem"),
     ],
 )
 def test_bad_input_is_named(scores, settings, message):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from harness.errors import ComparisonError
 from harness.statistics import (
     bootstrap_interval,
     effect_size,
@@ -193,3 +194,15 @@ def test_ninety_five_of_a_hundred_intervals_hold_the_mean(values, method, mean):
     low, high = bootstrap_interval(values, n_resamples=2000, method=method)
     held = np.mean((low <= mean) & (high >= mean))
     assert abs(held - 0.95) <= 0.015
+
+
+@pytest.mark.parametrize(
+    ("values", "method", "message"),
+    [
+        (np.ones(3), "bca", r"values of shape \(3,\); give a column for each mean"),
+        (np.ones((3, 1)), "BCa", "unknown method 'BCa'; did you mean 'bca'?"),
+    ],
+)
+def test_an_interval_of_nothing_known_is_refused(values, method, message):
+    with pytest.raises(ComparisonError, match=message):
+        bootstrap_interval(values, method=method)
