@@ -43,11 +43,13 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
     this order; a row with two faults counts once. Notes say what was changed. One error names all
     rows with a fault whose policy is ``error``; see `DatasetSection` for the policies.
     """
+    if chosen.get("scale") is not None:
+        chosen["scale"] = np.asarray(chosen["scale"]).tolist()  # without NumPy's types
     section = validated(DatasetSection, {"path": "-", **chosen}, table.at(-1))
     scale, policies = section.scale, dict[str, object](section.policies)
     duplicates, out_of_scale = section.duplicates, section.out_of_scale
     if not len(table):
-        raise DataError(f"{table.at(-1)}: no ratings; give a file that has some")
+        raise DataError(f"{table.at(-1)}: no ratings; give data that have some")
     notes: list[str] = []
     flaws = [*table.flaws, *_missing(table)]
     usable = _without(flaws, len(table))

@@ -191,7 +191,7 @@ def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, l
             )
     if faults:
         shown = [f"{table.at(row)}: {faults[row]}" for row in sorted(faults)[:SHOWN]]
-        more = [f"{where}: {len(faults) - SHOWN:,} faults more"] * (len(faults) > SHOWN)
+        more = [f"{where}: {counted(len(faults) - SHOWN, 'fault')} more"] * (len(faults) > SHOWN)
         raise DataError("\n".join(shown + more))
     columns = {}
     for name, each in list(table.ids.items())[1:]:

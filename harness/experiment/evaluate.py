@@ -16,6 +16,7 @@ from harness import evaluation, metrics
 from harness.algorithms import registry
 from harness.candidates import Sampled
 from harness.datasets import Ratings
+from harness.errors import counted
 from harness.experiment.cell import FALLBACKS, compile_scoring
 from harness.experiment.events import Stage
 from harness.experiment.group_scores import TableGroups
@@ -315,7 +316,8 @@ def _notes_on_counts(cells: list[CellResult]) -> Iterator[str]:
         undefined[label] = max(undefined[label], score.n_undefined)
     for label, n_users in undefined.items():
         if n_users and not metrics.parse(label).definition.pooled:
-            yield f"{label}: up to {n_users:,} users a cell are undefined"
+            are = "is" if n_users == 1 else "are"
+            yield f"{label}: up to {counted(n_users, 'user')} a cell {are} undefined"
 
 
 def _notes_on_trials(cells: list[CellResult]) -> Iterator[str]:

@@ -149,7 +149,7 @@ class TestFrames:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (([], [], []), "columns: no ratings; give a file"),
+        (([], [], []), "columns: no ratings; give data"),
         (([1], [1, 2], [1]), r"columns: columns of \[1, 2\] rows; give them the same length"),
         (([1, "1"], [1, 2], [1, 2]), r"user ids of several types \(int, str\); turn the column"),
         (([True, False], [1, 2], [1, 2]), "user ids of type bool; turn the column into text"),
@@ -248,11 +248,13 @@ class TestPolicies:
             ({"missing": "keep"}, "missing: found 'keep'; use one of"),
             ({"out_of_scale": "cilp"}, "out_of_scale: found 'cilp'; did you mean 'clip'"),
             ({"misssing": "drop"}, "misssing: unknown key; did you mean 'missing'"),
+            ({"scale": 5}, "scale: found 5; it must be a valid tuple"),
         ],
     )
     def test_what_is_no_policy_is_refused(self, policy, message):
         with pytest.raises(DataError, match=f"^columns: {message}"):
             Ratings.from_columns([1], [1], [3], **policy)
+        assert Ratings.from_columns([1], [1], [3], scale=np.array([1, 5])).scale == (1, 5)
 
     @pytest.mark.parametrize("scale", [None, (1, 5)])
     def test_nothing_left_is_an_error_that_says_why(self, scale):
