@@ -356,12 +356,12 @@ def _checked(document: Document) -> Experiment:
         raise ConfigError(document.source, unprintable)
     faults: set[Fault] = set()
     named = data.get("dataset")
-    given = named[0] if isinstance(named, list) and named else ""
+    given = named[0] if isinstance(named, list) and named else named
     if isinstance(given, str) and given.startswith(GIVEN):  # the record of a run without its data
         data["dataset"] = "bundled"
         message = (
-            f"the ratings ({given.removeprefix(GIVEN)}) were given from Python; give them again as "
-            "harness.run(..., ratings=...), or name a file with --set dataset=FILE"
+            f"the ratings ({given.removeprefix(GIVEN)}) were given from Python; give them again "
+            "there as ratings=..., or name a file in their place"
         )
         faults.add(Fault(0, "dataset", message))
     try:

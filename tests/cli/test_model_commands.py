@@ -318,7 +318,7 @@ def test_data_from_python_are_given_again(call):
     config = {"algorithms": ["ItemMean"], "metrics": ["rmse"], "dataset": "bundled"}
     run = harness.run(config, ratings=ratings, results=None)
     assert len(harness.recommend(harness.fit_row(run, ratings=ratings), n=2)) == 120
-    with pytest.raises(harness.errors.HarnessError, match="given from Python"):
+    with pytest.raises(harness.errors.HarnessError, match=r"\(ratings\) were given from Python"):
         harness.fit_row(run)
 
 
