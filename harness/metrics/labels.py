@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.errors import MetricError, suggestion
+from harness.errors import MetricError, counted, suggestion
 from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
 from harness.metrics.ties import neutral, resolve
 
@@ -116,7 +116,7 @@ class Parameter:
         if word in self.words:
             fewest, most = _NUMBERS_BEHIND[self.words[word]]
             if not fewest <= len(value.numbers) <= most:
-                has = f"{self.name}={value} has {len(value.numbers)} numbers in brackets"
+                has = f"{self.name}={value} has {counted(len(value.numbers), 'number')} in brackets"
                 raise MetricError(f"{has}; write {word}{self.words[word]}")
             return self._canonical(word, value)
         if self.limits and plain is not None and self.limits[0] < plain < self.limits[1]:
@@ -138,7 +138,7 @@ class Parameter:
         if word == "random":
             seed = numbers[0] if numbers else 0.0
             if not seed.is_integer() or not 0 <= seed < 2**32:
-                raise MetricError(f"the seed of {value} is not one; use a whole number from 0")
+                raise MetricError(f"{value} is no seed; use a whole number from 0 to {2**32 - 1}")
             numbers = (seed,) if seed else ()
         return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
 
@@ -385,13 +385,13 @@ def parse(label: str) -> Metric:
     harness.errors.MetricError: ndgc@10: unknown metric 'ndgc'; did you mean 'ndcg'?
     >>> parse("ndcg@0")
     Traceback (most recent call last):
-    harness.errors.MetricError: ndcg@0: k is '0'; use a whole number from 1
+    harness.errors.MetricError: ndcg@0: k is '0'; use a whole number from 1 to 10,000,000
     """
     _check_text(label)
     try:
         return _read(label)
     except MetricError as error:
-        raise MetricError(f"{label.strip()}: {error}") from None
+        raise MetricError(f"{label.strip() or repr(label)}: {error}") from None
 
 
 def _read(label: str) -> Metric:
@@ -506,7 +506,7 @@ def _read_rank(definition: Definition, label: str, text: str | None) -> int | No
         raise MetricError(f"{definition.name} has no rank; leave @{text} out")
     sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
     if not (sound and 0 < int(text) <= GREATEST_K):
-        raise MetricError(f"k is {text!r}; use a whole number from 1")
+        raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")
     return int(text)
 
 

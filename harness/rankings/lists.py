@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.datasets.layout import ENDINGS, RATINGS, Kind, Roles, TextFormat
-from harness.errors import MetricError, suggestion
+from harness.errors import MetricError, listed
 from harness.kernels import group_rows
 from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
@@ -144,7 +144,7 @@ def from_lists(
     Raises
     ------
     MetricError
-        If there are not as many predictions as labels, or an item comes twice.
+        If there are not as many predictions as labels, one is no list, or an item comes twice.
 
     Examples
     --------
@@ -159,12 +159,18 @@ def from_lists(
         )
     if not len(predictions):
         raise MetricError("lists: there is no user; give at least one")
-    grades = [
-        float(grade)
-        for items in labels
-        for grade in (items.values() if isinstance(items, Mapping) else [1.0] * len(items))
-    ]
     sides: tuple[Sequence[Sequence[Hashable] | Mapping[Hashable, float]], ...] = predictions, labels
+    for each in (each for side in sides for each in side):
+        if isinstance(each, str) or not hasattr(each, "__len__"):
+            raise MetricError(f"lists: {each!r:.60} is no list of items; give one for every user")
+    grades = as_floats(
+        "labels",
+        [
+            grade
+            for items in labels
+            for grade in (items.values() if isinstance(items, Mapping) else [1.0] * len(items))
+        ],
+    )
     (items, judged), item_ids = _encoded(
         [as_ids([item for each in side for item in each]) for side in sides]
     )
@@ -172,7 +178,7 @@ def from_lists(
         np.repeat(np.arange(len(side)), [len(each) for each in side]) for side in sides
     )
     ranks = np.array([-float(rank) for each in predictions for rank in range(len(each))])
-    truth = Rows(judges, judged, np.array(grades))
+    truth = Rows(judges, judged, grades)
     return match(Rows(users, items, ranks), truth, np.arange(len(predictions)), item_ids)
 
 
@@ -357,6 +363,12 @@ def match(
 
 def _encoded(columns: list[Ids]) -> tuple[list[Ints], Ids]:
     """Encode columns of one kind of id together."""
+    import pandas as pd
+
+    for where, column in zip(("recommendations", "truth"), columns, strict=False):
+        if (missing := pd.isna(column)).any():
+            row = int(np.argmax(missing)) + 1
+            raise MetricError(f"{where}: row {row}: an id is missing; drop or name it")
     filled = [column for column in columns if len(column)]
     texts = [column[0] for column in filled if isinstance(column[0], str)]
     others = [column[0] for column in filled if not isinstance(column[0], str)]
@@ -378,7 +390,7 @@ def _united(columns: list[Coded]) -> tuple[list[Ints], Ids]:
 def _column(frame: Frame, name: str) -> Ids:
     if name not in frame:
         raise MetricError(
-            f"there is no column {name!r}; {suggestion(name, [str(each) for each in frame])}"
+            f"no column {name!r} among {listed([str(each) for each in frame], 10)}; rename one"
         )
     return np.asarray(frame[name])
 

@@ -94,6 +94,11 @@ def from_predictions(predictions: Iterable[object]) -> Rankings:
     >>> from_predictions([(2.5, 3), (4.5, 4), (4.0, 5)]).relevance.tolist()
     [4.0, 5.0, 3.0]
     """
+    if not isinstance(predictions, Iterable) or hasattr(predictions, "columns"):
+        raise MetricError(
+            f"predictions: of type {type(predictions).__name__}; give a list of them, of a "
+            "DataFrame zip(frame.user, frame.estimate, frame.rating)"
+        )
     rows = [_row(position, prediction) for position, prediction in enumerate(predictions)]
     if not rows:
         raise MetricError("predictions: empty; give at least one")
@@ -116,7 +121,8 @@ def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> fl
     Returns
     -------
     float
-        In [0, 1]; nan if no user has an item of positive gain.
+        In [0, 1], unless ``negative="keep"`` keeps negative gains; nan if no user has an item of
+        positive gain.
 
     Raises
     ------
@@ -149,8 +155,8 @@ def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
         row = (0, *prediction) if len(prediction) == 2 else tuple(prediction)
     else:
         raise MetricError(
-            f"predictions[{position}]: {prediction!r} is no prediction; give surprise.Prediction, "
-            "(estimate, rating) or (user, estimate, rating)"
+            f"predictions[{position}]: {prediction!r:.60} is no prediction; give "
+            "surprise.Prediction, (estimate, rating) or (user, estimate, rating)"
         )
     if row[2] is None:
         raise MetricError(
@@ -164,7 +170,7 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
     """Return a column as floats; `name` starts the message about a value that is no number."""
     try:
         return np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise MetricError(f"{name}: {error}; give numbers only") from None
 
 
@@ -190,8 +196,8 @@ def encode(ids: Ids) -> tuple[Ints, Ids]:
             return codes, (np.flatnonzero(present) + least).astype(ids.dtype)
     try:
         codes, unique = pd.factorize(ids, sort=True)
-    except TypeError:
-        raise MetricError("ids of several types cannot be put in order; use one type") from None
+    except TypeError as error:
+        raise MetricError(f"ids: {error}; use numbers alone or text alone") from None
     if (codes < 0).any():
         raise MetricError(f"row {int(np.argmin(codes)) + 1}: an id is missing; drop or name it")
     return codes.astype(np.int64, copy=False), np.asarray(unique)

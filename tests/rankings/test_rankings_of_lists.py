@@ -97,7 +97,12 @@ TRUTH = {"user_id": [1], "item_id": [8]}
         (RECO | {"item_id": [7, 7]}, TRUTH, "recommendations: item 7 comes twice for user 1"),
         (RECO, {"user_id": [1, 1], "item_id": [8, 8]}, "truth: item 8 comes twice for user 1"),
         ({"user_id": [1], "item_id": [7]}, TRUTH, "neither a column 'rank' nor 'score'; add one"),
-        ({"user": [1], "item_id": [7], "rank": [1]}, TRUTH, "no column 'user_id'; did you mean"),
+        (
+            {"user": [1], "item_id": [7], "rank": [1]},
+            TRUTH,
+            "no column 'user_id' among user, it",
+        ),
+        (RECO, {"user_id": [None], "item_id": [8]}, "truth: row 1: an id is missing; drop or name"),
         (RECO, TRUTH | {"weight": [math.nan]}, "truth: user 1, item 8: nan is not finite"),
         (RECO | {"rank": [1, "x"]}, TRUTH, "rank: could not convert"),
         (RECO, {"user_id": ["1"], "item_id": [8]}, "ids are text on one side, as '1', and numbers"),
@@ -115,6 +120,8 @@ def test_lists_of_unequal_number_are_refused():
         rankings.from_lists([[1], [2]], [[1]])
     with pytest.raises(MetricError, match="there is no user; give at least one"):
         rankings.from_lists([], [])
+    with pytest.raises(MetricError, match="lists: 1 is no list of items; give one for every user"):
+        rankings.from_lists([1, 2], [1, 2])
 
 
 def test_ids_of_more_than_64_bits_are_ids():

@@ -5,6 +5,7 @@ from decimal import Decimal
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -210,7 +211,10 @@ REFUSED = {
         ([Prediction("u", "i", None, 3.0, {})], r"predictions\[0\]: there is no true rating"),
         ([(1.0, 2.0), "ab"], r"predictions\[1\]: 'ab' is no prediction; give surprise.Prediction"),
         ([(1.0,)], r"predictions\[0\]: \(1.0,\) is no prediction"),
-        ([((1,), 2.0, 3.0), (1, 2.0, 3.0)], "ids of several types cannot be put in order"),
+        ([((1,), 2.0, 3.0), (1, 2.0, 3.0)], "ids: '<' not supported .*; use numbers alone"),
+        (3, "predictions: of type int; give a list of them"),
+        (pd.DataFrame({"estimate": [1.0]}), "predictions: of type DataFrame; give a list"),
+        ([(10**400, 1.0)], "estimates: int too large to convert to float; give numbers only"),
     ],
     rankings.from_matrix: [
         ([[1.0]], [[1.0, 2.0]], "give two matrices of users and items"),
