@@ -6,7 +6,7 @@ Everything here takes and gives raw ids, and models that Surprise itself fitted 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -66,7 +66,8 @@ def fit(model: surprise.AlgoBase, trainset: surprise.Trainset | surprise.Dataset
         trainset = trainset.build_full_trainset()
     if not isinstance(trainset, surprise.Trainset):
         raise AlgorithmError(
-            f"fit: a {type(trainset).__name__}; give a surprise.Trainset or a surprise.Dataset"
+            f"fit: a trainset of type {type(trainset).__name__}; give a surprise.Trainset or a "
+            "surprise.Dataset, as of Ratings.to_surprise()"
         )
     models.fit(model, trainset)
     return model
@@ -168,7 +169,10 @@ def recommend(
     Raises
     ------
     AlgorithmError
-        For unknown users, a model that is not fitted, or one that cannot take new users.
+        For unknown users, a model that is not fitted, one that cannot take new users, or an
+        argument out of its range.
+    DataError
+        For ratings that `fold_in` refuses.
 
     Examples
     --------
@@ -214,9 +218,11 @@ def recommend_in_blocks(
     >>> sum(len(block) for block in harness.recommend_in_blocks(model, n=3))
     2013
     """
-    if n < 1 or seen not in ("leave-out", "keep"):
+    whole = isinstance(n, int | np.integer) and not isinstance(n, bool)
+    if not whole or n < 1 or seen not in ("leave-out", "keep"):
         raise AlgorithmError(
-            f"recommend: n {n}, seen {seen!r}; n is at least 1, seen is 'leave-out' or 'keep'"
+            f"recommend: n {n!r}, seen {seen!r}; n is a whole number from 1, seen is 'leave-out' "
+            "or 'keep'"
         )
     if isinstance(users, str) or (users is not None and not isinstance(users, Iterable)):
         raise AlgorithmError(f"users: {users!r}; give a list of ids")
@@ -335,10 +341,10 @@ def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[A
         if len(names) < 2:
             raise AlgorithmError("pairs: one column; give a column of users and one of items")
         return pairs[names[0]].tolist(), pairs[names[1]].tolist()
-    rows = list(pairs)
+    rows = list(pairs) if isinstance(pairs, Iterable) else [pairs]
     for row in rows:
-        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) < 2:
-            raise AlgorithmError(f"pairs: {row!r}; give (user, item) pairs")
+        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) < 2:
+            raise AlgorithmError(f"pairs: {row!r:.60}; give (user, item) pairs")
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
@@ -374,7 +380,7 @@ def _checked_ratings(trainset: ColumnTrainset, ratings: object) -> pd.DataFrame:
         frame = ratings[["user", "item", "rating"]].reset_index(drop=True)
     elif not isinstance(ratings, Mapping):
         kind = type(ratings).__name__
-        raise DataError(f"ratings: found a {kind}; give {{item: rating}} or a DataFrame")
+        raise DataError(f"ratings: of type {kind}; give {{item: rating}} or a DataFrame")
     else:
         rows = [(NEW_USER, item, rating) for item, rating in ratings.items()]
         frame = pd.DataFrame(rows, columns=["user", "item", "rating"])

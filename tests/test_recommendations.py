@@ -201,7 +201,7 @@ def test_a_class_of_ones_own_works_but_takes_no_new_users(data):
 
 
 CASES = [
-    (lambda m: harness.fit(m, [("u", 1, 2.0)]), AlgorithmError, "a list; give a surprise.Trainset"),
+    (lambda m: harness.fit(m, [("u", 1, 2.0)]), AlgorithmError, "type list; give a surprise.Train"),
     (
         lambda m: harness.estimate(surprise.SVD(), []),
         AlgorithmError,
@@ -220,14 +220,16 @@ CASES = [
     (lambda m: harness.recommend(m, users=7), AlgorithmError, "7; give a list"),
     (lambda m: harness.recommend(m, least=5.5), AlgorithmError, "5.5 is above the scale"),
     (lambda m: harness.estimate(m, ["u0"]), AlgorithmError, "'u0'; give \\(user, item\\) pairs"),
-    (lambda m: harness.recommend(m, n=0), AlgorithmError, "n is at least 1"),
+    (lambda m: harness.estimate(m, [{"user": 7}]), AlgorithmError, "'user': 7.*; give"),
+    (lambda m: harness.recommend(m, n=0), AlgorithmError, "n is a whole number from 1"),
+    (lambda m: harness.recommend(m, n=2.0), AlgorithmError, "n 2.0, seen .*; n is a whole number"),
     (lambda m: harness.recommend(m, users=["u0", "x", "y"]), AlgorithmError, "2 of 3 .*'x', 'y'"),
     (lambda m: harness.recommend(m, seen="drop"), AlgorithmError, "'leave-out' or 'keep'"),
     (lambda m: harness.fold_in(m, {99: 4.0}), DataError, "items that .* not have \\(99\\)"),
     (lambda m: harness.fold_in(m, {1: 9.0}), DataError, "9.0; the scale .* is 1 to 5"),
     (lambda m: harness.fold_in(m, {1: float("nan")}), DataError, "nan; the scale"),
     (lambda m: harness.fold_in(m, {}), DataError, "none; give"),
-    (lambda m: harness.recommend(m, ["u0"]), DataError, "found a list; give {item: rating}"),
+    (lambda m: harness.recommend(m, ["u0"]), DataError, "of type list; give {item: rating}"),
     (
         lambda m: harness.fold_in(m, pd.DataFrame({"user": [1]})),
         DataError,
