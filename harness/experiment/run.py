@@ -73,6 +73,10 @@ def run(
         With every fault of the config, before anything is fitted.
     DataError, SplitError
         If the data cannot be loaded or split.
+    MetricError
+        If a metric does not define the gain of a rating, as of a negative one.
+    ResultsError
+        If the results cannot be written.
 
     Examples
     --------
@@ -213,6 +217,8 @@ def fit_row(
     ------
     AlgorithmError
         If several rows could be meant, or none of this name is there.
+    ConfigError
+        If the config has faults, or the run was given its data from Python and they are not here.
     CapacityError
         If the algorithm needs more memory than is free.
     DataError

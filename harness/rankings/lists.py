@@ -210,7 +210,9 @@ def from_matrix(relevance: ArrayLike, scores: ArrayLike) -> Rankings:
     return from_grouped(Pairs(offsets, keys.ravel(), grades.ravel()), np.arange(n_users))
 
 
-def read(path: Path, truth: Path | None = None, training: Path | None = None) -> Evidence:
+def read(
+    path: Path | str, truth: Path | str | None = None, training: Path | str | None = None
+) -> Evidence:
     r"""Read predictions, or recommendations and the truth about them.
 
     Tables are CSV, TSV or Parquet with a header. Ids are text: users ``01`` and ``1`` are
@@ -220,13 +222,13 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
 
     Parameters
     ----------
-    path : Path
+    path : Path or str
         Alone: a table of user, estimate and rating, with an item if there is one. With `truth`: a
         table of user, item and rank or estimate, or a TREC run.
-    truth : Path, optional
+    truth : Path or str, optional
         A table of user, item and, unless all are 1, rating; or TREC qrels. Users of either file
         count.
-    training : Path, optional
+    training : Path or str, optional
         A table of user and item; enables metrics of which items are recommended.
 
     Returns
@@ -244,10 +246,11 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
     --------
     >>> path = getfixture("tmp_path") / "predictions.csv"
     >>> _ = path.write_text("user,item,estimate,rating\n1,7,3.5,4\n1,8,4.5,5\n2,7,2.0,3\n")
-    >>> evidence = read(path)
+    >>> evidence = read(str(path))
     >>> evidence.rankings.users.tolist(), evidence.pairs.n_users
     (['1', '2'], 2)
     """
+    path, truth = Path(path), truth if truth is None else Path(truth)
     if truth is None:
         needed = ("user", "estimate", "rating") if training is None else ROLES
         tables = [read_table(path, needed, ("item",))]
@@ -262,7 +265,7 @@ def read(path: Path, truth: Path | None = None, training: Path | None = None) ->
             raise MetricError(
                 f"{path}: no column of rank or estimate; add one that orders each list"
             )
-    seen = None if training is None else read_table(training, ("user", "item"))
+    seen = None if training is None else read_table(Path(training), ("user", "item"))
     by_rank = truth is not None and "rank" in tables[0].numbers
     keys = -tables[0].numbers["rank"] if by_rank else tables[0].numbers["estimate"]
     users, user_ids = _united([table.ids["user"] for table in tables])

@@ -110,6 +110,8 @@ def best(
     ------
     ResultsError
         If no row or more than one table fits, the row has a failed cell, or no row has a value.
+    MetricError
+        If `metric` is no label.
 
     Notes
     -----

@@ -408,7 +408,7 @@ def read_run(folder: Path | str) -> Run:
     Parameters
     ----------
     folder : Path or str
-        ``results/<name>``.
+        ``results/<name>``, or the ``run.json`` in it.
 
     Raises
     ------
@@ -416,6 +416,7 @@ def read_run(folder: Path | str) -> Run:
         If there is no run, a file is missing or changed, or another version wrote it.
     """
     folder = Path(folder)
+    folder = folder.parent if folder.name == RUN_FILE else folder
     before = _stamp(folder)
     try:
         return _read_run(folder)

@@ -164,7 +164,7 @@ def test_the_largest_value_of_the_table_is_that_of_the_best_algorithm(done):
 
 
 def test_an_algorithm_that_failed_in_some_folds_is_marked_and_not_compared(partial):
-    done = read_run(partial.folder)
+    done = read_run(partial.folder / "run.json")
     row = done.table.set_index("algorithm").loc["Fails"]
     assert (row["n_cells"], row["n_failed"], row["ndcg@5_letters"]) == (2, 3, "")
     assert np.isfinite(row["ndcg@5"])
