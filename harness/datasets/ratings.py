@@ -106,12 +106,12 @@ class Ratings:
         """Number of items, including those without a row after `take`."""
         return len(self.item_ids)
 
-    @property
+    @cached_property
     def counts(self) -> tuple[int, int, int]:
         """Users and items that have a rating, and ratings."""
-        n_users, n_items = (int(np.count_nonzero(np.bincount(codes)))
-                            for codes in (self.users, self.items))  # fmt: skip
-        return n_users, n_items, len(self)
+        users, items = np.zeros(self.n_users, bool), np.zeros(self.n_items, bool)
+        users[self.users] = items[self.items] = True
+        return int(users.sum()), int(items.sum()), len(self)
 
     @property
     def density(self) -> float:

@@ -56,6 +56,11 @@ TUNED = {"algorithms": "[KNNBasic, {name: SVD, search: recommended}]", "tuning":
             "work 4 cells and up to 16 trials algorithm cells trials … KNNBasic 2 0 … SVD 2 16",
             "unknown",
         ),
+        (
+            {"filters": "[{kind: first-users, n: 5}]"},
+            "data good: 60 ratings of 12 items by 5 users, 1 to 5",
+            "unknown",
+        ),
         ({"split": "{kind: holdout, test_size: 25}"}, f"holdout 25 ratings: … {PERCENT}", "%:"),
         ({"split": "{kind: holdout, test_size: 0.25}"}, "split holdout 25%: ", PERCENT),
         ({"split": "{kind: holdout, test_size: 120}"}, "holdout 120 ratings: ", "percentage"),

@@ -173,6 +173,18 @@ def test_a_run_stores_what_its_methods_say_of_spaces_unknown_ones_and_packages()
     assert info.packages["harness"] != info.packages["numba"]
 
 
+def test_filtered_data_are_counted_as_the_filters_leave_them():
+    config = {
+        "dataset": "bundled",
+        "filters": [{"kind": "first-users", "n": 30}],
+        "algorithms": ["Random"],
+        "metrics": ["rmse"],
+    }
+    info = harness.run(config, results=None).info
+    left = f"of {info.descriptions[0].n_items:,} items by 30 users"
+    assert left in dict(methods(info).paragraphs)["Data"]
+
+
 def answers(info):
     """Return what a checklist answers, by the end of the question; None for no answer."""
     found = {}
