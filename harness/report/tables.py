@@ -180,8 +180,7 @@ def _tie_table(summary: Summary, table: ResultTable) -> TextTable:
     rules = list(next(iter(scores.values()), {}))
     names = [name for name in table.ranked(summary.primary) if name in shares.index]
     if not names or not (labels or rules):
-        caption = f"No metric of lists. {sentences('absent')}"
-        return TextTable(title, caption, table.number)
+        return TextTable(title, sentences("absent"), table.number)
     columns = ("algorithm", *(f"tied, {x}" for x in labels), *(f"ties={rule}" for rule in rules))
     rows = [
         (

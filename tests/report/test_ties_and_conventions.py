@@ -88,13 +88,13 @@ def test_definitions_that_do_not_distinguish_are_counted_with_the_reason(plain_r
 def test_what_is_missing_is_said_to_be_with_the_way_to_get_it(plain_run):
     run = changed(plain_run, ties=[], conventions=[])
     for table in sensitivity_tables(summarise(run)):
-        assert "its cells are not in the cache of this machine" in table.caption
-        assert "Run its config again" in table.caption
+        assert "No finished cell of this table has scores for it." in table.caption
+        assert "Run the config again" in table.caption
     first, *others = tie_table(run).columns
     assert first == "algorithm"
     assert all(column.startswith("tied, ") for column in others)
     assert tie_table(run).rows
-    assert "Run its config again" in section_of(build_page([run]))
+    assert "Run the config again" in section_of(build_page([run]))
 
 
 def test_several_runs_stand_in_one_table_under_their_own_names(plain_run, other_run):
