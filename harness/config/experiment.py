@@ -68,14 +68,14 @@ class AlgorithmConfig(Section):
 
     name: str = Field(min_length=1)
     """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of
-    AlgoBase. An import path is the only way in which a config names code to run."""
+    AlgoBase, which is imported and run."""
     library: str | None = None
     """With `model`, in place of a name: another library, as `cornac`; see `harness list
     libraries`. It is installed into an environment of its own at the first use."""
     model: str | None = None
     """The library's model, as `MF`."""
     python: str | None = None
-    """An interpreter that has the library, in place of an environment of its own."""
+    """An interpreter that has the library, in place of an environment of its own; it is started."""
     label: str | None = Field(default=None, min_length=1, max_length=80)
     """Name of the row in the table; by default the algorithm's name. Labels must differ."""
     params: dict[str, Any] = Field(default_factory=dict)
