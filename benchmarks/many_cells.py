@@ -2,7 +2,7 @@
 
     python benchmarks/many_cells.py SUBJECT... [--repeats 3] [--output figures.json]
 
-*tuning*: 1,004 trials and cells on ratings of the shape of MovieLens 100K, then the same run with
+*tuning*: 1,006 trials and cells on ratings of the shape of MovieLens 100K, then the same run with
 all of them stored. *statistics*: intervals and tests of up to 100 rows of 10,000 users. *report*:
 the page of a tuned run and of a run of 1,000 plain cells. *dask*: 1,000 cells that sleep, on 1, 2
 and 4 workers, against the sum of their seconds divided by the workers; and the cells of *tuning* on

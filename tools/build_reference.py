@@ -21,6 +21,7 @@ import click
 from harness import datasets, metrics
 from harness.algorithms import registry
 from harness.cli import _harness
+from harness.errors import joined
 from harness.report import styles
 from harness.sections import Range
 
@@ -169,8 +170,11 @@ def reproduced() -> Iterator[str]:
             ),
             right=("published", "here"),
         )
-        unlike = (each for each in findings if not each["verdict"].startswith("equal"))
-        yield _list(_text(note) for note in dict.fromkeys(each["note"] for each in unlike) if note)
+        of_note: dict[str, list[str]] = {}
+        for each in findings:
+            if each["note"] and not each["verdict"].startswith(("equal", "another")):
+                of_note.setdefault(each["note"], []).append(each["quantity"])
+        yield _list(_text(f"{joined(of)}: {note}") for note, of in of_note.items())
 
 
 def _shown(value: object) -> str:

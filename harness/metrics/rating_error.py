@@ -132,7 +132,7 @@ _estimated = partial(
 
 @_estimated("|first k with estimate >= t and rating >= t| / |first k with estimate >= t|")
 def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
-    """Share of relevant items among those of the first k that are *estimated* at the threshold.
+    """Share of relevant items among those of the first k estimated at the threshold or more.
 
     0 where none of the first k is: Surprise's FAQ computes it so. `precision` counts all k.
     """
@@ -143,7 +143,7 @@ def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
 
 @_estimated("|first k with estimate >= t and rating >= t| / |rating >= t|")
 def estimated_recall(pairs: Pairs, params: Params, k: int) -> UserScores:
-    """Share of the relevant items that are among the first k and *estimated* at the threshold.
+    """Share of the relevant items among the first k, estimated at the threshold or more.
 
     0 where nothing is relevant: Surprise's FAQ computes it so. `recall` counts all of the first k.
     """
