@@ -1,6 +1,6 @@
 """How often tests over users, and over users and seeds, reject on real ratings.
 
-Run it with ``python benchmarks/statistics_study.py``; it takes five minutes, prints a table
+Run it with ``python benchmarks/statistics_study.py``; it takes 13 minutes, prints a table
 and writes ``figures/seeds.json``:
 
 - an algorithm against itself under other seeds of the model, on the same random splits or on one;
