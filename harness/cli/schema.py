@@ -140,11 +140,13 @@ def _section(heading: str, section: JsonSchema, sections: JsonSchema) -> Iterato
     yield "| key | value | default | meaning |"
     yield "| --- | --- | --- | --- |"
     for key, value in section["properties"].items():
-        default = ""  # the defaults of a section stand at its own keys
+        default, given = "", value.get("default", {})  # those of a section stand at its own keys
+        if isinstance(given, list) and len(given) == 1:  # of one or a list
+            given = given[0].get("kind") if isinstance(given[0], dict) else given[0]
         if key in section.get("required", []):
             default = "required"
-        elif "const" not in value and not isinstance(value.get("default", {}), dict | list):
-            default = f"`{json.dumps(value['default'], ensure_ascii=False)}`"
+        elif "const" not in value and given != [] and not isinstance(given, dict):
+            default = f"`{json.dumps(given, ensure_ascii=False)}`"
         meaning = " ".join(value.get("description", "").split())
         cells = (f"`{key}`", _value(value, sections), default, meaning)
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

@@ -255,6 +255,7 @@ def test_what_is_committed_is_what_the_command_prints(call, schema):
     assert call("schema") == (0, (TOP / "configs" / "schema.json").read_text("utf-8"), "")
     page = (TOP / "docs" / "reference" / "config.md").read_text("utf-8")
     assert call("schema", "--format", "markdown") == (0, page, "")
+    assert "; one or a list | `0` | The run's seed" in page
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
