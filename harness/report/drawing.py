@@ -89,8 +89,8 @@ class Plot(ABC):
     ) -> Axes:
         """Draw a plot of this kind into `ax`, or a new figure in the report's style.
 
-        By default, its metric is nDCG at 10 or the nearest one, and its table the first; the
-        baseline is that of a summary, or of the run's config.
+        By default, its metric is nDCG at 10, else the first nDCG or metric, its table the first;
+        the baseline is that of a summary, or of the run's config.
         """
         plot = cls(run, metric, place)
         return shown(plot.size, plot.draw, ax)

@@ -159,7 +159,7 @@ class Summary:
 
     @cached_property
     def primary(self) -> str:
-        """The primary metric of headline and plots: nDCG at 10, or the nearest one."""
+        """The primary metric of headline and plots: nDCG at 10, else the first nDCG or metric."""
         return primary_metric(self.info.metrics)
 
     @cached_property

@@ -106,7 +106,7 @@ def across(
     runs : sequence of Run, Path or str
         Runs, or their folders; each of one data set or of several.
     metric : str, optional
-        A label that all runs have; by default ``ndcg@10`` or the nearest one.
+        A label that all runs have; by default ``ndcg@10``, else the first nDCG or metric.
     split, candidates : str, optional
         Display names that select one table of several for each data set.
     post_hoc : {"nemenyi", "holm"}

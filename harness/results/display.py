@@ -358,7 +358,7 @@ def group_tables(
 ) -> list[TextTable]:
     """Return a table of one metric for each division into groups.
 
-    By default the metric is nDCG at 10, or the nearest that has groups. With `asked`, what the
+    By default the metric is nDCG at 10, else the first with groups. With `asked`, what the
     config does not ask for is left out. A ResultsError says so if no group has the metric.
     """
     known = dict.fromkeys(entry.metric for entry in info.groups)

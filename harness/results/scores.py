@@ -291,7 +291,7 @@ def plain_rows(frame: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def primary_metric(labels: Iterable[str]) -> str:
-    """Return the primary label of a run: nDCG at 10, or the nearest one."""
+    """Return the primary label of a run: nDCG at 10, else the first nDCG or metric."""
 
     def distance(metric: Metric) -> tuple[bool, bool, bool]:
         is_ndcg = metric.name == "ndcg"
