@@ -30,7 +30,7 @@ from shared import answer, calling, command_line
 
 import harness
 from harness import statistics
-from harness.experiment.events import CellFinished, Event, RunPlanned
+from harness.experiment.pool import CellFinished, Event, RunPlanned
 from harness.kernels import n_threads
 from harness.results.environment import Machine
 from harness.results.store import CellStore

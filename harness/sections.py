@@ -195,8 +195,8 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
         case _ if found is None:
             return "empty; write a value"
         case "list_type":
-            inside = ", ".join(map(str, found)) if isinstance(found, tuple) else shown.strip("'")
-            entry = "{…}" if isinstance(found, dict) else inside
+            bare = ", ".join(map(str, found)) if isinstance(found, tuple) else shown.strip("'")
+            entry = "{…}" if isinstance(found, dict) else bare
             return f"found {shown}; write a list: [{entry}]"
         case "model_type" | "model_attributes_type" | "dict_type":
             return f"found {shown}; it must be a mapping of keys to values"

@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ClusterError, HarnessError, counted, reason_of
 from harness.experiment.cell import Outcome
-from harness.experiment.events import Note
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.pool import LOOK_SECONDS, Check, ChildProcess, Pool, Task
+from harness.experiment.pool import LOOK_SECONDS, Check, ChildProcess, Note, Pool, Task
 from harness.files import placed, read_regular
 from harness.kernels import n_threads
 from harness.lazy import pa

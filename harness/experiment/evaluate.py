@@ -18,10 +18,9 @@ from harness.candidates import Sampled
 from harness.datasets import Ratings
 from harness.errors import counted
 from harness.experiment.cell import FALLBACKS, compile_scoring
-from harness.experiment.events import Stage
 from harness.experiment.group_scores import TableGroups
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.pool import Pool
+from harness.experiment.pool import Pool, Stage
 from harness.experiment.tuning import cut_grids
 from harness.lazy import pd
 from harness.metrics import Exposure, Metric, Scores

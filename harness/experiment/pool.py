@@ -1,4 +1,4 @@
-"""Cells computed in this process, in child processes that may die without harm, or on a cluster.
+"""Cells computed here, in child processes that may die without harm, or on a cluster; events.
 
 A child process computes one cell at a time. It shares no lock and no queue with others, so if it is
 killed, hangs or runs out of memory, only its own cell fails. It ends when its standard input does,
@@ -29,7 +29,6 @@ import numpy as np
 
 from harness.errors import HarnessError, ResultsError
 from harness.experiment.cell import BEFORE, WAITING, Outcome, Report, attempt
-from harness.experiment.events import CellFinished, CellStarted, Note, Stage, Watch
 from harness.experiment.plan import Cell, Plan
 from harness.kernels import n_threads
 from harness.results.store import CellRecord, CellStore
@@ -60,6 +59,54 @@ LINEAR_ALGEBRA = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Check = Callable[..., None]
 """Raises an interrupt that was received, or one that an error given to it may have been."""
+
+
+class RunPlanned(NamedTuple):
+    """The cells are known: before a search (`n_trials` at most, None for no limit) and after it."""
+
+    n_cells: int
+    n_found: int
+    n_workers: int = 1
+    n_trials: int | None = 0
+
+
+class CellStarted(NamedTuple):
+    """A cell has begun."""
+
+    cell: str
+
+
+class Stage(NamedTuple):
+    """A cell, or the run (an empty `cell`), has reached a stage or a step of it.
+
+    Stages are ``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by
+    epoch``), ``scoring``, ``metrics`` and ``comparing``. Of 0 steps the number is unknown.
+    """
+
+    cell: str
+    stage: str
+    done: int = 0
+    total: int = 0
+
+
+class CellFinished(NamedTuple):
+    """A cell is on disk, was found there, or has failed; seconds are of fitting and scoring."""
+
+    cell: str
+    seconds: float
+    found: bool = False
+    error: str | None = None
+    traceback: str = ""
+
+
+class Note(NamedTuple):
+    """Something a reader of the results should know."""
+
+    message: str
+
+
+Event = RunPlanned | CellStarted | Stage | CellFinished | Note
+Watch = Callable[[Event], object]
 
 
 class Task(NamedTuple):

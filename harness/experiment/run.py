@@ -17,9 +17,8 @@ from harness.errors import AlgorithmError, DataError, suggestion
 from harness.experiment.cell import refuse_what_cannot_fit
 from harness.experiment.describe import describe_plan
 from harness.experiment.evaluate import Evaluation, evaluate, notes
-from harness.experiment.events import CellFinished, RunPlanned, Stage, Watch
 from harness.experiment.plan import Plan
-from harness.experiment.pool import Pool
+from harness.experiment.pool import CellFinished, Pool, RunPlanned, Stage, Watch
 from harness.experiment.tuning import Search, describe, space_of, tune
 from harness.files import placed
 from harness.results.best import best
@@ -60,7 +59,7 @@ def run(
         Compute every cell and every trial again, finished or not; the old one stays until
         the new one is complete.
     watch : callable
-        Receives events, see `harness.experiment.events`.
+        Receives events, see `harness.experiment.pool`.
 
     Returns
     -------

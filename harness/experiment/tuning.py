@@ -16,9 +16,8 @@ from harness import metrics, seeds
 from harness.algorithms import registry
 from harness.algorithms.registry import with_params
 from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
-from harness.experiment.events import RunPlanned
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.pool import Pool
+from harness.experiment.pool import Pool, RunPlanned
 from harness.lazy import pd
 from harness.results.display import ROW
 from harness.results.record import CellResult, FailedCell

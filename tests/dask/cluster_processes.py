@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from harness.experiment import run
-from harness.experiment.events import CellFinished, Note
+from harness.experiment.pool import CellFinished, Note
 
 PATIENCE = 60.0
 IMPATIENT = {

@@ -26,7 +26,7 @@ from ruamel.yaml import YAML
 
 from harness.errors import ClusterError
 from harness.experiment import run
-from harness.experiment.events import RunPlanned
+from harness.experiment.pool import RunPlanned
 
 pytestmark = [
     pytest.mark.dask,

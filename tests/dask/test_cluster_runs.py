@@ -16,7 +16,7 @@ from harness import datasets, splits
 from harness.datasets import Ratings
 from harness.errors import ClusterError, ConfigError
 from harness.experiment import run
-from harness.experiment.events import CellFinished, CellStarted, Note
+from harness.experiment.pool import CellFinished, CellStarted, Note
 from harness.splits.kinds import Holdout
 
 pytestmark = [
