@@ -96,7 +96,7 @@ class CandidatesSection(Kind):
 
     def describe(self) -> str:
         """Return the short name that tables use."""
-        least = "" if self.least_estimate is None else f", estimated {self.least:g} or more"
+        least = "" if self.least_estimate is None else f", estimated {self.least:.16g} or more"
         return self.name.format(self) + least + self._texts(NAMES)
 
     def sentence(self) -> str:
@@ -105,7 +105,7 @@ class CandidatesSection(Kind):
         text = self.ranked.format(self, own=own) + self._texts(SENTENCES)
         if self.least_estimate is None:
             return text
-        return f"{text} Items estimated below {self.least:g} are left out of the lists."
+        return f"{text} Items estimated below {self.least:.16g} are left out of the lists."
 
     def select(self, split: Split, seed: int) -> Candidates:
         """Select the test users of a split and their candidates, or raise a SplitError.

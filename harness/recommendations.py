@@ -229,7 +229,7 @@ def recommend_in_blocks(
     model = _in_columns(model) if ratings is None else fold_in(model, ratings)
     trainset = model.trainset
     if least is not None and clip and least > trainset.rating_scale[1]:
-        raise AlgorithmError(f"least: {least:g} is above the scale, so that no item is left")
+        raise AlgorithmError(f"least: {least:.16g} is above the scale, so that no item is left")
     wanted = trainset.raw_users(trainset.user_codes) if users is None else list(users)
     inner = _inner_users(trainset, wanted)
     item_ids = np.array(trainset.raw_items(trainset.item_codes), dtype=object)
@@ -397,7 +397,8 @@ def _checked_ratings(trainset: ColumnTrainset, ratings: object) -> pd.DataFrame:
     low, high = trainset.rating_scale
     if not values.between(low, high).all():
         found = frame["rating"][~values.between(low, high)].iloc[0]
-        raise DataError(f"ratings: {found}; the scale of the training set is {low:g} to {high:g}")
+        scale = f"{low:.16g} to {high:.16g}"
+        raise DataError(f"ratings: {found}; the scale of the training set is {scale}")
     frame = frame.assign(item=inner.astype(np.int32), rating=values)
     if frame.duplicated(["user", "item"]).any() or frame["user"].isna().any():
         raise DataError("ratings: a user has two ratings of an item, or no id; keep one")

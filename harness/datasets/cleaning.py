@@ -63,27 +63,27 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         low, high = float(given.min()), float(given.max())
         found = "the lowest and highest rating found"
         if low == high:  # of no width, it would make all clipped estimates equal
-            found = f"as every rating found is {high:g}"
+            found = f"as every rating found is {high:.16g}"
             low, high = (min(0.0, low), max(0.0, high)) if high else (0.0, 1.0)
         scale = low, high
-        notes.append(f"scale {low:g} to {high:g}, {found}")
+        notes.append(f"scale {low:.16g} to {high:.16g}, {found}")
         if out_of_scale != "keep":
             flaws += _extreme(ratings, scale, usable)
     elif scale is not None and len(given):
         low, high = scale
         outside = usable & ((ratings < low) | (ratings > high))
-        beyond = f"is outside the scale {low:g} to {high:g}"
+        beyond = f"is outside the scale {low:.16g} to {high:.16g}"
         n_outside = int(np.count_nonzero(outside))
         flaws.append(
             Flaw(
                 "out_of_scale", np.flatnonzero(outside),
-                lambda row: f"the rating {ratings[row]:g} {beyond}",
+                lambda row: f"the rating {ratings[row]:.16g} {beyond}",
             )
         )  # fmt: skip
         done = {"drop": "dropped", "clip": "clipped", "keep": "kept as they are"}
         if n_outside and out_of_scale in done:
             found = counted(n_outside, "rating")
-            notes.append(f"{found} outside {low:g} to {high:g} {done[out_of_scale]}")
+            notes.append(f"{found} outside {low:.16g} to {high:.16g} {done[out_of_scale]}")
         if out_of_scale == "drop":
             usable &= ~outside
         if out_of_scale == "clip":
@@ -200,13 +200,13 @@ def _extreme(ratings: NDArray[np.float64], scale: tuple[float, float], usable: M
     if odd is None:
         return []
     usual = ratings[rows[~odd]]
-    low, high = f"{usual.min():g}", f"{usual.max():g}"
+    low, high = f"{usual.min():.16g}", f"{usual.max():.16g}"
     advice = (
-        f"`scale: [{scale[0]:g}, {scale[1]:g}]` confirms it; `scale: [{low}, {high}]` with "
+        f"`scale: [{scale[0]:.16g}, {scale[1]:.16g}]` confirms it; `scale: [{low}, {high}]` with "
         "`out_of_scale: drop` or `clip` removes or clips it"
     )
     far = f"is far from all others, which are {low} to {high}"
-    return [Flaw("outlier", rows[odd], lambda row: f"the rating {ratings[row]:g} {far}", advice)]
+    return [Flaw("outlier", rows[odd], lambda row: f"the rating {ratings[row]:.16g} {far}", advice)]
 
 
 def outliers(ratings: NDArray[np.float64], low: float, high: float) -> Mask | None:

@@ -261,7 +261,7 @@ def checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
     """Return a scale of some width, or raise `ValueError`."""
     if not (all(map(math.isfinite, scale)) and scale[0] < scale[1]):
         raise ValueError(
-            f"[{scale[0]:g}, {scale[1]:g}] is not a scale; "
+            f"[{scale[0]:.16g}, {scale[1]:.16g}] is not a scale; "
             "give the lowest and the highest rating, as [0.5, 5]"
         )
     return scale
@@ -390,7 +390,7 @@ class SyntheticSection(Section):
         n_steps = (scale[1] - scale[0]) / step
         if n_steps < 1 or abs(n_steps - round(n_steps)) > 1e-9 * n_steps:
             raise ValueError(
-                f"steps of {step:g} do not lead from {scale[0]:g} to {scale[1]:g}; "
+                f"steps of {step:.16g} do not lead from {scale[0]:.16g} to {scale[1]:.16g}; "
                 "use a step that divides the scale evenly"
             )
         return step

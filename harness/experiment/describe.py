@@ -144,11 +144,15 @@ def _gini(counts: NDArray[np.int64]) -> float:
 
 def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
     values, counts = np.unique(ratings, return_counts=True)
-    if len(values) <= MOST_VALUES:
-        return {f"{value:g}": int(n) for value, n in zip(values, counts, strict=True)}
-    counts, edges = np.histogram(ratings, bins=10)
-    names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
-    return {name: int(n) for name, n in zip(names, counts, strict=True)}
+    digits = 16
+    if len(values) > MOST_VALUES:
+        (counts, values), digits = np.histogram(ratings, bins=10), 4
+    # As many digits as distinguish the values: 17 do for any two numbers.
+    shown = ([f"{value:.{n}g}" for value in values] for n in range(digits, 18))
+    names = next(each for each in shown if len({*each}) == len(each))
+    if len(names) > len(counts):
+        names = [f"{a} to {b}" for a, b in pairwise(names)]
+    return dict(zip(names, counts.tolist(), strict=True))
 
 
 def _of_split(fold: Split, cuts: list[int]) -> SplitDescription:

@@ -210,7 +210,8 @@ class _File:
         if not self.by_rank:
             low, high = ratings.scale
             outside = np.count_nonzero((values < low) | (values > high))
-            self._note(outside, f"estimates outside the scale {low:g} to {high:g}, not clipped")
+            scale = f"the scale {low:.16g} to {high:.16g}"
+            self._note(outside, f"estimates outside {scale}, not clipped")
 
     def _note(self, number: int | np.integer[Any], what: str) -> None:
         if number:

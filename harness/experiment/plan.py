@@ -437,7 +437,7 @@ class Plan:
                 try:
                     metrics.check_relevance(metric, relevance)
                 except MetricError as error:
-                    scale = f"rated from {low:g} to {high:g}"
+                    scale = f"rated from {low:.16g} to {high:.16g}"
                     raise MetricError(f"{ratings.name}, {scale}: {error}") from None
 
 

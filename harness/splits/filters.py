@@ -145,7 +145,7 @@ class TopItems(FilterSection):
 class MinRating(FilterSection):
     """Ratings that are high enough."""
 
-    name = "ratings of at least {0.at_least:g}"
+    name = "ratings of at least {0.at_least:.16g}"
     kind: Literal["min-rating"] = "min-rating"
     """Remove low ratings, for example few plays of an artist."""
     at_least: float = Field(allow_inf_nan=False)

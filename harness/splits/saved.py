@@ -176,8 +176,9 @@ def _rows_of_file(path: str, ratings: Ratings, within: Rows, base: Path | None) 
     if len(other):
         row = other[0]
         raise SplitError(
-            f"{path}: {_pair(users[row], items[row])} is rated {listed.ratings[row]:g}, in "
-            f"{ratings.name} {ratings.ratings[rows[row]]:g}; give the folds of exactly these data"
+            f"{path}: {_pair(users[row], items[row])} is rated {listed.ratings[row]:.16g}, "
+            f"in {ratings.name} {ratings.ratings[rows[row]]:.16g}; give the folds of exactly these "
+            "data"
         )
     return rows
 
