@@ -101,7 +101,7 @@ def load(
             document = Document("config", copy.deepcopy(dict(config)), folder=folder)
         else:
             document = read(Path(config))
-            name = re.sub(r"[^\w.-]", "-", Path(config).stem)[:80]
+            name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
         document.data.setdefault("name", name)
         for override in overrides:
             _override(document, override)

@@ -1,5 +1,7 @@
 """A config becomes an experiment, or every fault of it is named at once."""
 
+import json
+
 import pytest
 
 from harness.algorithms import registry
@@ -59,6 +61,13 @@ def test_all_faults_come_at_once_each_with_line_key_and_suggestion(tmp_path):
     ):
         assert line.startswith(start)
         assert line.endswith(end)
+
+
+@pytest.mark.parametrize(("file", "name"), [("my config", "my-config"), ("_é", "run"), ("ü1", "1")])
+def test_a_config_without_a_name_has_that_of_its_file(tmp_path, file, name):
+    path = tmp_path / f"{file}.yaml"
+    path.write_text(json.dumps(SMALL))
+    assert load(path)[0].name == name
 
 
 @pytest.mark.parametrize(
