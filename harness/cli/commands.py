@@ -261,7 +261,7 @@ def evaluate(
     from harness.files import write_output
     from harness.results.display import frame_to_csv
     from harness.results.outputs import NO_TRAINING, evaluates
-    from harness.results.runs import ESTIMATES_FILE
+    from harness.results.runs import ESTIMATES_FILE, is_run
 
     decided = {"--metrics": labels, "--truth": truth, "--training": training}
     wrong = ", ".join(option for option, value in decided.items() if value is not None)
@@ -281,9 +281,7 @@ def evaluate(
             write_output(per_user, frame_to_csv(row.users))
         return 0
     runs = {
-        path: options.opened((str(path),), results)[0]
-        for path in files
-        if path.is_dir() or not (path.is_file() or (path.suffix and not (results / path).is_dir()))
+        path: options.opened((str(path),), results)[0] for path in files if is_run(path, results)
     }
     of_rows = name is not None or output is not None or form != "text"
     if of_rows or (labels is None and len(runs) < len({*files})):

@@ -24,7 +24,7 @@ from harness.rankings.pairs import from_grouped, group_pairs
 from harness.results.display import GROUP
 from harness.results.fields import Number, Record, Text, Word
 from harness.results.outputs import cells_of, evaluates
-from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, open_run
+from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, is_run, open_run
 from harness.results.scores import chosen_metric, or_none
 
 SHOWN = 0.001
@@ -171,8 +171,7 @@ def audit(
         path = Path(source)
         if path.is_file() and path.name != RUN_FILE and evaluates(path):
             path = path.parent
-        is_run = path.name == RUN_FILE or path.is_dir() or (Path(results) / path).is_dir()
-        if not is_run and (path.is_file() or path.suffix):
+        if not is_run(path, Path(results)):
             return _of_file(path, truth, train, metric or "ndcg@10")
         source = open_run(str(path), Path(results))
     if truth is not None or train is not None:

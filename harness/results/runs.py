@@ -458,6 +458,12 @@ def find_runs(results: Path) -> list[Path]:
     return sorted(path.parent for path in found if not path.parent.name.startswith("."))
 
 
+def is_run(path: Path, results: Path) -> bool:
+    """Return whether a path or a name is meant to be of a run, not of another program's file."""
+    is_file = path.is_file() or (path.suffix and not (results / path).is_dir())
+    return path.name == RUN_FILE or path.is_dir() or not is_file
+
+
 def open_run(name: str, results: Path) -> Run:
     """Return a run by its folder, its ``run.json`` or, within `results`, its name."""
     path = Path(name)

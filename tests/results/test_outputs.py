@@ -119,7 +119,7 @@ def test_a_run_is_scored_again_to_the_last_digit(call_main, tmp_path):
         algorithms=["KNNBasic", "Random", "Popularity", "ItemMean"],
         metrics=[*every_label(), "ndcg", "ndcg(gain=linear, offset=1, negative=zero, empty=nan)@3"],
     )
-    out = call_main("evaluate", "kept", "--per-user", "u.csv")
+    out = call_main("evaluate", "runs/kept/run.json", "--per-user", "u.csv")
     assert f"{40 * len(run.info.metrics):,} values compared with the table of the run: equal" in out
     again, users = pd.read_csv("u.csv", dtype=str), run.users
     parts = [users[key] for key in ("algorithm", "split", "candidates")]
