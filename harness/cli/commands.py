@@ -188,7 +188,7 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     )
     written: set[Path] = set()
     for dataset, kind, seed in itertools.product(datasets, kinds, plan.experiment.split_seeds):
-        folds = plan.splits(dataset, kind, seed)
+        folds, title = plan.splits(dataset, kind, seed), plan.names["split"][kind]
         words = f"{folds[0].ratings.name} {folds[0].name} seed {seed}"
         # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.
         name = re.sub(r"[^.\w]+", "-", words).strip("-.")
@@ -200,7 +200,7 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
         say(path)
         for fold in folds:
             say(
-                f"  {fold.name}, seed {seed}, fold {fold.fold + 1} of {len(folds)}: "
+                f"  {title}, seed {seed}, fold {fold.fold + 1} of {len(folds)}: "
                 f"{len(fold.train):,} training and {len(fold.test):,} test ratings, "
                 f"fingerprint {fold.fingerprint[:12]}"
             )

@@ -77,8 +77,10 @@ def describe_plan(plan: Plan) -> list[DataDescription]:
     rated = any(getattr(each, "kind", "") == "rated" for each in plan.experiment.candidates)
     seed, found = plan.experiment.seed[0], []
     for dataset, name in enumerate(plan.names["dataset"]):
-        divided = (plan.splits(dataset, each, seed) for each in range(len(plan.experiment.split)))
-        splits = [_of_split(folds[0], cuts) for folds in divided]
+        splits = [
+            _of_split(plan.splits(dataset, number, seed)[0], title, cuts)
+            for number, title in enumerate(plan.names["split"])
+        ]
         warnings = [text for each in splits for text in _warnings_of_split(each, rated=rated)]
         one = _of_ratings(*plan.ratings(dataset), splits, warnings)
         found.append(one.model_copy(update={"name": name}))
@@ -155,12 +157,12 @@ def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
     return dict(zip(names, counts.tolist(), strict=True))
 
 
-def _of_split(fold: Split, cuts: list[int]) -> SplitDescription:
+def _of_split(fold: Split, title: str, cuts: list[int]) -> SplitDescription:
     data, train, test, times = fold.ratings, fold.train, fold.test, fold.ratings.timestamps
     counts = np.unique(data.users[test], return_counts=True)[1]
     unknown_users, unknown_items = fold.unknown
     return SplitDescription(
-        name=fold.name,
+        name=title,
         n_folds=fold.n_folds,
         n_train=len(train),
         n_test=len(test),

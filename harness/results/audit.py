@@ -570,7 +570,8 @@ def _check_table(search: _Search, run: Run, key: str, rows: pd.DataFrame, title:
         if (compared.table, compared.metric) == (key, label) and set.intersection(*letters):
             both = {"first row": best[label], "last row": rows[label].iloc[0]}
             search.found("indistinct.letters", {label: both}, n=len(letters), **where)
-    splits = [split for each in info.descriptions for split in each.splits]
+    described = [each for each in info.descriptions if each.name == best["dataset"]]
+    splits = [split for each in described for split in each.splits]
     for split in splits if best["candidates"].startswith("rated") else ():
         if split.name == best["split"] and (share := split.short.get(str(search.k), 0)) >= MOST:
             search.found("indistinct.short", short=f"{share:.0%} of all", **where)

@@ -12,7 +12,12 @@ from harness.report.page import build_page, linked
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 80, "n_ratings": 900}},
-    "split": ["kfold", "global-time", {"kind": "leave-n-out", "n": 1}],
+    "split": [
+        "kfold",
+        {"kind": "kfold", "random_state": 1},
+        "global-time",
+        {"kind": "leave-n-out", "n": 1},
+    ],
     "candidates": ["rated", "catalogue"],
     "algorithms": ["SVD"],
     "metrics": ["ndcg@5,10"],

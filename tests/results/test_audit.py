@@ -208,6 +208,21 @@ def test_lists_are_compared_with_their_truth(tmp_path, change, expected):
     assert lists(tmp_path, change) == expected
 
 
+def test_short_lists_are_found_under_each_split_of_one_kind():
+    small = {"n_users": 50, "n_items": 40, "n_ratings": 800}
+    config = {
+        "dataset": {"synthetic": small},
+        "split": [{"kind": "holdout", "random_state": state} for state in (0, 1)],
+        "algorithms": ["ItemMean"],
+        "metrics": ["ndcg@10"],
+    }
+    found = audit(harness.run(config, results=None)).findings
+    assert [each.what for each in found if "of all lists are not longer" in each.what] == [
+        f"{share}% of all lists are not longer than 10, so that ndcg@10 sees all of them"
+        for share in (98, 100)
+    ]
+
+
 def test_a_run_reports_what_it_has_recorded(tmp_path):
     config = {
         "name": "r",
