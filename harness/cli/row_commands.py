@@ -109,7 +109,8 @@ def recommend(
     """Fit one row on all ratings and write the best items of each user.
 
     Of a run, the best row with its parameters; of a config, its only algorithm; --algorithm names
-    another. Every item is a candidate, less those that the user has rated.
+    another. Every item is a candidate, less those that the user has rated. Estimates are clipped
+    unless the config has `clip: false`.
     """
     from harness.algorithms.models import not_ratings
     from harness.files import open_output
@@ -118,7 +119,7 @@ def recommend(
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
     names = None if users is None else _users_in(users)
-    model = _fitted(source, results, wanted)
+    model, clip = _fitted(source, results, wanted)
     left = dict.fromkeys(map(str, model.trainset._raw2inner_id_users))  # users without a list
     if names is not None:
         if unknown := [user for user in names if user not in left]:
@@ -127,7 +128,8 @@ def recommend(
                 "remove them, or recommend to them in Python with harness.fold_in"
             )
         left = dict.fromkeys(names)
-    blocks = recommend_in_blocks(model, n=top, users=names, seen=seen, least=least)
+    how: dict[str, Any] = {"seen": seen, "least": least, "clip": clip}
+    blocks = recommend_in_blocks(model, n=top, users=names, **how)
     target: AbstractContextManager[IO[bytes]] = (
         nullcontext(sys.stdout.buffer) if output is None else open_output(output)
     )
@@ -158,15 +160,16 @@ def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
     """
     from harness.algorithms.model_files import save_model
 
-    model = _fitted(source, results, wanted)
+    model, _ = _fitted(source, results, wanted)
     save_model(model, file)
     size = file.stat().st_size / 1e6
     say(f'written to {file} ({size:.1f} MB); read it with harness.load_model("{file}")')
     return 0
 
 
-def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> Any:
-    """Return the model of a row of a run or of a config."""
+def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[Any, bool]:
+    """Return the model of a row of a run or of a config, and whether estimates are clipped."""
+    from harness.config.load import bundled, load
     from harness.experiment.run import fit_row
 
     found: Run | str = source
@@ -174,8 +177,6 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> Any:
         try:
             (found,) = options.opened((source,), results)
         except ResultsError:
-            from harness.config.load import bundled
-
             if source not in bundled():
                 raise
     if isinstance(found, str) and any(v for k, v in wanted.items() if k != "algorithm"):
@@ -184,7 +185,9 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> Any:
     def note(sentence: str) -> None:
         say(sentence, err=True)
 
-    return fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
+    experiment = load(found)[0] if isinstance(found, str) else found.info.experiment
+    model = fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
+    return model, experiment.clip
 
 
 def _few(users: Collection[str]) -> str:

@@ -148,6 +148,15 @@ def test_lists_are_those_of_the_python_interface_in_every_format(call, run):
     ]
 
 
+@pytest.mark.parametrize("clip", [True, False])
+def test_lists_are_clipped_as_the_config_says(call, clip):
+    row = "{name: BaselineOnly, params: {bsl_options: {reg_i: 0, reg_u: 0}}}"
+    config = f"{{dataset: ratings.csv, algorithms: [{row}], metrics: [rmse], clip: {clip}}}"
+    Path("own.yaml").write_text(config)
+    out = call.done("recommend", "own.yaml")
+    assert (pd.read_csv(io.StringIO(out))["estimate"].max() > 5) != clip
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet", "trec"])
 def test_lists_are_read_back_by_evaluate(call, run, form):
     lists = f"back.{form}"
