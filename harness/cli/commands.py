@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+import harness
 from harness.cli import options
 from harness.cli.screen import plain, print_run, say, show_run, show_table
 from harness.errors import ConfigError, Fault, HarnessError, ResultsError, counted
@@ -55,10 +56,9 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
 
     Finished cells are kept: a second run computes only what is missing.
     """
-    from harness import experiment, kernels
+    from harness import kernels
     from harness.cli.progress import display
     from harness.config.load import load
-    from harness.results.runs import read_run
 
     # Every config is checked before the first is run.
     names: dict[str, str] = {}
@@ -77,9 +77,9 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
     for config, name in zip(configs, names, strict=True):
         before = None
         with suppress(HarnessError):  # no run there that can be read
-            before = read_run(settings["results"] / name).info.config
+            before = harness.read_run(settings["results"] / name).info.config
         with display(quiet) as watch:
-            done = experiment.run(config, overrides=overrides, watch=watch, **settings)
+            done = harness.run(config, overrides=overrides, watch=watch, **settings)
         show_run(done)
         if before is not None and before != done.info.config:
             say(
@@ -137,9 +137,8 @@ def describe(source: str, as_json: bool) -> int:
     sizes and unknown users and items. Warnings say where data or split cannot answer the question.
     """
     from harness.config.load import bundled
-    from harness.experiment.describe import describe as describe_source
 
-    found = describe_source(bundled().get(source, source))
+    found = harness.describe(bundled().get(source, source))
     if as_json:
         say("[" + ",\n".join(each.to_json() for each in found) + "]", whole=True)
         return 0
@@ -257,7 +256,6 @@ def evaluate(
     A RUN whose config has `outputs: {estimates: true}` is scored again from its files, and so is
     its estimates.parquet.
     """
-    from harness import metrics
     from harness.files import write_output
     from harness.results.display import frame_to_csv
     from harness.results.outputs import NO_TRAINING, evaluates
@@ -289,7 +287,7 @@ def evaluate(
     if runs and (truth or training):
         raise click.UsageError("--truth, --training: a run has its own; leave them out")
     labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
-    wanted = metrics.parse_many(labels or labels_of_runs)
+    wanted = harness.metrics.parse_many(labels or labels_of_runs)
     found = Found([], [], [])
     for each in wanted if labels is None else ():
         if each.needs_items:
@@ -319,11 +317,11 @@ def _score(
     """Score a file of another program: one row."""
     import numpy as np
 
-    from harness import metrics, rankings
+    from harness import rankings
 
     begun = time.perf_counter()
     evidence = rankings.read(path, truth, training)
-    scores = metrics.score(wanted, *evidence)
+    scores = harness.metrics.score(wanted, *evidence)
     seconds = time.perf_counter() - begun
     values = [_shown(each.mean, ".6f") for each in scores.values()]
     found.rows.append([path.name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
@@ -406,9 +404,7 @@ def audit(sources: tuple[str, ...], as_json: bool, **given: Any) -> int:
     finding has its size here and a published case; what cannot be checked is listed. The exit code
     is 0 whether or not something is found.
     """
-    from harness.results.audit import audit as search
-
-    found = [search(source, **given) for source in sources]
+    found = [harness.audit(source, **given) for source in sources]
     if as_json:
         say("[" + ",\n".join(each.to_json() for each in found) + "]", whole=True)
         return 0

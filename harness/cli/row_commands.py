@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+import harness
 from harness.cli import options
 from harness.cli.screen import say
 from harness.errors import DataError, HarnessError, ResultsError, counted, listed, reason_of
@@ -57,12 +58,11 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
     evidence: value and interval, rows that are not significantly different, seconds.
     """
     from harness.files import write_output
-    from harness.results.best import best as find_best
 
     if Path(run).suffix in CONFIG_ENDINGS:
         raise ResultsError(f"{run}: a config; give the name or the folder of its run")
     (opened,) = options.opened((run,), results)
-    found = find_best(opened, **wanted)
+    found = harness.best(opened, **wanted)
     text = found.to_yaml(output.parent if output else ".")
     if output is None:
         say(text.rstrip(), whole=True)
@@ -114,7 +114,6 @@ def recommend(
     """
     from harness.algorithms.models import not_ratings
     from harness.files import open_output
-    from harness.recommendations import recommend_in_blocks
 
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
@@ -129,7 +128,7 @@ def recommend(
             )
         left = dict.fromkeys(names)
     how: dict[str, Any] = {"seen": seen, "least": least, "clip": clip}
-    blocks = recommend_in_blocks(model, n=top, users=names, **how)
+    blocks = harness.recommend_in_blocks(model, n=top, users=names, **how)
     target: AbstractContextManager[IO[bytes]] = (
         nullcontext(sys.stdout.buffer) if output is None else open_output(output)
     )
@@ -158,10 +157,8 @@ def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
     `harness.load_model` reads it in Python and gives a real Surprise object. The file holds arrays,
     JSON and checksums, no pickle; the ratings are in it.
     """
-    from harness.algorithms.model_files import save_model
-
     model, _ = _fitted(source, results, wanted)
-    save_model(model, file)
+    harness.save_model(model, file)
     size = file.stat().st_size / 1e6
     say(f'written to {file} ({size:.1f} MB); read it with harness.load_model("{file}")')
     return 0
@@ -170,7 +167,6 @@ def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
 def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[Any, bool]:
     """Return the model of a row of a run or of a config, and whether estimates are clipped."""
     from harness.config.load import bundled, load
-    from harness.experiment.run import fit_row
 
     found: Run | str = source
     if Path(source).suffix not in CONFIG_ENDINGS:
@@ -186,7 +182,7 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[
         say(sentence, err=True)
 
     experiment = load(found)[0] if isinstance(found, str) else found.info.experiment
-    model = fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
+    model = harness.fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
     return model, experiment.clip
 
 

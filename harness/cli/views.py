@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+import harness
 from harness.cli import options
 from harness.cli.screen import plain, print_run, say, show_groups, show_run, show_table
 from harness.errors import HarnessError, ResultsError, counted
@@ -254,9 +255,7 @@ def compare(
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
     if across:
-        from harness.results.across import across as compare_across
-
-        found = compare_across(opened, anyway=anyway, **settings)
+        found = harness.across(opened, anyway=anyway, **settings)
         return _show_across(found, form, output)
     if given:
         option = given[0].replace("form", "format").replace("_", "-")
@@ -393,10 +392,8 @@ def _datasets() -> Iterator[list[str]]:
 
 
 def _metrics() -> Iterator[list[str]]:
-    from harness import metrics
-
     yield ["metric", "what it measures", "range", "source"]
-    for each in metrics.describe():
+    for each in harness.metrics.describe():
         yield [each.name, each.summary, "{:g} to {:g}".format(*each.range), each.source]
 
 
