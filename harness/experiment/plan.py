@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +21,7 @@ from harness.candidates import Candidates, Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
-from harness.errors import ConfigError, DataError, MetricError
+from harness.errors import ConfigError, DataError, MetricError, SplitError
 from harness.files import placed
 from harness.lazy import pd
 from harness.metrics import Metric
@@ -139,10 +140,22 @@ class Plan:
                             raise ConfigError(self.document.source, [fault]) from None
                     raise
             # Filters that draw a sample use the first seed: the data are the same for all seeds.
-            self.read[dataset] = splits.filter(
-                self.experiment.filters, loaded, self.experiment.seed[0]
-            )
+            with self._of_data(dataset):
+                self.read[dataset] = splits.filter(
+                    self.experiment.filters, loaded, self.experiment.seed[0]
+                )
         return self.read[dataset]
+
+    @contextmanager
+    def _of_data(self, dataset: int) -> Iterator[None]:
+        """Say of which data set a SplitError is, where there are several."""
+        sections = self.experiment.dataset
+        try:
+            yield
+        except SplitError as error:
+            known = [each.describe() for each in sections], [each.stated() for each in sections]
+            where = f"{distinct_names(*known)[dataset]}: " if len(sections) > 1 else ""
+            raise SplitError(f"{where}{error}") from None
 
     def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
         """Return the folds of the config's split number `split` for the cells of one seed."""
@@ -151,7 +164,8 @@ class Plan:
         if position not in self._splits:
             ratings, _ = self.ratings(dataset)
             section = self.experiment.split[split]
-            self._splits[position] = splits.make(section, ratings, seed, self.document.folder)
+            with self._of_data(dataset):
+                self._splits[position] = splits.make(section, ratings, seed, self.document.folder)
         return self._splits[position]
 
     def split(self, cell: Cell) -> Split:

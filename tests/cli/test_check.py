@@ -108,6 +108,11 @@ def test_what_a_run_would_do_is_shown(check, tmp_path, keys, shown, absent):
         ),
         ("who,what,stars\n1,2,3\n", {}, "a.csv:1: a header, it seems"),
         (GOOD, {"split": "{kind: leave-n-out, n: 500}"}, "500"),
+        (
+            GOOD + "99,1,2\n",
+            {"dataset": "[good.csv, a.csv]", "split": "{kind: leave-n-out, n: 12}"},
+            "a.csv: leave-12-out random: ",
+        ),
         (GOOD, {"split": "{kind: predefined, file: none.csv}"}, "none.csv"),
         (GOOD, {"split": "{kind: global-time}"}, "timestamps"),
         (GOOD.replace(",1\n", ",-1\n"), {}, "negative"),
