@@ -151,10 +151,10 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
         names = dict(zip(ROW, map(str, row), strict=True))
         if names["candidates"].startswith("sampled"):
             for metric in wanted:
-                if _counts_zeros(metric):
+                if use := _use_of_unrated(metric):
                     raise MetricError(
-                        f"{metric}: it gives a gain to a relevance of 0, as that of the unrated "
-                        f"items of {names['candidates']}, which are not in the file; leave it out"
+                        f"{metric}: it {use} of the unrated items of {names['candidates']}, which "
+                        "are not in the file; leave it out"
                     )
         values = {str(metric): RowValue(metric) for metric in wanted}
         codes: dict[str, int] = {}
@@ -183,11 +183,14 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
         raise ResultsError(f"{path}: no cell finished; {AGAIN}")
 
 
-def _counts_zeros(metric: Metric) -> bool:
-    """Return whether an item of relevance 0 counts more than one that nobody judged."""
-    gain = metric.params.get("gain")
+def _use_of_unrated(metric: Metric) -> str:
+    """Return why an item of relevance 0 does not count as one that nobody judged; '' if it does."""
+    gain, ties = metric.params.get("gain"), metric.params.get("ties")
+    if ties is not None and ties.word == "random":
+        return "draws the order of ties, also"
     binary = "threshold" in metric.params if gain is None else gain.word == "binary"
-    return not metric.needs_pairs and (metric.neutral < 0 or (binary and metric.neutral == 0))
+    counts = metric.neutral < 0 or (binary and metric.neutral == 0)
+    return "gives a gain to a relevance of 0, as that" * (counts and not metric.needs_pairs)
 
 
 def cells_of(path: Path) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:

@@ -137,6 +137,8 @@ def test_a_run_is_scored_again_to_the_last_digit(call_main, tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv("v.csv", dtype=str), scores)
     err = call_main("evaluate", "kept", "--metrics", "precision(threshold=0)@3", code=2)
     assert "a gain to a relevance of 0, as that of the unrated items of sampled 9" in err
+    err = call_main("evaluate", "kept", "--metrics", "ndcg(ties=random)@3", code=2)
+    assert "draws the order of ties, also of the unrated items of sampled 9" in err
     n_cells = len(run.info.cells)
     for name in ("lists.parquet", "estimates.parquet"):
         assert pq.ParquetFile(f"runs/kept/{name}").num_row_groups == n_cells
