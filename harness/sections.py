@@ -29,6 +29,14 @@ from harness.errors import DataError, suggestion
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a config to a value."""
+WORDS = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "tuple": "a list",
+}
+"""What messages call the types of Pydantic."""
 PATHS = frozenset({"path", "test", "train", "file"})
 """Keys of data sets and splits that name files."""
 MOST_SECONDS = 31_536_000.0
@@ -185,11 +193,13 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
             tag = context["tag"]
             return f"unknown kind {tag!r}; {suggestion(tag, _quoted(context['expected_tags']))}"
         case "literal_error":
-            return f"found {shown}; {suggestion(found, _quoted(context['expected']))}"
+            said = "empty" if found is None else f"found {shown}"
+            return f"{said}; {suggestion(found, _quoted(context['expected']))}"
         case "value_error":
             return str(context["error"])
         case "string_pattern_mismatch":
-            return f"found {shown}; use up to 80 letters, digits, '.', '_' and '-', a letter first"
+            allowed = "letters from a to z, digits, '.', '_' and '-', a letter or digit first"
+            return f"found {shown}; use up to 80 {allowed}"
         case "too_short":
             return "empty; name at least one"
         case _ if found is None:
@@ -200,8 +210,12 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
             return f"found {shown}; write a list: [{entry}]"
         case "model_type" | "model_attributes_type" | "dict_type":
             return f"found {shown}; it must be a mapping of keys to values"
-    expected = re.sub("^(Input should be|(Value|List|String) should) ", "", error["msg"])
-    return f"found {shown}; it must be {expected}"
+        case "string_type" if not isinstance(found, dict | list):
+            return f"found {shown}; it must be text: put it in quotation marks"
+    expected = re.sub("^[A-Z][a-z]+ should ", "", error["msg"])
+    for word, said in WORDS.items():
+        expected = expected.replace(f"a valid {word}", said)
+    return f"found {shown}; it must {expected}"
 
 
 def _quoted(text: str) -> list[str]:

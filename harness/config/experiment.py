@@ -380,28 +380,39 @@ class Experiment(Section):
                 )
         return entries
 
-    @model_validator(mode="after")
-    def _check_what_goes_together(self) -> Self:
-        if self.crosses_seeds and len(self.seed) > 1:
+    @field_validator("seeds")
+    @classmethod
+    def _seeds_are_of_use(cls, seeds: Seeds, info: ValidationInfo) -> Seeds:
+        given, rows = info.data.get("seed", []), info.data.get("algorithms")
+        if seeds != Seeds() and len(given) > 1:
             raise ValueError(
-                f"`seeds` with {len(self.seed)} values of `seed`; all are derived from one: give "
-                "one `seed`, or leave `seeds` out"
+                f"{len(given)} values of `seed` beside it; all are derived from one: give one "
+                "`seed`, or leave `seeds` out"
             )
-        if self.seeds.search > 1 and all(each.search is None for each in self.algorithms):
+        if seeds.search > 1 and rows and all(each.search is None for each in rows):
             raise ValueError(
-                f"seeds.search is {self.seeds.search}, and no algorithm has a `search`; give one "
+                f"search is {seeds.search}, and no algorithm has a `search`; give one "
                 "algorithm a `search`, or leave `seeds.search` out"
             )
-        one = len(self.draws) < 2 and self.statistics
-        if one and one.about(1)[1] == "two-way":
+        return seeds
+
+    @field_validator("statistics")
+    @classmethod
+    def _statistics_can_be_made(
+        cls, inference: Inference | None, info: ValidationInfo
+    ) -> Inference | None:
+        if inference is None:
+            return None
+        one = len(info.data.get("seed", [])) == 1 and info.data.get("seeds") == Seeds()
+        if one and inference.about(1)[1] == "two-way":
             raise ValueError(
-                "statistics: one seed can carry no claim about algorithms; cross several, as "
+                "one seed can carry no claim about algorithms; cross several, as "
                 "`seeds: {split: 5}`, or use `claim: models`"
             )
-        baseline = self.statistics.baseline if self.statistics else None
-        titles = [algorithm.title for algorithm in self.algorithms]
-        if baseline is not None and baseline not in titles:
-            raise ValueError(f"statistics.baseline is {baseline!r}; {suggestion(baseline, titles)}")
-        if baseline is not None and len(titles) < 2:
-            raise ValueError("statistics.baseline needs a second algorithm; add one to compare")
-        return self
+        baseline = inference.baseline
+        titles = [algorithm.title for algorithm in info.data.get("algorithms", [])]
+        if titles and baseline is not None and baseline not in titles:
+            raise ValueError(f"baseline is {baseline!r}; {suggestion(baseline, titles)}")
+        if baseline is not None and len(titles) == 1:
+            raise ValueError("baseline needs a second algorithm; add one to compare")
+        return inference

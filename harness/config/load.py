@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -143,6 +143,9 @@ def read(path: Path) -> Document:
         raise _refusal(source, f"{reason_of(error)}; {_hint(path)}") from None
     if recorded:
         return _recorded(raw, path)
+    if is_ratings_file(path.name):
+        new = f"harness new {path.with_suffix('.yaml')} --dataset {path}"
+        raise _refusal(source, f"a file of ratings; write a config for it with `{new}`")
     if len(raw) > MAX_BYTES:
         raise _refusal(source, f"larger than {MAX_BYTES:,} bytes; a config is short")
     try:
@@ -211,10 +214,15 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
     try:
         data = reader.document(text)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
         found = str(error.problem or error.context or "not YAML").split("\n")[0]
+        if found.startswith("but "):
+            found = f"{error.context}, {found}"
+        # What is never closed is missed later, at times behind the last line.
+        unclosed = re.search("simple key|stream end|end of stream", f"{error.context} {found}")
+        mark = (error.context_mark if unclosed else error.problem_mark) or error.problem_mark
         line = mark.line + 1 if mark is not None else 0
-        raise _refusal(source, f"not valid YAML: {found}; fix the line", line) from None
+        advice = "use spaces in place of tabs" if "'\\t'" in found else "fix the line"
+        raise _refusal(source, f"not valid YAML: {found}; {advice}", line) from None
     except (YAMLError, ValueError, OverflowError) as error:
         raise _refusal(source, f"not valid YAML: {reason_of(error)}; fix it") from None
     if not isinstance(data, dict):
@@ -308,9 +316,12 @@ def _override(document: Document, override: str) -> None:
     """Set one key from ``path=value``, creating the mappings on the way."""
     where = f"--set {override}"
     key, separator, text = override.partition("=")
-    if not separator or not key:
+    if not separator:
         raise _refusal(where, "no '='; write --set split.test_size=0.1")
-    value = parse(f"value: {text}", where).data["value"]
+    try:
+        value = parse(f"value: {text}", where).data["value"]
+    except ConfigError as error:  # whose line is none of a file
+        raise ConfigError(where, [replace(fault, line=0) for fault in error.faults]) from None
     path: list[str | int] = []
     for name, index in re.findall(r"([^.\[]+)|\[([^.\[]*)", key):
         digits = index.removesuffix("]")
@@ -322,6 +333,8 @@ def _override(document: Document, override: str) -> None:
             raise _refusal(where, f"{index!r} is no list index; write algorithms[0]", path=(key,))
     if not path:
         raise _refusal(where, "no key; write --set split.test_size=0.1", path=(key,))
+    if path[1:] and (first := str(path[0])) in ("split", "candidates"):  # of the default kind
+        document.data.setdefault(first, Experiment.model_fields[first].default[0].kind)
     try:
         there = document.known(tuple(path))
         _with_value(document.data, path, value)

@@ -571,7 +571,7 @@ def _score_alike(
     cuts = np.array([metric.k or lists.longest for metric in group], dtype=np.int64)
     cuts, columns = np.unique(cuts, return_inverse=True)
     if first.needs_items:
-        exposure = _there(exposure, "exposure", first)
+        exposure = _there(exposure, "training pairs (exposure)", first)
         if first.needs_genres:
             _there(exposure.genres, "genres of items", first)
         try:

@@ -74,8 +74,11 @@ def test_a_config_without_a_name_has_that_of_its_file(tmp_path, file, name):
     ("text", "fault"),
     [
         ("seed: '1'", "config: seed: found '1'; "),
-        ("seed: true", "config: seed: found True; "),
-        ("clip: 1", "config: clip: found 1; "),
+        ("seed: true", "config: seed: found True; it must be a whole number"),
+        ("clip: yes", "config: clip: found 'yes'; it must be true or false"),
+        ("description: 12", "config: description: found 12; it must be text: put it in quotation"),
+        ("fallback:", "config: fallback: empty; use one of default, "),
+        ("algorithms: [{name: SVD, label: ''}]", "label: found ''; it must have at least 1 char"),
         ("metrics: []", "config: metrics: empty; name at least one"),
         ("metrics: rmse", "config: metrics: found 'rmse'; write a list: [rmse]"),
         ("filters: {kind: k-core}", "config: filters: found a mapping; write a list: [{…}]"),
@@ -94,7 +97,7 @@ def test_a_config_without_a_name_has_that_of_its_file(tmp_path, file, name):
         ("execution: {time_limit: 1.0e+12}", "execution.time_limit: found 1000000000000.0"),
         ("algorithms: [SVD, {name: SVD}]", "algorithms: two algorithms are labelled 'SVD'; give"),
         ("groups: [{users: known}, {users: known}]", "groups: 'users: known' is there twice;"),
-        ("statistics: {baseline: SVDD}", "statistics.baseline is 'SVDD'; did you mean 'SVD'?"),
+        ("statistics: {baseline: SVDD}", "statistics: baseline is 'SVDD'; did you mean"),
         ("floors: false", "floors: this key is now called `baselines`; rename it"),
         ("tuning: {metric: ndgc@10}", "tuning.metric: ndgc@10: unknown metric"),
         ("tuning: {metric: item_coverage@10}", "does not measure accuracy"),
@@ -127,6 +130,17 @@ def test_an_override_sets_one_key(override, look, value):
     experiment, _ = load(config, overrides=[override])
     assert look(experiment) == value
     assert config["split"] == "holdout"
+    assert load(SMALL, overrides=["split.test_size=0.5"])[0].split[0].test_size == 0.5  # default
+
+
+def test_a_file_of_any_name_names_its_run_and_ratings_are_no_config(tmp_path):
+    for stem, name in (("für mich", "f-r-mich"), ("_x", "x"), ("é", "run")):
+        path = tmp_path / f"{stem}.yaml"
+        path.write_text(str(SMALL))
+        assert load(path)[0].name == name
+    (tmp_path / "r.csv").write_text("1,2,3\n")
+    with pytest.raises(ConfigError, match=r"ratings; .*new \S+r\.yaml --dataset \S+r\.csv"):
+        load(tmp_path / "r.csv")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +173,7 @@ def test_an_override_sets_a_key_of_what_a_plain_string_stands_for(key, text, ins
     ("override", "message"),
     [
         ("seed", "no '='"),
-        ("=1", "no '='"),
+        ("=1", "no key; write"),
         ("..=1", "no key; write"),
         ("algorithms[9].params.k=1", "no such place"),
         ("algorithms[x]=1", "is no list index"),
@@ -168,7 +182,7 @@ def test_an_override_sets_a_key_of_what_a_plain_string_stands_for(key, text, ins
         ("splt.kind=kfold", "config: --set splt.kind=kfold: unknown key"),
         ("splt=kfold", "config: --set splt=kfold: unknown key; did you mean 'split'?"),
         ("algorithms=[SDV]", "config: --set algorithms=[SDV]: algorithms[0]: unknown algorithm"),
-        ("seed=[1", "not valid YAML"),
+        ("seed=[1", "--set seed=[1: not valid YAML"),
         ("seed=!!bool maybe", "'maybe' is no bool"),
         ("seed=!!int x", "'x' is no int"),
     ],

@@ -248,7 +248,7 @@ class TestPolicies:
             ({"missing": "keep"}, "missing: found 'keep'; use one of"),
             ({"out_of_scale": "cilp"}, "out_of_scale: found 'cilp'; did you mean 'clip'"),
             ({"misssing": "drop"}, "misssing: unknown key; did you mean 'missing'"),
-            ({"scale": 5}, "scale: found 5; it must be a valid tuple"),
+            ({"scale": 5}, "scale: found 5; it must be a list"),
         ],
     )
     def test_what_is_no_policy_is_refused(self, policy, message):

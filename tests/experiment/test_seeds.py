@@ -178,7 +178,7 @@ def test_splits_that_do_not_change_are_named():
         ({"statistics": {"test": "two-way"}}, "cross several, as `seeds: {split: 5}`"),
         ({"statistics": {"claim": "models", "test": "two-way"}}, "is not about models; use"),
         ({"statistics": {"margin": 0}}, "statistics.margin: found 0; it must be greater than 0"),
-        ({"seeds": {"split": 2}, "seed": [1, 2]}, "`seeds` with 2 values of `seed`"),
+        ({"seeds": {"split": 2}, "seed": [1, 2]}, "seeds: 2 values of `seed`"),
         ({"seeds": {"search": 2}}, "no algorithm has a `search`"),
         ({"seeds": {"split": 200, "model": 200}}, "40,000 combinations; ask for 10,000"),
         ({"seeds": {"splits": 2}}, "splits"),

@@ -235,7 +235,7 @@ NINE = Exposure([0], [0], [0], n_items=9)
 @pytest.mark.parametrize(
     ("lists", "exposure", "label", "message"),
     [
-        (NAMED, None, "gini@3", "gini@3: it needs exposure, but there are none; leave the metric"),
+        (NAMED, None, "gini@3", "gini@3: it needs training pairs .exposure., but there"),
         (NAMED, NINE, "novelty@10", "novelty@10: of each list only the first 3.*depth of 10"),
         (NAMED, Exposure([0], [0], [0]), "gini@3", "item 2 is rec.*codes below 1; set its n_items"),
         (
