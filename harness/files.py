@@ -78,7 +78,8 @@ def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     Its folder is made when it is missing. An OSError, as where the disk is full, leaves what was
     there before untouched.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.exists():  # a file there is no folder, as opening says
+        path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _beside(path, "part")
     try:
         with temporary.open("xb") as file:  # a new file, with the permissions of the umask

@@ -228,8 +228,11 @@ def recommend_in_blocks(
         raise AlgorithmError(f"users: {users!r}; give a list of ids")
     model = _in_columns(model) if ratings is None else fold_in(model, ratings)
     trainset = model.trainset
-    if least is not None and clip and least > trainset.rating_scale[1]:
-        raise AlgorithmError(f"least: {least:.16g} is above the scale, so that no item is left")
+    most = trainset.rating_scale[1] if clip else np.inf
+    if least is not None and not least <= most:  # NaN too
+        raise AlgorithmError(
+            f"least: {least:.16g}, which no estimate reaches; give {most:.16g} or less"
+        )
     wanted = trainset.raw_users(trainset.user_codes) if users is None else list(users)
     inner = _inner_users(trainset, wanted)
     item_ids = np.array(trainset.raw_items(trainset.item_codes), dtype=object)

@@ -218,7 +218,11 @@ CASES = [
     (lambda m: harness.recommend("model.zip"), AlgorithmError, "'model.zip' is no model"),
     (lambda m: harness.recommend(m, users="u0"), AlgorithmError, "'u0'; give a list"),
     (lambda m: harness.recommend(m, users=7), AlgorithmError, "7; give a list"),
-    (lambda m: harness.recommend(m, least=5.5), AlgorithmError, "5.5 is above the scale"),
+    (
+        lambda m: harness.recommend(m, least=5.5),
+        AlgorithmError,
+        "5.5, which no estimate",
+    ),
     (lambda m: harness.estimate(m, ["u0"]), AlgorithmError, "'u0'; give \\(user, item\\) pairs"),
     (lambda m: harness.estimate(m, [{"user": 7}]), AlgorithmError, "'user': 7.*; give"),
     (lambda m: harness.recommend(m, n=0), AlgorithmError, "n is a whole number from 1"),

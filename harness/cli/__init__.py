@@ -82,6 +82,8 @@ for _command in (
 ):
     # The option of the whole program is understood after the command as well.
     _command.params.append(_traceback_option(hidden=True))
+    for _each in (_command, *getattr(_command, "commands", {}).values()):
+        _each.short_help = _each.help.partition("\n\n")[0]  # Click would cut it
     _harness.add_command(_command)
 
 

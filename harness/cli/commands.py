@@ -178,7 +178,8 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     if export is not None:
         for line in exchange.export(plan, export):
             say(line)
-        return 0
+        if output is None:
+            return 0
     folder = output or Path("splits")
     with report_os_error(folder, "cannot be made", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -281,13 +282,17 @@ def evaluate(
     runs = {
         path: options.opened((str(path),), results)[0] for path in files if is_run(path, results)
     }
-    of_rows = name is not None or output is not None or form != "text"
-    if of_rows or (labels is None and len(runs) < len({*files})):
-        raise click.UsageError("give --metrics LABELS; or --against RUN, with --name, -o, --format")
+    if name is not None or output is not None or form != "text":
+        raise click.UsageError("--name, --output, --format: need --against RUN; add it")
+    if labels is None and len(runs) < len({*files}):
+        raise click.UsageError("give --metrics LABELS; or --against RUN")
     if runs and (truth or training):
         raise click.UsageError("--truth, --training: a run has its own; leave them out")
     labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
     wanted = harness.metrics.parse_many(labels or labels_of_runs)
+    shown = {path: path.name for path in files}
+    if len({*shown.values()}) < len(shown):  # files of one name in several folders
+        shown = {path: str(path) for path in files}
     found = Found([], [], [])
     for each in wanted if labels is None else ():
         if each.needs_items:
@@ -300,8 +305,8 @@ def evaluate(
         elif evaluates(path):
             _rescore(found, path, wanted)
         else:
-            _score(found, path, wanted, truth, training)
-    of_files = {path.name for path in files}.issuperset(row[0] for row in found.rows)
+            _score(found, path, shown[path], wanted, truth, training)
+    of_files = {*shown.values()}.issuperset(row[0] for row in found.rows)
     first = "file" if of_files else "row"
     show_table([first, *map(str, wanted), "users", "seconds"], found.rows, [first])
     for note in found.notes:
@@ -312,7 +317,12 @@ def evaluate(
 
 
 def _score(
-    found: Found, path: Path, wanted: Sequence[Metric], truth: Path | None, training: Path | None
+    found: Found,
+    path: Path,
+    name: str,
+    wanted: Sequence[Metric],
+    truth: Path | None,
+    training: Path | None,
 ) -> None:
     """Score a file of another program: one row."""
     import numpy as np
@@ -324,26 +334,26 @@ def _score(
     scores = harness.metrics.score(wanted, *evidence)
     seconds = time.perf_counter() - begun
     values = [_shown(each.mean, ".6f") for each in scores.values()]
-    found.rows.append([path.name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
+    found.rows.append([name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
     unknown = not len(evidence.rankings.relevance)
     if unknown:
         found.notes.append(
-            f"{path.name}: no listed item is among the ratings of its user; are the ids those "
+            f"{name}: no listed item is among the ratings of its user; are the ids those "
             "of the same data set, and of one type?"
         )
     for metric, s in scores.items():
         if s.n_undefined and not metric.definition.pooled:  # else it is over all users
             users = counted(s.n_undefined, "user")
             found.notes.append(
-                f"{path.name}: {metric} is undefined for {users}; its mean is over the others"
+                f"{name}: {metric} is undefined for {users}; its mean is over the others"
             )
         elif not unknown and metric.per_user and len(s.per_user) > 1 and not np.ptp(s.per_user):
             found.notes.append(
-                f"{path.name}: {metric} is {s.mean:g} for every user, so it cannot tell lists "
+                f"{name}: {metric} is {s.mean:g} for every user, so it cannot tell lists "
                 "apart here; a `threshold=` says which ratings are relevant"
             )
     own = {str(metric): s.per_user for metric, s in scores.items() if metric.per_user}
-    users_of = {"file": path.name, "user": evidence.rankings.users}
+    users_of = {"file": name, "user": evidence.rankings.users}
     found.users.append(pd.DataFrame(users_of | own))
 
 

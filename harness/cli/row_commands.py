@@ -59,8 +59,6 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
     """
     from harness.files import write_output
 
-    if Path(run).suffix in CONFIG_ENDINGS:
-        raise ResultsError(f"{run}: a config; give the name or the folder of its run")
     (opened,) = options.opened((run,), results)
     found = harness.best(opened, **wanted)
     text = found.to_yaml(output.parent if output else ".")
@@ -82,7 +80,7 @@ def best(run: str, results: Path, output: Path | None, **wanted: str | None) -> 
 @click.option(
     "--users", type=options.file, help="A file with one user a line; by default all users."
 )
-@options.formats(*FORMATS, help="How lists are written; parquet needs --output.")
+@options.formats(*FORMATS, help="By default what --output ends with; parquet needs --output.")
 @click.option(
     "-o", "--output", type=options.output, help="A file; by default the lists are printed."
 )
@@ -115,6 +113,8 @@ def recommend(
     from harness.algorithms.models import not_ratings
     from harness.files import open_output
 
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    form = ending if form == FORMATS[0] and ending in FORMATS else form
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
     names = None if users is None else _users_in(users)
@@ -173,10 +173,13 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[
         try:
             (found,) = options.opened((source,), results)
         except ResultsError:
-            if source not in bundled():
+            if source not in bundled() and not Path(source).is_file():
                 raise
     if isinstance(found, str) and any(v for k, v in wanted.items() if k != "algorithm"):
-        raise HarnessError("--metric, --dataset, --split and --candidates choose a table of a run")
+        raise HarnessError(
+            "--metric, --dataset, --split and --candidates choose a table of a run, and "
+            f"{source} is a config; leave them out"
+        )
 
     def note(sentence: str) -> None:
         say(sentence, err=True)

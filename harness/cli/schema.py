@@ -36,8 +36,9 @@ do not edit it by hand. `harness new` writes a config to start from.
 def schema(form: str) -> int:
     """Print the keys of a config, their types and defaults.
 
-    Save the JSON Schema beside a config whose first line is `# yaml-language-server:
-    $schema=schema.json`, and editors complete and check it.
+    Saved as schema.json, it lets editors complete and check a config beside it that begins with
+
+    `# yaml-language-server: $schema=schema.json`
     """
     made = make_schema()
     as_json = form == "json"

@@ -203,12 +203,14 @@ def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
     "--post-hoc",
     type=options.Choice(("nemenyi", "holm")),
     default="nemenyi",
+    show_default=True,
     help="With --across: how pairs are compared.",
 )
 @click.option(
     "--rope",
     type=float,
     default=0.01,
+    show_default=True,
     help="With --across: differences that are as good as none, in units of the metric.",
 )
 @options.formats(
@@ -285,7 +287,8 @@ def _show_across(found: AcrossDataSets, form: str, output: Path | None) -> int:
             say(text)
         say()
         show_table([*probable.columns], probable.to_numpy().tolist(), [probable.columns[0]])
-        say("\n" * bool(found.notes) + "\n".join(f"note: {plain(note)}" for note in found.notes))
+        for number, note in enumerate(found.notes):
+            say("\n" * (not number) + f"note: {plain(note)}")
         return 0
     ending = "" if output is None else output.suffix.lower()
     form = ENDINGS.get(ending, "") if form == "text" else form

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import datasets
+from harness.config.load import RUN_FILE
 from harness.datasets import Ratings
 from harness.errors import counted
 from harness.experiment.plan import Plan
@@ -38,8 +39,8 @@ def describe(
     Parameters
     ----------
     source : str, path, mapping or Ratings
-        A name from ``harness list datasets``, a file of ratings, a config (YAML file or mapping
-        with ``algorithms``), or loaded data.
+        A name from ``harness list datasets``, a file of ratings, a config (YAML file, run's folder,
+        or mapping with ``algorithms``), or loaded data.
     ratings : Ratings, DataFrame or surprise.Dataset, optional
         Loaded data, in place of the data set of a config.
 
@@ -62,10 +63,12 @@ def describe(
     """
     if isinstance(source, Ratings):
         return [_of_ratings(source, (), [], [])]
-    is_config = isinstance(source, Mapping) and "algorithms" in source
-    if not is_config and (
-        isinstance(source, Mapping) or Path(str(source)).suffix not in (".yaml", ".yml", ".json")
-    ):
+    if isinstance(source, Mapping):
+        is_config = "algorithms" in source
+    else:
+        path = Path(source)
+        is_config = path.suffix in (".yaml", ".yml", ".json") or (path / RUN_FILE).is_file()
+    if not is_config:
         return [_of_ratings(datasets.load(source), (), [], [])]
     given = None if ratings is None else datasets.load(ratings)
     return describe_plan(Plan.from_config(source, ratings=given))

@@ -137,7 +137,9 @@ class Plot(ABC):
 
     def write(self, form: str, folder: Path) -> Path:
         """Write the plot into a folder."""
-        return write_output(self.path(form, folder), self.render(form), "use --output")
+        return write_output(
+            self.path(form, folder), self.render(form), "choose another place with --output"
+        )
 
     @abstractmethod
     def _select(self) -> pd.DataFrame:

@@ -50,7 +50,7 @@ def write_page(
     With `anyway`, runs that cannot be compared are joined too, and a warning says why not.
     """
     page = build_page(runs, baseline=baseline, anyway=anyway, joined=joined)
-    return write_output(path, page, "use --output FILE")
+    return write_output(path, page, "choose another place with --output")
 
 
 def build_page(

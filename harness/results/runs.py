@@ -474,6 +474,8 @@ def open_run(name: str, results: Path) -> Run:
     known = {run.name: run for run in find_runs(results)}
     if name in known:
         return read_run(known[name])
+    if path.suffix in (".yaml", ".yml"):
+        raise ResultsError(f"{name}: a config; give the name or the folder of its run")
     hint = suggestion(name, known) if known else "run a config first"
     hint += "" if hint.endswith("?") else ", or give the folder of a run"
     raise ResultsError(f"{name}: no run of this name in {results}/; {hint}")

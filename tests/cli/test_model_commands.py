@@ -140,7 +140,7 @@ def test_lists_are_those_of_the_python_interface_in_every_format(call, run):
     pd.testing.assert_frame_equal(csv, expected, check_dtype=False)
     out = call(*common, "--format", "jsonl")[1]
     pd.testing.assert_frame_equal(pd.read_json(io.StringIO(out), lines=True), csv)
-    call.done(*common, "--format", "parquet", "-o", "lists.parquet")
+    call.done(*common, "-o", "lists.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet("lists.parquet"), csv, check_dtype=False)
     rows = [line.split() for line in call(*common, "--format", "trec")[1].splitlines()]
     assert [(row[0], row[2], int(row[3]), float(row[4])) for row in rows] == [
@@ -219,8 +219,8 @@ def test_a_config_of_one_algorithm_needs_no_run_and_a_note_says_what_is_no_ratin
     call, name, more, meaning
 ):
     text = f"dataset: ratings.csv\nalgorithms: [{name}]\nmetrics: [mae]\n{more}\n"
-    Path("one.yaml").write_text(text)
-    _, out, err = call("recommend", "one.yaml", "--top", 1)
+    Path("one.json").write_text(text)  # of any ending
+    _, out, err = call("recommend", "one.json", "--top", 1)
     assert out.count("\n") == 61
     note = f"note: {name}: an estimate is no rating, but {meaning}"
     assert (note in err) == bool(meaning)
@@ -233,7 +233,7 @@ BAD = [
     (("best", "first", "--metric", "rmze"), "rmze"),
     (("best", "first", "--metric", "mae"), "no metric 'mae'; use one of"),
     (("best", "first", "--split", "3-fold"), "no table fits; choose by data set, split"),
-    (("best", "first", "-o", "first.yaml/x.yaml"), "cannot be written"),
+    (("best", "first", "-o", "first.yaml/x.yaml"), "cannot be written (not a directory)"),
     (("recommend", "first.yaml"), "the config has SVD, ItemMean, broken; choose one"),
     (("recommend", "first.yaml", "--algorithm", "SVD"), "its parameters are searched; run"),
     (("recommend", "first.yaml", "--split", "2-fold"), "choose a table of a run"),
@@ -245,13 +245,13 @@ BAD = [
         "other.txt: 1 of 2 users have no ratings ('nobody')",
     ),
     (("recommend", "first", "--top", "0"), "--top"),
-    (("recommend", "first", "--least", "9"), "9 is above the scale"),
+    (("recommend", "first", "--least", "nan"), "least: nan, which no estimate reaches; give"),
     (("recommend", "first.yml"), "did you mean 'first.yaml'?"),
     (
         ("describe", "ratings.yaml"),
         "'ratings.csv', or `harness new ratings.yaml --dataset ratings.c",
     ),
-    (("best", "first.yaml"), "first.yaml: a config; give the name or the folder of its run"),
+    (("table", "first.yaml"), "first.yaml: a config; give the name or the folder of its run"),
     (("save", "first", "first.yaml/model.zip"), "cannot be written"),
     (
         ("evaluate", "a.run", "--metrics", "ndcg@10,rmse"),
