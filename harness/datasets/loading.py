@@ -273,7 +273,7 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
 
     There are at most `LINES` rows, the first line among them; none of a Parquet file.
     """
-    kind = kind_of(path)
+    kind = kind_of(find_file(path, None))
     if kind == "parquet":
         return parquet_columns(path), []
     with path.open("rb") as file:

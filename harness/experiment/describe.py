@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -98,8 +97,8 @@ def _of_ratings(
     distinct = _n_distinct(data.users, data.ratings)
     several, span = of_user > 1, []
     if data.timestamps is not None and len(data):
-        ends = (data.timestamps.min(), data.timestamps.max())
-        span = [datetime.fromtimestamp(int(each), UTC).date().isoformat() for each in ends]
+        ends = np.array([data.timestamps.min(), data.timestamps.max()], "datetime64[s]")
+        span = ends.astype("datetime64[D]").astype(str).tolist()
     found = DataDescription(
         name=data.name,
         n_users=len(of_user),

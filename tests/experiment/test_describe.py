@@ -127,6 +127,12 @@ def test_data_that_cannot_answer_are_warned_of(rows, warning):
     assert found.span == []
 
 
+def test_a_time_before_the_first_year_has_a_date(tmp_path):
+    (tmp_path / "a.csv").write_text("user,item,rating,time\n1,1,2,0000-01-01\n1,2,3,2020-02-01\n")
+    (found,) = harness.describe(tmp_path / "a.csv")
+    assert found.span == ["0000-01-01", "2020-02-01"]
+
+
 def test_training_after_test_is_warned_of(tmp_path):
     rows = [(u, i, (u * i) % 5 + 1, 10 * i) for u in range(4) for i in range(6)]
     frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
