@@ -210,7 +210,8 @@ def _entry(kind: type) -> type[registry.Algorithm]:
     entry = registry.entry_of(kind)
     if entry is None or entry.model_class is not kind or entry.kind == "library":
         raise AlgorithmError(
-            f"{kind.__name__}: only models of Surprise's algorithms and of harness can be saved"
+            f"{kind.__name__}: a model of your own class or of another library cannot be saved; "
+            "keep its config, and fit it again"
         )
     return entry
 
