@@ -104,10 +104,14 @@ class Predefined(SplitSection):
             table.ids[role].ids[table.ids[role].codes] for role in ("user", "item", "fold")
         )
         rows = _rows(path, ratings, np.arange(len(ratings)), users, items)
-        names, inside = set(labels), np.isin(rows, within)
+        codes, ids = table.ids["fold"]
+        lower = np.array([each.casefold() for each in ids], object)
+        if are_words := {*lower} <= {"train", "validation", "test"}:
+            labels = lower[codes]  # Train and Test are not two folds
+        inside = np.isin(rows, within)
         rows, labels = rows[inside], labels[inside]
         present = set(labels)
-        if names <= {"train", "validation", "test"}:
+        if are_words:
             # Of three words, the outer split tests on one and the inner one on another.
             tested = [word for word in ("test", "validation") if word in present][:1]
         else:

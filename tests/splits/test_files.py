@@ -127,7 +127,7 @@ def test_folds_may_have_numbers_beyond_all_bounds(tmp_path):
 
 
 def test_a_column_of_words_gives_one_split_and_a_third_word_the_validation_part(tmp_path):
-    words = ["test"] * 5 + ["train"] * 12 + ["validation"] * 3
+    words = ["Test"] * 5 + ["train"] * 12 + ["validation"] * 3
     RATINGS.to_frame().head(20).assign(part=words).to_csv(tmp_path / "parts.csv", index=False)
     section = Predefined(file="parts.csv", column="part")
     (outer,) = make(section, RATINGS, seed=0, base=tmp_path)
