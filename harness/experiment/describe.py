@@ -63,7 +63,7 @@ def describe(
     if isinstance(source, Ratings):
         return [_of_ratings(source, (), [], [])]
     if isinstance(source, Mapping):
-        is_config = "algorithms" in source
+        is_config = not {"algorithms", "dataset"}.isdisjoint(source)
     else:
         path = Path(source)
         is_config = path.suffix in (".yaml", ".yml", ".json") or (path / RUN_FILE).is_file()

@@ -13,7 +13,7 @@ from harness.algorithms import models, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.experiment import GIVEN, Experiment
 from harness.datasets import load
-from harness.errors import AlgorithmError, DataError, suggestion
+from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
 from harness.experiment.cell import refuse_what_cannot_fit
 from harness.experiment.describe import describe_plan
 from harness.experiment.evaluate import Evaluation, evaluate, notes
@@ -91,6 +91,9 @@ def run(
     ['BaselineOnly', 'Random', 'Popularity']
     """
     begun, started = time.perf_counter(), datetime.now(UTC)
+    if not (workers is None or (isinstance(workers, int) and workers > 0)):
+        fault = Fault(0, "workers", f"found {workers!r}; use a whole number from 1")
+        raise ConfigError("run", [fault])
     plan = Plan.from_config(
         config,
         overrides=overrides,

@@ -544,6 +544,8 @@ def score(
         If what a metric needs is missing, or holds values that it does not define.
     """
     found: dict[Metric, Scores | None] = dict.fromkeys(wanted)
+    if labels := [each for each in found if not isinstance(each, Metric)]:
+        raise MetricError(f"{labels[0]!r}: not a Metric; make one from its label with parse")
     alike: dict[tuple[object, ...], list[Metric]] = {}  # that differ only in k
     for metric in found:
         alike.setdefault((metric.name, metric.chosen), []).append(metric)

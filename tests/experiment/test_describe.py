@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.errors import SplitError
+from harness.errors import ConfigError, SplitError
 from harness.report.page import build_page, linked
 
 CONFIG = {
@@ -98,6 +98,8 @@ def test_data_that_a_split_cannot_divide_are_named(tmp_path, rows, split, messag
     assert str(harness.describe(tmp_path / "r.csv")[0])
     with pytest.raises(SplitError, match=message):
         harness.describe(CONFIG | {"dataset": str(tmp_path / "r.csv"), "split": split})
+    with pytest.raises(ConfigError, match="config: algorithms: missing; add it"):
+        harness.describe({"dataset": str(tmp_path / "r.csv")})
 
 
 def test_unknown_users_and_items_are_counted_and_warned_of(tmp_path):

@@ -199,6 +199,8 @@ def test_data_at_hand_can_be_run():
 
 def test_a_fault_is_found_before_anything_is_loaded():
     events = []
+    with pytest.raises(ConfigError, match="run: workers: found -1; use a whole number from 1"):
+        run(workers=-1)
     with pytest.raises(ConfigError, match="did you mean 'n_factors'"):
         run(watch=events.append, algorithms=[{"name": "SVD", "params": {"n_factor": 2}}])
     assert events == []

@@ -107,6 +107,8 @@ def test_a_large_user_is_counted_exactly():
 
 
 def test_pairs_that_are_missing_or_of_different_lengths_are_refused():
+    with pytest.raises(MetricError, match="'fcp': not a Metric; make one from its label with parse"):
+        metrics.score(["fcp"])
     with pytest.raises(MetricError, match="fcp: it needs pairs of estimate and rating"):
         metrics.score([metrics.parse("fcp")])
     with pytest.raises(MetricError, match=r"2 estimates, 1 ratings.*give one rating for each"):
