@@ -112,7 +112,8 @@ def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> fl
     Parameters
     ----------
     predictions : iterable
-        As `from_predictions` takes them: ``algo.test(testset)`` of Surprise, or tuples.
+        As `from_predictions` takes them: ``algo.test(testset)`` of Surprise, or tuples. In an
+        anti-test set of Surprise all ratings are the mean, and any order scores 1.
     k : int or None
         Cut-off rank; None for whole lists.
     **params

@@ -107,7 +107,9 @@ def test_a_large_user_is_counted_exactly():
 
 
 def test_pairs_that_are_missing_or_of_different_lengths_are_refused():
-    with pytest.raises(MetricError, match="'fcp': not a Metric; make one from its label with parse"):
+    with pytest.raises(
+        MetricError, match="'fcp': not a Metric; make one from its label with parse"
+    ):
         metrics.score(["fcp"])
     with pytest.raises(MetricError, match="fcp: it needs pairs of estimate and rating"):
         metrics.score([metrics.parse("fcp")])
