@@ -42,7 +42,7 @@ from harness.results.record import (
     TieScores,
     measured,
 )
-from harness.results.scores import RowValue, or_none
+from harness.results.scores import RowValue, notes_on_tests, or_none
 from harness.results.sensitivity import Sensitivity
 from harness.results.store import CellRecord
 from harness.splits import Split
@@ -351,11 +351,7 @@ def _notes_on_metrics(
             yield f"{names[table]}{label} cannot distinguish algorithms: {reasons[0]}"
         elif all(len(each) > 1 and _equal(each) for each in folds.values()):
             yield f"{names[table]}{label}: all algorithms of this run score the same"
-    yield from (entry.about for entry in compared)
-    undecided: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for entry in compared:
-        undecided[names[entry.table], entry.note].append(entry.metric)
-    yield from (f"{of}{', '.join(own)}: {note}" for (of, note), own in undecided.items() if note)
+    yield from notes_on_tests(compared, tables)
     for metric in plan.metrics:
         if not (metric.needs_pairs or metric.needs_items):
             reason = evaluation.random_order(metric)

@@ -23,7 +23,7 @@ from harness.results.record import (
     measured,
 )
 from harness.results.runs import Run
-from harness.results.scores import infer
+from harness.results.scores import infer, notes_on_tests
 from harness.results.store import short_key
 
 
@@ -90,16 +90,16 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
             )
     seeds = sorted({seed for info in infos for seed in info.seeds})
     statistics: list[MetricComparison] = []
+    tables = {row.result.table: row.result.only(TableName) for row in rows}
     if (settings := first.experiment.statistics) is not None:
         draws = {key: draw for info in infos for key, draw in info.experiment.draws.items()}
         splits = [each for info in infos for each in info.splits]
         statistics, said = infer(users, labels, cells, settings, seeds[0], draws, splits)
-        notes += [*said, *(each.about for each in statistics)]
-    claims = {each.about for info in infos for each in info.statistics}
-    notes += [note for info in infos for note in info.notes if note not in claims]
+        notes += [*said, *notes_on_tests(statistics, tables)]
+    of_tests = {note for info in infos for note in notes_on_tests(info.statistics, info.tables)}
+    notes += [note for info in infos for note in info.notes if note not in of_tests]
     if any(info.groups for info in infos):
         notes.append("groups are of one run at a time: harness table RUN --groups")
-    tables = {row.result.table: row.result.only(TableName) for row in rows}
 
     def merged(part: str, *identity: str) -> list[Any]:
         """Return the entries of a part in all runs, the first of each identity."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -267,6 +267,15 @@ def infer(
             }
             found.append(MetricComparison.model_validate(named.only(TableName) | described))
     return found, list(dict.fromkeys(notes))
+
+
+def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[str]:
+    """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
+    yield from dict.fromkeys(each.about for each in compared)
+    undecided: dict[tuple[str, str], list[str]] = {}
+    for each in compared:
+        undecided.setdefault((each.start(tables), each.note), []).append(each.metric)
+    yield from (f"{of}{', '.join(own)}: {note}" for (of, note), own in undecided.items() if note)
 
 
 def _comparable(scored: NDArray[np.bool_]) -> list[int]:

@@ -12,6 +12,7 @@ from harness.config.experiment import Inference, Seeds
 from harness.config.load import load
 from harness.errors import ConfigError
 from harness.report.methods import methods
+from harness.results.compare import join
 from harness.results.runs import read_run
 from harness.results.scores import LEVELS, Design
 
@@ -161,6 +162,18 @@ def test_a_record_of_before_is_read_as_a_claim_about_models(tmp_path):
     assert read.info.statistics[0].claim == "models"
     assert [row[8] for row in report.evidence(read)[0].rows] == ["", "", ""]
     assert report.build_page([read])
+
+
+def test_runs_in_one_table_have_the_notes_of_their_common_tests():
+    fixed = {"kind": "holdout", "test_size": 0.25, "random_state": 3}
+    first, second = run(split=fixed, seed=[0, 1]), run(split=fixed, seed=2, algorithms=["SVD"])
+    third = run(split=fixed, seed=[0, 1], algorithms=["SVD"])
+    few = "ndcg@5: with 2 seeds the test may find"
+    for runs, is_noted in (([first], 1), ([first, second], 0), ([second, third, first], 0),
+                           ([third, first], 1)):  # fmt: skip
+        notes = join(runs).info.notes
+        assert sum(note.startswith(few) for note in notes) == is_noted
+        assert sum(note.startswith("Tests are of") for note in notes) == 1
 
 
 def test_splits_that_do_not_change_are_named():
