@@ -74,6 +74,7 @@ def test_a_search_has_seeds_of_its_own():
         of_search.setdefault(draw.search, set()).add(trials[draw.model])
     assert [len(each) for each in of_search.values()] == [1, 1]
     assert len(set.union(*of_search.values())) == 2
+    assert harness.best(done).config["seeds"] == {"model": 2}  # its row has no search
 
 
 def test_two_seeds_make_a_claim_about_algorithms(tmp_path):
