@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness import evaluation, metrics
+from harness.candidates import Rated, Sampled
 from harness.errors import MetricError, ResultsError, counted
 from harness.lazy import pd
 from harness.metrics import Metric, Rankings
@@ -536,14 +537,14 @@ def _check_table(search: _Search, run: Run, key: str, rows: pd.DataFrame, title:
         other = next((split for split, own in leaks.items() if not own), "a split by time")
         effect = beside("split", other)
         search.found("future.run", effect, split=best["split"], note=note, **where)
-    if best["candidates"].startswith("sampled"):
+    asked = info.section("candidates", best["candidates"])
+    if isinstance(asked, Sampled):
         effect = beside("candidates", "catalogue")
         search.found("sampled.run", effect, candidates=best["candidates"], **where)
     cells = [each for each in info.finished if each.row == best["row"]]
     unknown = {each.fingerprint: (each.unknown or [0.0])[0] for each in of_data}
     shares = np.array([unknown.get(each.split_fingerprint, 0.0) for each in cells])
-    drops = {getattr(each, "unknown_users", "") for each in info.experiment.candidates}
-    if drops == {"drop"} and shares.any():
+    if getattr(asked, "unknown_users", "") == "drop" and shares.any():
         means = np.array([each.scores[label].mean for each in cells], float)
         both = {"users of training": means.mean(), "others as 0": (means * (1 - shares)).mean()}
         search.found("dropped-users.run", {label: both}, share=shares.mean(), **where)
@@ -572,7 +573,7 @@ def _check_table(search: _Search, run: Run, key: str, rows: pd.DataFrame, title:
             search.found("indistinct.letters", {label: both}, n=len(letters), **where)
     described = [each for each in info.descriptions if each.name == best["dataset"]]
     splits = [split for each in described for split in each.splits]
-    for split in splits if best["candidates"].startswith("rated") else ():
+    for split in splits if isinstance(asked, Rated) else ():
         if split.name == best["split"] and (share := split.short.get(str(search.k), 0)) >= MOST:
             search.found("indistinct.short", short=f"{share:.0%} of all", **where)
     impossible = {}

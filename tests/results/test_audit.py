@@ -223,6 +223,19 @@ def test_short_lists_are_found_under_each_split_of_one_kind():
     ]
 
 
+def test_users_that_are_left_out_are_found_in_the_table_that_leaves_them_out():
+    config = {
+        "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
+        "split": {"kind": "global-time", "quantile": 0.5},
+        "candidates": [{"kind": "rated", "unknown_users": "drop"}, "rated"],
+        "algorithms": ["ItemMean"],
+        "metrics": ["ndcg@10"],
+    }
+    found = audit(harness.run(config, results=None)).findings
+    (dropped,) = (each for each in found if each.id == "dropped-users")
+    assert "rated, known users: " in dropped.where
+
+
 def test_a_run_reports_what_it_has_recorded(tmp_path):
     config = {
         "name": "r",
