@@ -69,13 +69,14 @@ class _Table:
     def question(self, common: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield by name what must be the same in all tables."""
         config = self.run.info.experiment
-        yield "split", _settings(self.run.info.section("split", self.names[1]))
+        split = self.run.info.section("split", self.names[1])
+        yield "split", _settings(split)
         yield "candidates", _settings(self.run.info.section("candidates", self.names[2]))
         yield "clip", {"clip": str(config.clip).lower()}
         chosen = [each for each in config.algorithms if each.title in common]
         if any(each.search for each in chosen):
             yield "tuning", _settings(config.tuning)
-            yield "validation part", _settings(config.tuning.validation_of(config.split[0]))
+            yield "validation part", _settings(config.tuning.validation_of(split))
         spaces = self.run.info.model_dump(include={"spaces"}).get("spaces", {})
         for each in chosen:
             space = {"space": spaces.get(each.title, {})}

@@ -43,7 +43,7 @@ from harness.results.fields import (
     Text,
     Word,
 )
-from harness.sections import SearchSpace, Section, dotted
+from harness.sections import SearchSpace, dotted
 
 SCHEMA_VERSION = 2
 OUTSIDE = "not a model of the run: its estimates or lists were read from files"
@@ -496,11 +496,10 @@ class RunInfo(Record):
         """Display name of every algorithm, each once."""
         return list(dict.fromkeys(cell.algorithm for cell in self.cells))
 
-    def section(self, key: str, name: str) -> Section:
+    def section(self, key: str, name: str) -> Any:
         """Return the part of the config that a display name stands for."""
         known = dict.fromkeys(row[key] for row in self.rows)
-        section: Section = getattr(self.experiment, key)[[*known].index(name)]
-        return section
+        return getattr(self.experiment, key)[[*known].index(name)]
 
     @property
     def has_several_cells(self) -> bool:

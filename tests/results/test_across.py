@@ -78,6 +78,15 @@ def test_runs_that_ask_different_questions_are_refused(make, changes, message):
     assert any(message in note for note in harness.across(runs, anyway=True).notes)
 
 
+def test_the_validation_part_is_that_of_the_split_that_is_compared(make):
+    tuned = {"algorithms": [{"name": "ItemMean", "search": {"damping": [1.0, 10.0]}}]}
+    tuned |= {"tuning": {"metric": "rmse"}, "metrics": ["rmse"]}
+    one, other = ({**ONE, **tuned, "split": each} for each in (["holdout", "rolling"], "rolling"))
+    other["dataset"] = {"synthetic": {**SIZES, "seed": 8}}
+    found = harness.across([make(**one), make(**other)], split="rolling 5 origins")
+    assert not any("validation part" in note for note in found.notes)
+
+
 def test_recommended_spaces_are_compared_as_they_were_searched(make):
     tuned = {"algorithms": ["ItemMean", {"name": "BaselineOnly", "search": "recommended"}]}
     tuned |= {"tuning": {"trials": 1}, "metrics": ["ndcg@10"]}
