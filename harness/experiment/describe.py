@@ -148,7 +148,7 @@ def _gini(counts: NDArray[np.int64]) -> float:
 
 def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
     values, counts = np.unique(ratings, return_counts=True)
-    digits = 16
+    digits = 6
     if len(values) > MOST_VALUES:
         (counts, values), digits = np.histogram(ratings, bins=10), 4
     # As many digits as distinguish the values: 17 do for any two numbers.

@@ -130,7 +130,7 @@ class DataDescription(Record):
         return {
             "ratings": f"{self.n_ratings:,} by {users} of {items}",
             "density": f"{self.density:.3%}",
-            "scale": f"{low:.16g} to {high:.16g}; mean {self.mean:.2f}, median {self.median:.16g}",
+            "scale": f"{low:.10g} to {high:.10g}; mean {self.mean:.2f}, median {self.median:.10g}",
             "time": " to ".join(self.span) or "no timestamps",
             "ties": f"the median user gives {values}",
         }
