@@ -147,6 +147,8 @@ class _Data:
         if not path.is_file():
             if not any(answer in (each.name, each.alias) for each in datasets.available()):
                 datasets.load(answer)  # says what was probably meant
+            if self.columns:
+                raise HarnessError("--columns: needs a file of ratings; give one with --dataset")
             return answer
         found = self._detect(path)
         self.faults, self.note = found.faults, _on_scale(found)

@@ -143,7 +143,7 @@ def read(path: Path) -> Document:
         raise _refusal(source, f"{reason_of(error)}; {_hint(path)}") from None
     if recorded:
         return _recorded(raw, path)
-    if is_ratings_file(path.name):
+    if is_ratings_file(path.name) and path.suffix != ".txt":  # which may be a config
         new = f"harness new {path.with_suffix('.yaml')} --dataset {path}"
         raise _refusal(source, f"a file of ratings; write a config for it with `{new}`")
     if len(raw) > MAX_BYTES:

@@ -434,5 +434,7 @@ def _section(source: object) -> DatasetSection:
     except DataError:
         if not isinstance(source, str):
             raise
+        if Path(source).is_dir():
+            raise DataError(f"{source}: a folder; give a file in it") from None
         names = suggestion(source, get_args(DatasetName))
         raise DataError(f"dataset: no data set is called {source!r}; {names}") from None

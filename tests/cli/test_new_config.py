@@ -153,6 +153,8 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     (tmp_path / "b.csv").write_text("user,item\n1,30\n")
     err = call.refused("new", "d.yaml", "--dataset", "b.csv")
     assert err.startswith("b.csv: no column of ratings beside user and item; add one, of 1s")
+    err = call.refused("new", "d.yaml", "--columns", columns)
+    assert err == "--columns: needs a file of ratings; give one with --dataset\n"
     err = call.refused("new", "d.yaml", "--dataset", "a.csv", "--columns", "person=who")
     assert "write role=name, as user=who" in err
 

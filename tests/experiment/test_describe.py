@@ -177,7 +177,9 @@ def test_the_command_prints_text_and_json(command, tmp_path, monkeypatch):
     )
     found = json.loads(command("describe", "two.yaml", "--json")[1])
     assert [each["name"] for each in found] == ["a/r.csv", "b/r.csv"]
-    assert command("describe", "quickstart")[0] == 0
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(json.dumps({"config": CONFIG | {"name": "run"}}))
+    assert command("describe", "quickstart")[0] == command("describe", "run")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -187,6 +189,7 @@ def test_the_command_prints_text_and_json(command, tmp_path, monkeypatch):
         ("none.csv", "none.csv: no such file"),
         ("none.yaml", "none.yaml: no such file"),
         ("bad.csv", "bad.csv:3: "),
+        (".", ".: a folder; give a file in it"),
     ],
 )
 def test_bad_input_is_named(command, tmp_path, monkeypatch, source, message):
