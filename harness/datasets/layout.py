@@ -278,9 +278,11 @@ def find_columns(
         if roles is RATINGS and "rating" in lacking and len(names) - len(found) < len(lacking):
             _refuse_without_ratings(names, where)
         them = "it" if len(lacking) == 1 else "them"
-        advice = f"name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
+        advice = f"call {them} {joined(lacking)}"
         if roles.strict:
-            advice = f"add {them}, or call {them} {joined(lacking)}"
+            advice = f"add {them}, or {advice}"
+        else:  # the files of a split have no key `columns`
+            advice += f", or name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
         absent = joined(f"the {role}" for role in lacking)
         there = listed([name[:30] for name in names], 10) or "no names"
         raise DataError(f"{where}: no column for {absent} among {there}; {advice}")

@@ -115,7 +115,7 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv", "1,2\n1,3\n", r"a\.csv:1: no column of ratings beside 1 and 2; add one, of 1s"),
         ("a.csv", "user,item,date\n1,3,4\n", r"a\.csv:1: .*beside user, item and date; a"),
         ("a.csv", "only\n", r"a\.csv:1: 1 field separated by 'whitespace'"),
-        ("a.csv", "user,uid,rating\n1,1,1\n", r"a\.csv:1: a header, .*: no column for the item"),
+        ("a.csv", "user,uid,rating\n1,1,1\n", r"a\.csv:1: a header, .*the item .*; call it item, "),
         ("a.csv", "user,item,date,rating\na,b,soon,1\n", r"a\.csv:2: the timestamp 'soon'"),
         ("a.dat", "1::1::1\n1:1::1\n", r"a\.dat:2: 2 fields where the first line has 3, separated"),
         ("a.dat", "1::1::1\n1::\x1f2::1\n", r"a\.dat:2: a control character \(0x1f\); remove it"),
