@@ -189,7 +189,7 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     written: set[Path] = set()
     for dataset, kind, seed in itertools.product(datasets, kinds, plan.experiment.split_seeds):
         folds, title = plan.splits(dataset, kind, seed), plan.names["split"][kind]
-        words = f"{folds[0].ratings.name} {folds[0].name} seed {seed}"
+        words = f"{plan.names['dataset'][dataset]} {folds[0].name} seed {seed}"
         # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.
         name = re.sub(r"[^.\w]+", "-", words).strip("-.")
         path = folder / f"{name}.parquet"

@@ -78,7 +78,8 @@ def export(plan: Plan, folder: Path) -> Iterator[str]:
             files = {name: f"{start}{name}.csv" for name in parts}
             index.append({**info.model_dump(), "scale": fold.ratings.scale, "files": files})
             counts = ", ".join(f"{name} {len(rows):,}" for name, rows in parts.items())
-            yield f"{where}: {info.split}, seed {seed}, fold {fold.fold + 1}: {counts}"
+            of = f"{info.dataset}, " * (len(plan.experiment.dataset) > 1)
+            yield f"{where}: {of}{info.split}, seed {seed}, fold {fold.fold + 1}: {counts}"
         text = json.dumps(index, indent=1, ensure_ascii=False) + "\n"
         write_whole(folder / INDEX, text.encode())
         yield f"{folder / INDEX}: fingerprints and files of {counted(len(index), 'fold')}"

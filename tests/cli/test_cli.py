@@ -161,6 +161,18 @@ def test_each_split_is_saved_in_its_file_and_gives_the_same_table(call, tmp_path
     assert call.done(*again) == call.done(*again)  # the default folder is the command's own
 
 
+def test_splits_of_two_files_of_one_name_say_whose_they_are(call, tmp_path):
+    for folder, last in (("one", 1), ("two", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "r.csv").write_text(f"1,1,5\n1,2,{last}\n2,1,3\n2,2,4\n")
+    both = ("split", "small.yaml", "--set", "dataset=[one/r.csv, two/r.csv]")
+    call.done(*both, "--output", "kept")
+    names = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    assert [name.partition("-r.csv-")[0] for name in names] == ["one", "two"]
+    lines = call.done(*both, "--export", "out").splitlines()
+    assert lines[0].startswith("out/fold-1: one/r.csv, holdout 25%, seed ")
+
+
 def test_runs_are_compared_repeated_and_refused(call, tmp_path):
     assert call(*RUN)[::2] == (0, "")
     first = pd.read_csv(tmp_path / "runs" / "small" / "table.csv")
