@@ -247,8 +247,10 @@ class _Conversion:
         if not dates.any():
             return self._in_seconds(values, role)
         most = "dates" if 2 * np.count_nonzero(dates) >= np.count_nonzero(known) else "numbers"
-        odd = known & (dates != (most == "dates"))
-        self._mark(odd, lambda row: f"the {role} is not one of the {most} as others are")
+        odd, one = known & (dates != (most == "dates")), "number" if most == "dates" else "date"
+        self._mark(
+            odd, lambda row: f"the {role} {shown(column[row])} is a {one}, others are {most}"
+        )
         values = np.where(odd, NO_TIME, values)
         return values if most == "dates" else self._in_seconds(values, role)
 

@@ -176,7 +176,7 @@ class TestFrames:
                 (pd.Series([1.0, np.nan]), "row 1 .*: no timestamp"),
                 (pd.array([1, None], "Int64"), "row 1 .*: no timestamp"),
                 (pd.Series([1.0, 1e30]), "row 1 .*: the timestamp 1e\\+30 is not a time"),
-                (["2001-01-01", "5"], "row 1 .*: the timestamp is not one of the dates as"),
+                (["2001-01-01", "5"], "row 1 .*: the timestamp '5' is a number, others are dates"),
             ]
         ),
     ],
