@@ -66,8 +66,8 @@ def hidden(name: str, folders: Iterable[Path]) -> str:
     if not imported or wanted is None or wanted.resolve() == Path(imported).resolve():
         return ""
     return (
-        f"{module_name!r} is already {imported} in this process, and not {wanted}; rename one of "
-        "them, or run each config by a command of its own"
+        f"{module_name!r} is already {imported} in this process, and not {wanted}; rename or "
+        "remove one of them, or run each config by a command of its own"
     )
 
 
