@@ -93,7 +93,7 @@ class Ratings:
         n_users, n_items, n_ratings = self.counts
         return (
             f"<Ratings {self.name}: {counted(n_ratings, 'rating')} of {counted(n_items, 'item')} "
-            f"by {counted(n_users, 'user')}, {self.scale[0]:g} to {self.scale[1]:g}>"
+            f"by {counted(n_users, 'user')}, {self.scale[0]:.16g} to {self.scale[1]:.16g}>"
         )
 
     @property
