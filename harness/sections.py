@@ -140,7 +140,7 @@ class Kind(Section):
     @model_serializer(mode="wrap")
     def _keep_kind(
         self, dump: SerializerFunctionWrapHandler, info: SerializationInfo
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         kept = {"kind": self.kind} if info.exclude_defaults else {}
         return {**kept, **dump(self)}
 

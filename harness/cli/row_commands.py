@@ -127,8 +127,9 @@ def recommend(
                 "remove them, or recommend to them in Python with harness.fold_in"
             )
         left = dict.fromkeys(names)
-    how: dict[str, Any] = {"seen": seen, "least": least, "clip": clip}
-    blocks = harness.recommend_in_blocks(model, n=top, users=names, **how)
+    blocks = harness.recommend_in_blocks(
+        model, n=top, users=names, seen=seen, least=least, clip=clip
+    )
     target: AbstractContextManager[IO[bytes]] = (
         nullcontext(sys.stdout.buffer) if output is None else open_output(output)
     )

@@ -207,7 +207,7 @@ def are_possible(kept: NDArray[np.bool_], lists: Rankings, pairs: Pairs) -> bool
 
 def _unpacked(content: bytes) -> tuple[_Header, Arrays]:
     """Return the header and the arrays of a file."""
-    header, arrays = content, dict[str, NDArray[Any]]()
+    header, arrays = content, Arrays()
     if not content.startswith(b"{"):
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
