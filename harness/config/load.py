@@ -218,7 +218,7 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
         if found.startswith("but "):
             found = f"{error.context}, {found}"
         # What is never closed is missed later, at times behind the last line.
-        unclosed = re.search("simple key|stream end|end of stream", f"{error.context} {found}")
+        unclosed = re.search("simple key|',' or|end of stream", f"{error.context} {found}")
         mark = (error.context_mark if unclosed else error.problem_mark) or error.problem_mark
         line = mark.line + 1 if mark is not None else 0
         advice = "use spaces in place of tabs" if "'\\t'" in found else "fix the line"

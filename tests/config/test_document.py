@@ -40,7 +40,7 @@ EXPLODING = "\n".join(
         ("a: 1\na: 2", "a: given twice"),
         ("a: 1\n---\nb: 2", "config:2: .*: expected a single document in the stream, but found an"),
         ("a: 1\nb 2\nc: 3", "config:2: not valid YAML: could not find expected ':'"),
-        ("a: 1\nb: [2\n\n", "config:2: not valid YAML: expected ',' or ']'"),
+        ("a: 1\nb: [2\nc: 3\n", "config:2: not valid YAML: expected ',' or ']'"),
         ("a:\n\tb: 1", "config:2: .*; use spaces in place of tabs"),
         ("a: 1\nb: *c", "config:2: not valid YAML: found undefined alias 'c'; fix the line"),
         ("a: !!python/object:os.system x", "tag .* is not allowed"),
