@@ -314,7 +314,8 @@ def _predicted(
     estimates = np.empty(every_user.shape)
     impossible = np.empty(every_user.shape, np.bool_)
     raw = trainset.raw_users(every_user.ravel()), trainset.raw_items(every_item.ravel())
-    with drawing_from(own_generator(model)):
+    # NaN and infinity are reported with their number; NumPy's warnings name lines of Surprise.
+    with drawing_from(own_generator(model)), np.errstate(divide="ignore", invalid="ignore"):
         for place, (user, item) in enumerate(zip(*raw, strict=True)):
             prediction = model.predict(user, item, clip=clip)
             try:

@@ -162,7 +162,6 @@ def test_a_failing_algorithm_is_a_row_that_says_why_and_is_tried_again(tmp_path,
     assert started(events) == ["own_rows:Fails", "own_rows:Nothing", "odd"]
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_fit_that_divides_by_zero_or_diverges_says_which(write_module):
     write_module(
         "own_zero", "import surprise\nclass Own(surprise.SVD):\n    fit = lambda *_: 1 / 0"
