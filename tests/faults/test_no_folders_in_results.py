@@ -29,7 +29,7 @@ def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small):
     assert done.failed[0].error.startswith("(cache)/cells/")
     assert done.info.datasets[0]["notes"] == ["skipped (cache)/datasets/x.zip: not as published"]
     held = everything_in(bench.results / "small")
-    assert b"(file exists)" in held
+    assert b"(not a directory)" in held
     assert str(bench.folder).encode() not in held
     assert str(Path.home()).encode() + b"/" not in held
 
