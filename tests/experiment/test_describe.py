@@ -130,7 +130,7 @@ def test_data_that_cannot_answer_are_warned_of(rows, warning):
 
 
 def test_a_time_before_the_first_year_has_a_date(tmp_path):
-    (tmp_path / "a.csv").write_text("user,item,rating,time\n1,1,2,0000-01-01\n1,2,3,2020-02-01\n")
+    (tmp_path / "a.csv").write_text("user,item,rating,time\n1,1,2,-62167219200\n1,2,3,1580515200\n")
     (found,) = harness.describe(tmp_path / "a.csv")
     assert found.span == ["0000-01-01", "2020-02-01"]
 
