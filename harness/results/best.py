@@ -182,12 +182,19 @@ def best(
         config["seeds"] = seeds
     evidence = [*_evidence(info, table, row, label), *how]
     if config["candidates"]["kind"] != "catalogue":
+        began, other = "Chosen by how it orders", "which can have another best row"
+        if algorithm is not None:
+            began, other = "The value is of how it orders", "where other rows can be better"
         evidence.append(
-            f"Chosen by how it orders {row.candidates} items; recommendations come from the whole "
-            "catalogue, which can have another best row: run `candidates: catalogue` too."
+            f"{began} {row.candidates} items; recommendations come from the whole catalogue, "
+            f"{other}: run `candidates: catalogue` too."
         )
     if folded(chosen.name) in NOT_PERSONALISED:
         evidence.append("It is not personalised: users differ only in what they have rated.")
+    module, colon, _ = chosen.name.partition(":")
+    if colon:
+        beside = "beside this config, or install it"
+        evidence.append(f"Its class is imported: keep the module {module} {beside}.")
     from harness.config.load import folder_of  # with it comes Surprise, which pages do not need
 
     folder = folder_of(config, info.config_file or "", run.folder)

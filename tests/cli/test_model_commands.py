@@ -119,6 +119,8 @@ def test_best_writes_a_config_that_runs_to_the_same_value(call, run):
     assert "path: ../ratings.csv" in text
     assert "as_surprise: true" in text
     assert re.search(r"^# ItemMean: ndcg@5 0\.\d{4} \(95% interval 0\.", text, re.M)
+    assert "The value is of how it orders rated items; recommendations come from the whole" in out
+    assert "where other rows can be better" in out
     assert "`harness run 'a b/best.yaml'` or `harness recommend 'a b/best.yaml'`" in out
     out = call.done("run", "a b/best.yaml", "--quiet")
     again = harness.read_run("runs/first-ItemMean")
@@ -311,7 +313,8 @@ def test_a_run_is_used_from_another_folder(call, tmp_path, monkeypatch):
     at_home = call("recommend", "mine")[1]
     monkeypatch.chdir(there)
     assert call("recommend", "../here/runs/mine")[1] == at_home
-    assert call("best", "../here/runs/mine", "-o", "best.yaml")[0] == 0
+    out = call.done("best", "../here/runs/mine", "-o", "best.yaml")
+    assert "Its class is imported: keep the module elsewhere_own beside this config, or" in out
     assert call("recommend", "best.yaml")[1] == at_home
     assert call("run", "-q", "best.yaml")[0] == 0
     for run in ("../here/runs/mine", "runs/mine", "runs/mine"):  # a run repeats itself
