@@ -25,6 +25,7 @@ from harness.rankings.pairs import from_grouped, group_pairs
 from harness.results.display import GROUP
 from harness.results.fields import Number, Record, Text, Word
 from harness.results.outputs import cells_of, evaluates
+from harness.results.record import RunInfo
 from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, is_run, open_run
 from harness.results.scores import chosen_metric, or_none
 
@@ -509,20 +510,24 @@ def _of_run(run: Run, label: str | None) -> Audit:
         if "cannot distinguish algorithms" in note or "of this run score the same" in note:
             search.found("indistinct.note", note=note)
     for key, rows in run.table.groupby("table", sort=False):
-        title = f"{', '.join(info.tables[str(key)])}: " if len(info.tables) > 1 else ""
         up, known_rows = search.metric.higher_is_better, rows.dropna(subset=[search.label])
         if len(known_rows):
             ordered = known_rows.sort_values(search.label, ascending=up)
-            _check_table(search, run, str(key), ordered, title)
+            _check_table(search, run, str(key), ordered)
     _check_outputs(search, run)
     size = f"run of {counted(len(info.rows), 'row')} in {counted(len(info.tables), 'table')}"
     return search.results(run.name, f"{size}, by {search.label}")
 
 
-def _check_table(search: _Search, run: Run, key: str, rows: pd.DataFrame, title: str) -> None:
+def _start(info: RunInfo, table: object) -> str:
+    """Return how a place in one of several tables begins; in a single one, with ''."""
+    return f"{', '.join(info.tables[str(table)])}: " if len(info.tables) > 1 else ""
+
+
+def _check_table(search: _Search, run: Run, key: str, rows: pd.DataFrame) -> None:
     """Search one table of a run, whose rows are in the order of the metric, the best one last."""
     info, label, best = run.info, search.label, rows.iloc[-1]
-    where: dict[str, Any] = {"table": title, "best": best["algorithm"]}
+    where: dict[str, Any] = {"table": _start(info, key), "best": best["algorithm"]}
 
     def beside(column: str, name: str) -> Values:
         """Return the value of the best row, and that of its algorithm in another table."""
@@ -600,11 +605,11 @@ def _check_outputs(search: _Search, run: Run) -> None:
     chosen = run.info.experiment.algorithms
     scores = [e.title for e in chosen if registry.entry(e.name).gives_preferences(e.params)]
     seen: set[tuple[object, str]] = set()
-    for (*_, name, _, row, _, fold), cell in cells_of(path):
+    for (*_, name, table, row, _, fold), cell in cells_of(path):
         if name not in scores:
             own = _Search(search.label)
             _check_estimates(own, cell.assign(key=cell["estimate"]))
             for each in (each for each in own.findings if (row, each.id) not in seen):
                 seen.add((row, each.id))
-                where = f"{name}, fold {int(str(fold)) + 1}; {each.where}"
+                where = f"{_start(run.info, table)}{name}, fold {int(str(fold)) + 1}; {each.where}"
                 search.findings.append(each.model_copy(update={"where": where}))

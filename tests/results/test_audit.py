@@ -249,6 +249,7 @@ def test_a_run_reports_what_it_has_recorded(tmp_path):
         "metrics": ["ndcg@5", "rmse"],
         "outputs": {"estimates": True},
         "baselines": False,
+        "seed": [0, 1],
     }
     run = harness.run(config, results=tmp_path)
     found = audit(tmp_path / "r")
@@ -260,10 +261,14 @@ def test_a_run_reports_what_it_has_recorded(tmp_path):
     effect = by_id["sampled"].effect["ndcg@5"]
     assert effect == {names[1]: values[names[1], best], "catalogue": values["catalogue", best]}
     of_mean = run.estimates[run.estimates["algorithm"] == "mean"]
-    assert "mean" in by_id["unknown-ids"].where
+    of_mean = of_mean[(of_mean["candidates"] == names[-1]) & (of_mean["seed"] == 0)]
+    assert by_id["unknown-ids"].where.startswith(f"synthetic, holdout 30%, {names[-1]}: mean, fold")
     assert by_id["unknown-ids"].effect["rmse"]["as it is"] == pytest.approx(rmse(of_mean))
     tied = [each for each in found.findings if each.id == "ties"]
-    assert tied[0].effect["ndcg@5"] == dict(run.info.ties[0].rows[1].scores)
+    worst = run.info.ties[0].rows[1]
+    assert tied[0].effect["ndcg@5"] == dict(worst.scores)
+    of_cells = [cell.tied["ndcg@5"] for cell in run.info.cells_of_rows[worst.row]]
+    assert f"the mean of the folds and seeds: mean ({np.mean(of_cells):.0%})" in tied[0].where
     with pytest.raises(ResultsError, match="has no 'ndcg@7'; did you mean 'ndcg@5'"):
         audit(run, metric="ndcg@7")
     with pytest.raises(ResultsError, match="a run has its own truth"):
