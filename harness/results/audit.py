@@ -572,10 +572,11 @@ def _check_table(search: _Search, run: Run, key: str, rows: pd.DataFrame) -> Non
         both = {"best row": best[label], "random order": random}
         search.found("indistinct.random", {label: both}, **where)
     for compared in info.statistics:
-        letters = [set(each.letters) for each in compared.algorithms]
-        if (compared.table, compared.metric) == (key, label) and set.intersection(*letters):
+        alike = not any(pair.significant for pair in compared.pairs)
+        if (compared.table, compared.metric) == (key, label) and alike:
             both = {"first row": best[label], "last row": rows[label].iloc[0]}
-            search.found("indistinct.letters", {label: both}, n=len(letters), **where)
+            n_rows = len(compared.algorithms)
+            search.found("indistinct.letters", {label: both}, n=n_rows, **where)
     described = [each for each in info.descriptions if each.name == best["dataset"]]
     splits = [split for each in described for split in each.splits]
     for split in splits if isinstance(asked, Rated) else ():

@@ -269,6 +269,11 @@ def test_a_run_reports_what_it_has_recorded(tmp_path):
     assert tied[0].effect["ndcg@5"] == dict(worst.scores)
     of_cells = [cell.tied["ndcg@5"] for cell in run.info.cells_of_rows[worst.row]]
     assert f"the mean of the folds and seeds: mean ({np.mean(of_cells):.0%})" in tied[0].where
+    for compared in run.info.statistics:
+        compared.pairs[0].significant = True
+        for row, letters in zip(compared.algorithms, ("aa.ab", "a"), strict=True):
+            row.letters = letters  # as of more than 26 groups, where "aa" and "a" are two
+    assert "all share a letter" not in str(audit(run))
     with pytest.raises(ResultsError, match="has no 'ndcg@7'; did you mean 'ndcg@5'"):
         audit(run, metric="ndcg@7")
     with pytest.raises(ResultsError, match="a run has its own truth"):
