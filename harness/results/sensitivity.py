@@ -6,7 +6,6 @@ import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
@@ -39,24 +38,6 @@ BEST = 0.25
 """Share of the trials of a search that count as good: of 20 trials, five."""
 FEWEST_TRIALS = 20
 """With fewer, over all searches of a row, there is no share: it would be chance."""
-
-
-@dataclass
-class _Row:
-    """One row's lists under other definitions."""
-
-    name: RowName
-    tied: list[float] = field(default_factory=list)
-    notes: dict[Metric, str] = field(default_factory=dict)
-    open: dict[Metric, RowValue] = field(default_factory=dict)
-    values: dict[Metric, float | None] = field(default_factory=dict)
-
-    def close(self) -> _Row:
-        """Forget what is kept of each user; a definition without a score in a cell has none."""
-        for metric, value in self.open.items():
-            self.values[metric] = None if metric in self.notes else value.value
-        self.open = {}
-        return self
 
 
 class Sensitivity:
@@ -96,52 +77,58 @@ class Sensitivity:
                 self.rules[rule] = primary.having(ties=rule)
             except MetricError:
                 continue  # a metric that has no such rule
-        self._tables: dict[str, dict[str, _Row]] = {}
-        self._last: _Row | None = None
+        self._conventions: dict[str, ConventionScores] = {}
+        self._ties: dict[str, TieScores] = {}
+        self._row: RowName | None = None
 
     def add(self, cell: RowName, record: CellRecord) -> None:
         """Score one cell; the cells of a row come after each other."""
         from harness.evaluation import tied_shares
 
-        row = self._tables.setdefault(cell.table, {}).setdefault(cell.row, _Row(cell))
-        if self._last is not None and self._last is not row:
-            self._last.close()
-        self._last = row
-        row.tied += tied_shares([self.primary], record.rankings).values()
-        for metric in {*self.definitions.values(), *self.rules.values()}:
-            value = row.open.setdefault(metric, RowValue(metric))
+        if self._row is None or self._row.row != cell.row:
+            self._end_row()
+            wanted = {*self.definitions.values(), *self.rules.values()}
+            self._values = {metric: RowValue(metric) for metric in wanted}
+            self._row, self._tied, self._notes = cell, list[float](), dict[Metric, str]()
+        self._tied += tied_shares([self.primary], record.rankings).values()
+        for metric, value in self._values.items():
             try:
                 scores = metrics.score([metric], record.rankings, record.pairs)[metric]
             except MetricError as error:
-                row.notes.setdefault(metric, str(error).partition(": ")[2])
+                self._notes.setdefault(metric, str(error).partition(": ")[2])
             else:
                 value.add(record.users[record.kept], scores)
 
+    def _end_row(self) -> None:
+        """Keep the values of a row in place of its users' scores; none if a cell has no score."""
+        row, self._row = self._row, None
+        if row is None:
+            return
+        values = {m: None if m in self._notes else each.value for m, each in self._values.items()}
+        table = row.only(TableName)
+        if (found := self._conventions.get(row.table)) is None:
+            rows = [ConventionRow(convention=name, label=str(metric), scores={}, note="")
+                    for name, metric in self.definitions.items()]  # fmt: skip
+            found = ConventionScores(**table, metric=self.role, k=self.k, rows=rows)
+            self._conventions[row.table] = found
+        for each, metric in zip(found.rows, self.definitions.values(), strict=True):
+            each.scores[row.row] = values[metric]
+            each.note = each.note or self._notes.get(metric, "")
+        if self.rules:
+            scores = {rule: values[metric] for rule, metric in self.rules.items()}
+            own = TieRow(**row.only(RowKey), tied=mean_or_none(self._tied), scores=scores)
+            if row.table in self._ties:
+                self._ties[row.table].rows.append(own)
+            else:
+                label = str(next(iter(self.rules.values())))
+                self._ties[row.table] = TieScores(**table, metric=label, rows=[own])
+
     def results(self) -> tuple[list[ConventionScores], list[TieScores]]:
         """Return the scores by the definition of each library and under each rule for ties."""
-        found: list[ConventionScores] = []
-        ties: list[TieScores] = []
-        for of_table in self._tables.values():
-            rows = [row.close() for row in of_table.values()]
-            table = rows[0].name.only(TableName)
-            by_library = []
-            for name, metric in self.definitions.items():
-                scores = {row.name.row: row.values[metric] for row in rows}
-                notes = (row.notes[metric] for row in rows if metric in row.notes)
-                note = next(notes, _same_for_all([*scores.values()]))
-                by_library.append(
-                    ConventionRow(convention=name, label=str(metric), scores=scores, note=note)
-                )
-            found.append(ConventionScores(**table, metric=self.role, k=self.k, rows=by_library))
-            by_rule = []
-            for row in rows:
-                of_rules = {rule: row.values[metric] for rule, metric in self.rules.items()}
-                tied = mean_or_none(row.tied)
-                by_rule.append(TieRow(**row.name.only(RowKey), tied=tied, scores=of_rules))
-            if self.rules:
-                metric = next(iter(self.rules.values()))
-                ties.append(TieScores(**table, metric=str(metric), rows=by_rule))
-        return found, ties
+        self._end_row()
+        for row in (each for table in self._conventions.values() for each in table.rows):
+            row.note = row.note or _same_for_all([*row.scores.values()])
+        return [*self._conventions.values()], [*self._ties.values()]
 
 
 def _same_for_all(scores: Sequence[float | None]) -> str:
