@@ -122,7 +122,7 @@ class Disturbance:
             if stored.get(key) != file:
                 self.proof.fault(f"written again: {key}")
         for key in stored:
-            if not self.store.is_whole(key):
+            if self.store.fault(key):
                 self.proof.fault(f"broken: {key}")
         self.proof.add("cells looked at", len(stored))
         self.finished = stored

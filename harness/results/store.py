@@ -267,13 +267,6 @@ class CellStore:
         except (OSError, ResultsError) as error:
             raise ResultsError(f"{path}: {reason_of(error)}; it is computed again") from None
 
-    def is_whole(self, key: str) -> bool:
-        """Return whether a cell is there that can be read; a broken one is computed again."""
-        try:
-            return self.get(key) is not None
-        except ResultsError:
-            return False
-
     def put(self, key: str, record: CellRecord) -> None:
         """Write a cell, all of it or nothing; to be called by the holder of its lock.
 
