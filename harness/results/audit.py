@@ -560,6 +560,7 @@ def _check_table(search: _Search, run: Run, key: str, rows: pd.DataFrame) -> Non
             worst, n = entry.rows[int(np.argmax(gaps))], _share(len(moved), len(gaps))
             tied = ", ".join(f"{row.algorithm} ({row.tied or 0:.0%})" for row in moved)
             said = {"moved": n, "worst": worst.algorithm, "rows": tied}
+            said["mean"] = ", the mean of the folds and seeds" * info.has_several_cells
             search.found("ties.run", {entry.metric: dict(worst.scores)}, **said, **where)
     for shown in (each for each in info.conventions if each.table == key):
         scores = {row.label: row.scores.get(best["row"]) for row in shown.rows}
