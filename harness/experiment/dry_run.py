@@ -97,7 +97,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     known = [each.counts for each, _ in here.read.values()]
     known += filter(None, (each.expected_size() for each in experiment.dataset))
     largest = max(known, key=lambda size: size[2], default=None)
-    rows, n_trials = [], [n_planned(plan, number) for number in range(len(experiment.algorithms))]
+    rows, n_trials = [], [_n_trials(plan, i, n_cells) for i in range(len(experiment.algorithms))]
     for algorithm, trials in zip(experiment.algorithms, n_trials, strict=True):
         memory = "unknown"
         if largest is not None:
@@ -116,16 +116,25 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
                     "it would be refused"
                 )
         params = ", ".join(f"{key}={value!r}" for key, value in algorithm.params.items())
-        tried = "no limit" if trials is None else f"{n_cells * trials:,}"
+        tried = "no limit" if trials is None else f"{trials:,}"
         rows.append((algorithm.title, f"{n_cells:,}", tried, memory, params or "defaults"))
     work = counted(n_cells * len(rows), "cell")
     if None in n_trials:
         work += f" and trials for {experiment.tuning.seconds:g} s each"
-    elif n_all := n_cells * sum(trials or 0 for trials in n_trials):
+    elif n_all := sum(trials or 0 for trials in n_trials):
         work += f" and up to {n_all:,} trials"
     facts = [*_facts(plan, divided), ("work", work)]
     notes, faults = list(dict.fromkeys(notes)), list(dict.fromkeys(faults))
     return DryRun(experiment.name, facts, rows, notes, faults)
+
+
+def _n_trials(plan: Plan, number: int, n_cells: int) -> int | None:
+    """Return the most trials for the cells of an algorithm; None where seconds alone end them."""
+    algorithm, trials = plan.experiment.algorithms[number], n_planned(plan, number)
+    seeded = registry.takes_seed(algorithm.name) and algorithm.params.get("random_state") is None
+    # Without random numbers, the cells of all model seeds are one, and searched once.
+    n_alike = 1 if seeded or ":" in algorithm.name else plan.experiment.seeds.model
+    return None if trials is None else trials * (n_cells // n_alike)
 
 
 @contextmanager

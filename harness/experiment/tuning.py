@@ -99,25 +99,29 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
     """Search parameters for every cell whose algorithm has a search; all searches advance together.
 
     Returned are the cells of the plan with the best parameters found, the searches by the position
-    of the cell, and why no setting could be chosen, by the key of the cell.
+    of the first cell of each, and why no setting could be chosen, by the key of the cell.
     """
     experiment = plan.experiment
     metric = metrics.parse(experiment.tuning.metric)
     higher, label = metric.higher_is_better, str(metric)
-    planned = [n_planned(plan, cell.algorithm) for cell in plan.cells]
-    n_trials = None if None in planned else sum(each or 0 for each in planned)
-    pool.watch(RunPlanned(len(planned), 0, pool.workers, n_trials))
+    draws, found = experiment.draws, dict[tuple[str, int, int], Search]()
     searches: dict[int, Search] = {}
     for position, cell in enumerate(plan.cells):
-        algorithm = experiment.algorithms[cell.algorithm]
+        algorithm, seed = experiment.algorithms[cell.algorithm], draws[cell.seed].search
         if algorithm.search is not None:
-            space, names = space_of(algorithm), (registry.canonical(algorithm.name), cell.fold)
-            seed = experiment.draws[cell.seed].search
-            settings = settings_of(experiment.tuning, space, seed, *names)
-            searches[position] = Search(cell, space, experiment.tuning, settings)
+            # Without random numbers, the cells of all model seeds are one, and searched once.
+            same = (cell.key, seed, cell.algorithm)
+            if same not in found:
+                space, names = space_of(algorithm), (registry.canonical(algorithm.name), cell.fold)
+                settings = settings_of(experiment.tuning, space, seed, *names)
+                found[same] = Search(cell, space, experiment.tuning, settings)
+            searches[position] = found[same]
+    planned = [n_planned(plan, search.cell.algorithm) for search in found.values()]
+    n_trials = None if None in planned else sum(each or 0 for each in planned)
+    pool.watch(RunPlanned(len(plan.cells), 0, pool.workers, n_trials))
     while trials := [
         (search, setting, plan.keyed(_trial(search.cell, setting, number)))
-        for search in searches.values()
+        for search in found.values()
         for number, setting in enumerate(search.next_settings(), start=len(search.tried))
     ]:
         failed = pool.compute([cell for _, _, cell in trials], trials=True)
@@ -134,14 +138,15 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
                 search.settings.tell(ended.value if higher else -ended.value)
     tuned, failures = list(plan.cells), {}
     for position, search in searches.items():
-        best = search.best(higher)
+        best, cell = search.best(higher), plan.cells[position]
         if best is None:
             # A row without a search may have the same cell; its key must stay free of this failure.
-            tuned[position] = replace(search.cell, key=key_of({"not tuned": search.cell.key}))
+            tuned[position] = replace(cell, key=key_of({"not tuned": cell.key}))
             failures[tuned[position].key] = f"no setting can be chosen: {search.failure}"
         else:
-            tuned[position] = plan.keyed(replace(search.cell, params=best.params))
-    return tuned, searches, failures
+            tuned[position] = plan.keyed(replace(cell, params=best.params))
+    own = {each: search for each, search in searches.items() if search.cell is plan.cells[each]}
+    return tuned, own, failures
 
 
 def _trial(cell: Cell, setting: Setting, number: int) -> Cell:

@@ -11,6 +11,7 @@ from harness import report
 from harness.config.experiment import Inference, Seeds
 from harness.config.load import load
 from harness.errors import ConfigError
+from harness.experiment.dry_run import dry_run
 from harness.report.methods import methods
 from harness.results.compare import join
 from harness.results.runs import read_run
@@ -63,17 +64,16 @@ def test_a_run_of_crossed_seeds_has_the_cells_of_runs_of_one_seed():
     assert {each.seed for each in crossed.info.splits} == {first.split, second.split}
 
 
-def test_a_search_has_seeds_of_its_own():
+def test_a_search_has_seeds_of_its_own_and_is_made_once_for_model_seeds_that_change_nothing():
     tuned = {"name": "BaselineOnly", "search": {"bsl_options.reg_u": [1, 2, 4, 8, 16, 32]}}
-    done = run(
-        seeds={"search": 2, "model": 2}, algorithms=[tuned], tuning={"trials": 2}, statistics=None
-    )
+    config = SMALL | {"seeds": {"search": 2, "model": 2}, "algorithms": [tuned],
+                      "tuning": {"trials": 2}, "statistics": None}  # fmt: skip
+    done = harness.run(config, results=None)
     trials = done.trials.groupby("seed")["params"].agg(tuple)
-    of_search = {}
-    for draw in done.info.experiment.draws.values():
-        of_search.setdefault(draw.search, set()).add(trials[draw.model])
-    assert [len(each) for each in of_search.values()] == [1, 1]
-    assert len(set.union(*of_search.values())) == 2
+    assert {*trials.index} == {draw.search for draw in done.info.experiment.draws.values()}
+    assert len({*trials}) == 2
+    assert (done.table["n_trials"].item(), done.table["n_cells"].item()) == (4, 4)
+    assert dry_run(config).rows[0][2] == "6"  # with the setting of the config
     assert harness.best(done).config["seeds"] == {"model": 2}  # its row has no search
 
 
