@@ -209,7 +209,9 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
             entry = "{…}" if isinstance(found, dict) else bare
             return f"found {shown}; write a list: [{entry}]"
         case "model_type" | "model_attributes_type" | "dict_type":
-            return f"found {shown}; it must be a mapping of keys to values"
+            short = "" if kind == "dict_type" else sections_at(top, location)[0].short
+            alone = f", or its `{short}` alone" if short else ""
+            return f"found {shown}; it must be a mapping of keys to values{alone}"
         case "string_type" if not isinstance(found, dict | list):
             return f"found {shown}; it must be text: put it in quotation marks"
     expected = re.sub("^[A-Z][a-z]+ should ", "", error["msg"])

@@ -185,7 +185,7 @@ class Inference(Section):
     """About models: sign-flip `randomisation` (the default), Student's `t` or Wilcoxon's signed
     ranks. About algorithms: `two-way`, random effects of users and seeds (the default), or the
     corrected t-test of Nadeau and Bengio over folds and seeds."""
-    margin: float | None = Field(default=None, gt=0, lt=1e100)
+    margin: float | None = Field(default=None, gt=0, lt=1e100, allow_inf_nan=False)
     """Test too whether two algorithms are equivalent: differ by less than this, in the unit of the
     metric; it applies to every metric."""
     correction: Literal["holm", "benjamini-hochberg", "none"] = "holm"

@@ -99,6 +99,10 @@ def load(
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
             document = Document("config", copy.deepcopy(dict(config)), folder=folder)
+        elif not isinstance(config, str | Path):
+            raise _refusal(
+                "config", f"found {config!r:.60}; give a path, a mapping or an Experiment"
+            )
         else:
             document = read(Path(config))
             name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name

@@ -399,6 +399,8 @@ class SyntheticSection(Section):
 class DatasetSection(_File):
     """Where the ratings come from; a plain string is a name or, with an ending, a path."""
 
+    short = "name"
+
     name: DatasetName | None = None
     """A data set of the catalogue; `harness list datasets` shows them."""
 

@@ -62,11 +62,11 @@ def describe(
     """
     if isinstance(source, Ratings):
         return [_of_ratings(source, (), [], [])]
-    if isinstance(source, Mapping):
-        is_config = not {"algorithms", "dataset"}.isdisjoint(source)
-    else:
+    if isinstance(source, str | Path):
         path = Path(source)
         is_config = path.suffix in (".yaml", ".yml", ".json") or (path / RUN_FILE).is_file()
+    else:
+        is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
     if not is_config:
         return [_of_ratings(datasets.load(source), (), [], [])]
     given = None if ratings is None else datasets.load(ratings)

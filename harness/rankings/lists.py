@@ -395,7 +395,11 @@ def _column(frame: Frame, name: str) -> Ids:
         raise MetricError(
             f"no column {name!r} among {listed([str(each) for each in frame], 10)}; rename one"
         )
-    return np.asarray(frame[name])
+    column = np.asarray(frame[name])
+    if not column.ndim:  # as of a set, which has no order
+        kind = type(frame[name]).__name__
+        raise MetricError(f"column {name!r}: of type {kind}; give a list or an array")
+    return column
 
 
 def read_table(

@@ -200,6 +200,10 @@ def test_a_fault_is_found_before_anything_is_loaded():
     events = []
     with pytest.raises(ConfigError, match="run: workers: found -1; use a whole number from 1"):
         run(workers=-1)
+    with pytest.raises(ConfigError, match=r"run: overrides: found 'seed=3'; write a list: \['seed"):
+        harness.run(SMALL, overrides="seed=3")
+    with pytest.raises(ConfigError, match=r"config: found \[.*; give a path, a mapping or an Exp"):
+        harness.run([SMALL])
     with pytest.raises(ConfigError, match="did you mean 'n_factors'"):
         run(watch=events.append, algorithms=[{"name": "SVD", "params": {"n_factor": 2}}])
     assert events == []
