@@ -260,6 +260,7 @@ def evaluate(
     from harness.files import write_output
     from harness.results.display import frame_to_csv
     from harness.results.outputs import NO_TRAINING, evaluates
+    from harness.results.record import distinct_names
     from harness.results.runs import ESTIMATES_FILE, is_run
 
     decided = {"--metrics": labels, "--truth": truth, "--training": training}
@@ -290,9 +291,9 @@ def evaluate(
         raise click.UsageError("--truth, --training: a run has its own; leave them out")
     labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
     wanted = harness.metrics.parse_many(labels or labels_of_runs)
-    shown = {path: path.name for path in files}
-    if len({*shown.values()}) < len(shown):  # files of one name in several folders
-        shown = {path: str(path) for path in files}
+    given = [*dict.fromkeys(files)]
+    names = distinct_names([path.name for path in given], [{"path": str(path)} for path in given])
+    shown = dict(zip(given, names, strict=True))
     found = Found([], [], [])
     for each in wanted if labels is None else ():
         if each.needs_items:
@@ -306,7 +307,7 @@ def evaluate(
             _rescore(found, path, wanted)
         else:
             _score(found, path, shown[path], wanted, truth, training)
-    of_files = {*shown.values()}.issuperset(row[0] for row in found.rows)
+    of_files = {*names}.issuperset(row[0] for row in found.rows)
     first = "file" if of_files else "row"
     show_table([first, *map(str, wanted), "users", "seconds"], found.rows, [first])
     for note in found.notes:

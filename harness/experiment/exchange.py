@@ -158,10 +158,8 @@ def write(joined: Run, folder: Path) -> Path:
     ):
         raise ResultsError(f"{folder}: has another run; choose a new folder")
     named = Run(joined.info.model_copy(update={"name": name}), joined.users)
-    try:
-        return named.write(folder.parent).folder or folder
-    except ResultsError as error:  # what to do is not the same as after a run
-        raise ResultsError(f"{str(error).rpartition('; ')[0]}; choose another folder") from None
+    named.write(folder.parent, advice="choose another folder")
+    return folder
 
 
 class _MissingError(ResultsError):

@@ -353,8 +353,14 @@ class Run:
     def _repr_html_(self) -> str:
         return str(display.display_table(self.info).frame.to_html(index=False, escape=True))
 
-    def write(self, results: Path) -> Run:
+    def write(self, results: Path, advice: str = "") -> Run:
         """Write the run to ``results/<name>/``, replacing an older one, completely or not at all.
+
+        Parameters
+        ----------
+        results : Path
+        advice : str, optional
+            What an error tells the reader to do; by default, what there is to do after a run.
 
         Returns
         -------
@@ -387,9 +393,9 @@ class Run:
         info = self.info.model_copy(update={"files": digests})
         files[RUN_FILE] = to_json(info)
         folder = results / self.name
-        advice = "finished cells are kept: fix it and run again, or use --results DIR"
-        with report_os_error(results, "cannot write the results", advice):
-            check_replaceable(folder)
+        kept = "finished cells are kept: fix it and run again, or use --results DIR"
+        with report_os_error(results, "cannot write the results", advice or kept):
+            check_replaceable(folder, advice)
             replace_folder(folder, files, own_names)
         return Run(info, self.users, folder, self.trials)
 
@@ -530,7 +536,7 @@ def _holds(found: pa.DataType, kind: Kind) -> bool:
     return bool(types.is_integer(found) if kind == "count" else types.is_floating(found))
 
 
-def check_replaceable(folder: Path) -> None:
+def check_replaceable(folder: Path, advice: str = "") -> None:
     """Refuse an existing path that has files but no run."""
     known = WRITTEN | {"plots"}
     if not folder.exists():
@@ -538,10 +544,8 @@ def check_replaceable(folder: Path) -> None:
     if folder.is_dir() and known.issuperset(each.name for each in folder.iterdir()):
         return
     if "schema_version" not in _description(folder):
-        raise ResultsError(
-            f"{folder}: has files, and no run that the harness wrote; "
-            "give the run another name, or use --results DIR"
-        )
+        advice = advice or "give the run another name, or use --results DIR"
+        raise ResultsError(f"{folder}: has files, and no run that the harness wrote; {advice}")
 
 
 def own_names(folder: Path) -> set[str]:

@@ -18,9 +18,10 @@ def test_predictions_give_the_worked_example(call, tmp_path):
     out = call.done("evaluate", "p.csv", "--metrics", "ndcg(ties=first)@10,5,mae")
     assert out.splitlines()[1].split()[:4] == ["p.csv", "0.961845", "0.959091", "0.500000"]
     (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "p.csv").write_text(HEAD + "".join(rows))
-    out = call.done("evaluate", "p.csv", "a/p.csv", "--metrics", "mae")
-    assert [line.split()[0] for line in out.splitlines()[1:]] == ["p.csv", "a/p.csv"]
+    for name in ("p.csv", "q.csv"):
+        (tmp_path / "a" / name).write_text(HEAD + "".join(rows))
+    out = call.done("evaluate", "p.csv", "a/p.csv", "a/q.csv", "--metrics", "mae")
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["p.csv", "a/p.csv", "q.csv"]
     err = call.refused("evaluate", "p.csv", "--metrics", "mae", "--name", "x")
     assert "--name, --output, --format: need --against RUN; add it" in err
 
