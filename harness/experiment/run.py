@@ -222,7 +222,8 @@ def fit_row(
     Raises
     ------
     AlgorithmError
-        If several rows could be meant, or none of this name is there.
+        If several rows could be meant, or none of this name is there; if a config is given with the
+        choice of a table.
     ConfigError
         If the config has faults, or the run was given its data from Python and they are not here.
     CapacityError
@@ -261,6 +262,8 @@ def fit_row(
             )
         for sentence in found.evidence:
             say(sentence)
+    elif given := [key for key, value in table.items() if value is not None]:
+        raise AlgorithmError(f"{', '.join(given)}: chooses a table of a run; leave it out")
     plan = Plan.from_config(
         config,
         # Without a name the rows that are written count, not those that are added to them.

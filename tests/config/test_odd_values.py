@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from harness.config.experiment import Experiment
 from harness.config.load import load, parse
 from harness.errors import ConfigError
 
@@ -25,6 +26,8 @@ dataset:
   missing: drop
   unreadable: drop
   out_of_scale: clip
+  users: u.csv
+  items: {path: i.csv, columns: [i, g], id: i, genres: g, separator: ";", encoding: utf-8}
 filters:
   - {kind: k-core, n: 2}
   - {kind: time-window, start: 1998-01-01, end: 900000000}
@@ -44,7 +47,8 @@ split:
   - {kind: file, path: split.parquet}
 candidates:
   - {kind: rated, unknown_users: keep}
-  - {kind: catalogue, training_items: drop, unknown_items: count}
+  - {kind: catalogue, training_items: drop, unknown_items: count, list_ties: training,
+     least_estimate: 1.5}
   - {kind: sampled, n: 10}
 algorithms:
   - SVD
@@ -52,11 +56,15 @@ algorithms:
      search: {min_k: [1, 2], k: {low: 1, high: 9, log: true, points: 3}}}
   - {name: BaselineOnly, params: {bsl_options: {method: als, reg_u: 5}}}
 metrics: [ndcg@5]
+groups: [{users: known}, {items: genre, quantiles: 3}]
 seed: [0, 1]
+seeds: {split: 1, search: 1, model: 1}
 tuning: {method: random, trials: 2, seconds: 5.0, metric: ndcg@5, validation: {kind: holdout}}
 baselines: true
-statistics: {baseline: SVD, test: t, correction: holm, interval: bca, resamples: 100,
-             confidence: 0.9}
+statistics: {claim: models, baseline: SVD, test: t, margin: 0.1, correction: holm, interval: bca,
+             resamples: 100, confidence: 0.9}
+fallback: mean
+outputs: {lists: 5, estimates: true}
 clip: true
 accelerate: true
 execution: {workers: 1, time_limit: 5.0, executor: dask, scheduler: "tcp://a:1"}
@@ -109,6 +117,7 @@ def faults(config):
 
 def test_the_full_config_is_right():
     assert faults(DATA) == ""
+    assert DATA.keys() == Experiment.model_fields.keys()
 
 
 def deep(depth):
