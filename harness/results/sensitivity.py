@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
@@ -90,7 +91,8 @@ class Sensitivity:
             wanted = {*self.definitions.values(), *self.rules.values()}
             self._values = {metric: RowValue(metric) for metric in wanted}
             self._row, self._tied, self._notes = cell, list[float](), dict[Metric, str]()
-        self._tied += tied_shares([self.primary], record.rankings).values()
+        with suppress(MetricError):  # ndcg, in place of a metric without ties, has no gain below 0
+            self._tied += tied_shares([self.primary], record.rankings).values()
         for metric, value in self._values.items():
             try:
                 scores = metrics.score([metric], record.rankings, record.pairs)[metric]

@@ -10,6 +10,7 @@ from harness import metrics
 from harness.errors import MetricError, ResultsError
 from harness.files import digest_of
 from harness.metrics import conventions
+from harness.report.page import build_page
 from harness.results import Run, read_run
 from harness.results.sensitivity import Sensitivity, under_conventions
 from harness.results.store import CellStore
@@ -94,6 +95,13 @@ def test_the_primary_metric_gives_the_rank_and_the_rules_for_ties():
             rule: f"ndcg(gain=linear, ties={rule})@3" for rule in ("first", "last", "best", "worst")
         },
     }
+
+
+def test_ratings_below_zero_have_no_ties_of_a_metric_that_nobody_asked_for(tmp_path):
+    data = {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300, "scale": [-3, 3]}}
+    run = harness.run(CONFIG | {"dataset": data, "metrics": ["rmse"]}, results=tmp_path)
+    assert None in {row.tied for each in run.info.ties for row in each.rows}
+    assert build_page([read_run(run.folder)])
 
 
 def test_what_was_written_answers_for_cells_that_are_gone(run, store, tmp_path):
