@@ -183,10 +183,12 @@ class Pairs:
         _store(self, np.int64, offsets=offsets)
         _store(self, np.float64, estimates=estimates, ratings=ratings)
         n = len(self.estimates)
-        if len(self.ratings) != n or self.offsets[0] != 0 or self.offsets[-1] != n:
+        ends = self.offsets[[0, -1]].tolist() if len(self.offsets) else []
+        if len(self.ratings) != n or ends != [0, n]:
+            found = f"offsets that end at {ends[1]}" if ends else "no offsets"
             raise MetricError(
-                f"pairs: {n} estimates, {len(self.ratings)} ratings and offsets that end at "
-                f"{self.offsets[-1]}; give one rating for each estimate and offsets from 0 to {n}"
+                f"pairs: {n} estimates, {len(self.ratings)} ratings and {found}; "
+                f"give one rating for each estimate and offsets from 0 to {n}"
             )
 
     @property

@@ -18,6 +18,7 @@ from harness.metrics import Exposure, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import (
     Ids,
+    as_column,
     as_floats,
     as_ids,
     encode,
@@ -250,7 +251,6 @@ def read(
     >>> evidence.rankings.users.tolist(), evidence.pairs.n_users
     (['1', '2'], 2)
     """
-    path, truth = Path(path), truth if truth is None else Path(truth)
     if truth is None:
         needed = ("user", "estimate", "rating") if training is None else ROLES
         tables = [read_table(path, needed, ("item",))]
@@ -265,7 +265,7 @@ def read(
             raise MetricError(
                 f"{path}: no column of rank or estimate; add one that orders each list"
             )
-    seen = None if training is None else read_table(Path(training), ("user", "item"))
+    seen = None if training is None else read_table(training, ("user", "item"))
     by_rank = truth is not None and "rank" in tables[0].numbers
     keys = -tables[0].numbers["rank"] if by_rank else tables[0].numbers["estimate"]
     users, user_ids = _united([table.ids["user"] for table in tables])
@@ -284,7 +284,7 @@ def read(
     items, item_ids = _united([table.ids["item"] for table in tables])
     recommended = Rows(users[0], items[0], keys)
     judged = Rows(users[-1], items[-1], grades)
-    trec = path.suffix.casefold() in TREC
+    trec = Path(path).suffix.casefold() in TREC
     if trec:  # equal scores are ordered by descending document id
         order = np.argsort(items[0], kind="stable")[::-1]
         recommended = Rows(users[0][order], items[0][order], keys[order])
@@ -395,15 +395,11 @@ def _column(frame: Frame, name: str) -> Ids:
         raise MetricError(
             f"no column {name!r} among {listed([str(each) for each in frame], 10)}; rename one"
         )
-    column = np.asarray(frame[name])
-    if not column.ndim:  # as of a set, which has no order
-        kind = type(frame[name]).__name__
-        raise MetricError(f"column {name!r}: of type {kind}; give a list or an array")
-    return column
+    return as_column(f"column {name!r}", frame[name])
 
 
 def read_table(
-    path: Path,
+    path: Path | str,
     required: tuple[str, ...],
     optional: tuple[str, ...] = (),
     *,

@@ -58,7 +58,8 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and ascending ids."""
-    columns = [np.asarray(users), as_floats("estimates", estimates), as_floats("ratings", ratings)]
+    columns = [as_column("users", users)]
+    columns += [as_floats("estimates", estimates), as_floats("ratings", ratings)]
     lengths = [column.shape for column in columns]
     if len(set(lengths)) > 1 or columns[0].ndim != 1:
         raise MetricError(
@@ -148,6 +149,11 @@ def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
     row: tuple[Hashable, float, float]
     if hasattr(prediction, "uid") and hasattr(prediction, "est") and hasattr(prediction, "r_ui"):
         row = prediction.uid, prediction.est, prediction.r_ui
+    elif "Index" in getattr(prediction, "_fields", ()):
+        raise MetricError(
+            f"predictions[{position}]: a row of a DataFrame with its index, which is no user; "
+            "give frame.itertuples(index=False)"
+        )
     elif (
         isinstance(prediction, (Sequence, np.ndarray))
         and not isinstance(prediction, str)
@@ -167,10 +173,20 @@ def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
     return row
 
 
+def as_column(name: str, values: ArrayLike) -> Ids:
+    """Return a column as an array; `name` starts the message about values that make none."""
+    if np.ma.is_masked(values):  # an array made of them would show what is below the mask
+        raise MetricError(f"{name}: some values are masked; drop these rows or give them a value")
+    column = np.asarray(values)
+    if not column.ndim:  # as of a set, which has no order
+        raise MetricError(f"{name}: of type {type(values).__name__}; give a list or an array")
+    return column
+
+
 def as_floats(name: str, values: ArrayLike) -> Floats:
     """Return a column as floats; `name` starts the message about a value that is no number."""
     try:
-        return np.ascontiguousarray(values, dtype=np.float64)
+        return np.ascontiguousarray(as_column(name, values), dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise MetricError(f"{name}: {error}; give numbers only") from None
 
@@ -336,7 +352,7 @@ def rank_block(
     >>> lists.top_items.tolist()
     [[1, 3]]
     """
-    estimates = np.ascontiguousarray(estimates, dtype=np.float64)
+    estimates = as_floats("estimates", estimates)
     n_users, n_items = estimates.shape
     allowed = np.ones((n_users, n_items), dtype=bool)
     if excluded_offsets is not None and excluded_items is not None:

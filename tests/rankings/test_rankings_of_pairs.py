@@ -195,6 +195,7 @@ def test_an_estimate_that_cannot_be_ranked_is_named(value):
     assert excused.n_ranked.tolist() == [2, 1]
 
 
+MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
 REFUSED = {
     rankings.from_pairs: [
         (["b", "a"], [math.nan, 2], [4, 5], "user b: estimate nan is not finite; 1 such in all"),
@@ -205,6 +206,9 @@ REFUSED = {
         ([1], [1.0], [None, 1], "shapes|ratings: "),
         ([[1]], [[1.0]], [[1.0]], "give three columns of one length"),
         (["a", None], [1.0, 2.0], [1.0, 2.0], "row 2: an id is missing; drop or name it"),
+        (MASKED, [1, 2], [4, 5], "users: some values are masked; drop these rows or give them a v"),
+        ([1, 2], MASKED, [4, 5], "estimates: some values are masked"),
+        ([1, 2], [4, 5], MASKED, "ratings: some values are masked"),
     ],
     rankings.from_predictions: [
         ([], "predictions: empty"),
@@ -214,12 +218,17 @@ REFUSED = {
         ([((1,), 2.0, 3.0), (1, 2.0, 3.0)], "ids: '<' not supported .*; use numbers alone"),
         (3, "predictions: of type int; give a list of them"),
         (pd.DataFrame({"estimate": [1.0]}), "predictions: of type DataFrame; give a list"),
+        (
+            pd.DataFrame({"estimate": [1.0], "rating": [2.0]}).itertuples(),
+            r"predictions\[0\]: a row of a DataFrame with its index.*itertuples\(index=False\)",
+        ),
         ([(10**400, 1.0)], "estimates: int too large to convert to float; give numbers only"),
     ],
     rankings.from_matrix: [
         ([[1.0]], [[1.0, 2.0]], "give two matrices of users and items"),
         ([1.0], [1.0], "give two matrices of users and items"),
         ([[]], [[]], "give two matrices of users and items"),
+        ([[1.0, 2.0]], MASKED[None], "scores: some values are masked"),
     ],
     metrics.Rankings: [
         ([0, 2], [1, 2], [1], [1, 2], [1, 2], [2], "rank has length 1, not 2; all arrays must"),
@@ -227,6 +236,7 @@ REFUSED = {
         ([0, 1], [1], [1], [1], [1], [2], [0, 2], [1], "pool_offsets do not divide 1 entries"),
     ],
     metrics.Rankings.concatenate: [([], "nothing to join")],
+    Pairs: [([], [], [], "0 estimates, 0 ratings and no offsets; give .* offsets from 0 to 0")],
     partial(rankings.rank_block, np.array([[1.0, 2.0]])): [
         ([0, 1], [2], [3.0], "judged_items: columns from 2 to 2; use columns from 0 to 1"),
         ([0, 1], [-2], [3.0], "judged_items: columns from -2 to -2"),
