@@ -266,9 +266,8 @@ def find_columns(
         positions = roles.positions(names, role)
         if len(positions) > 1:
             both = joined(repr(names[position]) for position in positions[:2])
-            instead = (
-                "" if roles.strict else f", or name one under columns, as columns: {{{role}: …}}"
-            )
+            named_there = f", or name one under columns, as columns: {{{role}: …}}"
+            instead = named_there if roles is RATINGS else ""  # others have no key `columns`
             raise DataError(f"{where}: both {both} may be the {role}; rename one{instead}")
         if positions:
             found[role] = positions[0]
@@ -279,9 +278,9 @@ def find_columns(
             _refuse_without_ratings(names, where)
         them = "it" if len(lacking) == 1 else "them"
         advice = f"call {them} {joined(lacking)}"
-        if roles.strict:
+        if roles is not RATINGS:
             advice = f"add {them}, or {advice}"
-        else:  # the files of a split have no key `columns`
+        else:
             advice += f", or name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
         absent = joined(f"the {role}" for role in lacking)
         there = listed([name[:30] for name in names], 10) or "no names"

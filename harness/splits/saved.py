@@ -8,22 +8,22 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from harness import datasets
 from harness.datasets import Ratings
-from harness.datasets.layout import RATINGS, Kind, TextFormat
-from harness.datasets.section import DatasetSection, find_file
+from harness.datasets.layout import RATINGS, Kind, Roles, TextFormat
+from harness.datasets.section import find_file
 from harness.errors import SplitError, reason_of
 from harness.files import placed, report_os_error, write_output
 from harness.lazy import pa, pd, pq
 from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 
-Ids = NDArray[np.object_]
+if TYPE_CHECKING:
+    from harness.datasets.conversion import Table
+
 VERSION = 1
 _KEY = b"harness.split"
 
@@ -35,7 +35,9 @@ class Predefined(SplitSection):
     kind: Literal["predefined"] = "predefined"
     """Folds come from files: a pair for each fold, or one file with a column of folds."""
     test: str | None = None
-    """Path of a fold's test ratings; `{fold}` stands for the fold, as in `ml-100k/u{fold}.test`."""
+    """Path of a fold's test ratings; `{fold}` stands for the fold, as in `ml-100k/u{fold}.test`.
+    The columns have their usual names or the order user, item, rating, and ratings a decimal point,
+    whatever `columns` and `decimal` say of the data."""
     train: str | None = None
     """Path of a fold's training ratings; null: all ratings that are not in its test file."""
     folds: Annotated[list[int | str], Field(min_length=1)] | None = None
@@ -91,25 +93,16 @@ class Predefined(SplitSection):
         self, path: str, ratings: Ratings, within: Rows, base: Path | None
     ) -> list[Parts]:
         """Return a fold for each label, or a single one where the labels are train and test."""
-        from harness.datasets.cleaning import refuse_faults
-        from harness.datasets.reading import read_file
-
-        kinds: dict[str, Kind] = {"user": "id", "item": "id", "fold": "id"}
-        usual = RATINGS.usual | {"fold": ()}
-        roles = replace(RATINGS, kinds=kinds, usual=usual, optional=frozenset())
-        known = TextFormat(header=True, columns={"fold": self.column}, roles=roles)
-        table = read_file(find_file(path, base), known, path)
-        refuse_faults(table)
-        users, items, labels = (
-            table.ids[role].ids[table.ids[role].codes] for role in ("user", "item", "fold")
-        )
-        rows = _rows(path, ratings, np.arange(len(ratings)), users, items)
-        codes, ids = table.ids["fold"]
-        lower = np.array([each.casefold() for each in ids], object)
+        table, rows = _read(
+            path, ratings, np.arange(len(ratings)), base, "fold",
+            header=True, columns={"fold": self.column},
+        )  # fmt: skip
+        codes, labels = table.ids["fold"]
+        lower = np.array([each.casefold() for each in labels], object)
         if are_words := {*lower} <= {"train", "validation", "test"}:
-            labels = lower[codes]  # Train and Test are not two folds
+            labels = lower  # Train and Test are not two folds
         inside = np.isin(rows, within)
-        rows, labels = rows[inside], labels[inside]
+        rows, labels = rows[inside], labels[codes[inside]]
         present = set(labels)
         if are_words:
             # Of three words, the outer split tests on one and the inner one on another.
@@ -173,39 +166,46 @@ def _name(path: str) -> str:
 
 def _rows_of_file(path: str, ratings: Ratings, within: Rows, base: Path | None) -> Rows:
     """Return the rows of the ratings that a file holds, in its order."""
-    listed = datasets.load(DatasetSection(path=path, out_of_scale="keep"), base=base)
-    users, items = listed.user_ids[listed.users], listed.item_ids[listed.items]
-    rows = _rows(path, ratings, within, users, items)
-    other = np.flatnonzero(listed.ratings != ratings.ratings[rows])
-    if len(other):
-        row = other[0]
+    table, rows = _read(path, ratings, within, base, "rating")
+    given, known = table.numbers["rating"], ratings.ratings[rows]
+    for row in np.flatnonzero(given != known)[:1]:
         raise SplitError(
-            f"{path}: {_pair(users[row], items[row])} is rated {listed.ratings[row]:.16g}, "
-            f"in {ratings.name} {ratings.ratings[rows[row]]:.16g}; give the folds of exactly these "
-            "data"
+            f"{path}: {_pair(table, row)} is rated {given[row]:.16g}, in {ratings.name} "
+            f"{known[row]:.16g}; give the folds of exactly these data"
         )
     return rows
 
 
-def _rows(path: str, ratings: Ratings, within: Rows, users: Ids, items: Ids) -> Rows:
-    """Return the row of each pair of ids, or refuse pairs without a rating within some rows."""
-    user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users))
-    item = pd.Index(ratings.item_ids).get_indexer(pd.Index(items))
+def _read(
+    path: str, ratings: Ratings, within: Rows, base: Path | None, role: str, **known: Any
+) -> tuple[Table, Rows]:
+    """Read pairs with a rating or a fold, and find the row of each among some of the ratings."""
+    from harness.datasets.cleaning import refuse_faults
+    from harness.datasets.reading import read_file
+
+    kind: Kind = "number" if role == "rating" else "id"
+    roles = Roles({"user": "id", "item": "id", role: kind}, RATINGS.usual | {"fold": ()})
+    # The hint of a decimal comma is for those who can name it.
+    table = read_file(find_file(path, base), TextFormat(decimal="", roles=roles, **known), path)
+    refuse_faults(table)
+    users, items = table.ids["user"], table.ids["item"]
+    user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users.ids))[users.codes]
+    item = pd.Index(ratings.item_ids).get_indexer(pd.Index(items.ids))[items.codes]
     pairs = pd.Index(ratings.users.astype(np.int64) * ratings.n_items + ratings.items)
     rows: Rows = pairs.get_indexer(user * ratings.n_items + item)
     unknown = (user < 0) | (item < 0) | ~np.isin(rows, within)
-    if unknown.any():
-        row = int(np.argmax(unknown))
+    for row in np.flatnonzero(unknown)[:1]:
         raise SplitError(
             f"{path}: {unknown.sum():,} of {len(unknown):,} ratings are not in {ratings.name} as "
-            f"it is divided (the first: {_pair(users[row], items[row])}); "
+            f"it is divided (the first: {_pair(table, row)}); "
             "give the folds of exactly these data, without filters"
         )
-    return rows
+    return table, rows
 
 
-def _pair(user: object, item: object) -> str:
-    return f"user {str(user)!r}, item {str(item)!r}"
+def _pair(table: Table, row: int) -> str:
+    user, item = (table.ids[role].ids[table.ids[role].codes[row]] for role in ("user", "item"))
+    return f"user {user!r}, item {item!r}"
 
 
 def save(splits: Split | Sequence[Split], path: Path | str) -> None:

@@ -84,6 +84,13 @@ PAIRS, COLUMN = Predefined(test="x.test"), Predefined(file="x.test")
         ),
         (Predefined(test="u{fold}.test", folds=[1, 3]), "", r"u3.test: no such file"),
         (Predefined(file="y.csv"), "", r"y.csv: no such file in .*; check the path"),
+        (PAIRS, "who,item,rating\n1,1,2\n", r"x.test:1: .*no column for the user .*call it user$"),
+        (
+            PAIRS,
+            "user;item;rating\n1;1;2,5\n",
+            r"x.test:2: the rating '2,5' .* number; fix the data$",
+        ),
+        (PAIRS, "1,1,2\n1,1,2\n", r"x.test:2: user '1' has item '1' again .*\); fix the data$"),
         (COLUMN, "user,item,folds\n1,1,2\n", r"x.test:1: no column 'fold' .* mean 'folds'\?"),
         (COLUMN, "user,item,fold\n1,1,2\n1,2,\n", "x.test:3: no fold; fix the data"),
         (COLUMN, "user,item,fold\n,1,2\n", "x.test:2: no user; fix the data"),
