@@ -186,21 +186,22 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     datasets, kinds = (
         range(len(part)) for part in (plan.experiment.dataset, plan.experiment.split)
     )
-    written: set[Path] = set()
+    files: dict[Path, tuple[list[splits.Split], str]] = {}
     for dataset, kind, seed in itertools.product(datasets, kinds, plan.experiment.split_seeds):
         folds, title = plan.splits(dataset, kind, seed), plan.names["split"][kind]
         words = f"{plan.names['dataset'][dataset]} {folds[0].name} seed {seed}"
         # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.
         name = re.sub(r"[^.\w]+", "-", words).strip("-.")
         path = folder / f"{name}.parquet"
-        if path in written:  # two splits of one name, as holdouts of two random states
+        if path in files:  # two splits of one name, as holdouts of two random states
             path = path.with_stem(f"{path.stem}-{folds[0].fingerprint[:8]}")
-        written.add(path if output is None else options.unused(path))
+        files[path if output is None else options.unused(path)] = folds, f"{title}, seed {seed}"
+    for path, (folds, title) in files.items():
         splits.save(folds, path)
         say(path)
         for fold in folds:
             say(
-                f"  {title}, seed {seed}, fold {fold.fold + 1} of {len(folds)}: "
+                f"  {title}, fold {fold.fold + 1} of {len(folds)}: "
                 f"{len(fold.train):,} training and {len(fold.test):,} test ratings, "
                 f"fingerprint {fold.fingerprint[:12]}"
             )

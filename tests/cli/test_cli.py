@@ -153,9 +153,11 @@ def test_each_split_is_saved_in_its_file_and_gives_the_same_table(call, tmp_path
     out = call.done("split", "small.yaml", "--output", "kept", "--set", both)
     assert out.count("fingerprint") == len(list((tmp_path / "kept").iterdir())) == 2
     again = ("split", "small.yaml", "--set", both)
+    Path(out.splitlines()[0]).unlink()
     assert "exists; choose another name, or replace it with --force" in call.refused(
         *again, "--output", "kept"
     )
+    assert len(list((tmp_path / "kept").iterdir())) == 1  # nothing is written beside it
     every = (*again, "--export", "folds", "--output", "kept", "--force")
     assert call.done(*every).endswith(out)
     assert call.done(*again) == call.done(*again)  # the default folder is the command's own
