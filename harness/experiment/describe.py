@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from harness import datasets
 from harness.config.load import RUN_FILE
 from harness.datasets import Ratings
-from harness.errors import counted
+from harness.errors import DataError, counted
 from harness.experiment.plan import Plan
 from harness.results.description import (
     MOST_VALUES,
@@ -26,6 +27,8 @@ from harness.splits import Split
 
 WARN_SHARE = 0.1
 """Share of users or ratings from which a warning is given."""
+DETECTED: tuple[Literal["decimal", "encoding"], ...] = ("decimal", "encoding")
+"""What is found of a file without a config."""
 CUT = 10
 """The cut-off rank that is looked at where no metric of the config has one."""
 
@@ -68,9 +71,28 @@ def describe(
     else:
         is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
     if not is_config:
-        return [_of_ratings(datasets.load(source), (), [], [])]
+        return [_of_ratings(_loaded(source), (), [], [])]
     given = None if ratings is None else datasets.load(ratings)
     return describe_plan(Plan.from_config(source, ratings=given))
+
+
+def _loaded(source: str | Path | Mapping[str, Any]) -> Ratings:
+    """Load data; of a plain file, find what a config would have to name: decimal mark, encoding."""
+    try:
+        return datasets.load(source)
+    except DataError:
+        if isinstance(source, Mapping) or not Path(source).is_file():
+            raise
+        from harness.datasets.loading import detect
+
+        found = detect(Path(source))
+        named = [f"{key}: {found.section[key]!r}" for key in DETECTED if key in found.section]
+        if not named:
+            raise
+        if found.faults:
+            raise DataError(found.faults) from None
+    note = f"read with {', '.join(named)}, which a config has to name"
+    return replace(found.ratings, notes=(*found.ratings.notes, note))
 
 
 def describe_plan(plan: Plan) -> list[DataDescription]:

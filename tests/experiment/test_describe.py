@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.errors import ConfigError, SplitError
+from harness.errors import ConfigError, DataError, SplitError
 from harness.report.page import build_page, linked
 
 CONFIG = {
@@ -133,6 +133,17 @@ def test_a_time_before_the_first_year_has_a_date(tmp_path):
     (tmp_path / "a.csv").write_text("user,item,rating,time\n1,1,2,-62167219200\n1,2,3,1580515200\n")
     (found,) = harness.describe(tmp_path / "a.csv")
     assert found.span == ["0000-01-01", "2020-02-01"]
+
+
+def test_of_a_plain_file_decimal_mark_and_encoding_are_found(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("user;item;rating\né;2;4,5\n1;3;5\n".encode("latin-1"))
+    (found,) = harness.describe(path)
+    assert found.scale == [4.5, 5.0]
+    assert "decimal: ',', encoding: 'cp1252', which a config has to name" in found.notes[-1]
+    path.write_text("user;item;rating\n1;2;4,5\n1;3;x\n")
+    with pytest.raises(DataError, match=r"a\.csv:3: the rating 'x' is not a number; fix"):
+        harness.describe(str(path))
 
 
 def test_training_after_test_is_warned_of(tmp_path):
