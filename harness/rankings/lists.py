@@ -15,10 +15,9 @@ from harness.errors import MetricError, listed
 from harness.kernels import group_rows
 from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
-from harness.metrics.arrays import Floats, Ints
+from harness.metrics.arrays import Floats, Ints, unmasked
 from harness.rankings.pairs import (
     Ids,
-    as_column,
     as_floats,
     as_ids,
     encode,
@@ -395,7 +394,11 @@ def _column(frame: Frame, name: str) -> Ids:
         raise MetricError(
             f"no column {name!r} among {listed([str(each) for each in frame], 10)}; rename one"
         )
-    return as_column(f"column {name!r}", frame[name])
+    column = np.asarray(unmasked(f"column {name!r}", frame[name]))
+    if not column.ndim:  # as of a set, which has no order
+        kind = type(frame[name]).__name__
+        raise MetricError(f"column {name!r}: of type {kind}; give a list or an array")
+    return column
 
 
 def read_table(

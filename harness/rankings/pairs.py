@@ -13,7 +13,7 @@ from harness.errors import MetricError
 from harness.kernels import each_block, group_rows, kernel
 from harness.lazy import pd
 from harness.metrics import Pairs, Rankings, dcg
-from harness.metrics.arrays import Floats, Ints, Ranks
+from harness.metrics.arrays import Floats, Ints, Ranks, unmasked
 
 Ids = NDArray[np.generic]
 """Names of users or items: numbers or text."""
@@ -58,7 +58,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and ascending ids."""
-    columns = [as_column("users", users)]
+    columns = [np.asarray(unmasked("users", users))]
     columns += [as_floats("estimates", estimates), as_floats("ratings", ratings)]
     lengths = [column.shape for column in columns]
     if len(set(lengths)) > 1 or columns[0].ndim != 1:
@@ -173,20 +173,10 @@ def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
     return row
 
 
-def as_column(name: str, values: ArrayLike) -> Ids:
-    """Return a column as an array; `name` starts the message about values that make none."""
-    if np.ma.is_masked(values):  # an array made of them would show what is below the mask
-        raise MetricError(f"{name}: some values are masked; drop these rows or give them a value")
-    column = np.asarray(values)
-    if not column.ndim:  # as of a set, which has no order
-        raise MetricError(f"{name}: of type {type(values).__name__}; give a list or an array")
-    return column
-
-
 def as_floats(name: str, values: ArrayLike) -> Floats:
     """Return a column as floats; `name` starts the message about a value that is no number."""
     try:
-        return np.ascontiguousarray(as_column(name, values), dtype=np.float64)
+        return np.ascontiguousarray(unmasked(name, values), dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise MetricError(f"{name}: {error}; give numbers only") from None
 
