@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -60,10 +61,12 @@ def hidden(name: str, folders: Iterable[Path]) -> str:
     """Return what is wrong if ``module:Class`` is not of the first folder that has the module."""
     module_name = name.partition(":")[0]
     imported = getattr(sys.modules.get(module_name), "__file__", None)
-    path = module_name.replace(".", "/")
-    files = (folder / f"{path}{end}" for folder in folders for end in ("/__init__.py", ".py"))
-    wanted = next(filter(Path.is_file, files), None)
-    if not imported or wanted is None or wanted.resolve() == Path(imported).resolve():
+    search, wanted = [*map(str, folders)], None
+    for part in module_name.split("."):
+        found = PathFinder.find_spec(part, search) if search else None
+        search = (found.submodule_search_locations if found else None) or []
+        wanted = found.origin if found else None
+    if not imported or wanted is None or Path(wanted).resolve() == Path(imported).resolve():
         return ""
     return (
         f"{module_name!r} is already {imported} in this process, and not {wanted}; rename or "

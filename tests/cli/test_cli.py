@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import py_compile
 import shlex
 import subprocess
 import sys
@@ -352,15 +353,26 @@ def test_an_own_algorithm_is_found_in_the_current_folder_and_beside_the_config(
     assert "Traceback" not in err
 
 
-def test_two_own_modules_of_one_name_are_not_confused(call, tmp_path):
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "own_of_two_folders.py").write_text(OWN)
-        text = CONFIG.replace("Random", "'own_of_two_folders:Mine'")
-        (tmp_path / folder / "c.yaml").write_text(text)
-    assert "own_of_two_folders" in call.done("check", "one/c.yaml")
+@pytest.mark.parametrize(
+    ("module", "own"),
+    [
+        ("own_of_two_folders", "own_of_two_folders.py"),
+        ("own_package", "own_package/__init__.py"),
+        ("own_folder.inner", "own_folder/inner.py"),
+        ("own_compiled", "own_compiled.pyc"),
+    ],
+)
+def test_two_own_modules_of_one_name_are_not_confused(call, tmp_path, module, own):
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        (folder / own).parent.mkdir(parents=True)
+        (folder / own).with_suffix(".py").write_text(OWN)
+        if own.endswith("pyc"):
+            py_compile.compile(folder / "own_compiled.py", folder / own)
+            (folder / "own_compiled.py").unlink()
+        (folder / "c.yaml").write_text(CONFIG.replace("Random", f"'{module}:Mine'"))
+    assert module in call.done("check", "one/c.yaml")
     err = call.refused("check", "two/c.yaml")
-    assert f"is already {tmp_path}/one/own_of_two_folders.py in this process, and not " in err
+    assert f"is already {tmp_path}/one/{own} in this process, and not {tmp_path}/two/{own}" in err
 
 
 @pytest.mark.long
