@@ -20,6 +20,7 @@ from harness.errors import DataError, HarnessError, ResultsError, counted, liste
 from harness.lazy import pa, pd, pq
 
 if TYPE_CHECKING:
+    from harness.algorithms.trainset import ColumnTrainset
     from harness.recommendations import Seen
     from harness.results.runs import Run
 
@@ -117,18 +118,19 @@ def recommend(
     form = ending if form == FORMATS[0] and ending in FORMATS else form
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
-    names = None if users is None else _users_in(users)
-    model, clip = _fitted(source, results, wanted)
-    left = dict.fromkeys(map(str, model.trainset._raw2inner_id_users))  # users without a list
-    if names is not None:
-        if unknown := [user for user in names if user not in left]:
+    names = [] if users is None else _users_in(users)
+
+    def check(trainset: ColumnTrainset) -> None:
+        if unknown := [user for user in names if user not in trainset._raw2inner_id_users]:
             raise DataError(
                 f"{users}: {len(unknown)} of {len(names)} users have no ratings ({_few(unknown)}); "
                 "remove them, or recommend to them in Python with harness.fold_in"
             )
-        left = dict.fromkeys(names)
+
+    model, clip = _fitted(source, results, wanted, check)
+    left = dict.fromkeys(names or map(str, model.trainset._raw2inner_id_users))  # without a list
     blocks = harness.recommend_in_blocks(
-        model, n=top, users=names, seen=seen, least=least, clip=clip
+        model, n=top, users=names or None, seen=seen, least=least, clip=clip
     )
     target: AbstractContextManager[IO[bytes]] = (
         nullcontext(sys.stdout.buffer) if output is None else open_output(output)
@@ -165,7 +167,12 @@ def save(source: str, file: Path, results: Path, **wanted: str | None) -> int:
     return 0
 
 
-def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[Any, bool]:
+def _fitted(
+    source: str,
+    results: Path,
+    wanted: dict[str, str | None],
+    check: Callable[[ColumnTrainset], object] = lambda trainset: None,
+) -> tuple[Any, bool]:
     """Return the model of a row of a run or of a config, and whether estimates are clipped."""
     from harness.config.load import bundled, load
 
@@ -186,7 +193,9 @@ def _fitted(source: str, results: Path, wanted: dict[str, str | None]) -> tuple[
         say(sentence, err=True)
 
     experiment = load(found)[0] if isinstance(found, str) else found.info.experiment
-    model = harness.fit_row(found, wanted.pop("algorithm"), progress=_stages(), say=note, **wanted)
+    model = harness.fit_row(
+        found, wanted.pop("algorithm"), progress=_stages(), say=note, check=check, **wanted
+    )
     return model, experiment.clip
 
 

@@ -194,6 +194,7 @@ def fit_row(
     ratings: Any = None,
     progress: Callable[[str, int, int], object] = lambda stage, done, total: None,
     say: Callable[[str], object] = lambda sentence: None,
+    check: Callable[[ColumnTrainset], object] = lambda trainset: None,
     **table: str | None,
 ) -> surprise.AlgoBase:
     """Fit one row of a run or of a config on all ratings, training and test alike.
@@ -211,6 +212,8 @@ def fit_row(
         Called with the stage, steps done and steps in all, from time to time.
     say : callable, optional
         Called with each sentence of the evidence for the row of a run.
+    check : callable, optional
+        Called with the ratings as a training set before the fit, which an error of it prevents.
     **table : str
         ``dataset``, ``split``, ``candidates`` or ``metric``, to choose among the tables of a run.
 
@@ -300,6 +303,7 @@ def fit_row(
             f"{data.fingerprint[:12]} now); run the config again"
         )
     trainset = ColumnTrainset.of_ratings(data)
+    check(trainset)
     seed = seeds.derive(experiment.seed[0], "all ratings", chosen.title)
     refuse_what_cannot_fit(chosen.name, chosen.params, trainset)
     model = registry.create(chosen.name, chosen.params, seed)
