@@ -21,6 +21,7 @@ from harness.algorithms.compiled.matrix import (
     rows_of,
 )
 from harness.algorithms.registry import (
+    BLOCK,
     DOUBLE,
     MEAN,
     MEAN_AND_BIAS,
@@ -72,10 +73,12 @@ class KNNBasic(Algorithm):
     def memory(cls, params: Params, size: Size) -> int:
         options = {**registry.SIM_OPTIONS, **params.get("sim_options", {})}
         n = size.n_users if options["user_based"] else size.n_items
-        rows = (n if fits_densely(n) else 256) * n * DOUBLE
+        rows = (256 + n * fits_densely(n)) * n * DOUBLE  # under way, and kept
         if not (options["user_based"] or fits_densely(n)):  # means, and the same by user
             rows += 2 * min(CATALOGUE_BLOCK, size.n_users * n * DOUBLE)
-        return rows + (12 + 5 * DOUBLE) * size.n_ratings  # an order, and ratings made of others
+        # Means beside the estimates; an order, ratings made of others, and what is collected of
+        # equally similar neighbours.
+        return rows + BLOCK // 2 + (12 + 6 * DOUBLE) * size.n_ratings
 
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
