@@ -57,6 +57,7 @@ LEAST: Mapping[str, float] = {
 """The least legal value; Surprise itself fails late or divides by zero below it. Where it is an
 integer, the parameter is a count; others are numbers, even if Surprise's default is an integer."""
 SIMILARITIES = ("cosine", "msd", "pearson", "pearson_baseline")
+OPTIONS = ("sim_options", "bsl_options")
 SIM_OPTIONS: Params = {"name": "msd", "user_based": True, "min_support": 1, "shrinkage": 100.0}
 BSL_OPTIONS: Mapping[str, Params] = {
     "als": {"method": "als", "reg_i": 10.0, "reg_u": 15.0, "n_epochs": 10},
@@ -343,7 +344,7 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
     state = arguments.pop("random_state") if seeded_later else None
     if "verbose" in parameters:
         arguments.setdefault("verbose", False)
-    for options in ("sim_options", "bsl_options"):
+    for options in OPTIONS:
         # Surprise's defaults are one shared, mutable dict; every model gets its own.
         if options in parameters:
             arguments.setdefault(options, {})
@@ -445,86 +446,80 @@ def with_params(params: Params, setting: Params) -> dict[str, Any]:
 
 def check_params(kind: type, params: Params) -> Iterator[Fault]:
     """Yield parameters that would fail in the constructor or, of a class with a name, in a run."""
-    known = entry_of(kind)
-    has_name = known is not None and known.model_class is kind
-    allowed, open_ended = accepted(kind)
-    parameters = signature(kind).parameters
     for name, value in params.items():
-        if name not in allowed and not open_ended:
-            yield (name,), f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"
-        elif has_name and name in ("sim_options", "bsl_options"):
-            yield from _check_options(name, value)
-        elif has_name:
-            default = parameters[name].default if name in parameters else None
-            if message := _wrong(name, value, default):
-                yield (name,), message
-    for name, parameter in parameters.items():
+        each: dict[tuple[str, ...], object] = {(name,): value}
+        if isinstance(value, dict) and name in OPTIONS and name in accepted(kind)[0]:
+            each = {(name, option): inner for option, inner in value.items()}
+        for path, inner in each.items():
+            if message := _fault(kind, path, inner, _method(params)):
+                yield path, message
+    for name, parameter in signature(kind).parameters.items():
         named = parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
         if named and parameter.default is parameter.empty and name not in params:
             yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"
 
 
-def _check_options(name: str, options: object) -> Iterator[Fault]:
-    """Yield what is wrong with ``sim_options`` or ``bsl_options``."""
-    what = "similarity" if name == "sim_options" else "baseline"
-    if not isinstance(options, dict):
-        yield (name,), f"found {options!r}; it must be a mapping of {what} options"
-        return
-    if name == "sim_options":
-        decides, known, of = "name", SIM_OPTIONS, "similarity option"
-        measure = options.get("name", "msd")
-        if not isinstance(measure, str) or measure.lower() not in SIMILARITIES:
-            hint = suggestion(measure, SIMILARITIES)
-            yield (name, "name"), f"unknown similarity {measure!r}; {hint}"
-    else:
-        method = options.get("method", "als")
-        if not isinstance(method, str) or method not in BSL_OPTIONS:
-            hint = suggestion(method, BSL_OPTIONS)
-            yield (name, "method"), f"unknown method {method!r}; {hint}"
-            return
-        decides, known, of = "method", BSL_OPTIONS[method], f"option of the {method} baseline"
-    for option, value in options.items():
-        if option not in known:
-            yield (name, option), f"no such {of}; {suggestion(option, known)}"
-        elif option != decides and (message := _wrong(option, value, known[option])):
-            yield (name, option), message
-
-
 def _check_search(kind: type, params: Params, space: SearchSpace) -> Iterator[Fault]:
     """Yield what is wrong with a search space: each value is checked as one in `params` is."""
-    # Which options a baseline has depends on its method, which may be searched too.
-    methods = space.get("bsl_options.method")
-    bases = [params]
-    if isinstance(methods, list):
-        bases = [with_params(params, {"bsl_options.method": method}) for method in methods]
+    searched = space.get("bsl_options.method")
+    methods = searched if isinstance(searched, list) else [_method(params)]
     for name, values in space.items():
         path = tuple(name.split(".", 1))
-        if len(path) > 1 and not isinstance(params.get(path[0], {}), dict):
+        if path[1:] and path[0] in OPTIONS and not isinstance(params.get(path[0], {}), dict):
             continue  # a fault of `params`
-        if isinstance(values, Range):
-            ends: dict[str | int, object] = {"low": values.low, "high": values.high}
+        ends = values.model_dump(include={"low", "high"}) if isinstance(values, Range) else values
+        found = {}
+        for key, value in ends.items() if isinstance(ends, dict) else enumerate(ends):
+            messages = [_fault(kind, path, value, method) for method in methods]
+            found[key] = messages[0] if all(messages) else ""
+        if len({*found.values()}) == 1:  # of the name, not of a value
+            yield from (((name,), message) for message in {*found.values()} if message)
         else:
-            ends = dict(enumerate(values))
-        faults: dict[str | int, str] = {}
-        for key, value in ends.items():
-            found = []
-            for base in [params] if name == "bsl_options.method" else bases:
-                every = check_params(kind, with_params(base, {name: value}))
-                found.append(next((text for at, text in every if at in (path, path[:1])), ""))
-            if all(found):
-                faults[key] = found[0]
-        if len(faults) == len(ends) and len(set(faults.values())) == 1:  # of the name, not a value
-            yield (name,), next(iter(faults.values()))
-        else:
-            yield from (((name, key), message) for key, message in faults.items())
+            yield from (((name, key), message) for key, message in found.items() if message)
 
 
-def _wrong(name: str, value: object, default: object) -> str | None:
+def _method(params: Params) -> object:
+    """Return the method of the baselines, which decides what options they have."""
+    options = params.get("bsl_options")
+    return options.get("method", "als") if isinstance(options, dict) else "als"
+
+
+def _fault(kind: type, path: tuple[str, ...], value: object, method: object) -> str:
+    """Return what is wrong with a parameter or an option; of a class of your own, with its name."""
+    (name, *inner), (allowed, open_ended), known = path, accepted(kind), entry_of(kind)
+    if name not in allowed and not open_ended:
+        return f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"
+    if known is None or known.model_class is not kind:
+        return ""
+    if name not in OPTIONS:
+        parameter = signature(kind).parameters.get(name)
+        given = {inner[0]: value} if inner else value
+        return _wrong(name, given, parameter.default if parameter else None)
+    of_similarity = name == "sim_options"
+    if not inner:
+        what = "similarity" if of_similarity else "baseline"
+        return f"found {value!r}; it must be a mapping of {what} options"
+    (option,), choices = inner, [*(SIMILARITIES if of_similarity else BSL_OPTIONS)]
+    if option == ("name" if of_similarity else "method"):
+        what, given = "method", value
+        if of_similarity:
+            what, given = "similarity", str(value).lower()
+        return "" if given in choices else f"unknown {what} {value!r}; {suggestion(value, choices)}"
+    if not of_similarity and method not in choices:
+        return ""
+    options = SIM_OPTIONS if of_similarity else BSL_OPTIONS[str(method)]
+    if option not in options:
+        of = "similarity option" if of_similarity else f"option of the {method} baseline"
+        return f"no such {of}; {suggestion(option, options)}"
+    return _wrong(option, value, options[option])
+
+
+def _wrong(name: str, value: object, default: object) -> str:
     """Return what is wrong with a value; the default says whether it may be null or is a switch."""
     if value is None and default is None:
-        return None
+        return ""
     if isinstance(default, bool):
-        return None if isinstance(value, bool) else f"found {value!r}; it must be true or false"
+        return "" if isinstance(value, bool) else f"found {value!r}; it must be true or false"
     least = LEAST.get(name)
     whole = isinstance(least, int)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
@@ -537,4 +532,4 @@ def _wrong(name: str, value: object, default: object) -> str | None:
         return f"found {value!r}; it must be {least:g} or more"
     if name == "random_state" and value >= 2**32:
         return f"found {value!r}; it must be below {2**32}"
-    return None
+    return ""

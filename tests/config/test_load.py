@@ -257,6 +257,11 @@ def test_an_entry_that_an_earlier_one_equals_is_refused_with_both_places(tmp_pat
         ("KNNBasic, search: {sim_options.nam: [msd]}", "sim_options.nam: no such similarity"),
         ("KNNBasic, search: {sim_options.name: [msd, cosin]}", "unknown similarity 'cosin'"),
         ("BaselineOnly, search: {bsl_options.reg: [0.1]}", "reg: no such option of the als"),
+        ("SVD, params: {n_factors: 5}, search: {n_factors.x: [2]}", "found {'x': 2}; it must be"),
+        (
+            "KNNBaseline, params: {bsl_options: []}, search: {bsl_options.method: [als, sgd]}",
+            "bsl_options: found []; it must be a mapping of baseline options",
+        ),
         ("SVD, params: {n_factors: 2.5}", "it must be"),
         ("SVD, params: {n_epochs: 2.0}", "it must be"),
         ("NMF, params: {init_high: -1}", "it must be"),
