@@ -32,6 +32,8 @@ def unused(path: Path) -> Path:
     # Path.is_file raises an error in a folder that may not be read.
     if os.path.isfile(path) and not click.get_current_context().meta.get(FORCE):  # noqa: PTH113
         raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
+    if any(os.path.isfile(folder) for folder in path.parents):  # noqa: PTH113
+        raise ResultsError(f"{path}: cannot be written (not a directory); choose another place")
     return path
 
 
