@@ -7,7 +7,7 @@ import importlib
 import inspect
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -16,7 +16,12 @@ from types import CodeType, FunctionType
 from harness.algorithms import surprise
 from harness.errors import AlgorithmError, suggestion
 
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+CONSTANT = bool | int | float | complex | str | bytes | tuple | frozenset | None | type(Ellipsis)
+CODE = (
+    *("co_code", "co_exceptiontable", "co_consts", "co_names", "co_varnames", "co_freevars"),
+    *("co_cellvars", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags"),
+)
+"""What a compiled function does, without its file and its lines."""
 
 
 def load(name: str) -> type:
@@ -98,48 +103,31 @@ def code_digest(algorithm: type) -> str:
     except (OSError, TypeError):  # typed into an interpreter
         text = ""
     members = vars(module) if module else {algorithm.__name__: algorithm}
-    described = json.dumps([text, *_members(members, algorithm.__module__)])
+    described = json.dumps([text, _members(members, algorithm.__module__)])
     return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _members(names: Mapping[str, object], home: str) -> Iterator[object]:
-    """Yield the functions and classes among the names of a module or a class."""
-    for name, value in sorted(names.items()):
-        yield from ((name, each) for each in _described(value, home))
+def _members(names: Mapping[str, object], home: str) -> dict[str, object]:
+    """Return the functions and classes among the names of a module or a class."""
+    return {k: _loaded(v, home) for k, v in sorted(names.items()) if not isinstance(v, CONSTANT)}
 
 
-def _described(value: object, home: str) -> Iterator[object]:
+def _loaded(value: object, home: str) -> object:
+    """Return code as data that are the same in every process; None for what is not of `home`."""
     value = getattr(value, "__func__", value)  # of a static or class method
     value = getattr(value, "py_func", value)  # of a compiled loop
+    if isinstance(value, CodeType):
+        return [_loaded(getattr(value, name), home) for name in CODE]
+    if isinstance(value, FunctionType):
+        own = (value.__code__, value.__defaults__) if value.__module__ == home else ()
+        return [_loaded(each, home) for each in (*own, getattr(value, "__wrapped__", None))]
     if isinstance(value, property):
-        for each in (value.fget, value.fset, value.fdel):
-            yield from _described(each, home)
-    elif isinstance(value, FunctionType):
-        if value.__module__ == home:
-            yield [_code(value.__code__), *map(_constant, value.__defaults__ or ())]
-        if hasattr(value, "__wrapped__"):  # a decorated function
-            yield from _described(value.__wrapped__, home)
-    elif isinstance(value, type) and value.__module__ == home:
-        yield [f"{base.__module__}.{base.__qualname__}" for base in value.__bases__]
-        yield list(_members(vars(value), home))
-
-
-def _code(code: CodeType) -> list[object]:
-    """Return what a compiled function does, without its file and its lines."""
-    constants = [
-        _code(each) if isinstance(each, CodeType) else _constant(each) for each in code.co_consts
-    ]
-    names = [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
-    counts = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
-    return [code.co_code.hex(), code.co_exceptiontable.hex(), constants, names, counts]
-
-
-def _constant(value: object) -> object:
-    """Return a constant as data that are the same in every process; None for what can change."""
-    if isinstance(value, PLAIN):
-        return repr(value)
+        return [_loaded(each, home) for each in (value.fget, value.fset, value.fdel)]
+    if isinstance(value, type) and value.__module__ == home:
+        bases = [f"{base.__module__}.{base.__qualname__}" for base in value.__bases__]
+        return [bases, _members(vars(value), home)]
     if isinstance(value, tuple):
-        return [_constant(each) for each in value]
+        return [_loaded(each, home) for each in value]
     if isinstance(value, frozenset):  # whose order differs between processes
-        return sorted(str(_constant(each)) for each in value)
-    return None
+        return sorted(str(_loaded(each, home)) for each in value)
+    return repr(value) if isinstance(value, CONSTANT) else None
