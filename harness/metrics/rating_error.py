@@ -28,6 +28,8 @@ from harness.metrics.arrays import Floats, Ints, Pairs
 from harness.metrics.labels import Parameter, Params, metric
 
 SMALLEST_BLOCK = 512
+MOST_COMPARED = 2048
+"""Up to as many items of a user, comparing all pairs is faster than sorting."""
 
 UserScores = tuple[Floats, float]
 """Scores per user and the value over all pairs."""
@@ -103,6 +105,10 @@ def fcp(pairs: Pairs, params: Params) -> UserScores:
         pairs.n_users,
         SMALLEST_BLOCK,
     )
+    for user in np.flatnonzero(np.diff(pairs.offsets) > MOST_COMPARED):
+        own = slice(*pairs.offsets[user : user + 2])
+        counts = _count_by_sorting(pairs.estimates[own], pairs.ratings[own])
+        concordant[user], discordant[user] = counts
     both = concordant + discordant
     per_user = np.full(pairs.n_users, np.nan)
     np.divide(concordant, both, out=per_user, where=both > 0)
@@ -209,6 +215,8 @@ def _count_order(
     """Compare all pairs of a user's items: without a branch, a processor does several at a time."""
     for user in range(start, stop):
         a, b = offsets[user], offsets[user + 1]
+        if b - a > MOST_COMPARED:
+            continue
         estimated, rated = estimates[a:b], ratings[a:b]
         n_different, n_concordant = 0, 0
         for i in range(b - a):
@@ -219,3 +227,26 @@ def _count_order(
                 n_concordant += worse & (estimated[j] < estimate)
         concordant[user] = n_concordant
         discordant[user] = n_different - n_concordant
+
+
+def _count_by_sorting(estimates: Floats, ratings: Floats) -> tuple[int, int]:
+    """Count the same pairs of a user with many items, in n log(n)**2 steps; NaN is in no order."""
+    known = ratings[~np.isnan(ratings)]
+    _, sizes = np.unique(known, return_counts=True)
+    n_different = (len(known) ** 2 - int((sizes**2).sum())) // 2
+    # Of equal ratings the greater estimate comes first, so that they hold no rising pair.
+    estimates = estimates[np.lexsort((-estimates, ratings))][: len(known)]
+    n_concordant = _count_rising(estimates[~np.isnan(estimates)])
+    return n_concordant, n_different - n_concordant
+
+
+def _count_rising(values: Floats) -> int:
+    """Count the pairs of which the later value is the greater one."""
+    if len(values) <= MOST_COMPARED:
+        found = np.zeros((2, 1), dtype=np.int64)
+        whole = np.array([0, len(values)])
+        _count_order(whole, values, np.arange(float(len(values))), 0, 1, *found)
+        return int(found[0, 0])
+    first, second = np.split(values, [len(values) // 2])
+    across = int(np.searchsorted(np.sort(first), second).sum())
+    return across + _count_rising(first) + _count_rising(second)

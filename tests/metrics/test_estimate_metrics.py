@@ -100,10 +100,18 @@ def test_fcp_counts_each_pair_once_and_ties_as_discordant(columns):
     assert scores.mean == pytest.approx(share(*counts.sum(axis=0)), nan_ok=True)
 
 
-def test_a_large_user_is_counted_exactly():
-    rng = np.random.default_rng(5)
-    columns = np.zeros(3000, int), rng.integers(0, 300, 3000) / 10, rng.integers(1, 11, 3000) / 2
-    assert scored("fcp(pooling=pairs)", columns)[0].mean == share(*counts_of(columns)[0])
+@pytest.mark.parametrize("n_grades", [2, 10, 5000])
+@pytest.mark.parametrize("n", [2047, 2048, 2049, 5001])
+def test_a_large_user_is_counted_exactly(n, n_grades):
+    rng = np.random.default_rng(n)
+    estimates, ratings = rng.integers(0, n_grades, (2, n)) / 2
+    estimates[:3] = ratings[2:5] = np.nan
+    columns = (np.append(each, [1, 2]) for each in (estimates, ratings))
+    pairs = metrics.Pairs([0, n, n + 2], *columns)
+    found = metrics.score([metric := metrics.parse("fcp(pooling=pairs)")], pairs=pairs)[metric]
+    counts = np.array([count_order(estimates, ratings), (1, 0)])
+    assert found.per_user.tolist() == [share(*each) for each in counts]
+    assert found.mean == share(*counts.sum(axis=0))
 
 
 def test_pairs_that_are_missing_or_of_different_lengths_are_refused():
