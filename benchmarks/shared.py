@@ -41,14 +41,15 @@ def python_with(
     folder: Path, *groups: Sequence[str], check: bool = True, base: str = sys.executable
 ) -> Path:
     """Return the interpreter of an environment; unless there is one, make it with packages."""
-    python = folder.resolve() / "bin" / "python"
-    if not python.exists():
+    python, installed = folder.resolve() / "bin" / "python", folder / "installed.txt"
+    if not installed.exists():
         if not shutil.which(base):
             raise FileNotFoundError(f"{base}: not found, and {groups[0][-1]} needs it")
         subprocess.run([base, "-m", "venv", folder], check=True)
         for group in groups:
             print(f"installing {', '.join(group)} ...", flush=True)
             subprocess.run([python, "-m", "pip", "install", "-q", *group], check=check)
+        installed.write_text("\n".join(map(" ".join, groups)), "utf-8")  # unless one failed
     return python
 
 

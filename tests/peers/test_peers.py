@@ -139,10 +139,12 @@ def cases(group):
 def answers(group):
     """Return what the libraries of a group say, from an environment that is made once."""
     folder = Path(FOLDER, group)
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
+    python, installed = folder / "bin" / "python", folder / "installed.txt"
+    wanted = "\n".join(GROUPS[group])
+    if not installed.exists() or installed.read_text(encoding="utf-8") != wanted:
+        venv.create(folder, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "-q", *GROUPS[group]], check=True)
+        installed.write_text(wanted, encoding="utf-8")  # not where an installation failed
     questions, answers = folder / "cases.json", folder / "answers.json"
     questions.write_text(json.dumps(cases(group)), encoding="utf-8")
     work = Path(__file__).with_name("peer_work.py")
