@@ -10,7 +10,9 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from harness.report.styles import plot_style
 from harness.results import read_run
 from harness.results.display import display_table, to_markdown
 
+Row = dict[str, Any]
 TOP = Path(__file__).parents[1]
 FIGURES = TOP / "benchmarks" / "figures"
 PAGES = (
@@ -61,14 +64,13 @@ def grid(run: str, label: str, *only: str) -> str:
         chosen = frame[name].isin(only)
         frame = frame[chosen] if chosen.any() else frame
     varying = [name for name in places if frame[name].nunique() > 1]
-    keys = list(frame[varying].itertuples(index=False, name=None))
-    values = dict(zip(zip(frame["algorithm"], keys, strict=True), frame[label], strict=True))
-    titles = dict.fromkeys(keys)
-    rows = (
-        [algorithm, *(" ".join(values.get((algorithm, key), "").split()) for key in titles)]
-        for algorithm in dict.fromkeys(frame["algorithm"])
+    return crossed(
+        "algorithm",
+        {
+            (row["algorithm"], ", ".join(row[varying]) or label): " ".join(row[label].split())
+            for _, row in frame.iterrows()
+        },
     )
-    return markdown(["algorithm", *(", ".join(key) or label for key in titles)], rows)
 
 
 def pairs(run: str, label: str, candidates: str, *rows: str) -> str:
@@ -77,163 +79,160 @@ def pairs(run: str, label: str, candidates: str, *rows: str) -> str:
     A star: significant after correction; `=`: equivalent within the margin of the run.
     """
     found = read_run(TOP / run).pairs.query("metric == @label and candidates == @candidates")
+    cells = {}
+    for pair in found.itertuples():
+        marks = "*" * pair.significant + "=" * pair.equivalent
+        for sign, one, other in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
+            low, high = sorted((sign * pair.low, sign * pair.high))
+            text = f"{sign * pair.difference:+.4f}{marks} ({low:+.4f} to {high:+.4f})"
+            cells[f"{one} − {other}", pair.dataset] = f"{text}, {sign * pair.effect_size:+.2f}"
+    lines = [" − ".join(row.rsplit(">", 1)) for row in rows]
+    wanted = ((line, dataset) for line in lines for dataset in found["dataset"].unique())
+    return crossed("difference", {key: cells[key] for key in wanted})
 
-    def cell(dataset: str, first: str, second: str) -> str:
-        for sign, one, other in ((1, first, second), (-1, second, first)):
-            is_pair = (found["first"] == one) & (found["second"] == other)
-            for pair in found[is_pair & (found["dataset"] == dataset)].itertuples():
-                low, high = sorted((sign * pair.low, sign * pair.high))
-                marks = "*" * pair.significant + "=" * pair.equivalent
-                text = f"{sign * pair.difference:+.4f}{marks} ({low:+.4f} to {high:+.4f})"
-                return f"{text}, {sign * pair.effect_size:+.2f}"
-        raise KeyError(f"{run}: no pair {first} and {second}")
 
-    datasets = list(dict.fromkeys(found["dataset"]))
-    body = (
-        [f"{first} − {second}", *(cell(dataset, first, second) for dataset in datasets)]
-        for first, second in (row.rsplit(">", 1) for row in rows)
-    )
-    return markdown(["difference", *datasets], body)
+def steps(name: str) -> str:
+    """Return the rows from one library's model to another's, and what each row changes."""
+    titles = {"rated": "NDCG@10, rated", "catalogue": "NDCG@10, catalogue", "rmse": "RMSE"}
+    cells, before = {}, None
+    for row in figures("like_for_like")[name]:
+        for key, title in titles.items():
+            if row[key] is not None:
+                change = round(row[key], 4) - round(before[key], 4) if before else 0.0
+                note = "" if before is None else f" ({change:+.4f})" if round(change, 4) else " (=)"
+                cells[row["row"], title] = f"{row[key]:.4f}{note}"
+        before = row
+    return crossed("from one library to the other", cells)
 
 
 def speed(name: str, *parts: str) -> str:
-    """Return the figures of one benchmark, or of parts of it, or the summary of all."""
-    if name == "summary":
-        return summary()
-    if name == "machines":
-        return machines()
-    if name.startswith("sizes"):
-        return exponents() if name == "sizes_growth" else every_size()
-    found = figures(name)
-    if name == "factors":
-        limits = found["limits"]
-        table = markdown([*limits[0]], ([*row.values()] for row in limits))
-        return table if "limits" in parts else factors(found["rows"])
-    if parts:
-        found["rows"] = [row for row in found["rows"] if row["part"] in parts]
-    if "sizes" in parts:
-        return million_rows(found["rows"])
-    if name == "growth":
-        return growth(found)
-    if name == "large":
-        rows = found["rows"]
-        titles = (f"{row['data']}, {threads(row['threads'])}" for row in rows)
-        keys = [key for key in rows[0] if key not in ("data", "threads")]
-        lines = ([key, *(row.get(key, "") for row in rows)] for key in keys)
-        return markdown(["", *titles], lines)
-    if name == "lists":
-        return markdown([*found["rows"][0]], ([*row.values()] for row in found["rows"]))
-    if name == "many_cells":
-        rows = [row for subject in found["subjects"].values() for row in subject["rows"]]
-        titles = ["median", "least", "greatest", "at most"]
-        lines = (
-            [
-                f"{row['work']}: {row['measure']}",
-                *("" if row[title] is None else row[title] for title in titles),
-            ]
-            for row in rows
-        )
-        return markdown(["work", *titles], lines)
-    if name == "first_process":
-        titles = ["compiling", "functions", "signatures", "at most"]
-        lines = ([row["work"], seconds(row), *map(row.get, titles)] for row in found["rows"])
-        return markdown(["process", "seconds", *titles], lines)
-    if name == "libraries":
-        return quality_beside_time(found["rows"])
-    if "sides" in found["rows"][0]:
-        return sides(found["rows"])
-    rows = (
-        [
-            *(row["work"], row["theirs"], row["ours"], f"{row['ratio']:.1f}"),
-            *("" if row["bar"] is None else f"{row['bar']:g}", row["note"]),
-        ]
-        for row in found["rows"]
-    )
-    return markdown(["work", f"{found['against']}, s", "harness, s", "ratio", "at least", ""], rows)
+    """Return the figures of one benchmark, or of parts of it, or what is made of several."""
+    if name in TABLES:
+        return TABLES[name](*parts)
+    rows = [row for row in figures(name)["rows"] if not parts or row["part"] in parts]
+    if "sides" in rows[0]:
+        return sides(rows)
+    return million_rows(rows) if parts else columns(rows)
 
 
-def million_rows(rows: list[dict[str, Any]]) -> str:
-    """Return a line for each side: seconds per million rows and gigabytes at each size."""
-    of = {(row["side"], row["millions"]): row for row in rows}
-    every = sorted({n for _, n in of})
+def sides(rows: list[Row]) -> str:
+    """Return a line for each work, with seconds of each side and their ratios to the harness.
 
-    def cell(side: str, n: int) -> str:
-        row = of.get((side, n), {"error": ""})
-        times = (shown(row[key] / n) for key in ("wall", "cpu") if key in row)
-        return row["error"] if "error" in row else f"{' / '.join(times)}, {row['peak GB']:.1f} GB"
-
-    lines = [[side, *(cell(side, n) for n in every)] for side in dict.fromkeys(s for s, _ in of)]
-    return markdown(["side", *(f"{n} million rows" for n in every)], lines)
-
-
-def factors(rows: list[dict[str, Any]]) -> str:
-    """Return nanoseconds of each library and number of threads, and what its epochs reach."""
-    titles = ["CPU, ns", "wall, ns", "spread", "RMSE after so many s"]
+    Seconds are wall and CPU, and the spread; a blank stands where a side uses no more threads.
+    """
+    of = [{(each["side"], each["threads"]): each for each in row["sides"]} for row in rows]
+    kinds = dict.fromkeys(kind for each in of for kind in each)
+    names = [*dict.fromkeys(side for side, _ in kinds if side != "harness"), "harness"]
+    columns = sorted(kinds, key=lambda kind: (names.index(kind[0]), kind[1]))
+    ratios = [kind for kind in columns if kind[0] != "harness" and ("harness", kind[1]) in kinds]
     lines = []
+    for row, each in zip(rows, of, strict=True):
+        line = [row["work"], *(seconds(each.get(kind)) for kind in columns)]
+        for side, n in ratios:
+            ours, theirs = each.get(("harness", n)), each.get((side, n))
+            line.append(theirs["wall"] / ours["wall"] if ours and theirs else None)
+        lines.append([*line, row["bar"], row["note"]])
+    titles = [f"{side}, {threads(n)}" for side, n in columns]
+    times = [f"{side} ÷ harness, {threads(n)}" for side, n in ratios]
+    return markdown(["work", *titles, *times, "at least", ""], lines)
+
+
+def million_rows(rows: list[Row]) -> str:
+    """Return a line for each side: seconds per million rows and gigabytes at each size."""
+    cells = {}
     for row in rows:
+        times = (shown(row[key] / row["millions"]) for key in ("wall", "cpu") if key in row)
+        text = row.get("error") or f"{' / '.join(times)}, {row['peak GB']:.1f} GB"
+        cells[row["side"], f"{row['millions']} million rows"] = text
+    return crossed("side", cells)
+
+
+def first_process() -> str:
+    """Return the seconds of each process, and what it compiles."""
+    titles = ["compiling", "functions", "signatures", "at most"]
+    rows = figures("first_process")["rows"]
+    lines = ([row["work"], seconds(row), *map(row.get, titles)] for row in rows)
+    return markdown(["process", "seconds", *titles], lines)
+
+
+def libraries() -> str:
+    """Return NDCG@10 and seconds of each model, with each number of threads in a column."""
+    rows = sorted(figures("libraries")["rows"], key=lambda row: int(row["threads"]))
+    values: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for kind, row in product(("rated", "catalogue"), rows):
+        values[row["work"], f"NDCG@10, {kind}"][f"{row[kind]:.4f}"] = None
+    cells: dict[tuple[str, str], Any] = {place: " / ".join(of) for place, of in values.items()}
+    for kind, row in product(("fit", "score"), rows):
+        cells[row["work"], f"{kind}, s, {threads(row['threads'])}"] = row[kind]
+    return crossed("model", cells)
+
+
+def growth() -> str:
+    """Return the seconds of each fit for each number of ratings, and the exponent."""
+    found = figures("growth")
+    cells = {
+        (f"{row['fit']}, {row['side']}", f"{row['millions']:g} M"): seconds(row)
+        for row in found["rows"]
+    }
+    for fit, exponent in found["exponents"].items():
+        cells[f"{fit}, harness", "exponent from 1 M"] = f"{exponent:.2f}"
+    return crossed("fit", cells)
+
+
+def large() -> str:
+    """Return the seconds of each stage, at each size and number of threads."""
+    rows = {f"{row['data']}, {threads(row['threads'])}": row for row in figures("large")["rows"]}
+    kinds = [kind for kind in next(iter(rows.values())) if kind not in ("data", "threads")]
+    return crossed("", {(kind, of): rows[of].get(kind) for kind in kinds for of in rows})
+
+
+def factors(part: str = "") -> str:
+    """Return nanoseconds of each library and number of threads, and what its epochs reach.
+
+    The part `limits` has what the machine allows.
+    """
+    found = figures("factors")
+    if part == "limits":
+        return columns(found["limits"])
+    lines = []
+    for row in found["rows"]:
         reached = ", ".join(
             f"{rmse:.3f} after {shown(wall, 2)}" for _, wall, rmse in row["epochs, s, rmse"] if rmse
         )
         spread = "one run" if row["spread"] is None else f"{row['spread']:.0%}"
         figure = [row["cpu ns"], row["wall ns"], spread, reached]
         lines.append([row["work"], row["kind"], str(row["threads"]), *figure])
+    titles = ["CPU, ns", "wall, ns", "spread", "RMSE after so many s"]
     return markdown(["library", "model", "threads", *titles], lines)
 
 
-def threads(n: int) -> str:
-    """Return a number of threads in words."""
-    return f"{n} thread{'s' * (n > 1)}"
+def many_cells() -> str:
+    """Return each figure with its ends and its limit."""
+    rows = [row for part in figures("many_cells")["subjects"].values() for row in part["rows"]]
+    titles = ["median", "least", "greatest", "at most"]
+    lines = ([f"{row['work']}: {row['measure']}", *map(row.get, titles)] for row in rows)
+    return markdown(["work", *titles], lines)
 
 
-def sides(rows: list[dict[str, Any]]) -> str:
-    """Return a line for each work, with seconds of each side and their ratios to the harness.
-
-    Seconds are wall and CPU, and the spread; a blank stands where a side uses no more threads.
-    """
-    of = [{(each["side"], each["threads"]): each for each in row["sides"]} for row in rows]
-    kinds = sorted(dict.fromkeys(kind for each in of for kind in each), key=lambda kind: kind[1])
-    names = sorted(dict.fromkeys(side for each in of for side, _ in each), key="harness".__eq__)
-    columns = [(side, n) for side in names for other, n in kinds if other == side]
-    ratios = [kind for kind in columns if kind[0] != "harness" and ("harness", kind[1]) in columns]
-    lines = []
-    for row, each in zip(rows, of, strict=True):
-        line = [row["work"], *(seconds(each[kind]) if kind in each else "" for kind in columns)]
-        for side, n in ratios:
-            ours, theirs = each.get(("harness", n)), each.get((side, n))
-            both = ours is not None and theirs is not None
-            line.append(shown(theirs["wall"] / ours["wall"]) if both else "")
-        lines.append([*line, "" if row["bar"] is None else f"{row['bar']:g}", row["note"]])
-    titles = [f"{side}, {threads(n)}" for side, n in columns]
-    times = [f"{side} ÷ harness, {threads(n)}" for side, n in ratios]
-    return markdown(["work", *titles, *times, "at least", ""], lines)
-
-
-def seconds(measured: dict[str, float]) -> str:
-    """Return wall and CPU seconds, and the spread of the wall seconds where they were repeated."""
-    spread = f" ± {measured['spread']:.0%}" if measured["runs"] > 1 else ""
-    both = " / ".join(shown(measured[key]) for key in ("wall", "cpu") if key in measured)
-    return both + spread
-
-
-def every_size() -> str:
+def sizes() -> str:
     """Return the stages of each algorithm at each size, beside Surprise where it was measured."""
     rows = {(row["algorithm"], row["data"], row["side"]): row for row in figures("sizes")["rows"]}
     keys = ("fit", "rated", "catalogue", "catalogue_users", "peak", "estimated")
     lines = []
     for name, size in dict.fromkeys((name, size) for name, size, _ in rows):
         row, plain = (rows.get((name, size, side), {}) for side in ("harness", "Surprise"))
-        line = [*(row.get(key, "") for key in keys), plain.get("error", ""), ""]
+        line = [*map(row.get, keys), plain.get("error"), None]
         if "rated" not in row:
-            line[1] = row.get("error", "")
+            line[1] = row.get("error")
         if "rated" in plain:
-            seconds = [each["fit"] + each["rated"] for each in (plain, row)]
-            line[-2:] = seconds[0], f"{seconds[0] / seconds[1]:.1f}"
+            theirs, ours = (each["fit"] + each["rated"] for each in (plain, row))
+            line[-2:] = theirs, f"{theirs / ours:.1f}"
         lines.append([name, size, *line])
     stages = ("fit, s", "rated, s", "catalogue, s", "its users", "peak GB", "estimated GB")
     return markdown(["algorithm", "data", *stages, "Surprise, s", "ratio"], lines)
 
 
-def exponents() -> str:
+def sizes_growth() -> str:
     """Return how seconds grow from the smallest size to the largest, and what limits a fit."""
     rows = [row for row in figures("sizes")["rows"] if row["side"] == "harness" and "rated" in row]
     lines = []
@@ -242,56 +241,17 @@ def exponents() -> str:
         if few["data"] == many["data"]:
             continue
         more = math.log(float(many["data"][:-1]) / float(few["data"][:-1]))
-        seconds, steps = (
-            [each["fit"] + each["rated"] for each in (few, many)],
-            [each["steps"] for each in (few, many)],
-        )
-        nanoseconds = [1e9 * s / n for s, n in zip(seconds, steps, strict=True)]
+        times = [each["fit"] + each["rated"] for each in (few, many)]
+        steps = [each["steps"] for each in (few, many)]
+        nanoseconds = [1e9 * s / n for s, n in zip(times, steps, strict=True)]
         limit = "memory" if nanoseconds[1] > 1.5 * nanoseconds[0] else "arithmetic"
         if many["cores"] < 0.9:  # seconds of this row are not its own
             limit = "other work of the machine"
-        powers = (f"{math.log(b / a) / more:.2f}" for a, b in (seconds, steps))
-        sides = f"{few['data']} to {many['data']}"
-        lines.append([name, sides, *powers, *nanoseconds, many["cores"], limit])
+        powers = (f"{math.log(b / a) / more:.2f}" for a, b in (times, steps))
+        ends = f"{few['data']} to {many['data']}"
+        lines.append([name, ends, *powers, *nanoseconds, many["cores"], limit])
     titles = ("exponent of seconds", "of steps", "ns a step, first", "last", "cores used")
     return markdown(["algorithm", "sizes", *titles, "limited by"], lines)
-
-
-def quality_beside_time(rows: list[dict[str, Any]]) -> str:
-    """Return NDCG@10 and seconds of each model, with each number of threads in a column."""
-    of = {(row["work"], row["threads"]): row for row in rows}
-    every = sorted({row["threads"] for row in rows})
-    kinds = [(kind, n) for kind in ("fit", "score") for n in every]
-    titles = [f"{kind}, s, {threads(n)}" for kind, n in kinds]
-    lines = []
-    for name in dict.fromkeys(row["work"] for row in rows):
-        quality = [
-            " / ".join(dict.fromkeys(f"{of[name, n][kind]:.4f}" for n in every))
-            for kind in ("rated", "catalogue")
-        ]
-        lines.append([name, *quality, *(of[name, n][kind] for kind, n in kinds)])
-    return markdown(["model", "NDCG@10, rated", "NDCG@10, catalogue", *titles], lines)
-
-
-def steps(name: str) -> str:
-    """Return the rows from one library's model to another's, and what each row changes."""
-    titles = {"rated": "NDCG@10, rated", "catalogue": "NDCG@10, catalogue", "rmse": "RMSE"}
-    rows = figures("like_for_like")[name]
-    titles = {key: title for key, title in titles.items() if rows[0][key] is not None}
-    lines = []
-    for before, row in zip([None, *rows], rows, strict=False):
-        line = [row["row"]]
-        for key in titles:
-            change = round(row[key], 4) - round(before[key], 4) if before else 0.0
-            note = "" if before is None else f" ({change:+.4f})" if round(change, 4) else " (=)"
-            line.append(f"{row[key]:.4f}{note}")
-        lines.append(line)
-    return markdown(["from one library to the other", *titles.values()], lines)
-
-
-def figures(name: str) -> Any:
-    """Return what a benchmark wrote."""
-    return json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def machines() -> str:
@@ -304,28 +264,9 @@ def machines() -> str:
             parts += ((row.get("algorithm", ""), row) for row in found["rows"])
         for part, measured in parts:
             if machine := measured.get("machine"):
-                kind = (
-                    f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} GB"
-                )
+                kind = "{processor}, {cores} cores, {memory_gb:g} GB".format(**machine)
                 made.setdefault(kind, {})[f"{name} {part}".strip()] = None
     return markdown(["machine", ""], ([kind, ", ".join(names)] for kind, names in made.items()))
-
-
-def markdown(titles: list[str], rows: Iterable[list[Any]]) -> str:
-    """Return a table; columns but the first are numbers, unless they have no title."""
-    marks = ["---", *("---:" if title else "---" for title in titles[1:])]
-    lines = [titles, marks, *([shown(cell) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def shown(value: float | str, digits: int = 3) -> str:
-    """Return a number with some significant digits, and never fewer than its whole ones."""
-    if isinstance(value, str):
-        return value
-    if value >= 10 ** (digits - 1):
-        return f"{value:,.0f}"
-    text = f"{value:.{digits}g}"
-    return text if "e" not in text else f"{value:f}"
 
 
 SUMMARY = (
@@ -346,41 +287,77 @@ def summary() -> str:
     """Return a line for each group of rows: least and greatest seconds and ratios, one thread."""
     lines = []
     for name, title, pattern in SUMMARY:
-        rows = [row for row in figures(name)["rows"] if re.fullmatch(pattern, row.get("work", ""))]
-        walls: dict[str, list[float]] = {"other": [], "NumPy": [], "harness": []}
-        ratios: dict[str, list[float]] = {"other": [], "NumPy": []}
-        for row in rows:
-            one = {"other": row.get("theirs"), "harness": row.get("ours")}
-            for each in reversed(row.get("sides", ())):
-                if each["threads"] == 1:
-                    one |= {each["side"]: each["wall"], "other": each["wall"]}
-            for side, each in walls.items():
-                each += [one[side]] if side in one else []
-            for side, each in ratios.items():
-                each += [one[side] / one["harness"]] if side in one else []
-        lines.append([title, *map(ends, walls.values()), *map(ends, ratios.values())])
+        walls, ratios = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+        for row in figures(name)["rows"]:
+            if re.fullmatch(pattern, row.get("work", "")):
+                one = {side["side"]: side["wall"] for side in row["sides"] if side["threads"] == 1}
+                for side, wall in {"other": next(iter(one.values())), **one}.items():
+                    walls[side].append(wall)
+                    ratios[side].append(wall / one["harness"])
+        both = [walls[side] for side in ("other", "NumPy", "harness")]
+        both += [ratios[side] for side in ("other", "NumPy")]
+        least_and_greatest = ([shown(end(each), 2) for end in (min, max) if each] for each in both)
+        lines.append([title, *(" to ".join(dict.fromkeys(each)) for each in least_and_greatest)])
     titles = ["other side, s", "NumPy, s", "harness, s", "times faster", "than NumPy"]
     return markdown(["work", *titles], lines)
 
 
-def ends(values: list[float]) -> str:
-    """Return the least and the greatest of some values, or nothing."""
-    return " to ".join(dict.fromkeys(shown(f(values), 2) for f in (min, max) if values))
+TABLES: dict[str, Callable[..., str]] = {
+    each.__name__: each
+    for each in (
+        *(first_process, libraries, growth, large, factors, many_cells),
+        *(sizes, sizes_growth, machines, summary),
+    )
+}
+"""What has a table of its own; the others are of works and their sides, or as the file has them."""
 
 
-def growth(found: Any) -> str:
-    """Return the seconds of each fit for each number of ratings, and the exponent."""
-    sizes = sorted({row["millions"] for row in found["rows"]})
-    cells = {(row["fit"], row["side"], row["millions"]): row for row in found["rows"]}
-    lines = [
-        [
-            f"{fit}, {side}",
-            *(seconds(cells[fit, side, n]) if (fit, side, n) in cells else "" for n in sizes),
-            f"{found['exponents'][fit]:.2f}" if side == "harness" else "",
-        ]
-        for fit, side in dict.fromkeys((row["fit"], row["side"]) for row in found["rows"])
-    ]
-    return markdown(["fit", *(f"{size:g} M" for size in sizes), "exponent from 1 M"], lines)
+def figures(name: str) -> Any:
+    """Return what a benchmark wrote."""
+    return json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def threads(n: int) -> str:
+    """Return a number of threads in words."""
+    return f"{n} thread{'s' * (n > 1)}"
+
+
+def seconds(measured: Row | None) -> str:
+    """Return wall and CPU seconds, and the spread of the wall seconds where they were repeated."""
+    if measured is None:
+        return ""
+    spread = f" ± {measured['spread']:.0%}" if measured["runs"] > 1 else ""
+    both = " / ".join(shown(measured[key]) for key in ("wall", "cpu") if key in measured)
+    return both + spread
+
+
+def crossed(title: str, cells: Mapping[tuple[str, str], Any]) -> str:
+    """Return a table of cells by line and column, both in the order of their first cells."""
+    lines, columns = (dict.fromkeys(names) for names in zip(*cells, strict=True))
+    rows = ([line, *(cells.get((line, column)) for column in columns)] for line in lines)
+    return markdown([title, *columns], rows)
+
+
+def columns(rows: list[Row]) -> str:
+    """Return a table of rows with the same columns."""
+    return markdown([*rows[0]], ([*row.values()] for row in rows))
+
+
+def markdown(titles: list[str], rows: Iterable[list[Any]]) -> str:
+    """Return a table; columns but the first are numbers, unless they have no title."""
+    marks = ["---", *("---:" if title else "---" for title in titles[1:])]
+    lines = [titles, marks, *([shown(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def shown(value: float | str | None, digits: int = 3) -> str:
+    """Return a number with some significant digits, and never fewer than its whole ones."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if value >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    text = f"{value:.{digits}g}"
+    return text if "e" not in text else f"{value:f}"
 
 
 def plot_growth() -> None:
@@ -396,8 +373,7 @@ def plot_growth() -> None:
                 axes.loglog(places, heights, style, label=side.capitalize())
             axes.set(title=name, xlabel="million ratings", xticks=[0.25, 1, 4, 16])
             for axis in (axes.xaxis, axes.yaxis):
-                axis.set_major_formatter(lambda value, _: f"{value:g}")
-                axis.set_minor_formatter(lambda value, _: "")
+                axis.set(major_formatter="{x:g}", minor_formatter="")
         panels[0].set_ylabel("seconds to fit")
         panels[0].legend(loc="lower right")
         picture.savefig(TOP / "docs" / "images" / "growth.png", dpi=160)
