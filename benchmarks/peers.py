@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -95,48 +95,38 @@ def lenskit_work(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, Callable[
 
 
 CUTS = (1, 3, 5, 10, 20, 50)
+Values = Callable[[], dict[int, Any]]
+"""From what a library reads, made of columns, to the values of the users at each cut."""
 
 
-Steps = tuple[Callable[..., Any], Callable[..., Any]]
-"""From columns to what a library reads, and from that to the values of the users at each cut."""
-
-
-def ranx() -> Steps:
+def ranx(users: Any, items: Any, estimates: Any, ratings: Any) -> Values:
     from ranx import Qrels, Run, evaluate
 
     names = [f"ndcg_burges@{k}" for k in CUTS]
-
-    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
-        ids = {"user": users.astype(str), "item": items.astype(str)}
-        frame = pd.DataFrame(ids | {"estimate": estimates, "rating": ratings.astype(int)})
-        truth = Qrels.from_df(frame, q_id_col="user", doc_id_col="item", score_col="rating")
-        return truth, Run.from_df(frame, q_id_col="user", doc_id_col="item", score_col="estimate")
-
-    def compute(data: Any) -> dict[int, Any]:
-        found = evaluate(*data, names, return_mean=False, make_comparable=True)
-        return dict(zip(CUTS, found.values(), strict=True))
-
-    return convert, compute
+    ids = {"user": users.astype(str), "item": items.astype(str)}
+    frame = pd.DataFrame(ids | {"estimate": estimates, "rating": ratings.astype(int)})
+    truth = Qrels.from_df(frame, q_id_col="user", doc_id_col="item", score_col="rating")
+    run = Run.from_df(frame, q_id_col="user", doc_id_col="item", score_col="estimate")
+    how = {"return_mean": False, "make_comparable": True}
+    return lambda: dict(zip(CUTS, evaluate(truth, run, names, **how).values(), strict=True))
 
 
-def pytrec_eval() -> Steps:
+def pytrec_eval(users: Any, items: Any, estimates: Any, ratings: Any) -> Values:
     import pytrec_eval as peer
 
-    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
-        truth: dict[str, dict[str, int]] = defaultdict(dict)
-        run: dict[str, dict[str, float]] = defaultdict(dict)
-        columns = (users.astype(str), items.astype(str), estimates, ratings.astype(int))
-        for user, item, estimate, rating in zip(*(c.tolist() for c in columns), strict=True):
-            truth[user][item] = rating
-            run[user][item] = estimate
-        return truth, run
+    truth: dict[str, dict[str, int]] = defaultdict(dict)
+    run: dict[str, dict[str, float]] = defaultdict(dict)
+    columns = (users.astype(str), items.astype(str), estimates, ratings.astype(int))
+    for user, item, estimate, rating in zip(*(c.tolist() for c in columns), strict=True):
+        truth[user][item] = rating
+        run[user][item] = estimate
 
-    def compute(data: Any) -> dict[int, Any]:
-        evaluator = peer.RelevanceEvaluator(data[0], {"ndcg_cut." + ",".join(map(str, CUTS))})
-        found = evaluator.evaluate(data[1]).values()
+    def compute() -> dict[int, Any]:
+        evaluator = peer.RelevanceEvaluator(truth, {"ndcg_cut." + ",".join(map(str, CUTS))})
+        found = evaluator.evaluate(run).values()
         return {k: [user[f"ndcg_cut_{k}"] for user in found] for k in CUTS}
 
-    return convert, compute
+    return compute
 
 
 def in_order(users: Any, items: Any, estimates: Any) -> pd.DataFrame:
@@ -144,91 +134,76 @@ def in_order(users: Any, items: Any, estimates: Any) -> pd.DataFrame:
     return frame.sort_values(["user_id", "estimate"], ascending=[True, False], kind="stable")
 
 
-def rectools() -> Steps:
+def rectools(users: Any, items: Any, estimates: Any, ratings: Any) -> Values:
     from rectools.metrics import NDCG
     from rectools.metrics.base import merge_reco
 
-    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
-        reco = in_order(users, items, estimates)
-        reco["rank"] = reco.groupby("user_id").cumcount() + 1
-        liked = ratings >= LIKED
-        return reco, pd.DataFrame({"user_id": users[liked], "item_id": items[liked]})
+    reco = in_order(users, items, estimates)
+    reco["rank"] = reco.groupby("user_id").cumcount() + 1
+    liked = ratings >= LIKED
+    truth = pd.DataFrame({"user_id": users[liked], "item_id": items[liked]})
 
-    def compute(data: Any) -> dict[int, Any]:
-        merged = merge_reco(*data)
+    def compute() -> dict[int, Any]:
+        merged = merge_reco(reco, truth)
         return {k: NDCG(k=k).calc_per_user_from_merged(merged) for k in CUTS}
 
-    return convert, compute
+    return compute
 
 
-def rs_metrics() -> Steps:
+def rs_metrics(users: Any, items: Any, estimates: Any, ratings: Any) -> Values:
     from rs_metrics import ndcg
 
-    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
-        liked = ratings >= LIKED
-        truth = pd.DataFrame({"user_id": users[liked], "item_id": items[liked]})
-        frames = truth, in_order(users, items, estimates)
-        return [frame.groupby("user_id")["item_id"].agg(list).to_dict() for frame in frames]
-
-    def compute(data: Any) -> dict[int, Any]:
-        return {k: ndcg(*data, k=k, num_workers=THREADS, apply_mean=False) for k in CUTS}
-
-    return convert, compute
+    liked = ratings >= LIKED
+    truth = pd.DataFrame({"user_id": users[liked], "item_id": items[liked]})
+    frames = truth, in_order(users, items, estimates)
+    lists = [frame.groupby("user_id")["item_id"].agg(list).to_dict() for frame in frames]
+    how = {"num_workers": THREADS, "apply_mean": False}
+    return lambda: {k: ndcg(*lists, k=k, **how) for k in CUTS}
 
 
-def replay() -> Steps:
+def replay(users: Any, items: Any, estimates: Any, ratings: Any) -> Values:
     import polars
     from replay.metrics import NDCG, PerUser
 
-    metric = NDCG([*CUTS], mode=PerUser())
+    metric, liked = NDCG([*CUTS], mode=PerUser()), ratings >= LIKED
+    recommended = polars.DataFrame({"query_id": users, "item_id": items, "rating": estimates})
+    truth = polars.DataFrame({"query_id": users[liked], "item_id": items[liked]})
 
-    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
-        recommended = {"query_id": users, "item_id": items, "rating": estimates}
-        truth = {"query_id": users[ratings >= LIKED], "item_id": items[ratings >= LIKED]}
-        return polars.DataFrame(recommended), polars.DataFrame(truth)
-
-    def compute(data: Any) -> dict[int, Any]:
-        found = metric(*data)
+    def compute() -> dict[int, Any]:
+        found = metric(recommended, truth)
         return {k: [*found[f"NDCG-PerUser@{k}"].values()] for k in CUTS}
 
-    return convert, compute
+    return compute
 
 
-def scikit_learn() -> Steps:
+def scikit_learn(users: Any, items: Any, estimates: Any, ratings: Any) -> Values:
     from sklearn.metrics._ranking import _ndcg_sample_scores  # the mean is all it offers openly
 
-    def convert(users: Any, items: Any, estimates: Any, ratings: Any) -> Any:
-        codes, ids = pd.factorize(users)
-        place = pd.Series(codes).groupby(codes).cumcount().to_numpy()
-        shape = (len(ids), place.max() + 1)
-        scores, truth = np.full(shape, estimates.min() - 1.0), np.zeros(shape)
-        scores[codes, place], truth[codes, place] = estimates, ratings
-        return truth, scores
-
-    def compute(data: Any) -> dict[int, Any]:
-        return {k: _ndcg_sample_scores(*data, k=k) for k in CUTS}
-
-    return convert, compute
+    codes, ids = pd.factorize(users)
+    place = pd.Series(codes).groupby(codes).cumcount().to_numpy()
+    shape = (len(ids), place.max() + 1)
+    scores, truth = np.full(shape, estimates.min() - 1.0), np.zeros(shape)
+    scores[codes, place], truth[codes, place] = estimates, ratings
+    return lambda: {k: _ndcg_sample_scores(truth, scores, k=k) for k in CUTS}
 
 
-def recometrics() -> Steps:
+def recometrics(users: Any, items: Any, factors: Any, ratings: Any) -> Values:
     from recometrics import calc_reco_metrics
     from scipy.sparse import csr_matrix
 
-    def convert(users: Any, items: Any, factors: Any, ratings: Any) -> Any:
-        test = csr_matrix((ratings, (users, items)))  # the last user and the last item are there
-        return csr_matrix(test.shape), test, *np.split(factors, [test.shape[0]])
+    test = csr_matrix((ratings, (users, items)))  # the last user and the last item are there
+    data = csr_matrix(test.shape), test, *np.split(factors, [test.shape[0]])
+    chosen = {"precision": False, "average_precision": False, "cumulative": True}
 
-    def compute(data: Any) -> dict[int, Any]:
-        chosen = {"precision": False, "average_precision": False, "cumulative": True}
+    def compute() -> dict[int, Any]:
         found = calc_reco_metrics(*data, k=max(CUTS), **chosen, nthreads=THREADS)
         return {k: found[f"NDCG@{k}"].dropna().to_numpy() for k in CUTS}
 
-    return convert, compute
+    return compute
 
 
 LIKED = 4
-LIBRARIES: dict[str, Callable[[], Steps]] = {
+LIBRARIES: dict[str, Callable[..., Values]] = {
     "scikit-learn": scikit_learn,
     "pytrec-eval": pytrec_eval,
     "ranx": ranx,
@@ -281,127 +256,129 @@ def evaluation(name: str, path: str, limit: float) -> dict[str, Any]:
         kept = task().tocsr()  # each item is its own neighbour
         total = float(kept.sum() - kept.diagonal().sum())
         return measure(task, limit, least=3) | {"values": {"total": total}}
-    convert, compute = LIBRARIES[name]()
+    convert = LIBRARIES[name]
     columns = [data[key] for key in ("users", "items", "estimates", "ratings")]
-    compute(convert(*columns if columns[2].ndim > 1 else (each[:1000] for each in columns)))
-    made: list[Any] = [None]
-    conversion = measure(lambda: made.__setitem__(0, convert(*columns)), limit)
-    alone = measure(lambda: compute(made[0]), limit)
+    convert(*columns if columns[2].ndim > 1 else (each[:1000] for each in columns))()
+    made: deque[Values] = deque(maxlen=1)  # so that no two are in memory
+    conversion = measure(lambda: made.append(convert(*columns)), limit)
+    alone = measure(made[-1], limit)
     found: dict[str, Any] = {key: alone[key] + conversion[key] for key in ("wall", "cpu")}
     width = sum(each["spread"] * each["wall"] for each in (alone, conversion))
     found |= {"spread": width / found["wall"], "runs": alone["runs"], "alone": alone, "values": {}}
     for kind in data.keys() & {"estimates", "untied"} if limit else ():
         columns[2] = data[kind]
-        values = compute(convert(*columns)).values()
+        values = convert(*columns)().values()
         found["values"][kind] = [float(np.mean(each)) for each in values]
     return found
 
 
-def factor_work(library: str) -> Callable[[Any, int, int], Callable[[], Any]]:
-    """Return what prepares a fit of some factors and epochs with a library's usual settings.
+Fit = Callable[[], Any]
+"""Fits some factors for some epochs with a library's usual settings.
 
-    The fit returns estimates of pairs, or None where the model has none that are ratings.
-    """
-    if library == "Cornac":
-        from cornac.data import Dataset
-        from cornac.models import MF
+It returns a function that estimates pairs, or None where the model has no estimates of ratings.
+"""
 
-        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
-            columns = zip(*(column.tolist() for column in train.T), strict=True)
-            data = Dataset.build([(int(u), int(i), r) for u, i, r in columns])
-            users, items = (
-                np.array([known.get(each, -1) for each in range(max(known) + 1)])
-                for known in (data.uid_map, data.iid_map)
-            )
-            steps = {"learning_rate": 0.005, "lambda_reg": 0.02, "seed": 0}
 
-            def fit() -> Any:
-                model = MF(k=k, max_iter=epochs, num_threads=THREADS, **steps).fit(data)
+def cornac(train: Any, k: int, epochs: int) -> Fit:
+    from cornac.data import Dataset
+    from cornac.models import MF
 
-                def estimate(u: Any, i: Any) -> Any:
-                    u, i = users[u], items[i]
-                    biases = model.u_biases[u] + model.i_biases[i] + model.global_mean
-                    return biases + (model.u_factors[u] * model.i_factors[i]).sum(axis=1)
+    columns = zip(*(column.tolist() for column in train.T), strict=True)
+    data = Dataset.build([(int(u), int(i), r) for u, i, r in columns])
+    users, items = (
+        np.array([known.get(each, -1) for each in range(max(known) + 1)])
+        for known in (data.uid_map, data.iid_map)
+    )
+    steps = {"learning_rate": 0.005, "lambda_reg": 0.02, "seed": 0}
 
-                return estimate
+    def fit() -> Any:
+        model = MF(k=k, max_iter=epochs, num_threads=THREADS, **steps).fit(data)
 
-            return fit
+        def estimate(u: Any, i: Any) -> Any:
+            u, i = users[u], items[i]
+            biases = model.u_biases[u] + model.i_biases[i] + model.global_mean
+            return biases + (model.u_factors[u] * model.i_factors[i]).sum(axis=1)
 
-    elif library == "LIBMF":
-        from libmf import mf
+        return estimate
 
-        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
-            def fit() -> Any:
-                options = {"nr_threads": THREADS, "nr_iters": epochs, "quiet": True}
-                model = mf.MF(k=k, lambda_p2=0.02, lambda_q2=0.02, eta=0.05, **options)
-                model.fit(train)
-                p, q = model.p_factors(), model.q_factors()  # its predict mixes up the pairs
-                return lambda u, i: (p[u] * q[i]).sum(axis=1)
+    return fit
 
-            return fit
 
-    elif library == "cmfrec":
-        from cmfrec import CMF
+def libmf(train: Any, k: int, epochs: int) -> Fit:
+    from libmf import mf
 
-        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
-            frame = pd.DataFrame(train, columns=["UserId", "ItemId", "Rating"])
-            frame = frame.astype({"UserId": int, "ItemId": int})
+    def fit() -> Any:
+        options = {"nr_threads": THREADS, "nr_iters": epochs, "quiet": True}
+        model = mf.MF(k=k, lambda_p2=0.02, lambda_q2=0.02, eta=0.05, **options)
+        model.fit(train)
+        p, q = model.p_factors(), model.q_factors()  # its predict mixes up the pairs
+        return lambda u, i: (p[u] * q[i]).sum(axis=1)
 
-            def fit() -> Any:
-                options = {"nthreads": THREADS, "precompute_for_predictions": False}
-                return CMF(k=k, niter=epochs, lambda_=10.0, verbose=False, **options).fit(frame)
+    return fit
 
-            return lambda: fit().predict
 
-    elif library == "implicit":
-        from implicit.cpu.als import AlternatingLeastSquares
-        from scipy.sparse import csr_matrix
+def cmfrec(train: Any, k: int, epochs: int) -> Fit:
+    from cmfrec import CMF
 
-        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
-            counts = csr_matrix((1 + train[:, 2], train[:, :2].T.astype(int)), dtype=np.float32)
-            options = {"num_threads": THREADS, "random_state": 0, "regularization": 0.01}
+    frame = pd.DataFrame(train, columns=["UserId", "ItemId", "Rating"])
+    frame = frame.astype({"UserId": int, "ItemId": int})
+    options = {"nthreads": THREADS, "precompute_for_predictions": False, "verbose": False}
+    return lambda: CMF(k=k, niter=epochs, lambda_=10.0, **options).fit(frame).predict
 
-            def fit() -> None:
-                model = AlternatingLeastSquares(factors=k, iterations=epochs, **options)
-                model.fit(counts, show_progress=False)
 
-            return fit
+def implicit_als(train: Any, k: int, epochs: int) -> Fit:
+    from implicit.cpu.als import AlternatingLeastSquares
+    from scipy.sparse import csr_matrix
 
-    else:
-        from lenskit.als import BiasedMFScorer
-        from lenskit.data import ItemList, from_interactions_df
-        from lenskit.funksvd import FunkSVDScorer
+    counts = csr_matrix((1 + train[:, 2], train[:, :2].T.astype(int)), dtype=np.float32)
+    options = {"num_threads": THREADS, "random_state": 0, "regularization": 0.01}
 
-        kind = {"LensKit ALS": BiasedMFScorer, "LensKit FunkSVD": FunkSVDScorer}[library]
+    def fit() -> None:
+        model = AlternatingLeastSquares(factors=k, iterations=epochs, **options)
+        model.fit(counts, show_progress=False)
 
-        def prepare(train: Any, k: int, epochs: int) -> Callable[[], Any]:
-            frame = pd.DataFrame(train, columns=["user_id", "item_id", "rating"])
-            data = from_interactions_df(frame.astype({"user_id": int, "item_id": int}))
+    return fit
 
-            def fit() -> Any:
-                model = kind(embedding_size=k, epochs=epochs)
-                model.train(data)
 
-                def estimate(users: Any, items: Any) -> Any:
-                    found = np.empty(len(users))
-                    for user in np.unique(users):
-                        rows = np.flatnonzero(users == user)
-                        scored = model(int(user), ItemList(item_ids=items[rows]))
-                        found[rows] = scored.scores()
-                    return found
+def lenskit(train: Any, k: int, epochs: int, *, als: bool) -> Fit:
+    from lenskit.als import BiasedMFScorer
+    from lenskit.data import ItemList, from_interactions_df
+    from lenskit.funksvd import FunkSVDScorer
 
-                return estimate
+    frame = pd.DataFrame(train, columns=["user_id", "item_id", "rating"])
+    data = from_interactions_df(frame.astype({"user_id": int, "item_id": int}))
 
-            return fit
+    def fit() -> Any:
+        model = (BiasedMFScorer if als else FunkSVDScorer)(embedding_size=k, epochs=epochs)
+        model.train(data)
 
-    return prepare
+        def estimate(users: Any, items: Any) -> Any:
+            found = np.empty(len(users))
+            for user in np.unique(users):
+                rows = np.flatnonzero(users == user)
+                found[rows] = model(int(user), ItemList(item_ids=items[rows])).scores()
+            return found
+
+        return estimate
+
+    return fit
+
+
+FACTORS: dict[str, Callable[[Any, int, int], Fit]] = {
+    "Cornac": cornac,
+    "LIBMF": libmf,
+    "LensKit FunkSVD": partial(lenskit, als=False),
+    "cmfrec": cmfrec,
+    "LensKit ALS": partial(lenskit, als=True),
+    "implicit": implicit_als,
+}
 
 
 def factors(library: str, file: str, k: int, every: list[int], limit: float) -> Any:
     """Return the measured fits of each number of epochs, and RMSE on the held-out part."""
     with np.load(file) as parts:
         train, test = parts["train"], parts["test"]
-    prepare, found = factor_work(library), {}
+    prepare, found = FACTORS[library], {}
     prepare(train[:1000], 4, 1)()
     for epochs in every:
         fit, fitted = prepare(train, k, epochs), [None]
