@@ -287,11 +287,7 @@ def main() -> int:
     found = PARTS[given.part](given)
     rows = found.rows if isinstance(found, Figures) else found
     missed = any(row.pop("missed", False) for row in rows)
-    rows = [{"part": given.part} | row for row in rows]
-    if given.output and given.output.exists():
-        kept = json.loads(given.output.read_text())["rows"]
-        rows = [row for row in kept if row["part"] != given.part] + rows
-    keep(given.output, {"rows": rows})
+    keep(given.output, {"rows": rows}, given.part)
     return int(missed)
 
 

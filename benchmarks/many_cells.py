@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import subprocess
 import sys
@@ -26,13 +25,12 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from shared import answer, calling, command_line
+from shared import answer, calling, command_line, keep
 
 import harness
 from harness import statistics
 from harness.experiment.pool import CellFinished, Event, RunPlanned
 from harness.kernels import n_threads
-from harness.results.environment import Machine
 from harness.results.store import CellStore
 
 ML_100K = {"n_users": 943, "n_items": 1682, "n_ratings": 100_000}
@@ -219,9 +217,6 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--cells", type=int, default=1000, help="fewer, to try it")
     given = parser.parse_args()
-    kept: dict[str, Any] = {}
-    if given.output and given.output.exists():
-        kept = json.loads(given.output.read_text())["subjects"]
     missed = False
     for subject in given.subjects:
         rows = []
@@ -232,9 +227,7 @@ def main() -> int:
             spread = f"{each['least']:.4g} to {each['greatest']:.4g}"
             figures = f"{each['measure']:30} {each['median']:9.4g} ({spread})"
             print(f"{each['work']:50} {figures}{'  MISSED' * above}", flush=True)
-        kept[subject] = {"machine": Machine.here().model_dump(), "rows": rows}
-        if given.output:
-            given.output.write_text(json.dumps({"subjects": kept}, indent=1) + "\n")
+        keep(given.output, {"rows": rows}, subject)
     return int(missed)
 
 

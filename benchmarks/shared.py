@@ -30,11 +30,14 @@ def command_line(about: str | None, seconds: float | None = None) -> argparse.Ar
     return parser
 
 
-def keep(output: Path | None, figures: dict[str, Any]) -> None:
-    """Write figures and the machine that made them, if a file is named."""
+def keep(output: Path | None, figures: dict[str, Any], part: str = "") -> None:
+    """Write figures and the machine that made them, if a file is named: all of it, or one part."""
     if output:
-        text = json.dumps({"machine": Machine.here().model_dump()} | figures, indent=1)
-        output.write_text(text + "\n", "utf-8")
+        figures = {"machine": Machine.here().model_dump()} | figures
+        if part:
+            kept = json.loads(output.read_text("utf-8")) if output.exists() else {}
+            figures = kept | {part: figures}
+        output.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
 
 
 def python_with(

@@ -13,13 +13,12 @@ the intervals do on synthetic scores is in ``tests/statistics``.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from itertools import combinations
-from pathlib import Path
+from typing import Any
 
 import numpy as np
+from shared import HERE, command_line, keep
 
 import harness
 from harness.statistics.variance import corrected, over_users, two_way
@@ -96,7 +95,7 @@ def draw_centred(scores: dict[str, np.ndarray], rng: np.random.Generator, n: int
     return one[users, splits, first] - other[users, splits, second] - truth
 
 
-def study_seeds(dataset: str, n_draws: int) -> dict[str, object]:
+def study_seeds(dataset: str, n_draws: int) -> dict[str, Any]:
     """Return how often each test rejects, by design, users and seeds."""
     begun = time.perf_counter()
     crossed, fixed = scores_by_seed(dataset, 16, 4), scores_by_seed(dataset, 1, 24)
@@ -121,14 +120,12 @@ def study_seeds(dataset: str, n_draws: int) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--draws", type=int, default=2_000, help="of each design")
     parser.add_argument("--dataset", default="bundled")
+    parser.set_defaults(output=HERE / "figures/seeds.json")
     given = parser.parse_args()
-    path = Path(__file__).parent / "figures" / "seeds.json"
-    kept = json.loads(path.read_text()) if path.exists() else {}
-    kept[given.dataset] = study_seeds(given.dataset, given.draws)
-    path.write_text(json.dumps(kept, indent=1) + "\n")
+    keep(given.output, study_seeds(given.dataset, given.draws), given.dataset)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ def speed(name: str, *parts: str) -> str:
     """Return the figures of one benchmark, or of parts of it, or what is made of several."""
     if name in TABLES:
         return TABLES[name](*parts)
-    rows = [row for row in figures(name)["rows"] if not parts or row["part"] in parts]
+    rows = rows_of(name, *parts)
     if "sides" in rows[0]:
         return sides(rows)
     return million_rows(rows) if parts else columns(rows)
@@ -208,7 +208,7 @@ def factors(part: str = "") -> str:
 
 def many_cells() -> str:
     """Return each figure with its ends and its limit."""
-    rows = [row for part in figures("many_cells")["subjects"].values() for row in part["rows"]]
+    rows = rows_of("many_cells")
     titles = ["median", "least", "greatest", "at most"]
     lines = ([f"{row['work']}: {row['measure']}", *map(row.get, titles)] for row in rows)
     return markdown(["work", *titles], lines)
@@ -259,11 +259,9 @@ def machines() -> str:
     made: dict[str, dict[str, None]] = {}
     for name in sorted(path.stem for path in FIGURES.glob("*.json")):
         found = figures(name)
-        parts = [*found.get("subjects", {"": found}).items()]
-        if isinstance(found.get("rows"), list):
-            parts += ((row.get("algorithm", ""), row) for row in found["rows"])
-        for part, measured in parts:
-            if machine := measured.get("machine"):
+        rows = ((row.get("algorithm", ""), row) for row in found.get("rows", ()))
+        for part, measured in (("", found), *found.items(), *rows):
+            if machine := isinstance(measured, dict) and measured.get("machine"):
                 kind = "{processor}, {cores} cores, {memory_gb:g} GB".format(**machine)
                 made.setdefault(kind, {})[f"{name} {part}".strip()] = None
     return markdown(["machine", ""], ([kind, ", ".join(names)] for kind, names in made.items()))
@@ -288,7 +286,7 @@ def summary() -> str:
     lines = []
     for name, title, pattern in SUMMARY:
         walls, ratios = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
-        for row in figures(name)["rows"]:
+        for row in rows_of(name):
             if re.fullmatch(pattern, row.get("work", "")):
                 one = {side["side"]: side["wall"] for side in row["sides"] if side["threads"] == 1}
                 for side, wall in {"other": next(iter(one.values())), **one}.items():
@@ -315,6 +313,13 @@ TABLES: dict[str, Callable[..., str]] = {
 def figures(name: str) -> Any:
     """Return what a benchmark wrote."""
     return json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def rows_of(name: str, *parts: str) -> list[Row]:
+    """Return the rows of a benchmark, or of all or some of its parts."""
+    found = figures(name)
+    found = {"": found} if "rows" in found else found
+    return [row for part in parts or found for row in found[part]["rows"]]
 
 
 def threads(n: int) -> str:
