@@ -110,14 +110,12 @@ def fcp(pairs: Pairs, params: Params) -> UserScores:
         counts = _count_by_sorting(pairs.estimates[own], pairs.ratings[own])
         concordant[user], discordant[user] = counts
     both = concordant + discordant
-    per_user = np.full(pairs.n_users, np.nan)
-    np.divide(concordant, both, out=per_user, where=both > 0)
     in_order, out_of_order = float(concordant.sum()), float(discordant.sum())
     if params["pooling"] == "surprise":
         in_order /= max(1, int((concordant > 0).sum()))
         out_of_order /= max(1, int((discordant > 0).sum()))
     whole = in_order + out_of_order
-    return per_user, in_order / whole if whole else math.nan
+    return _ratio(concordant, both), in_order / whole if whole else math.nan
 
 
 ESTIMATED = Parameter(
@@ -143,8 +141,8 @@ def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
     0 where none of the first k is: Surprise's FAQ computes it so. `precision` counts all k.
     """
     found, recommended, _ = _estimated_counts(pairs, params, k)
-    per_user = np.divide(found, recommended, out=np.zeros_like(found), where=recommended > 0)
-    return per_user, float(per_user.mean())
+    per_user = _ratio(found, recommended, none=0.0)
+    return per_user, _mean(per_user)
 
 
 @_estimated("|first k with estimate >= t and rating >= t| / |rating >= t|")
@@ -154,8 +152,8 @@ def estimated_recall(pairs: Pairs, params: Params, k: int) -> UserScores:
     0 where nothing is relevant: Surprise's FAQ computes it so. `recall` counts all of the first k.
     """
     found, _, relevant = _estimated_counts(pairs, params, k)
-    per_user = np.divide(found, relevant, out=np.zeros_like(found), where=relevant > 0)
-    return per_user, float(per_user.mean())
+    per_user = _ratio(found, relevant, none=0.0)
+    return per_user, _mean(per_user)
 
 
 def _estimated_counts(pairs: Pairs, params: Params, k: int) -> tuple[Floats, Floats, Floats]:
@@ -178,14 +176,21 @@ def _estimated_counts(pairs: Pairs, params: Params, k: int) -> tuple[Floats, Flo
     return total(weights * relevant), total(weights), total(relevant.astype(float))
 
 
+def _ratio(part: Floats | Ints, whole: Floats | Ints, none: float = math.nan) -> Floats:
+    """Divide the values of users; `none` where there is nothing to divide by."""
+    return np.asarray(np.divide(part, whole, out=np.full(len(part), none), where=whole > 0))
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
 def _means(pairs: Pairs, values: Floats) -> UserScores:
     """Average values within each user, and over all pairs; nan where there is none."""
     counts = np.diff(pairs.offsets)
     users = np.repeat(np.arange(pairs.n_users), counts)
-    means: Floats = np.full(pairs.n_users, np.nan)
     sums = np.bincount(users, weights=values, minlength=pairs.n_users)
-    np.divide(sums, counts, out=means, where=counts > 0)
-    return means, float(values.mean()) if len(values) else math.nan
+    return _ratio(sums, counts), _mean(values)
 
 
 def _variances(pairs: Pairs, values: Floats) -> UserScores:
@@ -197,9 +202,7 @@ def _variances(pairs: Pairs, values: Floats) -> UserScores:
 def _unexplained(pairs: Pairs, left: Floats, left_pooled: float) -> UserScores:
     """Return 1 - the remaining share of the ratings' variance, nan if they have none."""
     spread, pooled = _variances(pairs, pairs.ratings)
-    share = np.full(pairs.n_users, np.nan)
-    np.divide(left, spread, out=share, where=spread > 0)
-    return 1.0 - share, 1.0 - left_pooled / pooled if pooled > 0 else math.nan
+    return 1.0 - _ratio(left, spread), 1.0 - left_pooled / pooled if pooled > 0 else math.nan
 
 
 @kernel

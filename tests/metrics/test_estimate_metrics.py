@@ -127,6 +127,13 @@ def test_pairs_that_are_missing_or_of_different_lengths_are_refused():
         metrics.Pairs([0, 3], [1.0, 2.0], [1.0, 2.0])
 
 
+@pytest.mark.parametrize("definition", [d for d in metrics.describe() if d.needs == "pairs"])
+def test_of_no_pair_there_is_no_value_and_no_warning(definition):
+    scores = definition(metrics.Pairs([0], [], []), 2 if definition.cut == "required" else None)
+    assert math.isnan(scores.mean)
+    assert len(scores.per_user) == 0
+
+
 def test_the_printed_formula_of_fcp_is_that_of_its_default():
     estimates = np.array([3.0, 2.0, 1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 1.0])
     columns = np.repeat([0, 1, 2], [4, 3, 2]), estimates, np.array([5, 4, 1, 2, 1, 2, 3, 5, 5.0])
