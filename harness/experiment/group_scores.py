@@ -260,7 +260,8 @@ class TableGroups:
                     n_users = len(np.unique(np.concatenate([*tested])))
                     yield (
                         f"{where}{n_unknown:,} of {counted(n_users, 'test user')} "
-                        "are unknown to the model; `harness table RUN --groups` shows both apart"
+                        f"{'is' if n_unknown == 1 else 'are'} unknown to the model; "
+                        "`harness table RUN --groups` shows both apart"
                     )
             elif n_unknown and each.by != "popularity":
                 yield f"{where}groups by {each.title}: {n_unknown:,} have no value: {UNKNOWN!r}"

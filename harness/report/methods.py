@@ -157,7 +157,8 @@ def methods(info: RunInfo) -> Methods:
     n_test = sum(cell.n_test for cell in info.finished)
     compared = [len(each.pairs) for each in info.statistics]
     values = {
-        "impossible": sum(cell.n_impossible for cell in info.finished) / max(n_test, 1),
+        "n_impossible": sum(cell.n_impossible for cell in info.finished),
+        "n_test": n_test,
         "unknown": [*zip(*(each.unknown for each in info.splits if each.unknown), strict=True)],
         "n_compared": _span(compared) if compared else "",
         "catalogue": CATALOGUE,

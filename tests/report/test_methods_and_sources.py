@@ -173,6 +173,21 @@ def test_a_run_stores_what_its_methods_say_of_spaces_unknown_ones_and_packages()
     assert info.packages["harness"] != info.packages["numba"]
 
 
+@pytest.mark.parametrize(
+    ("n_impossible", "sentence"),
+    [
+        (0, "No estimate of a test rating was impossible."),
+        (1, "Of the estimates of test ratings, 1 was impossible and became the default"),
+        (20, "Of the estimates of test ratings, 20 were impossible and became"),
+        (5_000, "Of the estimates of test ratings, 3.3% were impossible and became"),
+    ],
+)
+def test_few_impossible_estimates_are_counted(plain_run, n_impossible, sentence):
+    for cell in plain_run.info.cells:
+        cell.n_impossible = n_impossible * (cell.algorithm == "SVD")
+    assert sentence in dict(methods(plain_run.info).paragraphs)["Candidates"]
+
+
 def test_filtered_data_are_counted_as_the_filters_leave_them():
     config = {
         "dataset": "bundled",
