@@ -1,6 +1,17 @@
 """``python -m harness`` is the command ``harness``."""
 
-from harness.cli import main
+import sys
+
+
+def main() -> None:
+    """Import and run the command line; an interrupt of the import ends it without a traceback."""
+    try:
+        from harness.cli import main as run
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        sys.exit(130)
+    run()
+
 
 if __name__ == "__main__":
     main()

@@ -250,6 +250,12 @@ def test_closed_output_is_said_and_a_pipe_that_ends_is_not():
     assert (headed.stdout.count("\n"), headed.stderr) == (1, "")
 
 
+def test_an_interrupt_of_its_imports_ends_the_program_without_a_traceback(tmp_path):
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    done = program("list", "metrics", env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder that is in use stays there")
 def test_a_current_folder_that_was_removed_is_said(call, tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
