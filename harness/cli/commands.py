@@ -15,7 +15,7 @@ import click
 
 import harness
 from harness.cli import options
-from harness.cli.screen import plain, print_run, say, show_run, show_table
+from harness.cli.screen import plain, print_run, say, screen_width, show_run, show_table
 from harness.errors import ConfigError, Fault, HarnessError, ResultsError, counted
 from harness.lazy import pd
 
@@ -137,13 +137,14 @@ def describe(source: str, as_json: bool) -> int:
     sizes and unknown users and items. Warnings say where data or split cannot answer the question.
     """
     from harness.config.load import bundled
+    from harness.results.description import WIDTH
 
     found = harness.describe(bundled().get(source, source))
     if as_json:
         say("[" + ",\n".join(each.to_json() for each in found) + "]", whole=True)
         return 0
     for number, each in enumerate(found):
-        say("\n" * (number > 0) + str(each))
+        say("\n" * (number > 0) + each.text(min(screen_width() or WIDTH, WIDTH)))
     return 0
 
 

@@ -49,13 +49,13 @@ def plain(value: object) -> str:
 def say(text: object = "", *, colour: str = "", err: bool = False, whole: bool = False) -> None:
     """Print text with its escapes spelled out; every line of the commands comes through here.
 
-    Where there is a width (`_width`), long lines break between words, unless the text is `whole`: a
-    file format, not sentences. On standard error very long lines are cut.
+    Where there is a width (`screen_width`), long lines break between words, unless the text is
+    `whole`: a file format, not sentences. On standard error very long lines are cut.
     """
     lines = printable(str(text)).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
-    if not whole and (width := _width(err=err)):
+    if not whole and (width := screen_width(err=err)):
         lines = [part for line in lines for part in _wrapped(line, width, fold=False)]
     shown = "\n".join(lines)
     _write(click.style(shown, fg=colour) if colour else shown, err=err)
@@ -73,7 +73,7 @@ def show_table(
     best: Collection[tuple[int, int]] = (),
     below: Collection[int] = (),
 ) -> None:
-    """Print a table: at full width, or fitted to `_width`; nothing is left out or cut.
+    """Print a table: at full width, or fitted to `screen_width`; nothing is left out or cut.
 
     Columns of `words` are aligned to the left; those of numbers to the right. A table that is too
     wide breaks words over several lines. One that is still too wide is shown in parts, each of
@@ -104,7 +104,7 @@ def _parts(table: Sequence[Sequence[str]], words: Collection[str]) -> Iterator[d
     """Yield the parts in which a table is shown: positions of columns, with their widths."""
     by_column = list(zip(*table, strict=True))
     full = least = [max(map(_size, cells)) for cells in by_column]
-    width = _width() or _total(full)
+    width = screen_width() or _total(full)
     if _total(full) > width:
         longest = [
             max(_size(w) for cell in cells for w in (*cell.split(), "")) for cells in by_column
@@ -172,7 +172,7 @@ def _size(text: str) -> int:
     return cell_len(text)
 
 
-def _width(*, err: bool = False) -> int:
+def screen_width(*, err: bool = False) -> int:
     """Return the columns of a terminal, in a pipe those of ``COLUMNS``; 0 where it is not set."""
     columns = os.environ.get("COLUMNS", "")
     if (sys.stderr if err else sys.stdout).isatty() or (columns.isdecimal() and int(columns)):
@@ -197,7 +197,7 @@ def show_run(run: Run) -> None:
     frame = table.frame
     say(f"\n{plain(run.name)} · {plain(table.title)}\n")
     failed: list[tuple[str, str]] = []
-    if "error" in frame and (width := _width()):
+    if "error" in frame and (width := screen_width()):
         numbers = frame.drop(columns="error")
         widths = [max(map(_size, [column, *own])) for column, own in numbers.items()]
         if _total([*widths, ERROR_WIDTH]) > width:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -21,6 +22,8 @@ QUANTILES: dict[Quantile, float] = {
     "90%": 0.9,
     "most": 1.0,
 }
+WIDTH = 80
+"""Columns of a description as text."""
 MOST_VALUES = 20
 """Distinct ratings in a histogram; of more, it has intervals."""
 
@@ -139,28 +142,38 @@ class DataDescription(Record):
         """Return everything as JSON."""
         return json.dumps(self.model_dump(), indent=1)
 
+    def text(self, width: int = WIDTH) -> str:
+        """Return everything as text, its tables and bars no wider than a width."""
+        return "\n".join(_text(self, width))
+
     def __str__(self) -> str:
-        return "\n".join(_text(self))
+        return self.text()
 
 
-def _text(found: DataDescription) -> Iterator[str]:
-    """Yield the lines of a description; none is wider than 80 columns unless a name is."""
+def _text(found: DataDescription, width: int) -> Iterator[str]:
+    """Yield the lines of a description; sentences are not broken."""
     yield f"{found.name}"
     yield ""
-    yield from (f"{name:<12}{fact}" for name, fact in found.facts().items())
+    for name, fact in found.facts().items():
+        indent = " " * 12
+        yield from textwrap.wrap(f"{name:<12}{fact}", width, subsequent_indent=indent)
     yield ""
-    yield f"{'ratings':<12}{''.join(f'{name:>7}' for name in QUANTILES)}   Gini   single"
+    rows = [[f"{'ratings':<12}", *(f"{name:>7}" for name in (*QUANTILES, "Gini")), "   single"]]
     for name, counts, gini, singles in (
         ("per user", found.per_user, found.gini_users, found.singles_users),
         ("per item", found.per_item, found.gini_items, found.singles_items),
     ):
-        shown = "".join(f"{value:>7,.0f}" for value in counts.values())
-        yield f"{name:<12}{shown}{gini:>7.2f}{singles:>9,}"
+        shown = (f"{value:>7,.0f}" for value in counts.values())
+        rows.append([f"{name:<12}", *shown, f"{gini:>7.2f}", f"{singles:>9,}"])
+    if width < len("".join(rows[0])):  # too narrow: a line for each quantile
+        turned = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
+        rows = [[f"{name:<8}", *(f"{number:>11}" for number in own)] for name, *own in turned]
+    yield from map("".join, rows)
     yield ""
-    most, width = max(found.histogram.values()), max(map(len, found.histogram))
+    most, longest = max(found.histogram.values()), max(map(len, found.histogram))
     for name, n in found.histogram.items():
-        bar = "#" * round(40 * n / most)
-        yield f"{name:>{width}}  {n:>11,}  {n / found.n_ratings:>6.1%}  {bar}".rstrip()
+        line = f"{name:>{longest}}  {n:>11,}  {n / found.n_ratings:>6.1%}  "
+        yield (line + "#" * round(min(40, width - longest - 23) * n / most)).rstrip()
     for split in found.splits:
         yield ""
         folds = f"first of {split.n_folds} folds: " if split.n_folds > 1 else ""

@@ -1,6 +1,7 @@
 """What data and splits are like, against plain pandas, and warnings where they cannot answer."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,10 @@ def test_splits_are_those_of_the_run():
     text = str(found)
     assert f"{last.name}: 100% (k = 5), 100% (k = 10) of the test users have at most k" in text
     assert "100% of the test users have equal test ratings" in text
+    narrow, *_ = found.text(40).partition(f"\n{found.splits[0].name}\n")
+    assert max(map(len, narrow.splitlines())) <= 40
+    for name, n in found.per_user.items():
+        assert re.search(rf"^{name} +{n:,.0f} +{found.per_item[name]:,.0f}$", narrow, re.M)
 
 
 @pytest.mark.long
