@@ -162,6 +162,7 @@ class _Data:
 
     def _detect(self, path: Path) -> Detected:
         """Read a file; where its columns cannot be found, ask for them or name the option."""
+        from harness.datasets.layout import is_number
         from harness.datasets.loading import ROLES, detect, first_lines
 
         try:
@@ -174,17 +175,22 @@ class _Data:
                 raise DataError(f"{head}; name them, as --columns {option}") from None
             if self.columns or not self.asks or "no column of ratings" in str(error):
                 raise
-        names, _ = first_lines(path)
-        say("columns: " + ", ".join(names)[:1_000])
+        first, rows = first_lines(path)
+        known: dict[str, str | int] = {name: name for name in first}
+        shown = first
+        if rows and any(map(is_number, first)):  # a row, not a header: positions from 1
+            known = {str(position): position for position in range(1, len(first) + 1)}
+            shown = [f"{name} ({value})" for name, value in zip(known, first, strict=True)]
+        say("columns: " + ", ".join(shown)[:1_000])
         for role in ROLES:
-            left = [name for name in names if name not in self.columns.values()]
             if role != "timestamp":
-                self.columns[role] = click.prompt(f"Column of the {role}", type=Choice(names))
-                continue
-            kind = Choice(["none", *left])
-            name = click.prompt("Column of the time", default="none", type=kind)
-            if name != "none":
-                self.columns[role] = name
+                name = click.prompt(f"Column of the {role}", type=Choice([*known]))
+            else:
+                left = [name for name in known if known[name] not in self.columns.values()]
+                kind = Choice(["none", *left])
+                name = click.prompt("Column of the time", default="none", type=kind)
+            if name in known:
+                self.columns[role] = known[name]
         return detect(path, self.columns)
 
 

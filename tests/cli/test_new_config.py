@@ -255,6 +255,15 @@ def test_answers_are_checked_one_by_one_with_a_reason(tmp_path):
         assert reason in out
 
 
+def test_of_a_file_without_a_header_the_positions_are_asked_for(tmp_path):
+    (tmp_path / "a.csv").write_text("7,30,film,.5\n7,10,film,4\n")
+    answers = ("", "a.csv", "1", "2", "4", "none", "", "", "ItemMean", "", "")
+    experiment, out = answered(tmp_path, *answers)
+    assert "columns: 1 (7), 2 (30), 3 (film), 4 (.5)" in out
+    columns = experiment.dataset[0].columns
+    assert (columns.user, columns.item, columns.rating) == (1, 2, 4)
+
+
 def test_what_is_committed_is_what_the_command_prints(call, schema):
     assert call("schema") == (0, (TOP / "configs" / "schema.json").read_text("utf-8"), "")
     page = (TOP / "docs" / "reference" / "config.md").read_text("utf-8")
