@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from harness.errors import ResultsError, suggestion
 
@@ -110,6 +111,12 @@ def formats(
         show_default=True,
         help=help,
     )
+
+
+def given(*names: str) -> list[str]:
+    """Return which parameters of the current command are in its call, as their options."""
+    source = click.get_current_context().get_parameter_source
+    return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
 
 
 def opened(runs: tuple[str, ...], results: Path) -> list[Run]:

@@ -115,16 +115,18 @@ def recommend(
     from harness.files import open_output
 
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
-    form = ending if form == FORMATS[0] and ending in FORMATS else form
+    form = ending if ending in FORMATS and not options.given("form") else form
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
     names = [] if users is None else _users_in(users)
 
     def check(trainset: ColumnTrainset) -> None:
         if unknown := [user for user in names if user not in trainset._raw2inner_id_users]:
+            have = "has" if len(unknown) == 1 else "have"
             raise DataError(
-                f"{users}: {len(unknown)} of {len(names)} users have no ratings ({_few(unknown)}); "
-                "remove them, or recommend to them in Python with harness.fold_in"
+                f"{users}: {len(unknown)} of {counted(len(names), 'user')} {have} no ratings "
+                f"({_few(unknown)}); remove them, or recommend to them in Python with "
+                "harness.fold_in"
             )
 
     model, clip = _fitted(source, results, wanted, check)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 import harness
 from harness.cli import options
@@ -31,7 +30,7 @@ ENDINGS = {
     ".png": "png",
     ".svg": "svg",
 }
-"""What a comparison over data sets is in a file with such a name."""
+"""What a file with such a name holds."""
 
 
 @click.command()
@@ -54,18 +53,30 @@ def report(
     RUN is a folder, or the name of a run in the results folder. The page is one file that loads
     nothing from elsewhere; index.html beside the runs lists them all.
     """
-    from harness.files import refuse_link
     from harness.report import write_index, write_page
 
     opened = options.opened(runs, results)
-    path = output or refuse_link(results / "comparison.html")
-    if output is None and len(opened) == 1:
-        path = refuse_link((opened[0].folder or results / opened[0].name) / "report.html")
+    path = results / "comparison.html"
+    if len(opened) == 1:
+        path = (opened[0].folder or results / opened[0].name) / "report.html"
+    path = _page_path(output, path)
     say(f"written to {write_page(opened, path, baseline=baseline, anyway=anyway)}")
     if output is None:
         for folder in sorted({run.folder.parent for run in opened if run.folder is not None}):
             say(f"written to {write_index(folder)}")
     return 0
+
+
+def _page_path(output: Path | None, default: Path) -> Path:
+    """Return where a page goes; a name of another format is refused."""
+    from harness.files import refuse_link
+
+    if output is None:
+        return refuse_link(default)
+    if form := ENDINGS.get(output.suffix.lower()):
+        page = output.with_suffix(".html").name
+        raise ResultsError(f"{output}: the page is HTML, not {form}; call it {page}")
+    return output
 
 
 @click.command()
@@ -229,10 +240,7 @@ def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
     "for the table (.md, .csv, .tex, .json) or the diagram (.png, .svg).",
 )
 @options.force
-@click.pass_context
 def compare(
-    context: click.Context,
-    /,
     runs: tuple[str, ...],
     results: Path,
     anyway: bool,
@@ -251,23 +259,17 @@ def compare(
     test of practical equivalence. Runs that ask different questions are refused.
     """
     opened = options.opened(runs, results)
-    given = [
-        name
-        for name in (*settings, "form")
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    ]
     if across:
         found = harness.across(opened, anyway=anyway, **settings)
         return _show_across(found, form, output)
-    if given:
+    if given := options.given(*settings, "form"):
         option = given[0].replace("form", "format").replace("_", "-")
         raise HarnessError(f"--{option}: needs --across; add it, or leave the option out")
-    from harness.files import refuse_link
     from harness.report import join, write_page
 
+    path = _page_path(output, results / "comparison.html")
     joined = join(opened, anyway=anyway)
     show_run(joined)
-    path = output or refuse_link(results / "comparison.html")
     say(f"\nwritten to {write_page(opened, path, joined=joined)}")
     return 0
 

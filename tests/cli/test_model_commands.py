@@ -138,12 +138,14 @@ def test_lists_are_those_of_the_python_interface_in_every_format(call, run):
     code, out, err = call(*common)
     assert code == 0
     assert err.endswith("180 recommendations for 60 users\n")
-    csv = pd.read_csv(io.StringIO(out))
+    csv, csv_text = pd.read_csv(io.StringIO(out)), out
     pd.testing.assert_frame_equal(csv, expected, check_dtype=False)
     out = call(*common, "--format", "jsonl")[1]
     pd.testing.assert_frame_equal(pd.read_json(io.StringIO(out), lines=True), csv)
     call.done(*common, "-o", "lists.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet("lists.parquet"), csv, check_dtype=False)
+    call.done(*common, "--format", "csv", "-o", "named.parquet")  # what is asked for
+    assert Path("named.parquet").read_text() == csv_text
     rows = [line.split() for line in call(*common, "--format", "trec")[1].splitlines()]
     assert [(row[0], row[2], int(row[3]), float(row[4])) for row in rows] == [
         (row.user, row.item, row.rank, row.estimate) for row in csv.itertuples()
@@ -244,7 +246,7 @@ BAD = [
     (("recommend", "first", "--users", "empty.txt"), "empty.txt: no users"),
     (
         ("recommend", "first", "--users", "other.txt"),
-        "other.txt: 1 of 2 users have no ratings ('nobody')",
+        "other.txt: 1 of 2 users has no ratings ('nobody')",
     ),
     (("recommend", "first", "--top", "0"), "--top"),
     (("recommend", "first", "--least", "nan"), "least: nan, which no estimate reaches; give"),

@@ -171,27 +171,33 @@ def test_files_are_written_into_links_and_pipes_which_stay(call, tmp_path, targe
 @pytest.mark.parametrize(
     "command",
     [
-        "report one -o",
-        pytest.param("compare one two -o", marks=pytest.mark.long),
-        "compare --across data -o",
-        "methods one -o",
-        "evaluate scored.csv --metrics rmse --per-user",
-        "best one -o",
-        "recommend one --algorithm Popularity -o",
-        "save one --algorithm Popularity",
-        "new",
+        "report one -o mine.html",
+        pytest.param("compare one two -o mine.html", marks=pytest.mark.long),
+        "compare --across data -o mine.csv",
+        "methods one -o mine.md",
+        "evaluate scored.csv --metrics rmse --per-user mine.csv",
+        "best one -o mine.yaml",
+        "recommend one --algorithm Popularity -o mine.csv",
+        "save one --algorithm Popularity mine.zip",
+        "new mine.yaml",
     ],
 )
 def test_a_file_that_exists_is_replaced_with_force_alone(call, command):
     Path("scored.csv").write_text("user,item,estimate,rating\n1,1,3,5\n")
-    path = Path("mine.csv")
+    arguments = command.split()
+    path = Path(arguments[-1])
     path.write_text("mine")
-    arguments = [*command.split(), path]
     advice = "exists; choose another name, or replace it with --force"
     assert call.refused(*arguments) == f"{path}: {advice}\n"
     assert path.read_text() == "mine"
     call.done(*arguments, "--force")
     assert path.read_bytes() not in (b"", b"mine")
+
+
+@pytest.mark.parametrize("command", ["report one", "compare one two"])
+def test_a_page_is_not_written_into_a_file_of_another_format(call, command):
+    err = call.refused(*command.split(), "-o", "a.md")
+    assert err == "a.md: the page is HTML, not markdown; call it a.html\n"
 
 
 def test_plots_in_a_folder_that_is_named_are_replaced_with_force_alone(call, tmp_path):
