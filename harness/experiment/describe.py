@@ -76,7 +76,7 @@ def describe(
     return describe_plan(Plan.from_config(source, ratings=given))
 
 
-def _loaded(source: str | Path | Mapping[str, Any]) -> Ratings:
+def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
     """Load data; of a plain file, find what a config would have to name: decimal mark, encoding."""
     try:
         return datasets.load(source)
