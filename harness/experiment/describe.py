@@ -80,17 +80,18 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
     """Load data; of a plain file, find what a config would have to name: decimal mark, encoding."""
     try:
         return datasets.load(source)
-    except DataError:
+    except DataError as error:
         if isinstance(source, Mapping) or not Path(source).is_file():
             raise
         from harness.datasets.loading import detect
 
-        found = detect(Path(source))
+        try:
+            found = detect(Path(source))
+        except DataError:  # said with less
+            raise error from None
         named = [f"{key}: {found.section[key]!r}" for key in DETECTED if key in found.section]
-        if not named:
-            raise
-        if found.faults:
-            raise DataError(found.faults) from None
+        if found.faults or not named:
+            raise (DataError(found.faults) if named else error) from None
     note = f"read with {', '.join(named)}, which a config has to name"
     return replace(found.ratings, notes=(*found.ratings.notes, note))
 

@@ -45,7 +45,8 @@ class Predefined(SplitSection):
     file: str | None = None
     """Path of a file with columns for user, item and fold."""
     column: str = "fold"
-    """Column of `file` that holds each rating's fold (tested in turn), or `train` and `test`."""
+    """Column of `file` that holds each rating's fold (tested in turn), or `train`, `test` and
+    perhaps `validation`."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

@@ -146,9 +146,16 @@ def test_of_a_plain_file_decimal_mark_and_encoding_are_found(tmp_path):
     (found,) = harness.describe(path)
     assert found.scale == [4.5, 5.0]
     assert "decimal: ',', encoding: 'cp1252', which a config has to name" in found.notes[-1]
-    path.write_text("user;item;rating\n1;2;4,5\n1;3;x\n")
-    with pytest.raises(DataError, match=r"a\.csv:3: the rating 'x' is not a number; fix"):
-        harness.describe(str(path))
+    for text, message in (
+        ("user;item;rating\n1;2;4,5\n1;3;x\n", r"a\.csv:3: the rating 'x' is not a number; fix"),
+        (
+            "user;what;rating\n1;2;4,5\n",
+            r"a\.csv:1: .*no column for the item among user, what, rating",
+        ),
+    ):
+        path.write_text(text)
+        with pytest.raises(DataError, match=message):
+            harness.describe(str(path))
 
 
 def test_training_after_test_is_warned_of(tmp_path):
