@@ -176,14 +176,7 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     from harness.files import report_os_error
 
     plan = Plan.from_config(config, overrides=overrides)
-    if export is not None:
-        for line in exchange.export(plan, export):
-            say(line)
-        if output is None:
-            return 0
     folder = output or Path("splits")
-    with report_os_error(folder, "cannot be made", "choose another folder"):
-        folder.mkdir(parents=True, exist_ok=True)
     datasets, kinds = (
         range(len(part)) for part in (plan.experiment.dataset, plan.experiment.split)
     )
@@ -197,6 +190,13 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
         if path in files:  # two splits of one name, as holdouts of two random states
             path = path.with_stem(f"{path.stem}-{folds[0].fingerprint[:8]}")
         files[path if output is None else options.unused(path)] = folds, f"{title}, seed {seed}"
+    if export is not None:
+        for line in exchange.export(plan, export):
+            say(line)
+        if output is None:
+            return 0
+    with report_os_error(folder, "cannot be made", "choose another folder"):
+        folder.mkdir(parents=True, exist_ok=True)
     for path, (folds, title) in files.items():
         splits.save(folds, path)
         say(path)

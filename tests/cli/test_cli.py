@@ -156,9 +156,11 @@ def test_each_split_is_saved_in_its_file_and_gives_the_same_table(call, tmp_path
     again = ("split", "small.yaml", "--set", both)
     Path(out.splitlines()[0]).unlink()
     assert "exists; choose another name, or replace it with --force" in call.refused(
-        *again, "--output", "kept"
+        *again, "--output", "kept", "--export", "folds"
     )
-    assert len(list((tmp_path / "kept").iterdir())) == 1  # nothing is written beside it
+    # Nothing is written where one of the files exists.
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    assert not (tmp_path / "folds").exists()
     every = (*again, "--export", "folds", "--output", "kept", "--force")
     assert call.done(*every).endswith(out)
     assert call.done(*again) == call.done(*again)  # the default folder is the command's own
