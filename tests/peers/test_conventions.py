@@ -173,7 +173,7 @@ def answers(group):
     folder, wanted = Path(FOLDER, group), GROUPS[group].requirements
     python, installed = folder / "bin" / "python", folder / "installed.txt"
     if not installed.exists() or installed.read_text(encoding="utf-8") != wanted:
-        venv.create(folder, with_pip=True, clear=True)
+        venv.create(folder, with_pip=True)
         subprocess.run([python, "-m", "pip", "install", "-q", *wanted.split()], check=True)
         installed.write_text(wanted, encoding="utf-8")  # not where an installation failed
     questions, answers = folder / "cases.json", folder / "answers.json"
