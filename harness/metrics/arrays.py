@@ -184,11 +184,12 @@ class Pairs:
         _store(self, np.float64, estimates=estimates, ratings=ratings)
         n = len(self.estimates)
         ends = self.offsets[[0, -1]].tolist() if len(self.offsets) else []
-        if len(self.ratings) != n or ends != [0, n]:
+        falls = bool((np.diff(self.offsets) < 0).any())
+        if len(self.ratings) != n or ends != [0, n] or falls:
             found = f"offsets that end at {ends[1]}" if ends else "no offsets"
             raise MetricError(
                 f"pairs: {n} estimates, {len(self.ratings)} ratings and {found}; "
-                f"give one rating for each estimate and offsets from 0 to {n}"
+                f"give one rating for each estimate and offsets that rise from 0 to {n}"
             )
 
     @property
