@@ -181,7 +181,7 @@ def _moments(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
     sizes = scores.shape[1:]
     kept = [(name, n) for name, n in zip(levels, sizes, strict=True) if n > 1]
     table = scores.reshape(len(scores), *(n for _, n in kept))
-    table = table[~np.isnan(table).reshape(len(table), -1).any(axis=1)]
+    table = table[~np.isnan(table).any(axis=tuple(range(1, table.ndim)))]
     n_users = len(table)
     if n_users < 2 or not kept:
         return {}
