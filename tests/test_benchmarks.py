@@ -1,6 +1,8 @@
 """The benchmarks' rule of measurement, and their scripts of Surprise and NumPy alone."""
 
 import importlib
+import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +50,35 @@ def test_runs_end_when_the_median_is_known_or_at_the_limit(
     found = timing.measure(task, limit=5)
     assert found["runs"] == runs
     assert found["wall"] == np.median(steps[:runs])
+
+
+def test_parts_of_a_file_of_figures_stay_each_with_its_machine(benchmark_module, tmp_path):
+    shared, file = benchmark_module("shared"), tmp_path / "figures.json"
+    for part, rows in (("one", [1]), ("other", [2]), ("one", [3])):
+        shared.keep(file, {"rows": rows}, part)
+    kept = json.loads(file.read_text())
+    assert {part: found["rows"] for part, found in kept.items()} == {"one": [3], "other": [2]}
+    assert all(found["machine"]["cores"] > 0 for found in kept.values())
+
+
+def test_an_environment_is_complete_when_its_installation_succeeded(
+    benchmark_module, monkeypatch, tmp_path
+):
+    shared, ran = benchmark_module("shared"), []
+
+    def run(command, check):
+        ran.append(command)
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / "python").touch()
+        if len(ran) == 2:
+            raise subprocess.CalledProcessError(1, command)
+
+    monkeypatch.setattr(shared.subprocess, "run", run)
+    with pytest.raises(subprocess.CalledProcessError):
+        shared.python_with(tmp_path, ["some-library"])
+    for _ in range(2):
+        shared.python_with(tmp_path, ["some-library"])
+    assert len(ran) == 4
 
 
 ALGORITHMS = (
