@@ -178,6 +178,8 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
         shown = "a mapping" if isinstance(found, dict) else f"a list of {len(found)}"
     else:
         shown = repr(found)
+        if "\n" in shown:  # as of a DataFrame
+            shown = f"a {type(found).__name__}"
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
     match kind:
         case "extra_forbidden":
