@@ -205,30 +205,21 @@ class TableGroups:
         self, division: _Division, groups: Sequence[GroupResult], one: Floats, state: int
     ) -> list[GroupGap]:
         """Return each row's greatest group less its least, among those that are not small."""
-        ends = []
-        for j, row in enumerate(groups[0].algorithms if groups else ()):
-            means = {
-                i: value
-                for i, group in enumerate(groups)
-                if not group.is_small and (value := group.algorithms[j].mean) is not None
-            }
-            if len(means) > 1:
-                most, least = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-                ends.append((j, row, most, least))
-        rows = [j for j, *_ in ends]
-        high = one[[most for *_, most, _ in ends], :, rows].T
-        low = one[[least for *_, least in ends], :, rows].T
-        found = self._gaps(division, high, low, state)
+        means = np.array([[row.mean for row in group.algorithms] for group in groups], dtype=float)
+        means[[group.is_small for group in groups]] = np.nan
+        rows = np.flatnonzero((~np.isnan(means)).sum(axis=0) > 1)
+        most, least = (end(means[:, rows], axis=0) for end in (np.nanargmax, np.nanargmin))
+        found = self._gaps(division, one[most, :, rows].T, one[least, :, rows].T, state)
         return [
             GroupGap(
-                **row.only(RowKey),
-                greatest=groups[most].group,
-                least=groups[least].group,
+                **groups[0].algorithms[row].only(RowKey),
+                greatest=groups[high].group,
+                least=groups[low].group,
                 difference=gap[0],
                 low=or_none(gap[1]),
                 high=or_none(gap[2]),
             )
-            for (_, row, most, least), gap in zip(ends, found.T.tolist(), strict=True)
+            for row, high, low, gap in zip(rows, most, least, found.T.tolist(), strict=True)
             if not np.isnan(gap[0])
         ]
 
