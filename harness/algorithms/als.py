@@ -121,7 +121,6 @@ class LeastSquares(FactorModel):
 
     kind = "library"
     unknown_user = "0 for every item"
-    integers = ()  # the library says what it cannot take
     space = {
         "n_factors": log_range(8, 128),
         "n_epochs": Range(low=5, high=30),

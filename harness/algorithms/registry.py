@@ -121,10 +121,6 @@ class Algorithm(ABC):
     """Whether it draws a number for each estimate, one after the other."""
     takes_codes: ClassVar[bool] = False
     """Whether estimates are of codes of the data set, not of inner ids."""
-    integers: ClassVar[tuple[str, ...]] = ()
-    """Attributes of a model that must be C integers; Surprise answers for other values,"""
-    numbers: ClassVar[tuple[str, ...]] = ()
-    """and those that must be C doubles."""
     fit_methods: ClassVar[tuple[str, ...]] = ("fit",)
     """Methods that the model's ``fit`` calls: a subclass that overrides one fits by itself."""
     score_methods: ClassVar[tuple[str, ...]] = ("predict", "estimate", "default_prediction")
@@ -194,9 +190,9 @@ class Algorithm(ABC):
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
         """Return whether the parameters are ordinary; Surprise answers for the others."""
-        return are_integers(*(getattr(model, name) for name in cls.integers)) and are_numbers(
-            *(getattr(model, name) for name in cls.numbers)
-        )
+        known = {**cls.parameters(), **dict.fromkeys(OPTIONS)}
+        given = ((name, value) for name, value in vars(model).items() if name in known)
+        return all(value is known[name] or is_ordinary(name, value) for name, value in given)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
@@ -251,14 +247,19 @@ ENTRIES: dict[str, type[Algorithm]] = {}
 """The algorithms of all modules that are loaded; `algorithms` loads them all."""
 
 
-def are_integers(*values: object) -> bool:
-    """Return whether Surprise would take all values for C integers."""
-    return all(isinstance(value, Integral) and abs(int(value)) < 2**31 for value in values)
-
-
-def are_numbers(*values: object) -> bool:
-    """Return whether Surprise would take all values for C doubles."""
-    return all(isinstance(value, Real) for value in values)
+def is_ordinary(name: str, value: object) -> bool:
+    """Return whether Surprise would take a parameter for a C number, or knows what it names."""
+    if name in OPTIONS:
+        return isinstance(value, dict) and all(is_ordinary(*each) for each in value.items())
+    if name == "name":
+        return isinstance(value, str) and value.lower() in SIMILARITIES
+    if name == "method":
+        return isinstance(value, str) and value in BSL_OPTIONS
+    if name == "random_state":  # or a generator; others are refused by both
+        return True
+    if isinstance(LEAST.get(name), int):
+        return isinstance(value, Integral) and abs(int(value)) < 2**31
+    return isinstance(value, Real)
 
 
 @cache

@@ -213,7 +213,6 @@ class PureSVDEntry(FactorModel, TopNEntry):
     citation = "cremonesi2010performance"
     style = ("blue", "^", "-.", True)
     space = {"n_factors": log_range(4, 256)}
-    integers = ("n_factors",)
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
@@ -285,7 +284,6 @@ def _count_common(
 class BinaryKNNEntry(TopNEntry):
     """A sparse matrix of similarities."""
 
-    integers = ("k",)
     space = {"k": log_range(5, 1000), "shrinkage": log_range(0.1, 1000.0)}
 
     @classmethod

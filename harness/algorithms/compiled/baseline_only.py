@@ -38,10 +38,6 @@ class BaselineOnly(Algorithm):
     fit_methods = ("fit", "compute_baselines")
 
     @classmethod
-    def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        return accepts_baselines(model.bsl_options)
-
-    @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         model.bu, model.bi = fit_baselines(model.bsl_options, trainset, how.progress)
 
@@ -54,14 +50,6 @@ class BaselineOnly(Algorithm):
 
     def rows(self, users: Codes) -> Estimates:
         return self.estimates(users[:, None], self.items)  # one sum: nothing to keep in a cache
-
-
-def accepts_baselines(given: object) -> bool:
-    """Return whether these ``bsl_options`` are ordinary; Surprise answers for the others."""
-    if not isinstance(given, dict) or given.get("method", "als") not in tuple(registry.BSL_OPTIONS):
-        return False
-    numbers = [value for key, value in given.items() if key not in ("method", "n_epochs")]
-    return registry.are_integers(given.get("n_epochs", 1)) and registry.are_numbers(*numbers)
 
 
 def fit_baselines(

@@ -26,7 +26,6 @@ class CoClustering(Algorithm):
         "n_epochs": log_range(1, 100),
     }
     truncates = True
-    integers = ("n_cltr_u", "n_cltr_i", "n_epochs")
     fit_methods = ("fit", "compute_averages")
 
     @classmethod

@@ -82,20 +82,11 @@ class KNNBasic(Algorithm):
 
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
-        options = {**registry.SIM_OPTIONS, **model.sim_options}
-        name = str(options["name"]).lower()
-        needs_baselines = name == "pearson_baseline" or cls is KNNBaseline
-        return (
-            name in registry.SIMILARITIES
-            and registry.are_integers(options["min_support"])
-            and (name != "pearson_baseline" or registry.are_numbers(options["shrinkage"]))
-            and not (needs_baselines and not baseline_only.accepts_baselines(model.bsl_options))
-            and not trainset.has_repeats
-        )
+        return super().accepts(model, trainset) and not trainset.has_repeats
 
     @classmethod
     def may_score(cls, model: surprise.AlgoBase) -> bool:
-        if not registry.are_integers(model.k, model.min_k):
+        if not (registry.is_ordinary("k", model.k) and registry.is_ordinary("min_k", model.min_k)):
             return False
         # Without a least number of neighbours KNNBasic may divide by 0, which Surprise reports.
         return (model.min_k >= 1 or cls.too_few == 0.0) and super().may_score(model)

@@ -29,7 +29,6 @@ class NMF(FactorModel):
         "reg_qi": log_range(0.005, 0.5),
     }
     fit_methods = ("fit", "sgd")
-    numbers = ("lr_bu", "lr_bi", "reg_bu", "reg_bi", "reg_pu", "reg_qi")
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
@@ -74,19 +73,19 @@ class NMF(FactorModel):
         by_user, order = trainset.by_user, trainset.item_order
         by_item = order.lists(by_user.ratings)
         mean = float(trainset.global_mean)
-        *bias_steps, reg_pu, reg_qi = (float(getattr(model, name)) for name in cls.numbers)
-        bias_steps[1] *= items_move  # the learning rate of the biases of items
+        # The learning rates of the biases of users and items, and the penalties.
+        bias_steps = [model.lr_bu, model.lr_bi * items_move, model.reg_bu, model.reg_bi]
         products = np.empty(trainset.n_ratings)
         steps = trainset.n_ratings * pu.shape[1] / LANES
         pu_next, qi_next = in_lines(pu), in_lines(qi)
         for epoch in range(model.n_epochs):
             in_blocks(multiply, trainset.n_users, steps, by_user, pu, qi, products)
             if model.biased:
-                add_biases(by_user, mean, np.array(bias_steps), bu, bi, products)
-            users = (by_user, products, reg_pu, pu, qi, pu_next)
+                add_biases(by_user, mean, np.array(bias_steps, float), bu, bi, products)
+            users = (by_user, products, float(model.reg_pu), pu, qi, pu_next)
             in_blocks(step, trainset.n_users, steps, *users)
             if items_move:
-                items = (by_item, products[order.places], reg_qi, qi, pu, qi_next)
+                items = (by_item, products[order.places], float(model.reg_qi), qi, pu, qi_next)
                 in_blocks(step, trainset.n_items, steps, *items)
                 qi, qi_next = qi_next, qi
             pu, pu_next = pu_next, pu

@@ -51,8 +51,6 @@ def summing_kernel(function: F) -> F:
 class FactorModel(Algorithm):
     """Estimates of the form ``mean + b_u + b_i + p_u · q_i``, with or without the biases."""
 
-    integers: ClassVar[tuple[str, ...]] = ("n_factors", "n_epochs")
-
     @classmethod
     def is_biased(cls, model: surprise.AlgoBase) -> bool:
         """Return whether mean and biases are part of the estimate."""
@@ -99,7 +97,6 @@ class SVD(FactorModel):
     fit_methods = ("fit", "sgd")
     learnt: ClassVar[tuple[str, ...]] = ("bu", "bi", "pu", "qi")
     """Attributes of a fitted model, each with a learning rate ``lr_`` and a penalty ``reg_``."""
-    numbers = tuple(f"{what}_{name}" for name in learnt for what in ("lr", "reg"))
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
@@ -167,7 +164,6 @@ class SVDpp(SVD):
     citation = "koren2008factorization"
     style = ("blue", "s", "--", False)
     learnt = (*SVD.learnt, "yj")
-    numbers = (*SVD.numbers, "lr_yj", "reg_yj")
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
