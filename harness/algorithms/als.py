@@ -137,10 +137,6 @@ class LeastSquares(FactorModel):
         n_factors = cls.count(params, "n_factors")
         return (DOUBLE + 4) * n_factors * 2 * (size.n_users + size.n_items)
 
-    @classmethod
-    def is_biased(cls, model: surprise.AlgoBase) -> bool:
-        return False
-
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         model = self.model
         known = (users >= 0) & (items >= 0) & model.known_users[users] & model.known_items[items]

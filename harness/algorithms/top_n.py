@@ -220,10 +220,6 @@ class PureSVDEntry(FactorModel, TopNEntry):
         return 4 * DOUBLE * factors + 2 * SPARSE * size.n_ratings
 
     @classmethod
-    def is_biased(cls, model: surprise.AlgoBase) -> bool:
-        return False
-
-    @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
         of_new = copy.copy(model)
         of_new.trainset = trainset

@@ -9,16 +9,11 @@ KINDS = [baselines.Random, baselines.Popularity, baselines.ItemMean, baselines.U
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_blocks_equal_single_predictions(twins, kind):
-    both = twins(ROWS)
-    model = kind()
+def test_blocks_equal_single_predictions_and_surprise_can_validate_them(twins, kind):
+    both, model = twins(ROWS), kind()
     assert models.fit(model, both.columns()) == "accelerated"
     assert models.scoring_path(model) == "accelerated"
     both.check(model, model, rtol=0)
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_baselines_work_in_surprise_s_own_cross_validation(kind):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers([0, 0, 1], [20, 15, 6], (300, 3)))
     data = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 5)))

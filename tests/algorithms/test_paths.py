@@ -219,9 +219,11 @@ def test_standard_scores_of_equal_ratings_are_left_to_surprise(twins):
 
 
 @by_name
-def test_progress_rises_to_its_end_in_long_fits(twins, kind):
-    calls = []
-    models.fit(create(kind), twins(ROWS).columns(), progress=lambda *call: calls.append(call))
+def test_progress_rises_to_its_end_and_nothing_asked_is_nothing_answered(twins, kind):
+    calls, model = [], create(kind)
+    models.fit(model, twins(ROWS).columns(), progress=lambda *call: calls.append(call))
+    estimates, impossible = models.estimate(model, [], [])
+    assert estimates.tolist() == impossible.tolist() == []
     assert calls
     assert calls == sorted(calls)
     assert calls[-1][0] == calls[-1][1]
@@ -252,14 +254,6 @@ def test_blocks_cover_the_users_that_are_asked_for_in_order(twins):
     np.testing.assert_array_equal(np.concatenate([rows for _, _, rows in blocks]), whole)
     np.testing.assert_array_equal(whole[1], whole[2])
     assert list(models.catalogue(model, [])) == []
-
-
-@by_name
-def test_nothing_asked_is_nothing_answered(twins, kind):
-    model = create(kind)
-    models.fit(model, twins(ROWS).columns())
-    estimates, impossible = models.estimate(model, [], [])
-    assert estimates.tolist() == impossible.tolist() == []
 
 
 def test_what_cannot_be_estimated_is_refused_with_what_to_do(twins):

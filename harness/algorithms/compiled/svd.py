@@ -54,7 +54,7 @@ class FactorModel(Algorithm):
     @classmethod
     def is_biased(cls, model: surprise.AlgoBase) -> bool:
         """Return whether mean and biases are part of the estimate."""
-        return bool(model.biased)
+        return bool(getattr(model, "biased", False))
 
     def user_factors(self, users: Codes) -> Floats:
         """Return the vector of each user, shape (n, n_factors); anything for an unknown one."""
