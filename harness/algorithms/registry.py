@@ -190,7 +190,7 @@ class Algorithm(ABC):
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
         """Return whether the parameters are ordinary; Surprise answers for the others."""
-        known = {**cls.parameters(), **dict.fromkeys(OPTIONS)}
+        known, _ = accepted(cls.model_class)
         given = ((name, value) for name, value in vars(model).items() if name in known)
         return all(value is known[name] or is_ordinary(name, value) for name, value in given)
 
@@ -334,20 +334,20 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
     7
     """
     kind = find(name)
-    parameters = signature(kind).parameters
+    allowed, _ = accepted(kind)
     arguments = dict(copy.deepcopy(params))
     if "/" in name:
         arguments["name"] = name
-    # NormalPredictor has no parameter for its seed; the fit takes it from an attribute.
-    seeded_later = "random_state" in accepted(kind)[0] and "random_state" not in parameters
-    if (seeded_later or "random_state" in parameters) and arguments.get("random_state") is None:
+    if "random_state" in allowed and arguments.get("random_state") is None:
         arguments["random_state"] = seed
+    # NormalPredictor has no parameter for its seed; the fit takes it from an attribute.
+    seeded_later = "random_state" in allowed and "random_state" not in signature(kind).parameters
     state = arguments.pop("random_state") if seeded_later else None
-    if "verbose" in parameters:
+    if "verbose" in allowed:
         arguments.setdefault("verbose", False)
     for options in OPTIONS:
         # Surprise's defaults are one shared, mutable dict; every model gets its own.
-        if options in parameters:
+        if options in allowed:
             arguments.setdefault(options, {})
     try:
         model = kind(**arguments)
@@ -401,18 +401,19 @@ def package_version(package: str) -> str:
 signature = cache(inspect.signature)
 
 
-def accepted(kind: type) -> tuple[set[str], bool]:
-    """Return the parameters that a class takes by name, and whether it takes any others."""
-    parameters = signature(kind).parameters.values()
-    names = {each.name for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD}
-    open_ended = len(names) < len(parameters)
+@cache
+def accepted(kind: type) -> tuple[Params, bool]:
+    """Return the parameters of a class with their defaults, and whether it takes any others."""
+    every = signature(kind).parameters.values()
+    defaults = {each.name: each.default for each in every if not each.kind.name.startswith("VAR_")}
+    open_ended = any(each.kind is each.VAR_KEYWORD for each in every)
     if not kind.__module__.startswith("surprise."):
-        return names, open_ended
+        return defaults, open_ended
     if open_ended:  # the neighbour methods pass baseline options through
-        names.add("bsl_options")
+        defaults["bsl_options"] = {}
     if kind.__name__ == "NormalPredictor":  # seeded here, though not by Surprise
-        names.add("random_state")
-    return names, False
+        defaults["random_state"] = None
+    return defaults, False
 
 
 def check(algorithm: AlgorithmConfig) -> list[Fault]:
@@ -454,9 +455,8 @@ def check_params(kind: type, params: Params) -> Iterator[Fault]:
         for path, inner in each.items():
             if message := _fault(kind, path, inner, _method(params)):
                 yield path, message
-    for name, parameter in signature(kind).parameters.items():
-        named = parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-        if named and parameter.default is parameter.empty and name not in params:
+    for name, default in accepted(kind)[0].items():
+        if default is inspect.Parameter.empty and name not in params:
             yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"
 
 
@@ -493,9 +493,7 @@ def _fault(kind: type, path: tuple[str, ...], value: object, method: object) -> 
     if known is None or known.model_class is not kind:
         return ""
     if name not in OPTIONS:
-        parameter = signature(kind).parameters.get(name)
-        given = {inner[0]: value} if inner else value
-        return _wrong(name, given, parameter.default if parameter else None)
+        return _wrong(name, {inner[0]: value} if inner else value, allowed[name])
     of_similarity = name == "sim_options"
     if not inner:
         what = "similarity" if of_similarity else "baseline"
