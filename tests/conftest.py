@@ -45,6 +45,7 @@ from filelock import FileLock  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 from harness import datasets  # noqa: E402
+from harness.cli import main  # noqa: E402
 from harness.errors import DownloadError  # noqa: E402
 
 # Time measures the machine, and the compilation of kernels, instead of the code.
@@ -87,6 +88,36 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in ("HARNESS_DATA", "HARNESS_MIRROR"):
         monkeypatch.delenv(name, raising=False)
+
+
+class Command:
+    """The command line, in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def __call__(self, *arguments: object) -> tuple[Any, str, str]:
+        """Return exit code, output and errors."""
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        return left.value.code, *self.capsys.readouterr()
+
+    def done(self, *arguments: object) -> str:
+        """Return the output of a command that ends well."""
+        code, out, err = self(*arguments)
+        assert code == 0, err
+        return out
+
+    def refused(self, *arguments: object) -> str:
+        """Return the errors of a command that ends with exit code 2."""
+        code, _, err = self(*arguments)
+        assert code == 2
+        return err
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@ import sys
 
 import pytest
 
-from harness.cli import main
 from harness.experiment import run
 
 CONFIG = {
@@ -24,40 +23,14 @@ CONFIG = {
 }
 
 
-class Caller:
-    """The command line, in this process."""
-
-    def __init__(self, capsys):
-        self.capsys = capsys
-
-    def __call__(self, *arguments):
-        """Return exit code, output and errors."""
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = self.capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    def done(self, *arguments):
-        """Return the output of a command that ends well."""
-        code, out, err = self(*arguments)
-        assert code == 0, err
-        return out
-
-    def refused(self, *arguments):
-        """Return the errors of a command that ends with exit code 2."""
-        code, _, err = self(*arguments)
-        assert code == 2
-        return err
-
-
 @pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
+def call(tmp_path, monkeypatch, cli):
     """Call the command line in an empty folder with a cache of its own."""
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HARNESS_TRACEBACK", "0")
     monkeypatch.setattr(sys, "path", list(sys.path))  # where algorithms of one's own are searched
     monkeypatch.chdir(tmp_path)
-    return Caller(capsys)
+    return cli
 
 
 @pytest.fixture(scope="session")

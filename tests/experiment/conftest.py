@@ -1,23 +1,8 @@
-"""The command line, and modules with algorithms that a test writes."""
+"""Modules with algorithms that a test writes."""
 
 import sys
 
 import pytest
-
-from harness.cli import main
-
-
-@pytest.fixture
-def command(capsys):
-    """Return a function that gives the exit code, the output and the errors of a command."""
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

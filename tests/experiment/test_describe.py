@@ -183,10 +183,10 @@ def test_many_different_ratings_get_intervals_and_those_of_many_digits_all_of_th
     assert ratings == "random" or "1000001 to 10000" in found.facts()["scale"]
 
 
-def test_the_command_prints_text_and_json(command, tmp_path, monkeypatch):
+def test_the_command_prints_text_and_json(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c.yaml").write_text(json.dumps(CONFIG | {"dataset": ["bundled", "synthetic"]}))
-    code, out, _ = command("describe", "c.yaml")
+    code, out, _ = cli("describe", "c.yaml")
     assert code == 0
     assert out.count("5-fold\n") == 2
     assert "\nper user " in out
@@ -198,11 +198,11 @@ def test_the_command_prints_text_and_json(command, tmp_path, monkeypatch):
     (tmp_path / "two.yaml").write_text(
         json.dumps(CONFIG | {"dataset": ["a/r.csv", "b/r.csv"], "split": "holdout"})
     )
-    found = json.loads(command("describe", "two.yaml", "--json")[1])
+    found = json.loads(cli("describe", "two.yaml", "--json")[1])
     assert [each["name"] for each in found] == ["a/r.csv", "b/r.csv"]
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(json.dumps({"config": CONFIG | {"name": "run"}}))
-    assert command("describe", "quickstart")[0] == command("describe", "run")[0] == 0
+    assert cli("describe", "quickstart")[0] == cli("describe", "run")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,9 @@ def test_the_command_prints_text_and_json(command, tmp_path, monkeypatch):
         (".", ".: a folder; give a file in it"),
     ],
 )
-def test_bad_input_is_named(command, tmp_path, monkeypatch, source, message):
+def test_bad_input_is_named(cli, tmp_path, monkeypatch, source, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.csv").write_text("user,item,rating\na,b,3\na,c,four\n")
-    code, _, err = command("describe", source)
+    code, _, err = cli("describe", source)
     assert code == 2
     assert message in err

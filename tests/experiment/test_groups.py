@@ -227,15 +227,15 @@ def test_a_column_that_cannot_be_used_is_refused(section, message):
         divide(GroupSection(**section), small(["1", "2", "x", "3", "4"]))
 
 
-def test_bad_groups_stop_a_run_before_the_first_fit(tmp_path, command):
+def test_bad_groups_stop_a_run_before_the_first_fit(tmp_path, cli):
     path = tmp_path / "bad.yaml"
     path.write_text(
         "dataset: bundled\nalgorithms: [SVD]\nmetrics: [ndcg@5]\ngroups: [{users: x}]\n"
     )
     for name in ("check", "run"):
-        code, out, err = command(name, path)
+        code, out, err = cli(name, path)
         assert code == 2
         assert "groups: users: x: " in out + err
     path.write_text(path.read_text().replace("users: x", "users: known, quantiles: 3"))
     message = "bad.yaml:4: groups[0]: quantiles: known has groups of its own"
-    assert message in command("run", path)[2]
+    assert message in cli("run", path)[2]

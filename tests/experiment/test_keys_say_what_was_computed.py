@@ -130,14 +130,14 @@ def test_an_algorithm_that_changes_its_training_set_changes_no_other_row():
     assert run.table["rmse"].iloc[-1] == alone.table["rmse"].iloc[0]
 
 
-def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, command):
+def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, cli):
     plan, store = planned(tmp_path, ["BaselineOnly", "ItemMean"]), CellStore.default()
     one, other = plan.cells
     record = computed(plan, one)
     store.put(one.key, record)
     assert store.fault(one.key) is None
     store.put(other.key, record)
-    code, out, _ = command("cache", "verify")
+    code, out, _ = cli("cache", "verify")
     assert code == 1
     assert "was computed from other data or code than its key says" in out
     assert [entry.key for entry in store.entries()] == [one.key]

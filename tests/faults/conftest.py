@@ -1,11 +1,9 @@
 """A small experiment, and algorithms that misbehave, for every test of what can go wrong."""
 
-import io
 import os
 import signal
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ import pytest
 from ruamel.yaml import YAML
 
 import harness
-from harness.cli import main
 
 TOP = Path(__file__).parents[2]
 
@@ -124,7 +121,8 @@ def default_signals() -> None:
 class Bench:
     """A folder with a config, a cache, results and the misfits, and ``harness`` run in it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cli: Any) -> None:
+        self.cli = cli
         self.folder = folder
         self.cache = folder / "cache"
         self.results = folder / "runs"
@@ -166,13 +164,10 @@ class Bench:
 
     def call(self, *arguments: object, **more: str) -> tuple[int, str, str]:
         """Run ``harness`` in this process and return exit code, output and errors."""
-        out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch:
             for name, value in more.items():
                 patch.setenv(name, value)
-            with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
-                main([str(argument) for argument in arguments])
-        return left.value.code or 0, out.getvalue(), err.getvalue()
+            return self.cli(*arguments)
 
     def run(self, config: dict[str, Any], **options: Any) -> harness.Run:
         """Run a config in this process; its events are kept."""
@@ -194,8 +189,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path, monkeypatch):
-    made = Bench(tmp_path)
+def bench(tmp_path, monkeypatch, cli):
+    made = Bench(tmp_path, cli)
     monkeypatch.setenv("HARNESS_CACHE", str(made.cache))
     monkeypatch.setenv("FITS", str(made.fits))
     monkeypatch.syspath_prepend(tmp_path)

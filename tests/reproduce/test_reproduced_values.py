@@ -9,7 +9,6 @@ import pytest
 
 import harness
 from harness import reproduce
-from harness.cli import main
 from harness.config.load import bundled
 from harness.errors import DownloadError
 from harness.reproduce import Band, NotRun, Quantity, compare, published, sources, trained_runs
@@ -22,18 +21,6 @@ NEED_RUNS = {"singh-2025", *sources()} - {*SOURCES[:2], *SOURCES[3:]}
 @pytest.fixture(autouse=True)
 def _no_copies(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where no copy is in `data`
-
-
-@pytest.fixture
-def command(capsys):
-    """Run the command, and return its exit code and output."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main(["reproduce", *arguments])
-        return left.value.code, *capsys.readouterr()
-
-    return run
 
 
 def test_what_needs_no_training_comes_out_as_published():
@@ -118,8 +105,8 @@ def test_sources_are_computed_in_the_order_of_the_command():
     assert tuple(reproduce.Reproduction.of(*chosen, runs={}).findings) == chosen
 
 
-def test_an_unknown_source_names_the_nearest(command):
-    code, _, err = command("singh")
+def test_an_unknown_source_names_the_nearest(cli):
+    code, _, err = cli("reproduce", "singh")
     assert code == 2
     assert "singh: unknown source; did you mean 'singh-2025'" in err
 
@@ -221,28 +208,28 @@ def test_a_config_is_run_once_and_a_row_averaged_over_folds_unless_it_failed(mon
     )
 
 
-def test_the_command_shows_an_erratum_with_its_reason(command):
-    code, out, _ = command("bellei-2017", "--no-runs")
+def test_the_command_shows_an_erratum_with_its_reason(cli):
+    code, out, _ = cli("reproduce", "bellei-2017", "--no-runs")
     assert code == 0
     erratum = next(line for line in out.splitlines() if "reciprocal rank@3, mean" in line)
     assert {"erratum", "0.333", "0.5"} <= set(erratum.split())
 
 
-def test_documents_are_named_by_author_and_year(command):
-    _, out, _ = command("--no-runs")
+def test_documents_are_named_by_author_and_year(cli):
+    _, out, _ = cli("reproduce", "--no-runs")
     assert "Claudio Bellei, 2017: The confusion over information retrieval metrics" in out
     assert "seed-0" not in out
-    words = command("--help")[1].split()
+    words = cli("reproduce", "--help")[1].split()
     assert set(sources()) <= {word.strip(",;") for word in words}
 
 
-def test_a_band_says_what_it_is_and_what_the_seeds_gave(command, monkeypatch):
+def test_a_band_says_what_it_is_and_what_the_seeds_gave(cli, monkeypatch):
     key = ("singh-2025", "explicit table: SVD")
     band = {"ndcg": Band.of_one_more([0.0462, 0.0557, 0.05]), "runtime_s": 1.0}
     monkeypatch.setattr(
         "harness.reproduce.trained_runs", lambda watch: {key: lambda quantity: band}
     )
-    _, out, _ = command("singh-2025", "--quiet")
+    _, out, _ = cli("reproduce", "singh-2025", "--quiet")
     assert "3 seeds gave 0.0462 to 0.0557" in out
     assert "99% prediction interval of one more seed" in " ".join(out.split())
 

@@ -11,7 +11,6 @@ import surprise
 
 import harness
 from harness import datasets, splits
-from harness.cli import main
 from harness.errors import ResultsError
 from harness.experiment.plan import Plan
 from harness.metrics.labels import describe
@@ -105,7 +104,7 @@ def every_label():
 
 
 @pytest.mark.long
-def test_a_run_is_scored_again_to_the_last_digit(call_main, tmp_path):
+def test_a_run_is_scored_again_to_the_last_digit(cli, tmp_path):
     run = done(
         tmp_path / "runs",
         candidates=[
@@ -119,7 +118,7 @@ def test_a_run_is_scored_again_to_the_last_digit(call_main, tmp_path):
         algorithms=["KNNBasic", "Random", "Popularity", "ItemMean"],
         metrics=[*every_label(), "ndcg", "ndcg(gain=linear, offset=1, negative=zero, empty=nan)@3"],
     )
-    out = call_main("evaluate", "runs/kept/run.json", "--per-user", "u.csv")
+    out = cli.done("evaluate", "runs/kept/run.json", "--per-user", "u.csv")
     assert f"{40 * len(run.info.metrics):,} values compared with the table of the run: equal" in out
     again, users = pd.read_csv("u.csv", dtype=str), run.users
     parts = [users[key] for key in ("algorithm", "split", "candidates")]
@@ -132,28 +131,16 @@ def test_a_run_is_scored_again_to_the_last_digit(call_main, tmp_path):
     for label in run.info.metrics:
         np.testing.assert_array_equal(ours[label].to_numpy(), theirs[label].astype(float))
     alone = ["runs/kept/estimates.parquet", "--metrics", "ndcg@4,rmse", "--per-user", "v.csv"]
-    assert "compared" not in call_main("evaluate", *alone)
+    assert "compared" not in cli.done("evaluate", *alone)
     scores = again[[*keys, "ndcg@4", "rmse"]]
     pd.testing.assert_frame_equal(pd.read_csv("v.csv", dtype=str), scores)
-    err = call_main("evaluate", "kept", "--metrics", "precision(threshold=0)@3", code=2)
+    err = cli.refused("evaluate", "kept", "--metrics", "precision(threshold=0)@3")
     assert "a gain to a relevance of 0, as that of the unrated items of sampled 9" in err
-    err = call_main("evaluate", "kept", "--metrics", "ndcg(ties=random)@3", code=2)
+    err = cli.refused("evaluate", "kept", "--metrics", "ndcg(ties=random)@3")
     assert "draws the order of ties, also of the unrated items of sampled 9" in err
     n_cells = len(run.info.cells)
     for name in ("lists.parquet", "estimates.parquet"):
         assert pq.ParquetFile(f"runs/kept/{name}").num_row_groups == n_cells
-
-
-@pytest.fixture
-def call_main(capsys):
-    def call(*arguments, code=0):
-        with pytest.raises(SystemExit) as end:
-            main(list(arguments))
-        out, err = capsys.readouterr()
-        assert end.value.code == code, err
-        return err if code else out
-
-    return call
 
 
 def test_outputs_are_replaced_with_the_run_and_leave_other_cells_valid(tmp_path):
@@ -176,17 +163,17 @@ def test_outputs_are_replaced_with_the_run_and_leave_other_cells_valid(tmp_path)
         _ = last.lists
 
 
-def test_lists_of_another_program_are_cut_at_the_least_estimate(call_main, tmp_path):
+def test_lists_of_another_program_are_cut_at_the_least_estimate(cli, tmp_path):
     every = done(candidates="catalogue", outputs={"lists": 999}).lists
     mine = every[every["algorithm"] == "KNNBasic"]
     mine[["user", "item", "estimate"]].to_csv("mine.csv", index=False)
     mine[["user", "item", "rank"]].to_csv("ranks.csv", index=False)
     least = {"kind": "catalogue", "least_estimate": 3.5}
     done(tmp_path / "runs", candidates=least, metrics=["ndcg(ties=best)@5", "user_coverage@5"])
-    out = call_main("evaluate", "mine.csv", "--against", "kept", "--format", "csv")
+    out = cli.done("evaluate", "mine.csv", "--against", "kept", "--format", "csv")
     rows = {line.split(",")[0]: line.split(",")[4:6] for line in out.splitlines()[1:]}
     assert rows["mine"] == rows["KNNBasic"] != rows["BaselineOnly"]
-    err = call_main("evaluate", "ranks.csv", "--against", "kept", code=2)
+    err = cli.refused("evaluate", "ranks.csv", "--against", "kept")
     assert (
         "ranks.csv: not shown under catalogue, estimated 3.5 or more, because it has ranks" in err
     )
@@ -204,7 +191,7 @@ def test_lists_of_another_program_are_cut_at_the_least_estimate(call_main, tmp_p
         ("no metrics", [], "give --metrics LABELS; or --against RUN"),
     ],
 )
-def test_what_cannot_be_scored_again_says_why(tmp_path, call_main, change, arguments, message):
+def test_what_cannot_be_scored_again_says_why(tmp_path, cli, change, arguments, message):
     run = done(tmp_path)
     path, where = run.folder / "estimates.parquet", [str(run.folder)]
     if change is not None:
@@ -223,7 +210,7 @@ def test_what_cannot_be_scored_again_says_why(tmp_path, call_main, change, argum
     elif change == "scores":
         run.info.rows[0].scores["rmse"] = 0.5
         where = [str(Run(run.info, run.users, run.folder).write(tmp_path / "other").folder)]
-    err = call_main("evaluate", *where, *arguments, code=2)
+    err = cli.refused("evaluate", *where, *arguments)
     assert message in err
 
 
@@ -240,8 +227,8 @@ def test_a_file_that_cannot_be_ended_is_named(monkeypatch):
         done(outputs={"estimates": True})
 
 
-def test_a_run_without_a_finished_cell_has_nothing_to_evaluate(tmp_path, call_main):
+def test_a_run_without_a_finished_cell_has_nothing_to_evaluate(tmp_path, cli):
     run = done(tmp_path / "runs", algorithms=[{"name": "SVD", "params": {"lr_all": 1e6}}])
     assert len(run.info.failed) == 1
-    err = call_main("evaluate", "kept", "--per-user", "users.csv", code=2)
+    err = cli.refused("evaluate", "kept", "--per-user", "users.csv")
     assert "estimates.parquet: no cell finished; run the config again" in err
