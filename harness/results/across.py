@@ -13,7 +13,7 @@ from harness.datasets.section import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.lazy import pd
 from harness.results.compare import common_metrics, run_names
-from harness.results.record import LONGEST_VALUE, DataInfo, RowResult, distinct_names, flattened
+from harness.results.record import LONGEST_VALUE, DataInfo, distinct_names, flattened
 from harness.results.runs import Run, read_run
 from harness.results.scores import chosen_metric, primary_metric
 from harness.sections import Section
@@ -62,9 +62,8 @@ class _Table:
     run_name: str
     names: tuple[str, str, str]
     data: DataInfo
-    rows: Mapping[str, RowResult]
-    failed: set[str]
-    """Names of rows with a failed cell."""
+    rows: pd.DataFrame
+    """Of the run's table, by algorithm."""
 
     def question(self, common: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield by name what must be the same in all tables."""
@@ -157,21 +156,19 @@ def across(
     label = metric or primary_metric(common_metrics(names, [run.info for run in opened]))
     of_data = [each.data.name + " (data)" * (each.data.name in COLUMNS) for each in tables]
     titles = distinct_names(of_data, [{"from": each.run_name} for each in tables])
-    # By row, its value on each data set that has the row; None where a cell failed.
-    values: dict[str, dict[str, float | None]] = {}
-    for title, table in zip(titles, tables, strict=True):
-        for row, result in table.rows.items():
-            failed = row in table.failed
-            values.setdefault(row, {})[title] = None if failed else result.scores[label]
-    notes, common = [], []
-    if left := [row for row, own in values.items() if len(own) < len(tables)]:
+    listed = pd.concat([each.rows for each in tables]).groupby(level=0, sort=False).size()
+    shared, left = listed.index[listed == len(tables)], listed.index[listed < len(tables)]
+    notes = []
+    if len(left):
         notes.append(f"left out, because not every data set has them: {', '.join(left)}")
-    for row, own in values.items():
-        if row not in left and None in own.values():
-            lacking = ", ".join(title for title, value in own.items() if value is None)
+    # By row and data set; NaN where a cell failed.
+    own = [each.rows[label].where(each.rows["n_failed"] == 0)[shared] for each in tables]
+    values = pd.DataFrame(dict(zip(titles, own, strict=True)))
+    for row, lacks in values.isna().iterrows():
+        if lacks.any():
+            lacking = ", ".join(lacks.index[lacks])
             notes.append(f"left out: {row}: no value of {label} on {lacking}")
-        elif row not in left:
-            common.append(row)
+    common = values.dropna().index.tolist()
     if len(common) < 2:
         raise ComparisonError(
             f"{', '.join(names)}: {counted(len(common), 'row')} with a value on every data set; "
@@ -190,7 +187,7 @@ def across(
         if len(named) > 1 and source in {*CATALOGUE} - {"synthetic"}:
             parts = ", ".join(named)
             notes.append(f"{parts}: all from {source}, so they are not independent data sets")
-    scores = np.array([[values[row][title] for row in common] for title in titles], np.float64)
+    scores = np.array(values.dropna().T, np.float64, order="C")
     comparison = compare_ranks(
         scores,
         common,
@@ -220,18 +217,8 @@ def _tables(run: Run, name: str, wanted: Mapping[str, str | None]) -> list[_Tabl
             )
         tables = {k: each for k, each in tables.items() if value in (None, each[place])}
     datasets = {data.name: data for data in info.datasets}
-    failed = {cell.row for cell in info.failed}
-    return [
-        _Table(
-            run,
-            name,
-            names,
-            datasets[names[0]],
-            {row.algorithm: row for row in info.rows if row.table == key},
-            {row.algorithm for row in info.rows if row.table == key and row.row in failed},
-        )
-        for key, names in tables.items()
-    ]
+    rows = dict(iter(run.table.set_index("algorithm").groupby("table")))
+    return [_Table(run, name, each, datasets[each[0]], rows[k]) for k, each in tables.items()]
 
 
 def _check_datasets(tables: Sequence[_Table]) -> None:
