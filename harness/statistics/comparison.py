@@ -312,7 +312,7 @@ def _with_power(
 ) -> pd.DataFrame:
     """Add to a family of pairs what it can detect and, with a margin, which are equivalent."""
     errors = StandardError(pairs["standard_error"].to_numpy(), pairs["degrees"].to_numpy())
-    n_counted = 1 if correction == "none" else len(pairs)
+    n_counted = 1 if correction == "none" else max(len(pairs), 1)
     pairs = pairs.assign(detectable=errors.detectable(level / n_counted))
     if margin is None:
         return pairs

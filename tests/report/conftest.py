@@ -1,143 +1,94 @@
 """A run as the harness writes it, with two tables, two folds, a failed cell and hostile names."""
 
-import numpy as np
-import pandas as pd
+import json
+
 import pytest
 
-from harness.config.experiment import Experiment, Inference
+import harness
+from harness.config.experiment import Experiment
 from harness.report import build_page
-from harness.results.compare import infer
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.results.store import key_of, short_key
 
 HOSTILE = "<script>alert('x')</script> & a_b $x^2$ {100%}\nnew 🙂"
 NASTY_ERROR = 'ValueError: <img src=x onerror=alert(1)> & "quoted" `code` 50% a_b\n\x1b[31mred 💥'
 NASTY_NOTE = "<b>note</b> & `kind: x` a_b (doi:10.1145/2827872)\nsecond line 🙂"
 METRICS = ["ndcg@5", "ndcg@10", "ndcg@20", "rmse"]
 ALGORITHMS = ["SVD", "SVD++", "BaselineOnly", HOSTILE, "Random"]
-N_USERS = 60
-SPLIT = "cd" * 32
-MEASURED = {"processor": "<cpu>", "cores": 2, "workers": 1, "threads": 1}
+GROUPS = ("a <i>$x^2$", "b & _c_")
+SMALL = {"dataset": "bundled", "filters": [{"kind": "first-users", "n": 59}]}
 DATA = {"name": "ml-100k", "source": "ml-100k", "fingerprint": "ab" * 32, "n_users": 943}
 DATA |= {"n_items": 1682, "n_ratings": 100_000, "scale": [1.0, 5.0], "filters": [], "notes": []}
-MADE = {"name": "nasty", "description": "What & <why>?", "metrics": METRICS}
-CONFIG = {"dataset": "ml-100k", "split": {"kind": "kfold", "n_splits": 2}, "baselines": False}
+MADE = {"config_file": "configs/nasty.yaml", "notes": [NASTY_NOTE], "commit": None, "files": {}}
+MADE |= {"started": "2026-01-02T03:04:05+00:00", "seconds": 12.5, "datasets": [DATA]}
 
 
 def build(
     name="nasty_<i>run</i>&🙂",
     candidates=("rated", "catalogue"),
-    folds=(0, 1),
+    n_folds=2,
     algorithms=ALGORITHMS,
     fails="NMF",
+    metrics=METRICS,
 ):
-    """Return a run made from a fixed seed."""
-    rng = np.random.default_rng(7)
-    cells, frames, parts = [], [], {"bounds": [], "conventions": [], "ties": [], "groups": []}
-    for far, section in enumerate(candidates):
-        table = {"dataset": "ml-100k", "split": "2-fold", "candidates": section}
-        table["table"] = short_key(table)
-        easy = rng.beta(6, 2, N_USERS)
-        for fold in folds:
-            where = table | {"seed": 0, "fold": fold}
-            for place, algorithm in enumerate(algorithms):
-                cells.append(_cell(where, algorithm, len(folds)))
-                frames.append(_score(rng, cells[-1], place, easy))
-            if fails:
-                cells.append(_cell(where, fails, len(folds)) | {"error": NASTY_ERROR})
-        spread = dict.fromkeys(METRICS[:3], 0.0 if len(folds) > 1 else None)
-        for bound, value in (("best", 1.0), ("random", 0.5)):
-            scores = dict.fromkeys(METRICS[:3], value)
-            parts["bounds"].append(table | {"bound": bound, "scores": scores, "deviations": spread})
-        keys = {algorithm: _row(table, algorithm) for algorithm in algorithms}
-        parts["conventions"].append(table | _conventions(keys, far))
-        parts["ties"].append(table | _ties(keys))
-        parts["groups"] += [table | _groups(keys, label) for label in METRICS[:3]]
-    users = pd.concat(frames, ignore_index=True)
-    labels = [" ".join(title.split())[:80] for title in (*algorithms, *([fails] if fails else ()))]
-    config = CONFIG | MADE | {"candidates": list(candidates)}
-    config["algorithms"] = [{"name": "SVD", "label": label} for label in labels]
-    splits = [{"dataset": "ml-100k", "split": "2-fold", "seed": 0, "fold": fold} for fold in folds]
-    counts = {"fingerprint": SPLIT, "n_train": 50_000, "n_test": 50_000, "notes": []}
-    machine = {"system": "Linux", "processor": "<cpu>", "cores": 2, "memory_gb": 25.3}
-    info = RunInfo(
-        **MADE,
-        **parts,
-        seeds=[0],
-        config=Experiment.model_validate(config).model_dump(mode="json"),
-        config_file="configs/nasty.yaml",
-        datasets=[DATA],
-        splits=[split | counts for split in splits],
-        notes=[NASTY_NOTE],
-        cells=cells,
-        rows=_rows(cells, users),
-        statistics=[],
-        versions={"python": "3.11.7", "harness": "0.1.0", "scikit-surprise": "1.1.5"},
-        machine=machine,
-        commit=None,
-        started="2026-01-02T03:04:05+00:00",
-        seconds=12.5,
-        files={},
-    )
-    statistics, _ = infer(users, METRICS[:3], info.cells, Inference(resamples=500), 0)
-    return Run(info.model_copy(update={"name": name, "statistics": statistics}), users)
+    """Return a run with names, times and sizes of our own; the later a row, the worse it is."""
+    titles = [*algorithms, *([fails] if fails else ())]
+    labels = dict(zip((" ".join(title.split())[:80] for title in titles), titles, strict=True))
+    noises = [2.5 * (place / len(labels)) ** 2 for place in range(len(labels))]
+    rows = [
+        {"name": "SVD", "label": label, "params": {"n_factors": 5, "init_std_dev": noise}}
+        for label, noise in zip(labels, noises, strict=True)
+    ]
+    if fails:
+        rows[-1]["params"] = {"lr_all": 50}
+    config = {
+        "name": "nasty",
+        "description": "What & <why>?",
+        "split": {"kind": "kfold", "n_splits": 2} if n_folds > 1 else "holdout",
+        "candidates": list(candidates),
+        "algorithms": rows,
+        "metrics": metrics,
+        "baselines": False,
+        "statistics": {"resamples": 500},
+        "groups": [{"users": "training_ratings", "quantiles": 2}],
+    }
+    run = harness.run(config | SMALL, results=None)
+    text = run.info.model_dump_json().replace('"ml-latest-small-2016"', '"ml-100k"')
+    for names in labels.items():
+        text = text.replace(*(json.dumps(name, ensure_ascii=False) for name in names))
+    recorded = Experiment.model_validate(config | {"dataset": "ml-100k"}).model_dump(mode="json")
+    info = json.loads(text) | MADE | {"config": recorded}
+    info["machine"]["processor"] = "<cpu>"
+    for split in info["splits"]:
+        split |= {"n_train": 50_000, "n_test": 50_000}
+    for cell in info["cells"]:
+        place = titles.index(cell["algorithm"])
+        if "scores" in cell:
+            cell |= {"fit_seconds": 0.01 * 4**place, "score_seconds": 0.002}
+            cell |= {"n_impossible": place, "n_test": 50_000}
+            cell["params"]["note"] = "<u>"
+            cell["tied"] = dict.fromkeys(cell["tied"], 0.01 * place)
+        else:
+            cell["error"] = NASTY_ERROR
+    for far, (conventions, ties) in enumerate(zip(info["conventions"], info["ties"], strict=True)):
+        keys = {row["algorithm"]: row["row"] for row in ties["rows"]}
+        conventions |= _conventions(keys, far)
+        ties |= _ties(keys)
+    for entry in info["groups"]:
+        names = dict(zip((own["group"] for own in entry["groups"]), GROUPS, strict=True))
+        entry["by"] = "<u>own"
+        for part in (*entry["groups"], *entry["gaps"]):
+            part |= {key: names[part[key]] for key in {"group", "greatest", "least"} & part.keys()}
+    names = run.users["algorithm"].astype(str).replace(labels)
+    users = run.users.assign(dataset="ml-100k", algorithm=names)
+    if "ndcg@5" in users:  # of users without a score
+        users.loc[users["user"].isin(users["user"].unique()[:3]), "ndcg@5"] = float("nan")
+    return Run(RunInfo(**info).model_copy(update={"name": name}), users)
 
 
 def changed(run, **changes):
     """Return a copy of a run that shares nothing that a test would change."""
     return Run(run.info.model_copy(deep=True, update=changes), run.users)
-
-
-def _row(table, algorithm):
-    """Return the identity of a row."""
-    return short_key({"table": table["table"], "algorithm": algorithm})
-
-
-def _cell(where, algorithm, n_folds):
-    """Return a cell without what is known of finished ones, or of failed ones."""
-    named = where | {"algorithm": algorithm, "row": _row(where, algorithm), "n_folds": n_folds}
-    key = key_of(where | {"algorithm": algorithm})
-    return named | {"key": key, "split_fingerprint": SPLIT, "params": {}}
-
-
-def _score(rng, cell, place, easy):
-    """Finish a cell, and return the scores of its users."""
-    quality = 0.02 * (5 - place)
-    scores = {}
-    for label, shift in zip(METRICS[:3], (-0.05, 0.0, 0.03), strict=True):
-        noise = rng.normal(0, 0.05, N_USERS)
-        scores[label] = np.clip(easy * 0.8 + quality + shift + noise, 0, 1)
-    scores["ndcg@5"][:3] = np.nan
-    scores["rmse"] = 0.9 + 0.05 * place + rng.normal(0, 0.05, N_USERS)
-    names = ("dataset", "split", "candidates", "table", "row", "algorithm", "seed", "fold")
-    frame = {**{key: cell[key] for key in names}, "user": [str(user) for user in range(N_USERS)]}
-    cell |= {"params": {"random_state": 1, "note": "<u>"}, "notes": []}
-    cell |= {"fit_seconds": 0.01 * 4**place, "score_seconds": 0.002, "metric_seconds": 0.001}
-    cell |= {"peak_mb": 300.0 + place, "fit_path": "accelerated", "scoring_path": "accelerated"}
-    cell |= {"n_impossible": place, "n_test": 50_000, "n_users": N_USERS}
-    cell["measured"] = MEASURED | {"version": "0.1.0", "date": "2026-01-02"}
-    cell["tied"] = dict.fromkeys(METRICS[:3], 0.01 * place)
-    cell["scores"] = {
-        label: {"mean": float(np.nanmean(values)), "n_undefined": int(np.isnan(values).sum())}
-        for label, values in scores.items()
-    }
-    return pd.DataFrame(frame | scores)
-
-
-def _rows(cells, users):
-    """Return the rows of a run, each with its values, table by table."""
-    found = {}
-    for cell in cells:
-        names = ("dataset", "split", "candidates", "table", "row", "algorithm")
-        own = users[users["row"] == cell["row"]]
-        means = own.groupby("user")[METRICS].mean().mean().to_dict()
-        good = [c["scores"]["rmse"]["mean"] for c in cells if c["row"] == cell["row"] and own.size]
-        means["rmse"] = sum(good) / len(good) if good else np.nan
-        scores = {label: None if np.isnan(mean) else mean for label, mean in means.items()}
-        found[cell["row"]] = {key: cell[key] for key in names} | {"scores": scores}
-    tables = list(dict.fromkeys(cell["table"] for cell in cells))
-    return sorted(found.values(), key=lambda entry: tables.index(entry["table"]))
 
 
 def _conventions(keys, far):
@@ -171,27 +122,6 @@ def _ties(keys):
         for place, (name, key) in enumerate(keys.items())
     ]
     return {"metric": "ndcg@10", "rows": rows}
-
-
-def _groups(keys, label):
-    """Return two groups of users, of whom one is small, and a gap."""
-    ends = {"low": 0.3, "high": 0.5}
-    rest = {"rest": 0.1, "rest_low": 0.0, "rest_high": 0.2}
-    groups = []
-    for number, (name, n_users) in enumerate((("a <i>$x^2$", 40), ("b & _c_", 20))):
-        rows = [
-            {"row": key, "algorithm": name, "mean": 0.4 + 0.1 * number + 0.01 * place}
-            | ends | rest | {"letters": "" if number else "ab", "n_users": n_users}
-            for place, (name, key) in enumerate(keys.items())
-        ]  # fmt: skip
-        sizes = {"n_members": n_users + 1, "n_users": n_users, "n_left_out": 1}
-        groups.append({"group": name, "random": 0.25, "algorithms": rows} | sizes)
-    gaps = [
-        {"row": key, "algorithm": name, "greatest": "a <i>$x^2$", "least": "b & _c_"}
-        | {"difference": 0.1} | ends
-        for name, key in keys.items()
-    ]  # fmt: skip
-    return {"side": "users", "by": "<u>own", "metric": label, "groups": groups, "gaps": gaps}
 
 
 @pytest.fixture(scope="session")
@@ -228,13 +158,5 @@ def plain_run(_plain):
 
 @pytest.fixture(scope="session")
 def _plain():
-    run = build("plain", ["rated"], (0,), ["SVD", "BaselineOnly", "Random"], None)
-    label = "ndcg@10"
-    info = run.info.model_dump()
-    for each in [*info["cells"], *info["rows"], *info["bounds"]]:
-        for scores in {"scores", "deviations"} & each.keys():
-            each[scores] = {label: each[scores][label]}
-    info["metrics"] = [label]
-    info["groups"] = []
-    info["statistics"] = [each for each in info["statistics"] if each["metric"] == label]
-    return Run(RunInfo(**info), run.users)
+    run = build("plain", ["rated"], 1, ["SVD", "BaselineOnly", "Random"], None, ["ndcg@10"])
+    return changed(run, groups=[])

@@ -136,6 +136,11 @@ def test_spread_shows_every_cell(nasty, table):
     [
         ("nasty", lambda run: summarise(run, baseline="Randon"), "no baseline 'Randon'; did you"),
         ("nasty", lambda run: plots.differences(run, "rmse"), "rmse was not compared user by user"),
+        (
+            "nasty",
+            lambda run: plots.differences(summarise(run, baseline="NMF")),  # it failed
+            "ndcg@10 was not compared user by user",
+        ),
         ("nasty", lambda run: plots.ndcg_over_k(run, "rmse"), "rmse at one rank only; add another"),
         ("plain_run", plots.spread, "one fold and one seed"),
         ("plain_run", plots.ndcg_over_k, "at one rank only; add another to the config"),

@@ -29,7 +29,7 @@ def test_the_headline_is_made_from_the_numbers(plain_run):
     [sentence] = headline(summarise(plain_run))
     places = table.decimals["ndcg@10"]
     assert sentence.startswith(
-        "On ml-100k (2-fold; candidates: rated), SVD reaches the best ndcg@10, "
+        "On ml-100k (holdout 20%; candidates: rated), SVD reaches the best ndcg@10, "
         f"{table.records['SVD']['ndcg@10']:.{places}f} (95% interval {low:.{places}f} to"
     )
     assert ("significantly ahead of BaselineOnly" in sentence) == significant
@@ -75,7 +75,8 @@ def test_a_run_in_which_all_failed_says_so(plain_run):
         row.scores["ndcg@10"] = None
     run = Run(run.info, plain_run.users.iloc[:0])
     assert headline(summarise(run)) == [
-        "On ml-100k (2-fold; candidates: rated), no algorithm finished with a value of ndcg@10.",
+        "On ml-100k (holdout 20%; candidates: rated), no algorithm finished with a value of "
+        "ndcg@10.",
         "3 cells failed: SVD, BaselineOnly and Random.",
     ]
     assert "no algorithm finished with a value of" in build_page([run])
