@@ -278,37 +278,6 @@ def test_a_run_of_an_earlier_version_is_refused_with_the_command_that_makes_it_a
     assert "harness run configs/one.yaml --results runs" in err
 
 
-STEERING = "x\x1b[2J\x07\x9b2J\u202e"
-
-
-def steering(part, key=""):
-    """Return a record with what steers a terminal in its names and messages."""
-    if isinstance(part, dict):
-        return {k: steering(v, k) for k, v in part.items() if k != "sha256"}
-    if isinstance(part, list):
-        return [steering(each, key) for each in part]
-    names = ("algorithm", "label", "first", "second", "dataset", "split", "candidates", "notes")
-    return f"{part}{STEERING}" if key in names and isinstance(part, str) else part
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("methods", "one"),
-        ("methods", "one", "--checklist"),
-        ("plot", "one", "--metric", STEERING),
-        ("run", "runs/one", "--set", f"algorithms=[{STEERING}]"),
-    ],
-    ids=ascii,
-)
-def test_what_steers_a_terminal_reaches_none(call, command):
-    rewrite("one", lambda info: steering(info | {"conventions": []}))  # their labels are checked
-    code, out, err = call(*command)
-    assert code == (0 if command[0] == "methods" else 2)
-    assert "[2J" in out + err
-    assert not {c for c in out + err if not c.isprintable()} - {"\n"}
-
-
 def test_only_one_place_prints():
     for path in (Path(harness.__file__).parent / "cli").glob("*.py"):
         if path.name != "screen.py":

@@ -38,6 +38,8 @@ COMMANDS = (
     "conventions made --metric ndcg -k 5",
     "compare made other --anyway --output page.html --force",
     "list runs",
+    "methods made",
+    "methods made --checklist",
     *(f"table made --format {form}" for form in ("text", "markdown", "csv", "latex")),
     *(f"table made --groups --format {form}" for form in ("text", "csv", "latex")),
     "plot made --output plots --force --kind groups",
@@ -346,6 +348,11 @@ def test_no_command_prints_what_steers_a_terminal(hostile, bench):
         said += printed
     assert "owned" in said
     assert "calc" in said
+    for words in ("plot made --metric={}", "run runs/made --set=algorithms=[{}]"):
+        code, out, err = bench.call(*(word.format(STEERING) for word in words.split()))
+        assert (code, out) == (2, "")
+        assert "[2J" in err
+        assert err.replace("\n", "").isprintable()
 
 
 def test_a_broken_record_does_not_steer_a_terminal(write, made, bench):
