@@ -238,7 +238,7 @@ REFUSED = {
     metrics.Rankings.concatenate: [([], "nothing to join")],
     Pairs: [
         ([0, 2], MASKED, [4.0, 5.0], "estimates: some values are masked"),
-        ([], [], [], "0 estimates, 0 ratings and no offsets; give .* offsets that rise from 0 to 0"),
+        ([], [], [], "0 estimates, 0 ratings and no offsets; .* rise from 0 to 0"),
     ],
     partial(rankings.rank_block, np.array([[1.0, 2.0]])): [
         ([0, 1], [2], [3.0], "judged_items: columns from 2 to 2; use columns from 0 to 1"),
