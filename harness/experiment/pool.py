@@ -282,9 +282,10 @@ class Pool:
                         ended = answer.result()
                         yield pending.pop(answer), ended
         finally:
-            if pending:  # interrupted, or failed: what is under way is not waited for
-                self.__exit__(None, None, None)
-            workers.shutdown(cancel_futures=True)
+            with _interrupts_ignored():  # another Ctrl-C would leave a thread and its child waiting
+                if pending:  # interrupted, or failed: what is under way is not waited for
+                    self.__exit__(None, None, None)
+                workers.shutdown(cancel_futures=True)
 
     def _child(self, threads: int) -> ChildProcess:
         """Return an idle child process, or a new one."""
@@ -439,6 +440,18 @@ def _interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Let Ctrl-C do nothing inside."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, lambda *_: None) if is_main else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
