@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # as type checkers know it; to import `typing` takes longer than all this
 
 __version__ = "0.2.0"
 
@@ -39,6 +40,8 @@ __all__ = [
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from harness import metrics
     from harness.algorithms.model_files import load_model, save_model
     from harness.datasets import Ratings, load
