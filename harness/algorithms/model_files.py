@@ -308,14 +308,17 @@ def _trainset(header: _Header, arrays: dict[str, Array]) -> ColumnTrainset:
 
 def _compare(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> None:
     """Refuse a model whose attributes are not those of a fit of its class, by type and shape."""
-    given = entry.parameters()
-    params = {name: getattr(model, name) for name in given if hasattr(model, name)}
+    given, _ = registry.accepted(entry.model_class)
+    params = {name: value for name, value in vars(model).items() if name in given}
     params = {name: value for name, value in params.items() if not isinstance(value, UNSEEDED)}
-    for _, fault in registry.check_params(entry.model_class, params):
-        raise _FileError(f"not a saved model: {fault}")
-    toy = registry.create(
-        entry.name, params | {"n_epochs": 1} if "n_epochs" in given else params, 0
-    )
+    for name, value in params.items():  # what Surprise takes, which is more than a config may say
+        if not registry.is_ordinary(name, value):
+            raise _FileError(f"not a saved model: {name} has another type or shape")
+    quick = {"verbose": False, "n_epochs": 1}
+    small = params | {name: value for name, value in quick.items() if name in given}
+    if "bsl_options" in params:
+        small["bsl_options"] = {**params["bsl_options"], "n_epochs": 1}
+    toy = registry.create(entry.name, small, 0)
     learned = {size for value in vars(model).values() for size in np.shape(value)}
     for name in params:  # before as much memory is taken
         if name.startswith("n_") and name != "n_epochs" and params[name] not in learned:

@@ -66,6 +66,22 @@ def test_a_single_rating_and_any_seed_are_enough(seed, tmp_path):
     assert again.predict("a", "x").est == model.predict("a", "x").est
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        surprise.SVD(n_factors=np.int64(3), n_epochs=0, biased=1),
+        surprise.SVD(n_factors=0),
+        surprise.KNNWithMeans(k=np.int32(2), min_k=0, verbose=1),
+        surprise.KNNBaseline(sim_options={"note": 1}, bsl_options={"method": "als", "reg": 0.1}),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_model_comes_back_whose_parameters_no_config_may_have(model, data, tmp_path):
+    harness.save_model(harness.fit(model, data), tmp_path / "model.zip")
+    again = harness.load_model(tmp_path / "model.zip")
+    assert harness.estimate(again, PAIRS).tobytes() == harness.estimate(model, PAIRS).tobytes()
+
+
 def test_another_process_reads_it(data, tmp_path):
     model = harness.fit(surprise.SVD(random_state=1), data)
     harness.save_model(model, tmp_path / "model.zip")
@@ -196,6 +212,7 @@ def test_arrays_of_another_type_or_shape_are_refused(name, parts, tmp_path):
 def test_a_changed_header_is_refused_or_harmless(name, parts, tmp_path):
     header, arrays = parts[name]
     odd = (None, -1, 0, 10**9, "x", [], {}, {"array": "model.bu"}, {"dict": {}}, [[1]], True)
+    odd += ({"dict": {"n_epochs": 10**9}},)
     for section in (header, header["attributes"]):
         for key, before in section.items():
             for value in odd:
