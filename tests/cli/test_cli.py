@@ -73,7 +73,7 @@ def program(*arguments, **options):
             "30 cells",
             "",
         ),
-        (("split", "small.yaml", "-o", "small.yaml/x"), 2, "", "small.yaml/x: cannot be made"),
+        (("split", "small.yaml", "-o", "small.yaml/x"), 2, "", "written (not a directory)"),
     ],
     ids=str,
 )

@@ -10,6 +10,7 @@ import math
 import os
 import re
 import shutil
+import sys
 import time
 from contextlib import suppress
 
@@ -54,6 +55,7 @@ def made(tmp_path_factory):
         patch.setenv("HARNESS_CACHE", str(folder / "cache"))
         patch.chdir(folder)
         patch.syspath_prepend(folder)
+        patch.delitem(sys.modules, "failing_algorithms", raising=False)  # another folder's
         (folder / "failing_algorithms.py").write_text(FAILING)
         config = {
             "name": "made",

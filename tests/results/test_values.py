@@ -3,6 +3,7 @@
 import io
 import math
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -74,6 +75,7 @@ def run(ratings, tmp_path_factory):
         }
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(folder)
+            patch.delitem(sys.modules, "fails_in_some_folds", raising=False)  # another folder's
             patch.setenv("HARNESS_CACHE", str(folder / "cache"))
             return harness.run(config, ratings=ratings, results=folder)
 
