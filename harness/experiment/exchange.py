@@ -64,7 +64,10 @@ def export(plan: Plan, folder: Path) -> Iterator[str]:
             raise SplitError(f"{folder}: not empty; choose a new folder")
         index: list[dict[str, object]] = []
         places = list(_folds(plan))
-        for info, (_, split, seed, fold) in zip(plan.made(), places, strict=True):
+        made = {(each.dataset, each.split, each.seed, each.fold): each for each in plan.made()}
+        for dataset, split, seed, fold in places:
+            names = plan.names["dataset"][dataset], plan.names["split"][split]
+            info = made[(*names, seed, fold.fold)]
             where = folder / f"fold-{len(index) + 1}" if len(places) > 1 else folder
             where.mkdir(parents=True, exist_ok=True)
             parts = {"train": fold.train, "test": fold.test}

@@ -104,13 +104,13 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
     experiment = plan.experiment
     metric = metrics.parse(experiment.tuning.metric)
     higher, label = metric.higher_is_better, str(metric)
-    draws, found = experiment.draws, dict[tuple[str, int, int], Search]()
+    draws, found = experiment.draws, dict[tuple[str, int, str, int], Search]()
     searches: dict[int, Search] = {}
     for position, cell in enumerate(plan.cells):
         algorithm, seed = experiment.algorithms[cell.algorithm], draws[cell.seed].search
         if algorithm.search is not None:
             # Without random numbers, the cells of all model seeds are one, and searched once.
-            same = (cell.key, seed, cell.algorithm)
+            same = (plan.name(cell).row, cell.fold, cell.key, seed)
             if same not in found:
                 space, names = space_of(algorithm), (registry.canonical(algorithm.name), cell.fold)
                 settings = settings_of(experiment.tuning, space, seed, *names)

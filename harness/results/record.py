@@ -108,7 +108,7 @@ class CellName(RowName):
     found: bool = False
     """Whether it was in the cache before the run."""
     n_trials: Count | None = None
-    """Of the search for its parameters; None where nothing was searched."""
+    """Of the search for its parameters; None without one, and where another cell has it."""
     search_seconds: Amount | None = None
 
     @model_validator(mode="after")

@@ -31,6 +31,16 @@ def exported(call, tmp_path):
     return tmp_path
 
 
+def test_facts_stand_beside_the_files_of_their_fold(call, tmp_path):
+    splits = "seed: [0, 1]\nsplit: [holdout, {kind: holdout, test_size: 0.5}]\n"
+    kept = [line for line in CONFIG.splitlines(keepends=True) if not line.startswith("split")]
+    (tmp_path / "two.yaml").write_text("".join(kept) + splits)
+    call.done("split", "two.yaml", "--export", "folds")
+    for each in json.loads((tmp_path / "folds/split.json").read_text()):
+        train = pd.read_csv(tmp_path / "folds" / each["files"]["train"])
+        assert each["n_train"] == len(train)
+
+
 def estimates_outside(folder, everything=True):
     """Write what plain Surprise, which reads the exported files alone, says of each fold."""
     index = json.loads((folder / "folds/split.json").read_text())

@@ -64,6 +64,26 @@ def test_a_run_of_crossed_seeds_has_the_cells_of_runs_of_one_seed():
     assert {each.seed for each in crossed.info.splits} == {first.split, second.split}
 
 
+def test_tables_of_equal_parts_have_searches_of_their_own():
+    parts = {"kind": "leave-n-out", "n": 1, "random_state": 3}
+    one, other = ({"kind": "holdout", "test_size": size, "random_state": 1} for size in (0.5, 0.1))
+    tuned = {"name": "ItemMean", "search": {"damping": [1.0, 10.0, 30.0]}}
+    done = harness.run(
+        SMALL
+        | {
+            "algorithms": [tuned],
+            "split": [
+                parts | {"too_few": "train", "validation": one},
+                parts | {"too_few": "drop", "validation": other},
+            ],
+        },
+        results=None,
+    )
+    assert len({each.fingerprint for each in done.info.splits}) == 1
+    assert done.table["n_trials"].tolist() == [3, 3]
+    assert done.trials.groupby("split").size().tolist() == [4, 4]  # with the setting of the config
+
+
 def test_a_search_has_seeds_of_its_own_and_is_made_once_for_model_seeds_that_change_nothing():
     tuned = {"name": "BaselineOnly", "search": {"bsl_options.reg_u": [1, 2, 4, 8, 16, 32]}}
     config = SMALL | {"seeds": {"search": 2, "model": 2}, "algorithms": [tuned],
@@ -74,6 +94,10 @@ def test_a_search_has_seeds_of_its_own_and_is_made_once_for_model_seeds_that_cha
     assert len({*trials}) == 2
     assert (done.table["n_trials"].item(), done.table["n_cells"].item()) == (4, 4)
     assert dry_run(config).rows[0][2] == "6"  # with the setting of the config
+    drawn = {"name": "SVD", "params": {"n_epochs": 1}, "search": {"n_factors": [1, 2, 3, 4, 5, 6]}}
+    other = harness.run(config | {"algorithms": [drawn]}, results=None)
+    assert other.table["n_trials"].item() == 8
+    assert dry_run(config | {"algorithms": [drawn]}).rows[0][2] == "12"
     assert harness.best(done).config["seeds"] == {"model": 2}  # its row has no search
 
 
