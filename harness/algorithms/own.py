@@ -67,6 +67,7 @@ def hidden(name: str, folders: Iterable[Path]) -> str:
     module_name = name.partition(":")[0]
     imported = getattr(sys.modules.get(module_name), "__file__", None)
     search, wanted = [*map(str, folders)], None
+    importlib.invalidate_caches()  # of folders that were looked up before they existed
     for part in module_name.split("."):
         found = PathFinder.find_spec(part, search) if search else None
         search = (found.submodule_search_locations if found else None) or []
@@ -109,7 +110,8 @@ def code_digest(algorithm: type) -> str:
 
 def _members(names: Mapping[str, object], home: str) -> dict[str, object]:
     """Return the functions and classes among the names of a module or a class."""
-    return {k: _loaded(v, home) for k, v in sorted(names.items()) if not isinstance(v, CONSTANT)}
+    code = {k: _loaded(v, home) for k, v in sorted(names.items()) if not isinstance(v, CONSTANT)}
+    return {name: each for name, each in code.items() if each is not None}
 
 
 def _loaded(value: object, home: str) -> object:

@@ -192,7 +192,7 @@ class Algorithm(ABC):
         """Return whether the parameters are ordinary; Surprise answers for the others."""
         known, _ = accepted(cls.model_class)
         given = ((name, value) for name, value in vars(model).items() if name in known)
-        return all(value is known[name] or is_ordinary(name, value) for name, value in given)
+        return all(is_ordinary(*each) for each in given)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
@@ -255,11 +255,11 @@ def is_ordinary(name: str, value: object) -> bool:
         return isinstance(value, str) and value.lower() in SIMILARITIES
     if name == "method":
         return isinstance(value, str) and value in BSL_OPTIONS
-    if name == "random_state":  # or a generator; others are refused by both
+    if name in ("random_state", "min_rating"):  # a generator, or none, is as good as a number
         return True
     if isinstance(LEAST.get(name), int):
         return isinstance(value, Integral) and abs(int(value)) < 2**31
-    return isinstance(value, Real)
+    return isinstance(value, Real | np.bool_)
 
 
 @cache
@@ -486,11 +486,12 @@ def _method(params: Params) -> object:
 
 
 def _fault(kind: type, path: tuple[str, ...], value: object, method: object) -> str:
-    """Return what is wrong with a parameter or an option; of a class of your own, with its name."""
+    """Return what is wrong with a parameter or an option; of a class of your own, only its name."""
     (name, *inner), (allowed, open_ended), known = path, accepted(kind), entry_of(kind)
-    if name not in allowed and not open_ended:
+    has_name = known is not None and known.model_class is kind
+    if name not in allowed and (has_name or not open_ended):
         return f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"
-    if known is None or known.model_class is not kind:
+    if not has_name:
         return ""
     if name not in OPTIONS:
         return _wrong(name, {inner[0]: value} if inner else value, allowed[name])

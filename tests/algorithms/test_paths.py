@@ -69,6 +69,25 @@ def test_a_fitted_model_is_surprise_s_own_and_can_be_dumped_loaded_and_asked(
         both.check(theirs, loaded)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        surprise.SVD(biased=np.False_, verbose=np.False_, n_epochs=np.int64(2)),
+        surprise.KNNBasic(sim_options={"name": "MSD", "user_based": np.False_}),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_numbers_and_truth_values_of_numpy_are_accelerated_too(twins, model):
+    assert models.fit(model, twins(ROWS).columns()) == "accelerated"
+
+
+@pytest.mark.parametrize("name", ["reg_all", "lr_all"])
+def test_a_rate_that_is_null_is_refused_as_by_surprise(twins, name):
+    for accelerate in (True, False):
+        with pytest.raises(TypeError, match="must be real number, not NoneType"):
+            models.fit(surprise.SVD(**{name: None}), twins(ROWS).columns(), accelerate=accelerate)
+
+
 class OwnEstimate(surprise.SVD):
     def estimate(self, u, i):
         return 2.0 if isinstance(u, str) else 3.0 + u / 100

@@ -93,6 +93,8 @@ def test_a_name_that_leads_nowhere_says_so(name, message):
         ("spark-als", {"min_rating": "five"}, ("min_rating",), "found 'five'; it must be a number"),
         ("spark-als", {"k_core": 0}, ("k_core",), "found 0; it must be 1 or more"),
         ("spark-als", {"rank": 10}, ("rank",), "SparkALS has no such parameter"),
+        ("Popularity", {"k": 5}, ("k",), "Popularity has no such parameter"),
+        ("UserMean", {"sim_options": {}}, ("sim_options",), "UserMean has no such parameter"),
         (OWN, {}, (), "Own needs the parameter 'depth'; add it under `params`"),
     ],
 )

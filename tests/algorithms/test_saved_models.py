@@ -70,6 +70,8 @@ def test_a_single_rating_and_any_seed_are_enough(seed, tmp_path):
     "model",
     [
         surprise.SVD(n_factors=np.int64(3), n_epochs=0, biased=1),
+        surprise.SVD(n_epochs=np.int64(2), biased=np.False_),
+        surprise.KNNBasic(sim_options={"user_based": np.False_}),
         surprise.SVD(n_factors=0),
         surprise.KNNWithMeans(k=np.int32(2), min_k=0, verbose=1),
         surprise.KNNBaseline(sim_options={"note": 1}, bsl_options={"method": "als", "reg": 0.1}),

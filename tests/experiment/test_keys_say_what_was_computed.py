@@ -92,6 +92,7 @@ def test_loaded_code_tells_versions_apart_where_there_is_no_file(one, other, mon
         return code_digest(module.A)
 
     assert digest(one) == digest(f"# moved down, with a comment\n\n{one}")
+    assert digest(one) == digest(f"{one}\n__warningregistry__ = {{}}")  # as a warning leaves it
     assert digest(one) != digest(other)
 
 
