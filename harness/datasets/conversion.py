@@ -318,7 +318,7 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
         pass
     every = np.asarray(values, dtype=object)
     if not every.ndim:  # as of a set, which has no order
-        raise DataError(f"{role}s of type {type(values).__name__}; give a list or an array")
+        raise DataError(f"{role}s: a {type(values).__name__}; give a list or an array")
     present = [None if pd.api.types.is_scalar(each) and pd.isna(each) else each for each in every]
     names = sorted({type(each).__name__ for each in present if each is not None})
     if kind == "id" and names != ["int"]:  # whole numbers beyond 64 bits become text

@@ -167,7 +167,7 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
     separator = known.separator or separator_of(first, known)
     fields = [legible(name.strip()) for name in split_line(first, separator)]
     if len(fields) < roles.least:
-        if roles is RATINGS:
+        if "rating" in roles.required and not roles.strict:
             _refuse_without_ratings(fields, where)
         needed = joined(roles.required) or "columns"
         raise DataError(

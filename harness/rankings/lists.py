@@ -397,7 +397,7 @@ def _column(frame: Frame, name: str) -> Ids:
     column = np.asarray(unmasked(f"column {name!r}", frame[name]))
     if not column.ndim:  # as of a set, which has no order
         kind = type(frame[name]).__name__
-        raise MetricError(f"column {name!r}: of type {kind}; give a list or an array")
+        raise MetricError(f"column {name!r}: a {kind}; give a list or an array")
     return column
 
 

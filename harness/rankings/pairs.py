@@ -151,8 +151,8 @@ def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
         row = prediction.uid, prediction.est, prediction.r_ui
     elif "Index" in getattr(prediction, "_fields", ()):
         raise MetricError(
-            f"predictions[{position}]: a row of a DataFrame with its index, which is no user; "
-            "give frame.itertuples(index=False)"
+            f"predictions[{position}]: a row of a DataFrame with its index; give "
+            "frame.itertuples(index=False), after frame.reset_index() if the index is the user"
         )
     elif (
         isinstance(prediction, (Sequence, np.ndarray))
@@ -349,7 +349,7 @@ def rank_block(
         users, columns = _columns("excluded", excluded_offsets, excluded_items, n_users, n_items)
         allowed[users[columns >= 0], columns[columns >= 0]] = False
     users, columns = _columns("judged", judged_offsets, judged_items, n_users, n_items)
-    ratings = np.asarray(judged_ratings, dtype=np.float64)
+    ratings = as_floats("judged_ratings", judged_ratings)
     if len(ratings) != len(columns) or not np.isfinite(ratings).all():
         raise MetricError(
             f"judged_ratings: {len(ratings)} values, some perhaps not finite, for "
@@ -399,7 +399,8 @@ def _columns(
     name: str, given_offsets: ArrayLike, given_items: ArrayLike, n_users: int, n_items: int
 ) -> tuple[Ints, Ints]:
     """Return the user and the column of each entry of a ragged array that came from elsewhere."""
-    offsets, items = np.asarray(given_offsets), np.asarray(given_items, dtype=np.int64)
+    offsets = np.asarray(unmasked(f"{name}_offsets", given_offsets))
+    items = np.asarray(unmasked(f"{name}_items", given_items), dtype=np.int64)
     if len(offsets) != n_users + 1 or offsets[0] != 0 or offsets[-1] != len(items):
         raise MetricError(
             f"{name}_offsets: they do not divide {len(items)} items among {n_users} users; "

@@ -36,8 +36,8 @@ class Predefined(SplitSection):
     """Folds come from files: a pair for each fold, or one file with a column of folds."""
     test: str | None = None
     """Path of a fold's test ratings; `{fold}` stands for the fold, as in `ml-100k/u{fold}.test`.
-    The columns have their usual names or the order user, item, rating, and ratings a decimal point,
-    whatever `columns` and `decimal` say of the data."""
+    The columns have their usual names or the order user, item, rating, and ratings have a decimal
+    point, whatever `columns` and `decimal` say about the data."""
     train: str | None = None
     """Path of a fold's training ratings; null: all ratings that are not in its test file."""
     folds: Annotated[list[int | str], Field(min_length=1)] | None = None

@@ -151,7 +151,7 @@ class TestFrames:
     [
         (([], [], []), "columns: no ratings; give data"),
         (([1], [1, 2], [1]), r"columns: columns of \[1, 2\] rows; give them the same length"),
-        (([1], {1}, [1]), "columns: items of type set; give a list or an array"),
+        (([1], {1}, [1]), "columns: items: a set; give a list or an array"),
         (([1, "1"], [1, 2], [1, 2]), r"user ids of several types \(int, str\); turn the column"),
         (([True, False], [1, 2], [1, 2]), "user ids of type bool; turn the column into text"),
         (([1, 2], [1, 2], [1, "four"]), r"row 1 \(counted from 0\): the rating 'four' is not a"),

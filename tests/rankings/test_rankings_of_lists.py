@@ -107,7 +107,7 @@ TRUTH = {"user_id": [1], "item_id": [8]}
         (RECO | {"rank": [1, "x"]}, TRUTH, "rank: could not convert"),
         (RECO, {"user_id": ["1"], "item_id": [8]}, "ids are text on one side, as '1', and numbers"),
         (RECO | {"rank": [1]}, TRUTH, "recommendations: columns of 2, 2, 1 rows"),
-        (RECO | {"item_id": {1, 2}}, TRUTH, "column 'item_id': of type set; give a list or an "),
+        (RECO | {"item_id": {1, 2}}, TRUTH, "column 'item_id': a set; give a list or an array"),
         ({"user_id": [], "item_id": [], "rank": []}, {"user_id": [], "item_id": []}, "no row"),
     ],
 )

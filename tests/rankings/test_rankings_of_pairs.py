@@ -220,7 +220,7 @@ REFUSED = {
         (pd.DataFrame({"estimate": [1.0]}), "predictions: of type DataFrame; give a list"),
         (
             pd.DataFrame({"estimate": [1.0], "rating": [2.0]}).itertuples(),
-            r"predictions\[0\]: a row of a DataFrame with its index.*itertuples\(index=False\)",
+            r"predictions\[0\]: a row of a DataFrame with its index; give .*\(index=False\), after",
         ),
         ([(10**400, 1.0)], "estimates: int too large to convert to float; give numbers only"),
     ],
@@ -234,6 +234,10 @@ REFUSED = {
         ([0, 2], [1, 2], [1], [1, 2], [1, 2], [2], "rank has length 1, not 2; all arrays must"),
         ([0, 3], [1, 2], [1, 2], [1, 2], [1, 2], [2], "offsets do not divide 2 entries among 1 us"),
         ([0, 1], [1], [1], [1], [1], [2], [0, 2], [1], "pool_offsets do not divide 1 entries"),
+    ],
+    rankings.rank_block: [
+        ([[1.0, 2.0]], [0, 2], [0, 1], MASKED, "judged_ratings: some values are masked"),
+        ([[1.0, 2.0]], [0, 2], MASKED, [1.0, 2.0], "judged_items: some values are masked"),
     ],
     metrics.Rankings.concatenate: [([], "nothing to join")],
     Pairs: [

@@ -84,6 +84,11 @@ PAIRS, COLUMN = Predefined(test="x.test"), Predefined(file="x.test")
         ),
         (Predefined(test="u{fold}.test", folds=[1, 3]), "", r"u3.test: no such file"),
         (Predefined(file="y.csv"), "", r"y.csv: no such file in .*; check the path"),
+        (
+            PAIRS,
+            "user,item\n1,1\n",
+            r"x.test:1: no column of ratings beside user and item; add one",
+        ),
         (PAIRS, "who,item,rating\n1,1,2\n", r"x.test:1: .*no column for the user .*call it user$"),
         (
             PAIRS,
