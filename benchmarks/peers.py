@@ -259,7 +259,7 @@ def evaluation(name: str, path: str, limit: float) -> dict[str, Any]:
     convert = LIBRARIES[name]
     columns = [data[key] for key in ("users", "items", "estimates", "ratings")]
     convert(*columns if columns[2].ndim > 1 else (each[:1000] for each in columns))()
-    made: deque[Values] = deque(maxlen=1)  # so that no two are in memory
+    made: deque[Values] = deque(maxlen=1)  # only the last one is kept
     conversion = measure(lambda: made.append(convert(*columns)), limit)
     alone = measure(made[-1], limit)
     found: dict[str, Any] = {key: alone[key] + conversion[key] for key in ("wall", "cpu")}

@@ -45,14 +45,17 @@ def python_with(
 ) -> Path:
     """Return the interpreter of an environment; unless there is one, make it with packages."""
     python, installed = folder.resolve() / "bin" / "python", folder / "installed.txt"
-    if not installed.exists():
+    if not (installed.exists() and python.exists()):
         if not shutil.which(base):
             raise FileNotFoundError(f"{base}: not found, and {groups[0][-1]} needs it")
         subprocess.run([base, "-m", "venv", folder], check=True)
+        codes = []
         for group in groups:
             print(f"installing {', '.join(group)} ...", flush=True)
-            subprocess.run([python, "-m", "pip", "install", "-q", *group], check=check)
-        installed.write_text("\n".join(map(" ".join, groups)), "utf-8")  # unless one failed
+            command = [python, "-m", "pip", "install", "-q", *group]
+            codes.append(subprocess.run(command, check=check).returncode)
+        if 0 in codes:  # else it is made again
+            installed.write_text("\n".join(map(" ".join, groups)), "utf-8")
     return python
 
 

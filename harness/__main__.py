@@ -8,7 +8,8 @@ def main() -> None:
     try:
         from harness.cli import main as run
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+        if sys.stderr is not None:  # closed by the caller
+            sys.stderr.write("interrupted\n")
         sys.exit(130)
     run()
 

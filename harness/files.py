@@ -95,7 +95,7 @@ def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
 
 
 def _make_parent(path: Path) -> None:
-    """Make the folder of a file; a file in its place is no folder, as opening a file in it says."""
+    """Make the folder of a file; where a file stands in its place, opening the path says so."""
     if not path.parent.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
 

@@ -177,10 +177,7 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
     if isinstance(found, dict | list):
         shown = "a mapping" if isinstance(found, dict) else f"a list of {len(found)}"
     else:
-        shown = repr(found)
-        if "\n" in shown:  # as of a DataFrame
-            shown = f"a {type(found).__name__}"
-        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        shown = brief(found)
     match kind:
         case "extra_forbidden":
             inside = sections_at(top, location[:-1])
@@ -208,7 +205,7 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
             return "empty; write a value"
         case "list_type":
             bare = ", ".join(map(str, found)) if isinstance(found, tuple) else shown.strip("'")
-            entry = "{…}" if isinstance(found, dict) else bare
+            entry = "{…}" if isinstance(found, dict) or "\n" in repr(found) else bare
             return f"found {shown}; write a list: [{entry}]"
         case "model_type" | "model_attributes_type" | "dict_type":
             short = "" if kind == "dict_type" else sections_at(top, location)[0].short
@@ -220,6 +217,14 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
     for word, said in WORDS.items():
         expected = expected.replace(f"a valid {word}", said)
     return f"found {shown}; it must {expected}"
+
+
+def brief(value: object) -> str:
+    """Return a value in one line of a message."""
+    text = repr(value)
+    if "\n" in text:  # as of a DataFrame
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _quoted(text: str) -> list[str]:

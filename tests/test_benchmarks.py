@@ -72,6 +72,7 @@ def test_an_environment_is_complete_when_its_installation_succeeded(
         (tmp_path / "bin" / "python").touch()
         if len(ran) == 2:
             raise subprocess.CalledProcessError(1, command)
+        return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(shared.subprocess, "run", run)
     with pytest.raises(subprocess.CalledProcessError):

@@ -307,7 +307,7 @@ TABLES: dict[str, Callable[..., str]] = {
         *(sizes, sizes_growth, machines, summary),
     )
 }
-"""What has a table of its own; the others are of works and their sides, or as the file has them."""
+"""Benchmarks with a table of their own; others show works and sides, or the rows of the file."""
 
 
 def figures(name: str) -> Any:

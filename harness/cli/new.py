@@ -189,7 +189,7 @@ class _Data:
                 left = [name for name in known if known[name] not in self.columns.values()]
                 kind = Choice(["none", *left])
                 name = click.prompt("Column of the time", default="none", type=kind)
-            if name in known:
+            if role != "timestamp" or name != "none":
                 self.columns[role] = known[name]
         return detect(path, self.columns)
 

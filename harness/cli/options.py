@@ -29,7 +29,7 @@ folder = click.Path(path_type=Path, file_okay=False)
 
 
 def unused(path: Path) -> Path:
-    """Return a path that the user has named; with a file there, it is refused without `force`."""
+    """Return a path that the user has named, or refuse it: a file without `force`, below a file."""
     # Path.is_file raises an error in a folder that may not be read.
     if os.path.isfile(path) and not click.get_current_context().meta.get(FORCE):  # noqa: PTH113
         raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
@@ -114,7 +114,7 @@ def formats(
 
 
 def given(*names: str) -> list[str]:
-    """Return which parameters of the current command are in its call, as their options."""
+    """Return those of some parameters that the call of the current command gives."""
     source = click.get_current_context().get_parameter_source
     return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
 

@@ -26,7 +26,7 @@ from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, 
 from harness.datasets.section import is_ratings_file
 from harness.errors import ConfigError, Fault, reason_of, suggestion
 from harness.files import placed, read_regular
-from harness.sections import PATHS, KeyPath, Section, dotted, explained, located, sections_at
+from harness.sections import PATHS, KeyPath, Section, brief, dotted, explained, located, sections_at
 
 RUN_FILE = "run.json"
 MAX_RECORD_BYTES = 64_000_000
@@ -99,9 +99,9 @@ def load(
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
             document = Document("config", copy.deepcopy(dict(config)), folder=folder)
-        elif not isinstance(config, str | Path):
+        elif not isinstance(config, str | os.PathLike):
             raise _refusal(
-                "config", f"found {config!r:.60}; give a path, a mapping or an Experiment"
+                "config", f"found {brief(config)}; give a path, a mapping or an Experiment"
             )
         else:
             document = read(Path(config))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -65,6 +66,8 @@ def describe(
     """
     if isinstance(source, Ratings):
         return [_of_ratings(source, (), [], [])]
+    if isinstance(source, os.PathLike):
+        source = Path(source)
     if isinstance(source, str | Path):
         path = Path(source)
         is_config = path.suffix in (".yaml", ".yml", ".json") or (path / RUN_FILE).is_file()
@@ -81,7 +84,7 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
     try:
         return datasets.load(source)
     except DataError as error:
-        if isinstance(source, Mapping) or not Path(source).is_file():
+        if not isinstance(source, str | Path) or not Path(source).is_file():
             raise
         from harness.datasets.loading import detect
 

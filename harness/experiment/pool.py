@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from types import FrameType
@@ -282,8 +282,10 @@ class Pool:
                         ended = answer.result()
                         yield pending.pop(answer), ended
         finally:
-            with _interrupts_ignored():  # another Ctrl-C would leave a thread and its child waiting
-                if pending:  # interrupted, or failed: what is under way is not waited for
+            # Interrupted, or failed: what is under way is not waited for. Another Ctrl-C in between
+            # would leave a thread and its child waiting for each other.
+            with _interrupts_ignored() if pending else nullcontext():
+                if pending:
                     self.__exit__(None, None, None)
                 workers.shutdown(cancel_futures=True)
 
@@ -446,7 +448,9 @@ def _interrupts_held() -> Iterator[None]:
 def _interrupts_ignored() -> Iterator[None]:
     """Let Ctrl-C do nothing inside."""
     is_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, lambda *_: None) if is_main else None
+    before = signal.getsignal(signal.SIGINT) if is_main else None
+    if before is not None:  # else it was not set by Python, and could not be set again
+        signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield
     finally:

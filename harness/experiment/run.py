@@ -213,7 +213,7 @@ def fit_row(
     say : callable, optional
         Called with each sentence of the evidence for the row of a run.
     check : callable, optional
-        Called with the ratings as a training set before the fit, which an error of it prevents.
+        Called with the ratings as a training set before the fit; if it raises, nothing is fitted.
     **table : str
         ``dataset``, ``split``, ``candidates`` or ``metric``, to choose among the tables of a run.
 
@@ -249,6 +249,8 @@ def fit_row(
     >>> round(float(model.predict("1", "31").est), 3)
     3.179
     """
+    if unknown := table.keys() - {"dataset", "split", "candidates", "metric"}:
+        raise TypeError(f"fit_row() got an unexpected keyword argument {min(unknown)!r}")
     expected = folder = None
     config: Any = source
     if isinstance(source, Run):
@@ -266,7 +268,9 @@ def fit_row(
         for sentence in found.evidence:
             say(sentence)
     elif given := [key for key, value in table.items() if value is not None]:
-        raise AlgorithmError(f"{', '.join(given)}: chooses a table of a run; leave it out")
+        raise AlgorithmError(
+            f"{', '.join(given)}: only a run has tables to choose from; leave it out"
+        )
     plan = Plan.from_config(
         config,
         # Without a name the rows that are written count, not those that are added to them.

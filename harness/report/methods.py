@@ -154,10 +154,11 @@ def methods(info: RunInfo) -> Methods:
     parsed = map(metrics.parse, info.metrics)
     families = _grouped(((metric.name, metric.chosen), metric) for metric in parsed)
     libraries = (each.package for each in known_algorithms().values())
-    n_test = sum(cell.n_test for cell in info.finished)
+    estimated = [cell for cell in info.finished if cell.fit_path != OUTSIDE]
+    n_test = sum(cell.n_test for cell in estimated)
     compared = [len(each.pairs) for each in info.statistics]
     values = {
-        "n_impossible": sum(cell.n_impossible for cell in info.finished),
+        "n_impossible": sum(cell.n_impossible for cell in estimated),
         "n_test": n_test,
         "unknown": [*zip(*(each.unknown for each in info.splits if each.unknown), strict=True)],
         "n_compared": _span(compared) if compared else "",

@@ -520,7 +520,7 @@ def _of_run(run: Run, label: str | None) -> Audit:
 
 
 def _start(info: RunInfo, table: object) -> str:
-    """Return how a place in one of several tables begins; in a single one, with ''."""
+    """Return how a place in one of several tables begins; '' where there is one table."""
     return f"{', '.join(info.tables[str(table)])}: " if len(info.tables) > 1 else ""
 
 

@@ -183,7 +183,7 @@ def best(
     evidence = [*_evidence(info, table, row, label), *how]
     if config["candidates"]["kind"] != "catalogue":
         began, other = "Chosen by how it orders", "which can have another best row"
-        if algorithm is not None:
+        if algorithm is not None or table[label].notna().sum() < 2:
             began, other = "The value is of how it orders", "where other rows can be better"
         evidence.append(
             f"{began} {row.candidates} items; recommendations come from the whole catalogue, "
@@ -193,8 +193,8 @@ def best(
         evidence.append("It is not personalised: users differ only in what they have rated.")
     module, colon, _ = chosen.name.partition(":")
     if colon:
-        beside = "beside this config, or install it"
-        evidence.append(f"Its class is imported: keep the module {module} {beside}.")
+        beside = "where it is used: beside the config, or installed"
+        evidence.append(f"Its class is imported: the module {module} has to be {beside}.")
     from harness.config.load import folder_of  # with it comes Surprise, which pages do not need
 
     folder = folder_of(config, info.config_file or "", run.folder)

@@ -151,7 +151,7 @@ class DataDescription(Record):
 
 
 def _text(found: DataDescription, width: int) -> Iterator[str]:
-    """Yield the lines of a description; sentences are not broken."""
+    """Yield the lines of a description; notes are not broken."""
     yield f"{found.name}"
     yield ""
     for name, fact in found.facts().items():

@@ -254,8 +254,17 @@ def test_closed_output_is_said_and_a_pipe_that_ends_is_not():
 
 def test_an_interrupt_of_its_imports_ends_the_program_without_a_traceback(tmp_path):
     (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
-    done = program("list", "metrics", env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    env = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = program("list", "metrics", env=env)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+    closed = f"{shlex.quote(sys.executable)} -m harness list metrics 2>&-"
+    assert subprocess.run(["sh", "-c", closed], env=env, timeout=60).returncode == 130
+
+
+def test_a_file_in_place_of_the_folder_of_splits_is_said(call, tmp_path):
+    (tmp_path / "splits").touch()
+    err = call.refused("split", "small.yaml")
+    assert err == "splits: cannot be made (file exists); choose another folder\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder that is in use stays there")

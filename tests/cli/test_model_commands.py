@@ -317,7 +317,7 @@ def test_a_run_is_used_from_another_folder(call, tmp_path, monkeypatch):
     monkeypatch.chdir(there)
     assert call("recommend", "../here/runs/mine")[1] == at_home
     out = call.done("best", "../here/runs/mine", "-o", "best.yaml")
-    assert "Its class is imported: keep the module elsewhere_own beside this config, or" in out
+    assert "Its class is imported: the module elsewhere_own has to be where it is used" in out
     assert call("recommend", "best.yaml")[1] == at_home
     assert call("run", "-q", "best.yaml")[0] == 0
     for run in ("../here/runs/mine", "runs/mine", "runs/mine"):  # a run repeats itself

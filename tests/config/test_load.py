@@ -89,7 +89,10 @@ def test_a_config_without_a_name_has_that_of_its_file(tmp_path, file, name):
         ("name: ''", "config: name: found ''; "),
         ("dataset: null", "config: dataset: empty"),
         ("dataset: 5", "dataset: found 5; it must be a mapping of keys to values, or its `name` "),
-        ({"dataset": pd.DataFrame()}, "config: dataset: found a DataFrame; it must be a mapping"),
+        (
+            {"dataset": pd.DataFrame()},
+            "config: dataset: found an object of type DataFrame; it must be a",
+        ),
         ("split: [5]", "split[0]: found 5; it must be a mapping of keys to values, or its `kind`"),
         ("statistics: {margin: .nan}", "margin: found nan; it must be a finite number"),
         ("split: {kind: holdout, test_size: half}", "split.test_size: found 'half'; "),

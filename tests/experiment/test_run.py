@@ -204,8 +204,12 @@ def test_a_fault_is_found_before_anything_is_loaded():
         harness.run(SMALL, overrides="seed=3")
     with pytest.raises(ConfigError, match=r"config: found \[.*; give a path, a mapping or an Exp"):
         harness.run([SMALL])
-    with pytest.raises(AlgorithmError, match="dataset: chooses a table of a run; leave it out"):
+    with pytest.raises(
+        AlgorithmError, match="dataset: only a run has tables to choose from; leave it"
+    ):
         harness.fit_row(SMALL, "SVD", dataset="synthetic")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'data'"):
+        harness.fit_row(SMALL, "SVD", data="synthetic")
     with pytest.raises(ConfigError, match="did you mean 'n_factors'"):
         run(watch=events.append, algorithms=[{"name": "SVD", "params": {"n_factor": 2}}])
     assert events == []
