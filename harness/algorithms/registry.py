@@ -140,12 +140,9 @@ class Algorithm(ABC):
 
     @classmethod
     def parameters(cls) -> Params:
-        """Return the arguments of the constructor with their defaults."""
-        return {
-            each.name: each.default
-            for each in signature(cls.model_class).parameters.values()
-            if each.kind is not inspect.Parameter.VAR_KEYWORD and each.name != "verbose"
-        }
+        """Return what a config may set, with the defaults."""
+        known, _ = accepted(cls.model_class)
+        return {name: default for name, default in known.items() if name != "verbose"}
 
     @classmethod
     def count(cls, params: Params, name: str) -> int:
@@ -495,23 +492,31 @@ def _fault(kind: type, path: tuple[str, ...], value: object, method: object) -> 
         return ""
     if name not in OPTIONS:
         return _wrong(name, {inner[0]: value} if inner else value, allowed[name])
-    of_similarity = name == "sim_options"
-    if not inner:
-        what = "similarity" if of_similarity else "baseline"
-        return f"found {value!r}; it must be a mapping of {what} options"
-    (option,), choices = inner, [*(SIMILARITIES if of_similarity else BSL_OPTIONS)]
-    if option == ("name" if of_similarity else "method"):
-        what, given = "method", value
-        if of_similarity:
-            what, given = "similarity", str(value).lower()
-        return "" if given in choices else f"unknown {what} {value!r}; {suggestion(value, choices)}"
-    if not of_similarity and method not in choices:
+    if inner:
+        return _option_fault(name, inner[0], value, method)
+    what = "similarity" if name == "sim_options" else "baseline"
+    return f"found {value!r}; it must be a mapping of {what} options"
+
+
+def _option_fault(options: str, name: str, value: object, method: object) -> str:
+    """Return what is wrong with one of the `sim_options` or `bsl_options`."""
+    if options == "sim_options":
+        if name == "name":
+            return _unknown("similarity", value, str(value).lower(), [*SIMILARITIES])
+        known, what = SIM_OPTIONS, "similarity option"
+    elif name == "method":
+        return _unknown("method", value, value, [*BSL_OPTIONS])
+    elif method in [*BSL_OPTIONS]:  # a list, as a method may be what has no hash
+        known, what = BSL_OPTIONS[str(method)], f"option of the {method} baseline"
+    else:  # the unknown method is the fault
         return ""
-    options = SIM_OPTIONS if of_similarity else BSL_OPTIONS[str(method)]
-    if option not in options:
-        of = "similarity option" if of_similarity else f"option of the {method} baseline"
-        return f"no such {of}; {suggestion(option, options)}"
-    return _wrong(option, value, options[option])
+    if name not in known:
+        return f"no such {what}; {suggestion(name, known)}"
+    return _wrong(name, value, known[name])
+
+
+def _unknown(what: str, given: object, value: object, known: list[str]) -> str:
+    return "" if value in known else f"unknown {what} {given!r}; {suggestion(given, known)}"
 
 
 def _wrong(name: str, value: object, default: object) -> str:
