@@ -18,7 +18,7 @@ from harness.errors import ResultsError
 from harness.files import refuse_link, write_output
 from harness.lazy import pd, scipy
 from harness.report.styles import INK, MUTED, plot_style
-from harness.report.summary import Summary, sentences, shortened, summarise
+from harness.report.summary import Summary, sentences, short_names, summarise
 from harness.results.best import NOT_PERSONALISED
 from harness.results.display import decimals, frame_to_csv, plain
 from harness.results.runs import Run
@@ -220,13 +220,16 @@ class Plot(ABC):
         dpi = laid_out(axes).dpi
         gap = (high - low) * (SUBTITLE + 1.6) / (axes.get_window_extent().height / dpi * 72)
         placed = spread_positions(list(values.values()), gap, low, high)
-        beside = axes.get_yaxis_transform()
+        beside, short = (
+            axes.get_yaxis_transform(),
+            short_names(values, 22 if covered is None else 18),
+        )
         for (name, value), at in zip(values.items(), placed, strict=True):
-            text = shortened(name)
+            text = short[name]
             if covered is not None or name in out:
                 arrow = " ↓" if value < least else " ↑" if value > greatest else ""
                 same = "≈ " if covered and name in covered else ""
-                text = f"{same}{shortened(name, 18)} {self._text(value)}{arrow}"
+                text = f"{same}{text} {self._text(value)}{arrow}"
             axes.text(1.12, at, text, transform=beside, size=SUBTITLE, va="center", color=MUTED)
             axes.plot(
                 [1.01, 1.04, 1.085],
@@ -251,11 +254,13 @@ class Plot(ABC):
         axes.set_xlim(low - pad, high + pad)
         for y, (name, value) in enumerate(zip(spans, values, strict=True)):
             if name in out:
-                number, left = f"{value:.{digits}f}".replace("-", "−"), value < low
-                shown, x = (f"← {number}", 0.01) if left else (f"{number} →", 0.99)
-                place: dict[str, Any] = {"transform": axes.get_yaxis_transform()}
-                place |= {"ha": "left" if left else "right", "va": "center", "color": MUTED}
-                axes.text(x, y, shown, size=SUBTITLE, **place)
+                number, left = f"{value:.{digits}f}".replace("-", "−"), self.higher
+                shown = f"← {number}" if left else f"{number} →"
+                # Beside what of the row is within the scale.
+                x = max(spans[name][1], low - pad) if left else min(spans[name][0], high + pad)
+                place: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
+                place |= {"ha": "left" if left else "right", "color": MUTED}
+                axes.annotate(shown, (x, y), (3 if left else -3, 0), size=SUBTITLE, **place)
 
 
 def shown(size: tuple[float, float], draw: Callable[[Axes], None], ax: Axes | None) -> Axes:
@@ -319,7 +324,7 @@ def _finite(spans: Iterable[tuple[float, float]]) -> list[float]:
 
 def label_rows(axes: Axes, names: Iterable[str]) -> None:
     """Label one row for each algorithm, the first on top."""
-    labels = [shortened(name) for name in names]
+    labels = short_names(names).values()
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.45, -0.55)
     axes.grid(visible=False, axis="y")

@@ -211,6 +211,8 @@ class _Differences(Plot):
     def _select(self) -> pd.DataFrame:
         """Return each other algorithm's difference, interval, adjusted p-value and significance."""
         pairs = self.table.differences(self.label, self.summary.baseline, corrected_alone=True)
+        if len(self.table.ranked(self.label)) == 1:
+            raise self._nothing(f"{self.label} of one algorithm only; add another to the config")
         if not pairs:
             raise self._nothing(
                 f"{self.label} was not compared user by user; choose another metric"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import re
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from os.path import commonprefix
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -272,6 +274,18 @@ def shortened(name: str, width: int = 22) -> str:
     text = plain(name)
     end = (width - 1) // 2
     return text if len(text) <= width else f"{text[: width - 1 - end]}…{text[-end:]}"
+
+
+def short_names(names: Iterable[str], width: int = 22) -> dict[str, str]:
+    """Return names shortened; those that would then look alike, without what they begin with."""
+    short = {name: shortened(name, width) for name in names}
+    for text in set(short.values()):
+        alike = [name for name, shown in short.items() if shown == text]
+        if len(alike) > 1:
+            common = commonprefix(alike)  # noqa: RUF071 - then of whole words
+            start = len(re.sub(r"\w+$", "", common))
+            short |= {name: shortened(f"…{name[start:]}", width) for name in alike}
+    return short
 
 
 def seconds_text(value: float) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.report import latex, style, write_index
 from harness.report.page import linked
 from harness.report.plots import KINDS
-from harness.report.summary import shortened
+from harness.report.summary import short_names, shortened
 from harness.results.display import escape_latex, plain, to_csv, to_markdown
 from harness.results.record import RunInfo
 from harness.results.runs import Run
@@ -118,6 +118,9 @@ def test_long_names_keep_both_ends():
     name = "an algorithm with parameters that nobody can read at a glance, tuned"
     assert len(shortened(name)) == 22
     assert (shortened(name)[:5], shortened(name)[-5:]) == ("an al", "tuned")
+    alike = {name.replace("parameters", each): each for each in ("20 factors", "5 factors")}
+    for long, short in short_names(["SVD", *alike]).items():
+        assert short[:11].strip("…") in (alike.get(long, "SVD"), "5 factors ")
 
 
 def test_the_list_of_runs_escapes_what_it_shows(plain_run, tmp_path):

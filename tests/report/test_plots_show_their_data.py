@@ -17,7 +17,7 @@ from harness.errors import ResultsError
 from harness.report import plots
 from harness.report.drawing import scale_without, spread_positions
 from harness.report.styles import plot_style
-from harness.report.summary import shortened, summarise
+from harness.report.summary import short_names, summarise
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 
@@ -142,6 +142,7 @@ def test_spread_shows_every_cell(nasty, table):
             "ndcg@10 was not compared user by user",
         ),
         ("nasty", lambda run: plots.ndcg_over_k(run, "rmse"), "rmse at one rank only; add another"),
+        ("alone", plots.differences, "ndcg@10 of one algorithm only; add another to the config"),
         ("plain_run", plots.spread, "one fold and one seed"),
         ("plain_run", plots.ndcg_over_k, "at one rank only; add another to the config"),
     ],
@@ -149,6 +150,11 @@ def test_spread_shows_every_cell(nasty, table):
 def test_what_is_not_there_is_named(request, run, show, message):
     with pytest.raises(ResultsError, match=message):
         show(request.getfixturevalue(run))
+
+
+@pytest.fixture
+def alone():
+    return run_of(1, False)
 
 
 @cache
@@ -204,7 +210,14 @@ def test_baselines_that_squeeze_the_others_are_left_out_with_their_value():
     axes = drawn("differences", summarise(run, baseline="SVD"))
     low, high = axes.get_xlim()
     assert -0.4 < low < 0 <= high
-    assert "← −0.500" in {text.get_text()[:8] for text in axes.texts}
+    (text,) = (text for text in axes.texts if text.get_text().startswith("← −0.500"))
+    assert text.xy[0] == low  # nothing of the row is within the scale
+    for entry in run.info.statistics:
+        for pair in entry.pairs:
+            if "Random" in (pair.first, pair.second):
+                pair.low, pair.high = sorted((2 * pair.difference, 0.0))
+    (text,) = drawn("differences", summarise(run, baseline="SVD")).texts
+    assert (text.get_text()[:8], text.xy[0]) == ("← −0.500", 0)  # beside the end of its interval
 
 
 def test_a_baseline_that_leads_is_never_left_out():
@@ -259,7 +272,7 @@ def test_rows_are_named_in_the_order_of_their_marks(nasty, kind):
         means = data_behind(nasty, kind).groupby("algorithm")["value"].mean()
         names = means.sort_values(ascending=False).index
     labels = [text.get_text() for text in drawn(kind, nasty).get_yticklabels()]
-    assert labels == [shortened(name) for name in names]
+    assert labels == [*short_names(names).values()]
 
 
 def test_a_plot_in_a_notebook_gets_a_figure_of_its_own(nasty):
