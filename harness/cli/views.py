@@ -68,14 +68,14 @@ def report(
 
 
 def _page_path(output: Path | None, default: Path) -> Path:
-    """Return where a page goes; a name of another format is refused."""
+    """Return where a page goes; the ending of another format is refused."""
     from harness.files import refuse_link
 
     if output is None:
         return refuse_link(default)
-    if form := ENDINGS.get(output.suffix.lower()):
+    if output.suffix.lower() not in ("", ".html", ".htm"):
         page = output.with_suffix(".html").name
-        raise ResultsError(f"{output}: the page is HTML, not {form}; call it {page}")
+        raise ResultsError(f"{output}: the page is HTML; call it {page}")
     return output
 
 
@@ -122,6 +122,9 @@ def plot(
     from harness.report.summary import summarise
 
     summary = summarise(join(options.opened(runs, results), anyway=anyway), baseline=baseline)
+    if output and output.suffix.lower() in (".svg", ".png", ".pdf") and not output.is_dir():
+        advice = "name a folder, and use --format svg or png"
+        raise ResultsError(f"{output}: plots are files in a folder; {advice}")
     folder = output or (summary.run.folder or results) / "plots"
     label = summary.metric(metric)
     numbers = range(1, len(summary.tables) + 1) if place is None else [place]

@@ -194,10 +194,19 @@ def test_a_file_that_exists_is_replaced_with_force_alone(call, command):
     assert path.read_bytes() not in (b"", b"mine")
 
 
-@pytest.mark.parametrize("command", ["report one", "compare one two"])
-def test_a_page_is_not_written_into_a_file_of_another_format(call, command):
-    err = call.refused(*command.split(), "-o", "a.md")
-    assert err == "a.md: the page is HTML, not markdown; call it a.html\n"
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("report one -o a.md", "the page is HTML; call it a.html"),
+        ("compare one two -o a.txt", "the page is HTML; call it a.html"),
+        (
+            "plot one -o a.png",
+            "plots are files in a folder; name a folder, and use --format svg or png",
+        ),
+    ],
+)
+def test_pages_and_plots_are_not_written_into_a_file_of_another_format(call, command, message):
+    assert call.refused(*command.split()) == f"{command.split()[-1]}: {message}\n"
 
 
 def test_plots_in_a_folder_that_is_named_are_replaced_with_force_alone(call, tmp_path):
