@@ -132,7 +132,7 @@ def evaluates(path: Path) -> bool:
         names = {*pq.read_schema(path).names}
     if "rating" not in names and {*CELL, *OUTPUTS[LISTS_FILE]} <= names:
         raise MetricError(
-            f"{path}: has the lists of a run, without ratings; evaluate the run, whose "
+            f"{path}: has the lists of a run, without ratings; name the run's folder, whose "
             f"{ESTIMATES_FILE} has the rank of every test rating"
         )
     return {*CELL, *OUTPUTS[ESTIMATES_FILE]} <= names

@@ -187,7 +187,7 @@ def test_lists_of_another_program_are_cut_at_the_least_estimate(cli, tmp_path):
         ({"tie_high": 99}, [], "ranks, ties and lengths of lists contradict each other"),
         ("scores", [], "KNNBasic: rmse is 1."),
         ("apart", [], "the rows of a cell are apart; sort them by row"),
-        ("lists", [], "lists.parquet: has the lists of a run, without ratings; evaluate the run"),
+        ("lists", [], "lists.parquet: has the lists of a run, without ratings; name the run's"),
         ("no metrics", [], "give --metrics LABELS; or --against RUN"),
     ],
 )
