@@ -178,10 +178,10 @@ def _text(found: DataDescription, width: int) -> Iterator[str]:
         yield ""
         folds = f"first of {split.n_folds} folds: " if split.n_folds > 1 else ""
         yield f"{split.name}"
-        yield f"  {folds}{split.n_train:,} training and {split.n_test:,} test ratings"
+        yield f"  {folds}{split.n_train:,} training and {counted(split.n_test, 'test rating')}"
         yield (
-            f"  {split.n_users:,} test users, {split.unknown_users:.1%} of them unknown; items "
-            f"unknown in {split.unknown_items:.1%} of the test"
+            f"  {counted(split.n_users, 'test user')}, {split.unknown_users:.1%} of them unknown; "
+            f"items unknown in {split.unknown_items:.1%} of the test"
         )
         short = ", ".join(f"{share:.0%} at most {k}" for k, share in split.short.items())
         yield f"  test ratings a user: median {split.per_user['median']:g}; {short}"

@@ -107,6 +107,13 @@ def test_data_that_a_split_cannot_divide_are_named(tmp_path, rows, split, messag
         harness.describe({"dataset": str(tmp_path / "r.csv")})
 
 
+def test_one_of_everything_is_counted_in_words():
+    frame = pd.DataFrame({"user": ["u", "u"], "item": ["x", "y"], "rating": [4, 5]})
+    config = CONFIG | {"split": {"kind": "holdout", "test_size": 1}}
+    text = str(harness.describe(config, ratings=frame)[0])
+    assert "1 training and 1 test rating\n  1 test user, 0.0% of them" in text
+
+
 def test_unknown_users_and_items_are_counted_and_warned_of(tmp_path):
     rows = [(f"u{u}", f"i{i}", (u + i) % 5 + 1, 1000 * u + i) for u in range(20) for i in range(8)]
     frame = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"])
