@@ -178,7 +178,10 @@ def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
     if len(values) > MOST_VALUES:
         (counts, values), digits = np.histogram(ratings, bins=10), 4
     # As many digits as distinguish the values: 17 do for any two numbers.
-    shown = ([f"{value:.{n}g}" for value in values] for n in range(digits, 18))
+    # Where four do, a whole number below a million still needs no exponent.
+    shown = (
+        [f"{float(f'{value:.{n}g}'):.{max(n, 6)}g}" for value in values] for n in range(digits, 18)
+    )
     names = next(each for each in shown if len({*each}) == len(each))
     if len(names) > len(counts):
         names = [f"{a} to {b}" for a, b in pairwise(names)]

@@ -260,7 +260,7 @@ class Plot(ABC):
                 x = max(spans[name][1], low - pad) if left else min(spans[name][0], high + pad)
                 place: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
                 place |= {"ha": "left" if left else "right", "color": MUTED}
-                axes.annotate(shown, (x, y), (3 if left else -3, 0), size=SUBTITLE, **place)
+                axes.annotate(shown, (x, y), (5 if left else -5, 0), size=SUBTITLE, **place)
 
 
 def shown(size: tuple[float, float], draw: Callable[[Axes], None], ax: Axes | None) -> Axes:

@@ -178,16 +178,19 @@ def test_training_after_test_is_warned_of(tmp_path):
     assert any("every training rating is later" in each for each in found.warnings)
 
 
-@pytest.mark.parametrize(("ratings", "n"), [("random", 10), (50, 10), (20, 20)])
+@pytest.mark.parametrize(("ratings", "n"), [("random", 10), ("counts", 10), (50, 10), (20, 20)])
 def test_many_different_ratings_get_intervals_and_those_of_many_digits_all_of_them(ratings, n):
     rng = np.random.default_rng(0)
     rows = {"user": rng.permutation(400) // 20, "item": range(400), "rating": rng.random(400)}
-    if ratings != "random":
+    if ratings == "counts":
+        rows["rating"] = 100 * np.arange(1, 401)
+    elif ratings != "random":
         rows["rating"] = 1_000_001 + np.arange(400) % ratings
     (found,) = harness.describe(harness.load(pd.DataFrame(rows)))
     assert len(found.histogram) == n
     assert sum(found.histogram.values()) == 400
-    assert ratings == "random" or "1000001 to 10000" in found.facts()["scale"]
+    assert "e+" not in " ".join(found.histogram)
+    assert isinstance(ratings, str) or "1000001 to 10000" in found.facts()["scale"]
 
 
 def test_the_command_prints_text_and_json(cli, tmp_path, monkeypatch):
