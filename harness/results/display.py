@@ -47,7 +47,7 @@ def plain(text: object) -> str:
 
 def escape_markdown(text: object) -> str:
     """Return text escaped for Markdown."""
-    shown = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(str(text).split()))
+    shown = re.sub(r"([\\`*_{}\[\]<>|#$])", r"\\\1", " ".join(str(text).split()))
     return shown.replace("&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 

@@ -68,6 +68,7 @@ def test_tables_escape_names_each_in_its_way(nasty):
     assert HOSTILE in [row["algorithm"] for row in rows]
     text = to_markdown(nasty.info)
     assert "<" not in text
+    assert not re.search(r"(?<!\\)[$]", text)  # GitHub reads $x$ as a formula
     lengths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if "|" in line}
     assert len(lengths) == 1
     name = next(line for line in latex(nasty).splitlines() if "script" in line).split(" & 0.")[0]
