@@ -57,7 +57,7 @@ OUTPUTS: dict[str, dict[str, Kind]] = {
 """Files that a run has where its config asks for them: their columns beside those of the cell."""
 TABLE_FILES = {"table.csv", "bounds.csv", "table.md"}
 WRITTEN = {RUN_FILE, USERS_FILE, TRIALS_FILE, *OUTPUTS, *TABLE_FILES, *GROUPS_FILES, *DERIVED}
-"""A folder with nothing else is a run's, even if its ``run.json`` is damaged."""
+"""A folder with ``run.json`` and nothing else but these is a run's, even if that is damaged."""
 
 SHARE_OF_MEMORY = 0.5
 BYTES_PER_VALUE = 16
@@ -541,7 +541,8 @@ def check_replaceable(folder: Path, advice: str = "") -> None:
     known = WRITTEN | {"plots"}
     if not folder.exists():
         return
-    if folder.is_dir() and known.issuperset(each.name for each in folder.iterdir()):
+    names = {each.name for each in folder.iterdir()} if folder.is_dir() else known
+    if folder.is_dir() and (not names or RUN_FILE in names <= known):
         return
     if "schema_version" not in _description(folder):
         advice = advice or "give the run another name, or use --results DIR"

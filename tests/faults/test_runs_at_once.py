@@ -144,11 +144,19 @@ def test_what_a_person_put_into_a_runs_folder_stays_and_old_results_go(tmp_path)
     assert (folder / "notes" / "mine.txt").read_text() == "keep"
 
 
-@pytest.mark.parametrize("own", [{}, {"run.json": "{}"}, {"run.json": "no JSON"}])
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"main.py": "print()"},
+        {"main.py": "print()", "run.json": "{}"},
+        {"main.py": "print()", "run.json": "no JSON"},
+        {"table.csv": "of another program"},
+    ],
+)
 def test_a_folder_that_no_run_was_written_into_is_refused_and_left_as_it_is(tmp_path, own):
     folder = tmp_path / "src"
     folder.mkdir()
-    for name, text in {"main.py": "print()", **own}.items():
+    for name, text in own.items():
         (folder / name).write_text(text)
     before = {each.name: each.read_bytes() for each in folder.iterdir()}
     with pytest.raises(ResultsError, match=r"src: has files, and no run .* use --results"):
