@@ -136,6 +136,12 @@ class TextFormat:
     form: str = ""
     layout: Layout | None = None
 
+    def advice(self, encoding: str = "latin-1") -> str:
+        """Return what to do about another encoding; of ratings and features a config names it."""
+        is_named = self.roles is RATINGS or not self.roles.usual
+        name = f", or name its encoding, as encoding: {encoding}"
+        return "save the file as UTF-8" + name * is_named
+
 
 class Layout(NamedTuple):
     """How a text is laid out: separator, header, fields in a line, position of each role."""
@@ -167,7 +173,8 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
     separator = known.separator or separator_of(first, known)
     fields = [legible(name.strip()) for name in split_line(first, separator)]
     if len(fields) < roles.least:
-        if "rating" in roles.required and not roles.strict:
+        needs_ratings = "rating" in roles.required and not roles.strict
+        if needs_ratings and not roles.positions(fields, "rating"):
             _refuse_without_ratings(fields, where)
         needed = joined(roles.required) or "columns"
         raise DataError(
@@ -196,7 +203,7 @@ def header_and_columns(
         marks = [mark.replace(",", ".") for mark in fields[place : place + 1]]
         if not header and not all(map(is_number, marks or [""])):
             header = True
-            where += ": a header, it seems, as it has no rating" * bool(marks)
+            where += "".join(f": a header, it seems, as {mark!r} is no number" for mark in marks)
     if header:
         return True, find_columns(fields, known.columns, where, roles)
     if by_name:
@@ -265,10 +272,12 @@ def find_columns(
             continue
         positions = roles.positions(names, role)
         if len(positions) > 1:
-            both = joined(repr(names[position]) for position in positions[:2])
-            named_there = f", or name one under columns, as columns: {{{role}: …}}"
-            instead = named_there if roles is RATINGS else ""  # others have no key `columns`
-            raise DataError(f"{where}: both {both} may be the {role}; rename one{instead}")
+            one, other = (names[position] for position in positions[:2])
+            instead = f", or name one under columns, as columns: {{{role}: …}}"
+            instead *= roles is RATINGS and one != other  # others have no key `columns`
+            raise DataError(
+                f"{where}: both {one!r} and {other!r} may be the {role}; rename one{instead}"
+            )
         if positions:
             found[role] = positions[0]
         elif role not in roles.optional:
@@ -276,12 +285,11 @@ def find_columns(
     if lacking:
         if roles is RATINGS and "rating" in lacking and len(names) - len(found) < len(lacking):
             _refuse_without_ratings(names, where)
-        them = "it" if len(lacking) == 1 else "them"
-        advice = f"call {them} {joined(lacking)}"
-        if roles is not RATINGS:
-            advice = f"add {them}, or {advice}"
-        else:
-            advice += f", or name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
+        them, columns = ("it", "column") if len(lacking) == 1 else ("them", "columns")
+        instead = f"add {them}"
+        if roles is RATINGS:
+            instead = f"name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
+        advice = f"call the {columns} {joined(lacking)}, or {instead}"
         absent = joined(f"the {role}" for role in lacking)
         there = listed([name[:30] for name in names], 10) or "no names"
         raise DataError(f"{where}: no column for {absent} among {there}; {advice}")

@@ -13,7 +13,7 @@ import io
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
@@ -30,7 +30,6 @@ from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.download import Progress, Watched
 from harness.datasets.layout import (
     LONGEST_LINE,
-    Kind,
     Layout,
     TextFormat,
     find_columns,
@@ -126,12 +125,12 @@ def read_text(stream: io.BufferedReader, known: TextFormat, where: str) -> Table
     Faults of single rows are in the table. Raised with file and line are: no rows, a missing
     column, an encoding that does not fit, a line that never ends.
     """
-    blocks = _blocks(stream, known.encoding, where)
+    blocks = _blocks(stream, known, where)
     line, first, body = _first_line(blocks, where)
     layout = known.layout or lay_out(first, known, f"{where}:{line}")
     if layout.header:
         line, body = line + 1, body.partition("\n")[2]
-    rows = _Rows(layout, known.roles.kinds, line)
+    rows = _Rows(layout, known, line)
     for block in chain([body], blocks):
         if not rows.add_block(block):
             rows.add_records(block, blocks)
@@ -144,7 +143,7 @@ def read_sample(
     stream: io.BufferedReader, known: TextFormat, where: str, n_rows: int = 1
 ) -> tuple[str, list[list[str]]]:
     """Return the separator of a text and the fields of its first lines, the header among them."""
-    _, first, body = _first_line(_blocks(stream, known.encoding, where), where)
+    _, first, body = _first_line(_blocks(stream, known, where), where)
     separator = known.separator or separator_of(first, known)
     found = (split_line(line, separator) for line in body[: 4 * LONGEST_LINE].split("\n") if line)
     return separator, [[legible(name.strip()) for name in row] for row in islice(found, n_rows)]
@@ -162,15 +161,14 @@ def unmarked_encoding(start: bytes) -> str | None:
     return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
 
 
-def _blocks(stream: io.BufferedReader, encoding: str | None, where: str) -> Iterator[str]:
+def _blocks(stream: io.BufferedReader, known: TextFormat, where: str) -> Iterator[str]:
     r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates."""
-    start = stream.peek(4)[:4]
+    start, encoding = stream.peek(4)[:4], known.encoding
     if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
     elif encoding in (None, "utf-8", "utf-16") and (unmarked := unmarked_encoding(start)):
         raise DataError(
-            f"{where}: UTF-16 without a byte order mark, it seems; "
-            f"name its encoding, as encoding: {unmarked}"
+            f"{where}: UTF-16 without a byte order mark, it seems; {known.advice(unmarked)}"
         )
     encoding = encoding or "utf-8"
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
@@ -188,7 +186,7 @@ def _blocks(stream: io.BufferedReader, encoding: str | None, where: str) -> Iter
             yield block.removeprefix(mark)
             mark = ""
     except UnicodeError as error:
-        raise DataError(f"{where}: not {encoding} ({error}); name its encoding") from None
+        raise DataError(f"{where}: not {encoding} ({error}); {known.advice()}") from None
     finally:
         if not stream.closed:
             text.detach()  # the stream is closed by its owner
@@ -214,8 +212,9 @@ def _first_line(blocks: Iterator[str], where: str) -> tuple[int, str, str]:
 class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
-    def __init__(self, layout: Layout, kinds: Mapping[str, Kind], line: int) -> None:
-        self.layout, self.kinds, self.line = layout, kinds, line
+    def __init__(self, layout: Layout, known: TextFormat, line: int) -> None:
+        self.layout, self.kinds, self.line = layout, known.roles.kinds, line
+        self.advice = known.advice()
         self.n_rows = 0
         self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
         self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each
@@ -311,10 +310,7 @@ class _Rows:
         """Return what is wrong with the first field that is read and holds bytes outside UTF-8."""
         for role, place in self.layout.columns.items():
             if _NO_UTF_8.search(fields[place]):
-                return (
-                    f"the {role} is not UTF-8; save the file as UTF-8, "
-                    "or name its encoding, as encoding: latin-1"
-                )
+                return f"the {role} is not UTF-8; {self.advice}"
         return ""
 
     def table(self, where: str, decimal: str) -> Table:

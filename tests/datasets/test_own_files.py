@@ -114,8 +114,10 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv", "7/3,5\n1/3,5\n", r"a\.csv:1: 2 fields separated by ',', but user, item and rat"),
         ("a.csv", "1,2\n1,3\n", r"a\.csv:1: no column of ratings beside 1 and 2; add one, of 1s"),
         ("a.csv", "user,item,date\n1,3,4\n", r"a\.csv:1: .*beside user, item and date; a"),
+        ("a.csv", "user,rating\n1,3\n", r"a\.csv:1: 2 fields separated by ',', but user, item and"),
+        ("a.csv", "user,user,item,rating\n1,2,3,4\n", r"a\.csv:1: both 'user' .*; rename one$"),
         ("a.csv", "only\n", r"a\.csv:1: 1 field separated by 'whitespace'"),
-        ("a.csv", "user,uid,rating\n1,1,1\n", r"a\.csv:1: a header, .*the item .*; call it item, "),
+        ("a.csv", "user,uid,rating\n1,1,1\n", r"a\.csv:1: a header.*'rating' is no.*column item, "),
         ("a.csv", "user,item,date,rating\na,b,soon,1\n", r"a\.csv:2: the timestamp 'soon'"),
         ("a.dat", "1::1::1\n1:1::1\n", r"a\.dat:2: 2 fields where the first line has 3, separated"),
         ("a.dat", "1::1::1\n1::\x1f2::1\n", r"a\.dat:2: a control character \(0x1f\); remove it"),
@@ -140,7 +142,7 @@ def test_a_fault_is_named_with_file_and_line(load, name, content, message):
         ("a,b,c\n1,2,3\n", {"columns": {"user": "A"}}, r"no column 'A' for the user; did you mean"),
         ("1,2,3\n", {"header": False, "columns": {"user": "a"}}, r"names but the file no header"),
         ("user;item;rating\n1;2;1.234,5\n", {"decimal": ","}, "the rating '1.234,5' is not a n"),
-        ("\xe9,2,3\n", {"encoding": "utf-16"}, r"a\.csv: not utf-16 .*; name its encoding"),
+        ("\xe9,2,3\n", {"encoding": "utf-16"}, r"a\.csv: not utf-16 .*or name its encoding"),
     ],
 )
 def test_what_the_config_says_is_held_against_the_file(load, content, keys, message):

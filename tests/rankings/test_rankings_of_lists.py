@@ -181,7 +181,7 @@ def test_recommendations_with_ranks_and_a_truth_without_ratings(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "user,est\n1,2\n", "a.csv:1: no column for the rating among user, est; add it"),
+        ("a.csv", "user,est\n1,2\n", "a.csv:1: no column for the rating among user, est; call the"),
         ("a.csv", "est,rating\n1,2\n", "a.csv:1: no column for the user among est, rating"),
         ("a.csv", "user,uid,est,rating\n1,1,1,2\n", "both 'user' and 'uid' may be the user"),
         (

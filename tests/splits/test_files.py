@@ -89,7 +89,8 @@ PAIRS, COLUMN = Predefined(test="x.test"), Predefined(file="x.test")
             "user,item\n1,1\n",
             r"x.test:1: no column of ratings beside user and item; add one",
         ),
-        (PAIRS, "who,item,rating\n1,1,2\n", r"x.test:1: .*no column for the user .*call it user$"),
+        (PAIRS, "who,item,rating\n1,1,2\n", r"x.test:1: .* for the user .*column user, or add it$"),
+        (PAIRS, "user,item,rating\n\udce9,1,2\n", r"x.test:2: .*; save the file as UTF-8$"),
         (
             PAIRS,
             "user;item;rating\n1;1;2,5\n",
@@ -108,7 +109,7 @@ PAIRS, COLUMN = Predefined(test="x.test"), Predefined(file="x.test")
     ],
 )
 def test_files_that_do_not_fit_the_data_are_refused(section, text, message, folder):
-    (folder / "x.test").write_text(text)
+    (folder / "x.test").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises((DataError, SplitError), match=message):
         make(section, RATINGS, seed=0, base=folder)
 
