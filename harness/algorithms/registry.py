@@ -56,6 +56,8 @@ LEAST: Mapping[str, float] = {
 }
 """The least legal value; Surprise itself fails late or divides by zero below it. Where it is an
 integer, the parameter is a count; others are numbers, even if Surprise's default is an integer."""
+MOST_EPOCHS = 1_000_000
+"""Of a config or a saved model: with more, even one user's ratings would take for ever."""
 SIMILARITIES = ("cosine", "msd", "pearson", "pearson_baseline")
 OPTIONS = ("sim_options", "bsl_options")
 SIM_OPTIONS: Params = {"name": "msd", "user_based": True, "min_support": 1, "shrinkage": 100.0}
@@ -255,8 +257,13 @@ def is_ordinary(name: str, value: object) -> bool:
     if name in ("random_state", "min_rating"):  # a generator, or none, is as good as a number
         return True
     if isinstance(LEAST.get(name), int):
-        return isinstance(value, Integral) and abs(int(value)) < 2**31
+        return isinstance(value, Integral) and abs(int(value)) <= _most(name)
     return isinstance(value, Real | np.bool_)
+
+
+def _most(name: str) -> int:
+    """Return the greatest value of a number that Surprise or a loop takes."""
+    return MOST_EPOCHS if name == "n_epochs" else 2**31 - 1
 
 
 @cache
@@ -531,7 +538,7 @@ def _wrong(name: str, value: object, default: object) -> str:
         return f"found {value!r}; it must be a {'whole ' * whole}number"
     if isinstance(value, float) and not math.isfinite(value):
         return f"found {value!r}; it must be finite"
-    if abs(value) >= 2**31 and name != "random_state":
+    if abs(value) > _most(name) and name != "random_state":
         return f"found {value!r}; it is larger than any sensible setting"
     if least is not None and value < least:
         return f"found {value!r}; it must be {least:g} or more"

@@ -282,20 +282,23 @@ def evaluate(
         if per_user is not None:
             write_output(per_user, frame_to_csv(row.users))
         return 0
+    resolved = [path.resolve() for path in files]
+    for path, place in zip(files, resolved, strict=True):
+        if path is not (same := files[resolved.index(place)]):
+            raise click.UsageError(f"{path}: is the same file as {same}; remove one of them")
     runs = {
         path: options.opened((str(path),), results)[0] for path in files if is_run(path, results)
     }
     if name is not None or output is not None or form != "text":
         raise click.UsageError("--name, --output, --format: need --against RUN; add it")
-    if labels is None and len(runs) < len({*files}):
+    if labels is None and len(runs) < len(files):
         raise click.UsageError("give --metrics LABELS; or --against RUN")
     if runs and (truth or training):
         raise click.UsageError("--truth, --training: a run has its own; leave them out")
     labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
     wanted = harness.metrics.parse_many(labels or labels_of_runs)
-    given = [*dict.fromkeys(files)]
-    names = distinct_names([path.name for path in given], [{"path": str(path)} for path in given])
-    shown = dict(zip(given, names, strict=True))
+    names = distinct_names([path.name for path in files], [{"path": str(path)} for path in files])
+    shown = dict(zip(files, names, strict=True))
     found = Found([], [], [])
     for each in wanted if labels is None else ():
         if each.needs_items:

@@ -172,6 +172,22 @@ def test_a_file_of_another_version_or_kind_is_refused_with_advice(parts, tmp_pat
             harness.load_model(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("SVD", {"n_epochs": 10**9}),
+        ("KNNBaseline", {"bsl_options": {"dict": {"method": "als", "n_epochs": 10**9}}}),
+    ],
+)
+def test_epochs_for_which_nobody_would_wait_are_refused(name, changed, parts, tmp_path):
+    header, arrays = parts[name]
+    path = pack(tmp_path / "m.zip", header, arrays)
+    assert harness.load_model(path)
+    attributes = {"attributes": header["attributes"] | changed}
+    with pytest.raises(AlgorithmError, match=f"saved model: {next(iter(changed))} has another"):
+        harness.load_model(pack(path, header | attributes, arrays))
+
+
 def test_every_flipped_byte_is_found(data, tmp_path):
     path = tmp_path / "model.zip"
     harness.save_model(harness.fit(surprise.BaselineOnly(verbose=False), data), path)

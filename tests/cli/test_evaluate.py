@@ -64,6 +64,15 @@ def test_a_file_that_cannot_be_scored_says_why(call, tmp_path, text, labels, mes
     assert err.count("\n") == max(1, message.count("\n"))
 
 
+def test_a_file_that_is_given_twice_is_refused(call, tmp_path):
+    (tmp_path / "p.csv").write_text(HEAD + "1,2,3,3\n")
+    (tmp_path / "q").mkdir()
+    for other in ("p.csv", "q/../p.csv"):
+        code, out, err = call("evaluate", "p.csv", other, "--metrics", "ndcg@5")
+        assert (code, out) == (2, "")
+        assert f"{other}: is the same file as p.csv; remove one of them" in err
+
+
 def test_users_01_and_1_are_two(call, tmp_path):
     tables = []
     for one, other in (("01", "1"), ("x", "y")):
