@@ -143,8 +143,8 @@ class DataDescription(Record):
         return json.dumps(self.model_dump(), indent=1)
 
     def text(self, width: int = WIDTH) -> str:
-        """Return everything as text, its tables and bars no wider than a width."""
-        return "\n".join(_text(self, width))
+        """Return everything as text, its tables and bars no wider than a width, if they can be."""
+        return "\n".join(_text(self, max(1, width)))
 
     def __str__(self) -> str:
         return self.text()

@@ -73,6 +73,7 @@ def test_splits_are_those_of_the_run():
     assert max(map(len, narrow.splitlines())) <= 40
     for name, n in found.per_user.items():
         assert re.search(rf"^{name} +{n:,.0f} +{found.per_item[name]:,.0f}$", narrow, re.M)
+    assert found.text(0) == found.text(1)
 
 
 @pytest.mark.long

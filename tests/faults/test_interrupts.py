@@ -8,6 +8,7 @@ import time
 import psutil
 import pytest
 
+from harness.experiment.pool import _interrupts_ignored
 from harness.results.store import CellStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
@@ -28,6 +29,15 @@ def is_alive(process):
         return process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def test_an_interrupt_is_ignored_where_it_has_to_be_and_heeded_afterwards():
+    before = signal.getsignal(signal.SIGINT)
+    with _interrupts_ignored():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 @pytest.fixture
