@@ -196,7 +196,7 @@ class Sampled(CandidatesSection):
 
     kind: Literal["sampled"] = "sampled"
     """Rank the test ratings and `n` items that the user has not rated."""
-    n: int = Field(default=100, ge=1)
+    n: int = Field(default=100, ge=1, le=2**31 - 1)
     """How many unrated items each user gets; fewer if the catalogue has fewer."""
     least_estimate: LeastEstimate = None
     unknown_users: UnknownUsers = "keep"

@@ -110,6 +110,7 @@ def test_a_config_without_a_name_has_that_of_its_file(tmp_path, file, name):
         ("tuning: {metric: ndgc@10}", "tuning.metric: ndgc@10: unknown metric"),
         ("tuning: {metric: item_coverage@10}", "does not measure accuracy"),
         ("tuning: {seconds: .inf}", "tuning.seconds: found inf"),
+        ("candidates: {kind: sampled, n: 100000000000000000000}", "candidates.n: found 1000000"),
         ("split: {kind: repeated-kfold, n_repeats: 1000000000}", "n_repeats: found 1000000000"),
         ("split: {kind: kfold, n_splits: 1000000000}", "n_splits: found 1000000000"),
         ("split: {kind: kfold, n_splits: 1}", "n_splits: found 1; it must be"),
