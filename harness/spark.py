@@ -221,7 +221,7 @@ def _check_columns(df: DataFrame, user: str, estimate: str, rating: str) -> Data
         if name not in fields:
             raise MetricError(
                 f"spark: the frame has no column {name!r}; {suggestion(name, fields)} "
-                f"Rename it, or say which it is: evaluate(df, metrics, {role}=...)"
+                f"(rename it, or say which it is: evaluate(df, metrics, {role}=...))"
             )
     for role in ("estimate", "rating"):
         kind = fields[roles[role]]

@@ -240,11 +240,11 @@ class LibraryModel(Preferring):
                     process.kill()
             errors.seek(0)
             said = [line.strip() for line in errors.read().splitlines() if line.strip()]
+        what = "`params` and `python`" if self.python else "`params`"
+        todo = f"check {what}, or leave the row out"
         if code:
-            raise AlgorithmError(
-                f"{self.name}: {self._known.title} failed ({(said or ['no message'])[-1][:300]}); "
-                "check `params`, or leave the row out"
-            )
+            reason = (said or ["no message"])[-1][:300]
+            raise AlgorithmError(f"{self.name}: {self._known.title} failed ({reason}); {todo}")
         result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
         scores = np.load(folder / "scores.npy", allow_pickle=False)
         shape = (columns.n_users, columns.n_items)
@@ -254,7 +254,9 @@ class LibraryModel(Preferring):
                 "check the runner of the library"
             )
         if np.isnan(scores).all():
-            raise AlgorithmError(f"{self.name}: {self._known.title} gave no score at all (NaN)")
+            raise AlgorithmError(
+                f"{self.name}: {self._known.title} gave no score at all (NaN); {todo}"
+            )
         return result, scores
 
     def estimate(self, u: int | str, i: int | str) -> float:

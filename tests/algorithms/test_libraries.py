@@ -115,7 +115,15 @@ def test_an_interpreter_may_be_in_the_home_folder(toy, tmp_path, monkeypatch):
     [
         ({"fails": True}, r"toy/Stars: Toy failed \(ValueError: no luck today\); check `params`"),
         ({"scale": 1e400}, "not of this training set, or not finite"),
-        ({"none": [[u, i] for u in range(3) for i in range(3)]}, r"gave no score at all \(NaN\)"),
+        (
+            {"none": [[u, i] for u in range(3) for i in range(3)]},
+            r"gave no score at all \(NaN\); check `params`",
+        ),
+        pytest.param(
+            {"python": "false"},
+            r"failed \(no message\); check `params` and `python`, or leave",
+            marks=pytest.mark.skipif(sys.platform == "win32", reason="false is a POSIX command"),
+        ),
     ],
 )
 def test_a_library_that_fails_says_why(toy, params, message):

@@ -4,7 +4,9 @@ import json
 import re
 import socket
 import sys
+import threading
 import time
+from contextlib import suppress
 from importlib.metadata import version
 
 import numpy as np
@@ -104,14 +106,24 @@ def test_threads_of_a_worker_are_cells_at_a_time_and_each_cell_has_its_own(
 
 
 def test_an_address_where_no_scheduler_listens_is_an_error_within_ten_seconds():
-    with socket.socket() as silent, socket.socket() as free:
-        for each in (silent, free):
+    with socket.socket() as silent, socket.socket() as free, socket.socket() as ssh:
+        for each in (silent, free, ssh):
             each.bind(("127.0.0.1", 0))
         silent.listen()
-        no_scheduler, free_port = (f"127.0.0.1:{s.getsockname()[1]}" for s in (silent, free))
+        ssh.listen()
+
+        def greet() -> None:
+            with suppress(OSError), ssh.accept()[0] as caller:
+                caller.sendall(b"SSH-2.0-OpenSSH_9.0\r\n")
+                caller.recv(1000)
+
+        threading.Thread(target=greet).start()
+        no_scheduler, free_port, other = (
+            f"127.0.0.1:{each.getsockname()[1]}" for each in (silent, free, ssh)
+        )
         free.close()
         begun = time.monotonic()
-        addresses = [f"tcp://{free_port}", no_scheduler, "tcp://nowhere.invalid:8786"]
+        addresses = [f"tcp://{free_port}", no_scheduler, other, "tcp://nowhere.invalid:8786"]
         runs = {each: Running(config_on(each)) for each in [*addresses, "http://x:1"]}
         for address, running in runs.items():
             message = rf"no Dask scheduler answers at {address}.*start one with `dask scheduler`"
