@@ -276,9 +276,11 @@ def evaluate(
         opened = options.opened((against,), results)
         row = exchange.against(opened[0], files, name or files[0].stem)
         joined = join([*opened, row])
+        # Before anything is printed: a reader of the table, as `head`, may close the output.
+        folder = exchange.write(joined, output) if output is not None else None
         print_run(joined, form)
-        if output is not None:
-            say(f"\nwritten to {exchange.write(joined, output)}")
+        if folder is not None:
+            say(f"\nwritten to {folder}")
         if per_user is not None:
             write_output(per_user, frame_to_csv(row.users))
         return 0
