@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, Union, get_args
 
+import numpy as np
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -82,7 +84,7 @@ S = TypeVar("S", bound=Section)
 def validated(section: type[S], given: object, where: str) -> S:
     """Return a section of plain data that belong to no config, or raise a DataError."""
     try:
-        return section.model_validate(given)
+        return section.model_validate(plain_data(given))
     except ValidationError as error:
         lines = []
         for each in error.errors():
@@ -90,6 +92,18 @@ def validated(section: type[S], given: object, where: str) -> S:
             path = dotted((*located(given, each["loc"]), *missing))
             lines.append(": ".join(filter(None, (where, path, explained(each, section)))))
         raise DataError("\n".join(dict.fromkeys(lines))) from None
+
+
+def plain_data(given: object) -> object:
+    """Return a copy of Python data, with NumPy's numbers and arrays as Python's."""
+    if isinstance(given, np.generic | np.ndarray):
+        return given.tolist()
+    if isinstance(given, Mapping):
+        return {key: plain_data(value) for key, value in given.items()}
+    if isinstance(given, list | tuple):
+        plain = [plain_data(value) for value in given]
+        return plain if isinstance(given, list) else tuple(plain)
+    return copy.deepcopy(given)
 
 
 def located(data: object, location: KeyPath) -> KeyPath:

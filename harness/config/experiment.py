@@ -375,8 +375,10 @@ class Experiment(Section):
             if titles.count(title) > 1:
                 if info.field_name == "groups":
                     raise ValueError(f"{title!r} is there twice; remove one of them")
+                first = titles.index(title)
                 raise ValueError(
-                    f"two algorithms are labelled {title!r}; give one a `label` of its own"
+                    f"[{first}] and [{titles.index(title, first + 1)}] are both labelled "
+                    f"{title!r}; give one a `label` of its own"
                 )
         return entries
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import re
@@ -26,7 +25,17 @@ from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, 
 from harness.datasets.section import is_ratings_file
 from harness.errors import ConfigError, Fault, reason_of, suggestion
 from harness.files import placed, read_regular
-from harness.sections import PATHS, KeyPath, Section, brief, dotted, explained, located, sections_at
+from harness.sections import (
+    PATHS,
+    KeyPath,
+    Section,
+    brief,
+    dotted,
+    explained,
+    located,
+    plain_data,
+    sections_at,
+)
 
 RUN_FILE = "run.json"
 MAX_RECORD_BYTES = 64_000_000
@@ -41,6 +50,7 @@ RENAMED = {"floors": "baselines"}
 """Keys of earlier versions, and their new names."""
 
 _ALGORITHM = TypeAdapter[AlgorithmConfig](AlgorithmSection)
+_TEXTS = TypeAdapter(list[str])
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,8 @@ def load(
         if isinstance(config, Experiment):
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
-            document = Document("config", copy.deepcopy(dict(config)), folder=folder)
+            data = {key: plain_data(value) for key, value in config.items()}
+            document = Document("config", data, folder=folder)
         elif not isinstance(config, str | os.PathLike):
             raise _refusal(
                 "config", f"found {brief(config)}; give a path, a mapping or an Experiment"
@@ -107,12 +118,22 @@ def load(
             document = read(Path(config))
             name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
         document.data.setdefault("name", name)
-        for override in overrides:
+        for override in listed(overrides):
             _override(document, override)
         return _checked(document), document
     except RecursionError:
         source = str(config) if isinstance(config, str | Path) else "config"
         raise _refusal(source, "nested too deeply; flatten it") from None
+
+
+def listed(overrides: Iterable[str]) -> list[str]:
+    """Return overrides as a list, or refuse what is none, as a text, which is one of letters."""
+    try:
+        return _TEXTS.validate_python(overrides)
+    except ValidationError:
+        meant = overrides if isinstance(overrides, str) else "split.test_size=0.1"
+        message = f"found {brief(overrides)}; write a list: {[meant]}"
+        raise _refusal("config", message, path=("overrides",)) from None
 
 
 def bundled() -> dict[str, Path]:

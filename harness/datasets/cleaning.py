@@ -43,8 +43,6 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
     this order; a row with two faults counts once. Notes say what was changed. One error names all
     rows with a fault whose policy is ``error``; see `DatasetSection` for the policies.
     """
-    if chosen.get("scale") is not None:
-        chosen["scale"] = np.asarray(chosen["scale"]).tolist()  # without NumPy's types
     section = validated(DatasetSection, {"path": "-", **chosen}, table.at(-1))
     scale, policies = section.scale, dict[str, object](section.policies)
     duplicates, out_of_scale = section.duplicates, section.out_of_scale

@@ -19,7 +19,7 @@ from harness.algorithms.own import code_digest
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Candidates, Sampled
 from harness.config.experiment import Experiment
-from harness.config.load import Document, load, repeated
+from harness.config.load import Document, listed, load, repeated
 from harness.datasets import Ratings
 from harness.errors import ConfigError, DataError, MetricError, SplitError
 from harness.files import placed
@@ -86,7 +86,7 @@ class Plan:
     ) -> Plan:
         """Read and check a config, or raise a ConfigError; no data are loaded yet."""
         if ratings is not None:
-            overrides = [*overrides, "dataset=bundled"]
+            overrides = [*listed(overrides), "dataset=bundled"]
         experiment, document = load(config, overrides=overrides, folder=folder)
         return cls(experiment, document, ratings, progress)
 

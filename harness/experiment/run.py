@@ -91,13 +91,9 @@ def run(
     ['BaselineOnly', 'Random', 'Popularity']
     """
     begun, started = time.perf_counter(), datetime.now(UTC)
-    faults = []
     if not (workers is None or (isinstance(workers, int) and workers > 0)):
-        faults.append(Fault(0, "workers", f"found {workers!r}; use a whole number from 1"))
-    if isinstance(overrides, str):
-        faults.append(Fault(0, "overrides", f"found {overrides!r}; write a list: [{overrides!r}]"))
-    if faults:
-        raise ConfigError("run", faults)
+        fault = Fault(0, "workers", f"found {workers!r}; use a whole number from 1")
+        raise ConfigError("run", [fault])
     plan = Plan.from_config(
         config,
         overrides=overrides,

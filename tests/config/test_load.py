@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import harness
 from harness.algorithms import registry
 from harness.config.load import load, parse
 from harness.errors import ConfigError
@@ -103,7 +105,7 @@ def test_a_config_without_a_name_has_that_of_its_file(tmp_path, file, name):
         ("execution: {workers: 0}", "execution.workers: found 0; "),
         ("execution: {time_limit: .inf}", "execution.time_limit: found inf"),
         ("execution: {time_limit: 1.0e+12}", "execution.time_limit: found 1000000000000.0"),
-        ("algorithms: [SVD, {name: SVD}]", "algorithms: two algorithms are labelled 'SVD'; give"),
+        ("algorithms: [SVD, {name: SVD}]", "algorithms: [0] and [1] are both labelled 'SVD'; give"),
         ("groups: [{users: known}, {users: known}]", "groups: 'users: known' is there twice;"),
         ("statistics: {baseline: SVDD}", "statistics: baseline is 'SVDD'; did you mean"),
         ("floors: false", "floors: this key is now called `baselines`; rename it"),
@@ -204,6 +206,16 @@ def test_an_algorithm_may_stand_twice_under_two_labels_and_baselines_are_added()
     rows = ["SVD", {"name": "SVD", "label": "small"}, {"name": "Random", "label": "chance"}]
     experiment, _ = load(SMALL | {"baselines": True, "algorithms": rows})
     assert [row.title for row in experiment.algorithms] == ["SVD", "small", "chance", "Popularity"]
+
+
+def test_numbers_and_arrays_of_numpy_are_taken_as_pythons():
+    section = {"synthetic": {"n_users": np.int64(50), "n_items": 40, "n_ratings": 300}}
+    knn = {"name": "KNNBasic", "params": {"k": np.int32(5)}, "search": {"min_k": np.arange(1, 3)}}
+    experiment, _ = load(SMALL | {"dataset": section, "seed": np.arange(2), "algorithms": [knn]})
+    assert repr(experiment.seed) == "[0, 1]"
+    assert repr(experiment.algorithms[0].params) == "{'k': 5}"
+    assert repr(experiment.algorithms[0].search["min_k"]) == "[1, 2]"
+    assert len(harness.load(section)) == 300
 
 
 def test_very_many_and_very_long_faults_are_told_in_short():

@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ import harness
 import harness.splits
 from harness.config.load import load
 from harness.errors import AlgorithmError, ConfigError
+from harness.experiment.dry_run import dry_run
 from harness.report.methods import methods
 
 SMALL = {
@@ -200,8 +203,11 @@ def test_a_fault_is_found_before_anything_is_loaded():
     events = []
     with pytest.raises(ConfigError, match="run: workers: found -1; use a whole number from 1"):
         run(workers=-1)
-    with pytest.raises(ConfigError, match=r"run: overrides: found 'seed=3'; write a list: \['seed"):
-        harness.run(SMALL, overrides="seed=3")
+    for wrong, listed in (("seed=3", "seed=3"), (5, "split"), ([5], "split")):
+        message = rf"config: overrides: found {re.escape(repr(wrong))}; write a list: \['{listed}"
+        for call in (harness.run, dry_run, partial(harness.run, ratings=harness.load("bundled"))):
+            with pytest.raises(ConfigError, match=message):
+                call(SMALL, overrides=wrong)
     with pytest.raises(ConfigError, match=r"config: found \[.*; give a path, a mapping or an Exp"):
         harness.run([SMALL])
     with pytest.raises(
