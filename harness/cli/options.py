@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from harness.errors import ResultsError, suggestion
+from harness.files import refuse_below_file
 
 if TYPE_CHECKING:
     from harness.results.runs import Run
@@ -30,11 +31,10 @@ folder = click.Path(path_type=Path, file_okay=False)
 
 def unused(path: Path) -> Path:
     """Return a path that the user has named, or refuse it: a file without `force`, below a file."""
-    # Path.is_file raises an error in a folder that may not be read.
+    # As in `refuse_below_file`, not Path.is_file.
     if os.path.isfile(path) and not click.get_current_context().meta.get(FORCE):  # noqa: PTH113
         raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
-    if any(os.path.isfile(folder) for folder in path.parents):  # noqa: PTH113
-        raise ResultsError(f"{path}: cannot be written (not a directory); choose another place")
+    refuse_below_file(path)
     return path
 
 

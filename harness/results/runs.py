@@ -15,7 +15,14 @@ from pydantic_core import from_json
 
 from harness import metrics
 from harness.errors import ResultsError, reason_of, suggestion
-from harness.files import digest_of, read_regular, replace_folder, report_os_error, restore_folder
+from harness.files import (
+    digest_of,
+    read_regular,
+    refuse_below_file,
+    replace_folder,
+    report_os_error,
+    restore_folder,
+)
 from harness.lazy import pa, pd, pq, psutil
 from harness.results import display
 from harness.results.display import BOUNDS, GROUP, ROW
@@ -537,8 +544,9 @@ def _holds(found: pa.DataType, kind: Kind) -> bool:
 
 
 def check_replaceable(folder: Path, advice: str = "") -> None:
-    """Refuse an existing path that has files but no run."""
+    """Refuse a path below a file, and an existing one that has files but no run."""
     known = WRITTEN | {"plots"}
+    refuse_below_file(folder, advice or "use --results DIR")
     if not folder.exists():
         return
     names = {each.name for each in folder.iterdir()} if folder.is_dir() else known

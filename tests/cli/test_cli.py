@@ -74,6 +74,12 @@ def program(*arguments, **options):
             "",
         ),
         (("split", "small.yaml", "-o", "small.yaml/x"), 2, "", "written (not a directory)"),
+        (
+            ("run", "small.yaml", "--results", "small.yaml/x"),
+            2,
+            "",
+            "/x/small: cannot be written",
+        ),
     ],
     ids=str,
 )

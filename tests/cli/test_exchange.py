@@ -100,7 +100,7 @@ def test_the_row_is_kept_in_a_run_that_other_commands_read(call, exported):
         ((*given, "-o", "runs/own"), "runs/own: has another run; choose a new folder"),
         (
             (*given, "-o", "own.yaml/x"),
-            "cannot write the results (not a directory); choose another",
+            "own.yaml/x: cannot be written (not a directory); choose another",
         ),
         ((*given, "-o", "kept/a b"), "'a b' cannot be the name of a run"),
         (best, "no algorithm of"),

@@ -103,10 +103,10 @@ def test_finished_cells_are_read_from_a_disk_that_is_read_only(bench, small, mon
 
 
 def test_results_that_cannot_be_written_keep_the_cells(bench):
-    (bench.folder / "taken").write_text("a file")
-    code, _, err = bench.call("run", "small.yaml", "--results", "taken/results")
+    (bench.folder / "taken" / ".lock").mkdir(parents=True)
+    code, _, err = bench.call("run", "small.yaml", "--results", "taken")
     assert code == 2
-    assert "cannot write the results (not a directory); finished cells are kept" in err
+    assert "cannot write the results (is a directory); finished cells are kept" in err
     assert len(bench.cells()) == 4
     code, _, err = bench.call("run", "small.yaml")
     assert code == 0
