@@ -284,8 +284,6 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
 def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detected:
     r"""Read a file of ratings and find its columns, its scale and its encoding.
 
-    `columns` gives a name, or a position from 1, for roles that cannot be found by usual names.
-
     Examples
     --------
     >>> path = getfixture("tmp_path") / "a.csv"
@@ -294,17 +292,7 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
     >>> found.section["columns"], found.section["scale"], found.section["decimal"]
     ({'user': 'userId', 'item': 'movieId', 'rating': 'stars'}, [2, 4.5], ',')
     """
-    names, rows = first_lines(path)
-    known = TextFormat(header=None if rows else True, columns=columns or {})
-    header, found = header_and_columns(names, known, str(path))
-    written = {role: names[place] if header else place + 1 for role, place in found.items()}
-    section: Description = {"path": str(path), "columns": written}
-    if rows:
-        if encoding := _encoding(path):
-            section["encoding"] = encoding
-        marks = [row[found["rating"]] for row in rows[header:] if len(row) > found["rating"]]
-        if any(re.fullmatch(r"\s*-?\d+,\d+\s*", mark) for mark in marks):
-            section["decimal"] = ","
+    section = find_section(path, columns)
     faults = ""
     try:
         ratings = load(section)
@@ -321,6 +309,25 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
     if ends[0] < ends[1]:
         section["scale"] = [int(end) if end.is_integer() else end for end in ends]
     return Detected(section, ratings, faults)
+
+
+def find_section(path: Path, columns: Mapping[str, str | int] | None = None) -> Description:
+    """Return the ``dataset`` part of a config for a file, but for its scale.
+
+    `columns` gives a name, or a position from 1, for roles that cannot be found by usual names.
+    """
+    names, rows = first_lines(path)
+    known = TextFormat(header=None if rows else True, columns=columns or {})
+    header, found = header_and_columns(names, known, str(path))
+    written = {role: names[place] if header else place + 1 for role, place in found.items()}
+    section: Description = {"path": str(path), "columns": written}
+    if rows:
+        if encoding := _encoding(path):
+            section["encoding"] = encoding
+        marks = [row[found["rating"]] for row in rows[header:] if len(row) > found["rating"]]
+        if any(re.fullmatch(r"\s*-?\d+,\d+\s*", mark) for mark in marks):
+            section["decimal"] = ","
+    return section
 
 
 def _encoding(path: Path) -> str | None:

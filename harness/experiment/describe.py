@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -86,17 +87,17 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
     except DataError as error:
         if not isinstance(source, str | Path) or not Path(source).is_file():
             raise
-        from harness.datasets.loading import detect
+        from harness.datasets.loading import Description, find_section
 
-        try:
-            found = detect(Path(source))
-        except DataError:  # said with less
+        section = Description()
+        with suppress(DataError):  # which would say less
+            section = find_section(Path(source))
+        named = [f"{key}: {section[key]!r}" for key in DETECTED if key in section]
+        if not named:
             raise error from None
-        named = [f"{key}: {found.section[key]!r}" for key in DETECTED if key in found.section]
-        if found.faults or not named:
-            raise (DataError(found.faults) if named else error) from None
+    found = datasets.load(section)
     note = f"read with {', '.join(named)}, which a config has to name"
-    return replace(found.ratings, notes=(*found.ratings.notes, note))
+    return replace(found, notes=(*found.notes, note))
 
 
 def describe_plan(plan: Plan) -> list[DataDescription]:
