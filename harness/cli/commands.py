@@ -81,6 +81,7 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
         with display(quiet) as watch:
             done = harness.run(config, overrides=overrides, watch=watch, **settings)
         show_run(done)
+        say(f"\nwritten to {plain(done.folder)}")
         if before is not None and before != done.info.config:
             say(
                 f"note: {settings['results'] / name} held a run of another config, which this one "

@@ -187,7 +187,7 @@ def _write(text: str, *, err: bool = False) -> None:
 
 
 def show_run(run: Run) -> None:
-    """Print a run's table, its notes and where it was written.
+    """Print a run's table and its notes.
 
     Reasons of failures stand beside the numbers where there is room, else below the table.
     """
@@ -214,8 +214,6 @@ def show_run(run: Run) -> None:
             say(f"✗ {plain(name)}: {plain(error)}", colour="red")
     for note in run.info.notes:
         say(f"note: {plain(note)}")
-    if run.folder is not None:
-        say(f"\nwritten to {plain(run.folder)}")
 
 
 def _show_tables(

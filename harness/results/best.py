@@ -230,7 +230,10 @@ def _evidence(info: RunInfo, table: pd.DataFrame, row: RowResult, label: str) ->
             )
             if names
         ]
-        others = " ".join(said) or "Significantly better than every other row."
+        left = [name for name in values.index if name not in {row.algorithm, *differs}]
+        every = "every other row" + " that was compared" * bool(left)
+        others = " ".join(said) or f"Significantly better than {every}."
+        others += f" Not compared: {', '.join(left)}." * bool(left)
     seconds = own["fit_seconds"] + own["score_seconds"]
     where = f"From the run {info.name}: {', '.join(row.names)}."
     return [where, f"{sentence}; {seconds:.2f} s to fit and score a fold.", others]

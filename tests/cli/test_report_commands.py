@@ -223,6 +223,7 @@ def test_plots_in_a_folder_that_is_named_are_replaced_with_force_alone(call, tmp
 
 
 def test_tables_in_every_format_name_every_algorithm(call):
+    assert "written" not in call("table", "one")[1]
     assert call("table", "one", "--format", "csv")[1] == (RUNS / "one/table.csv").read_text()
     for form, label in (
         ("latex", r"\textless{}svd\textgreater{} \& \_b\_"),
