@@ -11,7 +11,6 @@ import click
 from click.core import ParameterSource
 
 from harness.errors import ResultsError, suggestion
-from harness.files import refuse_below_file
 
 if TYPE_CHECKING:
     from harness.results.runs import Run
@@ -34,6 +33,8 @@ def unused(path: Path) -> Path:
     # As in `refuse_below_file`, not Path.is_file.
     if os.path.isfile(path) and not click.get_current_context().meta.get(FORCE):  # noqa: PTH113
         raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")
+    from harness.files import refuse_below_file
+
     refuse_below_file(path)
     return path
 

@@ -159,6 +159,12 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
         else:
             with _collected(faults):
                 plan.ratings(number)
+            continue
+        known = section.synthetic or section.data_set
+        scale = section.scale or (None if known is None else known.scale)
+        if scale is not None and scale[1] < np.inf and not plan.experiment.filters:
+            with _collected(faults):
+                plan.check_gains(section.describe(), scale, np.array(scale))
     names = _names(plan)
     for number, (ratings, reports) in plan.read.items():
         notes += (f"{names[number]}: {note}" for note in (*ratings.notes, *reports))

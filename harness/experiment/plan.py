@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import harness
 from harness import datasets, grouping, metrics, seeds, splits
@@ -434,9 +435,6 @@ class Plan:
 
     def check_metrics(self) -> None:
         """Raise an error if a metric lacks genres, or has no gain for some rating, of any part."""
-        wanted = list(self.metrics)
-        if self.is_tuned:
-            wanted.append(metrics.parse(self.experiment.tuning.metric))
         for dataset in range(len(self.experiment.dataset)):
             ratings, _ = self.ratings(dataset)
             if self.of_genres:
@@ -444,15 +442,24 @@ class Plan:
                     _ = ratings.genres
                 except DataError as error:
                     raise MetricError(f"{self.of_genres[0]}: {error}") from None
-            (low, high), relevance = ratings.scale, np.sort(pd.unique(ratings.ratings))
-            if relevance[0] < 0:  # suggest an offset that suits the whole scale
-                relevance = np.append(relevance, min(relevance[0], low))
-            for metric in wanted:
-                try:
-                    metrics.check_relevance(metric, relevance)
-                except MetricError as error:
-                    scale = f"rated from {low:.16g} to {high:.16g}"
-                    raise MetricError(f"{ratings.name}, {scale}: {error}") from None
+            relevance = np.sort(pd.unique(ratings.ratings))
+            self.check_gains(ratings.name, ratings.scale, relevance)
+
+    def check_gains(
+        self, name: str, scale: tuple[float, float], relevance: NDArray[np.float64]
+    ) -> None:
+        """Raise an error if a metric has no gain for some of the ratings of a data set, sorted."""
+        wanted, (low, high) = list(self.metrics), scale
+        if self.is_tuned:
+            wanted.append(metrics.parse(self.experiment.tuning.metric))
+        if relevance[0] < 0:  # suggest an offset that suits the whole scale
+            relevance = np.append(relevance, min(relevance[0], low))
+        for metric in wanted:
+            try:
+                metrics.check_relevance(metric, relevance)
+            except MetricError as error:
+                rated = f"rated from {low:.16g} to {high:.16g}"
+                raise MetricError(f"{name}, {rated}: {error}") from None
 
 
 def _identity(name: str) -> str:

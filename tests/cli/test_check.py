@@ -116,6 +116,11 @@ def test_what_a_run_would_do_is_shown(check, tmp_path, keys, shown, absent):
         (GOOD, {"split": "{kind: predefined, file: none.csv}"}, "none.csv"),
         (GOOD, {"split": "{kind: global-time}"}, "timestamps"),
         (GOOD.replace(",1\n", ",-1\n"), {}, "negative"),
+        (
+            None,
+            {"dataset": "jester", "metrics": "[ndcg@3]"},
+            "jester, rated from -10 to 10: ndcg: ",
+        ),
         (GOOD, {"metrics": "[ndcg@3]", "dataset": "[a.csv, good.csv]"}, "same ratings as"),
     ],
 )
