@@ -184,12 +184,12 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     files: dict[Path, tuple[list[splits.Split], str]] = {}
     for dataset, kind, seed in itertools.product(datasets, kinds, plan.experiment.split_seeds):
         folds, title = plan.splits(dataset, kind, seed), plan.names["split"][kind]
-        words = f"{plan.names['dataset'][dataset]} {folds[0].name} seed {seed}"
+        words = f"{plan.names['dataset'][dataset]} {title} seed {seed}"
         # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.
         name = re.sub(r"[^.\w]+", "-", words).strip("-.")
         path = folder / f"{name}.parquet"
-        if path in files:  # two splits of one name, as holdouts of two random states
-            path = path.with_stem(f"{path.stem}-{folds[0].fingerprint[:8]}")
+        while path in files:  # names that differ in other characters only
+            path = path.with_stem(f"{path.stem}-2")
         files[path if output is None else options.unused(path)] = folds, f"{title}, seed {seed}"
     if export is not None:
         for line in exchange.export(plan, export):

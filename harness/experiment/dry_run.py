@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from harness.experiment.tuning import cut_grids, n_planned
 from harness.lazy import psutil
 from harness.metrics import Rankings
 from harness.results.record import distinct_names
+from harness.sections import Section
 from harness.splits import Split
 
 LARGE = 1_000_000
@@ -122,7 +123,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     if None in n_trials:
         work += f" and trials for {experiment.tuning.seconds:g} s each"
     elif n_all := sum(trials or 0 for trials in n_trials):
-        work += f" and up to {n_all:,} trials"
+        work += f" and up to {counted(n_all, 'trial')}"
     facts = [*_facts(plan, divided), ("work", work)]
     notes, faults = list(dict.fromkeys(notes)), list(dict.fromkeys(faults))
     return DryRun(experiment.name, facts, rows, notes, faults)
@@ -215,11 +216,15 @@ def _names(plan: Plan) -> list[str]:
     """Return the names of the data sets, which are those of the ratings where these are known."""
     sections = plan.experiment.dataset
     described = [each.describe() for each in sections]
-    names = distinct_names(described, [each.stated() for each in sections])
+    names = _unique(described, sections)
     for number, (ratings, _) in plan.read.items():
         if names[number] == described[number]:  # no other is called the same
             names[number] = ratings.name
     return names
+
+
+def _unique(described: Sequence[str], sections: Sequence[Section]) -> list[str]:
+    return distinct_names(described, [each.stated() for each in sections])
 
 
 def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, str]]:
@@ -232,10 +237,12 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
         elif size is not None:
             text += f": {size[2]:,} ratings of {size[1]:,} items by {size[0]:,} users"
         yield "data", text
-    for split, folds in zip(experiment.split, divided, strict=True):
-        text = split.describe()
-        if isinstance(getattr(split, "test_size", None), int):
-            text += " ratings"
+    kinds = experiment.split
+    described = [
+        each.describe() + " ratings" * isinstance(getattr(each, "test_size", None), int)
+        for each in kinds
+    ]
+    for text, folds in zip(_unique(described, kinds), divided, strict=True):
         if not any(folds):
             yield "split", text
         for number, made in zip(plan.read, folds, strict=True):
@@ -244,4 +251,5 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
                 of = f" of {names[number]}" * (len(names) > 1)
                 several = f"{len(made)} folds, {parts} in the first"
                 yield "split", f"{text}{of}: {several if made[1:] else parts}"
-    yield "candidates", "; ".join(each.describe() for each in experiment.candidates)
+    rules = experiment.candidates
+    yield "candidates", "; ".join(_unique([each.describe() for each in rules], rules))

@@ -64,6 +64,17 @@ TUNED = {"algorithms": "[KNNBasic, {name: SVD, search: recommended}]", "tuning":
         ({"split": "{kind: holdout, test_size: 25}"}, f"holdout 25 ratings: … {PERCENT}", "%:"),
         ({"split": "{kind: holdout, test_size: 0.25}"}, "split holdout 25%: ", PERCENT),
         ({"split": "{kind: holdout, test_size: 120}"}, "holdout 120 ratings: ", "percentage"),
+        (  # splits of one name are shown with what differs
+            {
+                "split": "[{kind: holdout, random_state: 1}, {kind: holdout, random_state: 2}]",
+                "algorithms": "[{name: SlopeOne, search: recommended}]",
+                "candidates": "[rated, {kind: sampled, n: 3}]",
+            },
+            "holdout 20% (random_state 1): … holdout 20% (random_state 2): … rated; sampled 3 "
+            "work 4 cells and up to 4 trials",
+            "unknown",
+        ),
+        ({"algorithms": "[{name: SlopeOne, search: recommended}]"}, "up to 1 trial a", "trials a"),
         ({"metrics": "[precision@3]"}, "precision@3 cannot distinguish algorithms", "unknown"),
         (
             {"dataset": "ml-100k"},

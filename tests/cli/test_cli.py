@@ -156,16 +156,17 @@ def test_each_split_is_saved_in_its_file_and_gives_the_same_table(call, tmp_path
         for name in ("drawn", "again")
     )
     pd.testing.assert_frame_equal(drawn, again, check_exact=True)
-    both = "split=[{kind: holdout, random_state: 1}, {kind: holdout, random_state: 2}]"
-    out = call.done("split", "small.yaml", "--output", "kept", "--set", both)
-    assert out.count("fingerprint") == len(list((tmp_path / "kept").iterdir())) == 2
-    again = ("split", "small.yaml", "--set", both)
+    # The same rows under each policy, as no user has too few: three splits, and a file of each.
+    kinds = [f"{{kind: user-fraction, too_few: {each}}}" for each in ("error", "train", "drop")]
+    again = ("split", "small.yaml", "--set", f"split=[{', '.join(kinds)}]")
+    out = call.done(*again, "--output", "kept")
+    assert out.count("fingerprint") == len(list((tmp_path / "kept").iterdir())) == 3
     Path(out.splitlines()[0]).unlink()
     assert "exists; choose another name, or replace it with --force" in call.refused(
         *again, "--output", "kept", "--export", "folds"
     )
     # Nothing is written where one of the files exists.
-    assert len(list((tmp_path / "kept").iterdir())) == 1
+    assert len(list((tmp_path / "kept").iterdir())) == 2
     assert not (tmp_path / "folds").exists()
     every = (*again, "--export", "folds", "--output", "kept", "--force")
     assert call.done(*every).endswith(out)
