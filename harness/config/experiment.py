@@ -138,8 +138,8 @@ class Draw(NamedTuple):
 class Seeds(Section):
     """How many seeds of each kind a run crosses, derived by name from its one `seed`.
 
-    Each split is searched under every search seed, and each search fitted under every model seed.
-    The first seed of each kind is the run's.
+    Each split is searched under every search seed, and every fit of a search, trials too, is made
+    under every model seed. The first seed of each kind is the run's.
     """
 
     split: int = Field(default=1, ge=1, le=1000)

@@ -138,6 +138,9 @@ def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run)
         assert sentence in text["Tuning"]
     by_default = said(plain_run, algorithms=algorithms, split="global-time")["Tuning"]
     assert "80% of the ratings come before are the validation part" in by_default
+    shared = "fold and seed; an algorithm that no seed of the fit changes was searched once for all"
+    assert shared in said(plain_run, algorithms=algorithms, seeds={"model": 2})["Tuning"]
+    assert "searched once" not in text["Tuning"]
     assert "SlopeOne (Lemire and Maclachlan 2005)." in text["Algorithms"]
 
 
