@@ -293,7 +293,8 @@ def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[str
     else:
         yield (
             "estimates for users without training ratings are those of "
-            f"{FALLBACKS[experiment.fallback]}, whatever the algorithm"
+            f"{FALLBACKS[experiment.fallback]} (`fallback: {experiment.fallback}`), whatever the "
+            "algorithm"
         )
 
 

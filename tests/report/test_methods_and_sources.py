@@ -141,6 +141,8 @@ def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run)
     shared = "fold and seed; an algorithm that no seed of the fit changes was searched once for all"
     assert shared in said(plain_run, algorithms=algorithms, seeds={"model": 2})["Tuning"]
     assert "searched once" not in text["Tuning"]
+    timed = said(plain_run, algorithms=algorithms, tuning={"seconds": 1})["Tuning"]
+    assert "a budget of 1 second for each algorithm, fold and seed. The setting" in timed
     assert "SlopeOne (Lemire and Maclachlan 2005)." in text["Algorithms"]
 
 
