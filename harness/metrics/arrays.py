@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from harness.errors import MetricError
+from harness.errors import MetricError, counted
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -186,9 +186,10 @@ class Pairs:
         ends = self.offsets[[0, -1]].tolist() if len(self.offsets) else []
         falls = bool((np.diff(self.offsets) < 0).any())
         if len(self.ratings) != n or ends != [0, n] or falls:
-            found = f"offsets that end at {ends[1]}" if ends else "no offsets"
+            found = f"offsets from {ends[0]} to {ends[1]}" if ends else "no offsets"
             raise MetricError(
-                f"pairs: {n} estimates, {len(self.ratings)} ratings and {found}; "
+                f"pairs: {counted(n, 'estimate')}, {counted(len(self.ratings), 'rating')} and "
+                f"{found}{' that fall in between' * falls}; "
                 f"give one rating for each estimate and offsets that rise from 0 to {n}"
             )
 
@@ -278,7 +279,9 @@ class Exposure:
                 "give one of each for every training rating"
             )
         n_items = int(self.items.max()) + 1 if n_items is None else n_items
-        if min(self.users.min(), self.items.min()) < 0 or self.items.max() >= n_items:
+        if self.users.min() < 0:
+            raise MetricError(f"exposure: a user code of {self.users.min()}; use codes from 0 on")
+        if self.items.min() < 0 or self.items.max() >= n_items:
             raise MetricError(
                 f"exposure: item codes from {self.items.min()} to {self.items.max()}; "
                 f"use codes from 0 to {n_items - 1}"

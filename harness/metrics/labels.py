@@ -117,7 +117,8 @@ class Parameter:
             fewest, most = _NUMBERS_BEHIND[self.words[word]]
             if not fewest <= len(value.numbers) <= most:
                 has = f"{self.name}={value} has {counted(len(value.numbers), 'number')} in brackets"
-                raise MetricError(f"{has}; write {word}{self.words[word]}")
+                form = self.words[word].replace("with ", word)
+                raise MetricError(f"{has}; write {word}{form}")
             return self._canonical(word, value)
         if self.limits and plain is not None and self.limits[0] < plain < self.limits[1]:
             return Value(number(plain))
@@ -490,8 +491,8 @@ def _read_parameter(text: str) -> tuple[str, Value]:
         _ = value.numbers
     except ValueError:
         raise MetricError(
-            f"{written.strip()!r} has something other than numbers in its brackets; write them as "
-            f"{found['word']}(1, 2)"
+            f"{written.strip()!r} has something other than numbers in its brackets; "
+            "write plain numbers"
         ) from None
     return name.strip(), value
 
@@ -573,7 +574,7 @@ def _score_alike(
     cuts = np.array([metric.k or lists.longest for metric in group], dtype=np.int64)
     cuts, columns = np.unique(cuts, return_inverse=True)
     if first.needs_items:
-        exposure = _there(exposure, "training pairs (exposure)", first)
+        exposure = _there(exposure, "training ratings (exposure, --training)", first)
         if first.needs_genres:
             _there(exposure.genres, "genres of items", first)
         try:
@@ -591,7 +592,8 @@ def _score_alike(
 
 def _there(evidence: T | None, what: str, metric: Metric) -> T:
     if evidence is None:
-        raise MetricError(f"{metric}: it needs {what}, but there are none; leave the metric out")
+        needs = f"{metric}: it needs {what}, but there are none"
+        raise MetricError(f"{needs}; give them or leave the metric out")
     return evidence
 
 

@@ -109,21 +109,22 @@ def from_recommendations(recommendations: Frame, interactions: Frame) -> Ranking
     >>> lists.users.tolist(), lists.rank.tolist(), lists.n_ranked.tolist()
     ([1, 2, 3], [2], [2, 1, 0])
     """
+    frames = {"recommendations": recommendations, "interactions": interactions}
     if "rank" in recommendations:
-        keys = -as_floats("rank", _column(recommendations, "rank"))
+        keys = -as_floats("rank", _column(frames, "recommendations", "rank"))
     elif "score" in recommendations:
-        keys = as_floats("score", _column(recommendations, "score"))
+        keys = as_floats("score", _column(frames, "recommendations", "score"))
     else:
         raise MetricError(
             "recommendations: neither a column 'rank' nor 'score'; add one that orders each list"
         )
     ((users, judges), user_ids), ((items, judged), item_ids) = (
-        _encoded([_column(each, name) for each in (recommendations, interactions)])
+        _encoded([_column(frames, where, name) for where in frames])
         for name in ("user_id", "item_id")
     )
     grades = np.ones(len(judges))
     if "weight" in interactions:
-        grades = as_floats("weight", _column(interactions, "weight"))
+        grades = as_floats("weight", _column(frames, "interactions", "weight"))
     rows, truth = Rows(users, items, keys), Rows(judges, judged, grades)
     return match(rows, truth, user_ids, item_ids, by_rank="rank" in recommendations)
 
@@ -389,15 +390,15 @@ def _united(columns: list[Coded]) -> tuple[list[Ints], Ids]:
     return [part[each.codes] for part, each in zip(parts, columns, strict=True)], ids
 
 
-def _column(frame: Frame, name: str) -> Ids:
+def _column(frames: Mapping[str, Frame], where: str, name: str) -> Ids:
+    frame = frames[where]
     if name not in frame:
-        raise MetricError(
-            f"no column {name!r} among {listed([str(each) for each in frame], 10)}; rename one"
-        )
-    column = np.asarray(unmasked(f"column {name!r}", frame[name]))
+        names = listed([str(each) for each in frame], 10)
+        raise MetricError(f"{where}: no column {name!r} among {names}; rename one")
+    column = np.asarray(unmasked(f"{where}: column {name!r}", frame[name]))
     if not column.ndim:  # as of a set, which has no order
         kind = type(frame[name]).__name__
-        raise MetricError(f"column {name!r}: a {kind}; give a list or an array")
+        raise MetricError(f"{where}: column {name!r}: a {kind}; give a list or an array")
     return column
 
 

@@ -42,7 +42,7 @@ def test_a_trec_run_is_judged_by_its_qrels(call, tmp_path):
         ("user,item\n1,2\n", "ndcg@5", "estimate"),
         (HEAD + "1,2,nan,3\n", "ndcg@5", "p.csv:2: no estimate"),
         (HEAD + "1,2,3,3\n", "ndgc@5", "did you mean 'ndcg'"),
-        (HEAD + "1,2,3,3\n", "novelty@5", "leave the metric out"),
+        (HEAD + "1,2,3,3\n", "novelty@5", "none; give them or leave the metric out"),
         ("", "ndcg@5", "no rows of data"),
         (
             HEAD + "1,2,3,3\n1,2,4,3\n1,3,low,4\n,4,1,1\n",

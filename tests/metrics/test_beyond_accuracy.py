@@ -235,7 +235,7 @@ NINE = Exposure([0], [0], [0], n_items=9)
 @pytest.mark.parametrize(
     ("lists", "exposure", "label", "message"),
     [
-        (NAMED, None, "gini@3", "gini@3: it needs training pairs .exposure., but there"),
+        (NAMED, None, "gini@3", "gini@3: it needs training ratings .exposure, --training., but"),
         (NAMED, NINE, "novelty@10", "novelty@10: of each list only the first 3.*depth of 10"),
         (NAMED, Exposure([0], [0], [0]), "gini@3", "item 2 is rec.*codes below 1; set its n_items"),
         (
@@ -264,6 +264,7 @@ def test_what_is_missing_is_named(lists, exposure, label, message):
     [
         (([0, 1], [0], [0]), "2 users and 1 items; give one of each"),
         (([], [], [0]), "0 users and 0 items"),
+        (([-1], [0], [0]), "a user code of -1; use codes from 0 on"),
         (([0], [5], [0], 3), "item codes from 5 to 5; use codes from 0 to 2"),
         (([0], [0], [0], 1, None, [1, 2]), "ratings have 2 rows; give 1"),
         (([0], [0], [0], 3, None, [1], [[1], [0]]), "genres have 2 rows; give 3"),

@@ -121,10 +121,11 @@ def test_pairs_that_are_missing_or_of_different_lengths_are_refused():
         metrics.score(["fcp"])
     with pytest.raises(MetricError, match="fcp: it needs pairs of estimate and rating"):
         metrics.score([metrics.parse("fcp")])
-    with pytest.raises(MetricError, match=r"2 estimates, 1 ratings.*give one rating for each"):
+    with pytest.raises(MetricError, match=r"2 estimates, 1 rating and.*give one rating for each"):
         metrics.Pairs([0, 2], [1.0, 2.0], [1.0])
-    for offsets, end in (([0, 3], " 3"), ([0, 3, 2], " 2"), ([1, 2], " 2"), ([], "no offsets")):
-        with pytest.raises(MetricError, match=f"{end}; .* offsets that rise from 0 to 2"):
+    falling, late = ([0, 3, 2], "0 to 2 that fall in between"), ([1, 2], "1 to 2")
+    for offsets, found in (falling, late, ([0, 3], "0 to 3"), ([], "no offsets")):
+        with pytest.raises(MetricError, match=f"{found}.*; .* offsets that rise from 0 to 2"):
             metrics.Pairs(offsets, [1.0, 2.0], [1.0, 2.0])
 
 

@@ -88,6 +88,7 @@ def test_other_spellings_become_the_canonical_one(written, canonical):
         ("ndcg(gain=table)", r"gain=table has 0 numbers in brackets; write table\(number, ...\)"),
         ("ndcg(gain=table(-1, 0))", r"gains of table\(-1, 0\) are negative or fall; write"),
         ("ndcg(gain=table(3, 1))", r"negative or fall"),
+        ("ndcg(gain=binary(1, 2))", r"has 2 numbers in brackets; write binary or binary\(number\)"),
         ("ndcg(gain=binary(x))", r"something other than numbers in its brackets"),
         ("ndcg(gain=binary(nan))", r"gain=binary\(nan\) is not finite"),
         ("ndcg(gain=binary, threshold=4)", r"write gain=binary\(4\)"),

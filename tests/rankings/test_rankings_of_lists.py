@@ -100,7 +100,7 @@ TRUTH = {"user_id": [1], "item_id": [8]}
         (
             {"user": [1], "item_id": [7], "rank": [1]},
             TRUTH,
-            "no column 'user_id' among user, it",
+            "recommendations: no column 'user_id' among user, it",
         ),
         (RECO, {"user_id": [None], "item_id": [8]}, "truth: row 1: an id is missing; drop or name"),
         (RECO, TRUTH | {"weight": [math.nan]}, "truth: user 1, item 8: nan is not finite"),
