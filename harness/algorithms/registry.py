@@ -387,6 +387,15 @@ def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int
     return COLUMNS_ROW * n_ratings + BLOCK + needed
 
 
+def what_fits(name: str, params: Params, size: tuple[int, int, int], room: float) -> str:
+    """Say what to do so that a cell fits in `room`, in bytes: sample users where that is enough."""
+    n_users, n_items, n_ratings = size
+    for n in (n_users >> halvings for halvings in range(1, n_users.bit_length())):
+        if memory(name, params, n, n_items, n_ratings * n // n_users) <= room:
+            return f"filter the data (a sample of {n:,} users would fit), or leave it out"
+    return "choose smaller parameters, filter the data, or leave it out"
+
+
 def library_versions(names: Iterable[str]) -> dict[str, str]:
     """Return the versions of the libraries that fit some of these algorithms."""
     packages = filter(None, (entry(name).package for name in names))

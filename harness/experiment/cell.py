@@ -226,7 +226,8 @@ def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> 
 
 def refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: ColumnTrainset) -> None:
     """Raise a CapacityError where the memory that is free does not suffice."""
-    needed = registry.memory(name, params, trainset.n_users, trainset.n_items, trainset.n_ratings)
+    size = trainset.n_users, trainset.n_items, trainset.n_ratings
+    needed = registry.memory(name, params, *size)
     free = _free_in(int(time.monotonic()))
     if needed > SHARE_OF_MEMORY / 2 * free:  # so much may have been taken since
         free = available_bytes()
@@ -234,7 +235,7 @@ def refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: Colum
         raise CapacityError(
             f"{name}: needs about {needed / 1e9:.3g} GB for {trainset.n_users:,} users and "
             f"{trainset.n_items:,} items, and {free / 1e9:.3g} GB are free; "
-            "filter the data, sample users, or leave it out"
+            + registry.what_fits(name, params, size, SHARE_OF_MEMORY * free)
         )
 
 

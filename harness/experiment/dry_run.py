@@ -108,8 +108,8 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
             if needed > total / 1e9 and experiment.execution.executor == "local":
                 faults.append(
                     f"{algorithm.title}: {needed:,.1f} GB needed, and this machine has "
-                    f"{total / 1e9:,.1f} GB; choose smaller parameters, filter the data, or leave "
-                    "it out"
+                    f"{total / 1e9:,.1f} GB; "
+                    + registry.what_fits(algorithm.name, algorithm.params, largest, free)
                 )
             elif needed > free / 1e9:
                 notes.append(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import harness
+from harness.algorithms import registry
 from harness.experiment import cell
 from harness.experiment.cell import attempt
 from harness.experiment.memory import PeakMemory, available_bytes
@@ -228,4 +229,6 @@ def test_a_cell_that_the_free_memory_cannot_hold_is_refused(monkeypatch):
     done = harness.run(SMALL | {"algorithms": ["SVD"], "baselines": False}, results=None)
     (refused,) = done.info.cells
     assert "SVD: needs about 0.0672 GB" in refused.error
-    assert "0.05 GB are free; filter the data" in refused.error
+    assert "0.05 GB are free; choose smaller parameters, filter the data" in refused.error
+    advice = registry.what_fits("KNNBasic", {}, (100_000, 1_000, 10_000_000), 0.5e9)
+    assert advice == "filter the data (a sample of 25,000 users would fit), or leave it out"
