@@ -11,6 +11,7 @@ from harness.algorithms.spark_session import find_java
 from harness.cli import _harness
 from harness.config.load import load, parse
 from harness.errors import AlgorithmError
+from harness.results import read_run
 
 TOP = Path(__file__).parents[1]
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
@@ -65,6 +66,12 @@ def test_its_tables_are_those_of_the_results():
         [sys.executable, script, "--check"], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_its_errors_with_half_stars_are_those_of_the_results():
+    text = (TOP / "README.md").read_text(encoding="utf-8")
+    for error in read_run(TOP / "results" / "half-stars").table["rmse"][:4]:
+        assert f"{error:.4f}" in text
 
 
 def test_every_local_link_leads_somewhere():
