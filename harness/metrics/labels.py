@@ -179,27 +179,54 @@ class Definition:
     """The declaration of a metric, in place of the function that computes it.
 
     The function's name is the metric's, the first paragraph of its docstring the summary.
+
+    Parameters
+    ----------
+    compute : callable
+        From rankings, ranks and parameters (and exposure), the scores of shape (n_users, n_k), nan
+        where nothing is relevant, or without `per_user` one value at each rank; from pairs and
+        parameters, the users' scores and the pooled value.
+    formula : str
+        ``i`` is a rank from 1, ``rel_i`` the relevance there, ``R`` the relevant items.
+    source : str
+        With a DOI where there is one.
+    parameters : tuple of Parameter
+        In the order in which labels print them.
+    range : (float, float)
+    higher_is_better : bool
+    needs : {'rankings', 'pairs', 'items', 'genres'}
+        Ranked lists, pairs of estimate and rating, or the items at the top of each list together
+        with the training ratings, and for some with the items' genres.
+    cut : {'optional', 'required', 'none'}
+        Whether labels have ``@k``; without, the whole list counts.
+    pooled : bool
+        Whether the table value is over all users at once, not the mean of their scores.
+    per_user : bool
+    weight : callable
+        What a list counts with ``average=pooled``, by its length.
+    synonyms : tuple of str
+        For messages only: a label has one spelling.
+    fault, fault_of_relevance : callable, optional
+        What is wrong with parameters and the rank together, and why a relevance has no gain; or "".
+
+    Examples
+    --------
+    >>> parse("hit@10").definition.formula
+    '1 if hits@k > 0 else 0'
     """
 
-    # From rankings, ranks and parameters (and exposure), the scores of shape (n_users, n_k), nan
-    # where nothing is relevant, or without `per_user` one value at each rank; from pairs and
-    # parameters, the users' scores and the pooled value.
     compute: Callable[..., Any]
-    formula: str  # ``i`` is a rank from 1, ``rel_i`` the relevance there, ``R`` the relevant items
-    source: str  # with a DOI where there is one
-    parameters: tuple[Parameter, ...] = ()  # in the order in which labels print them
+    formula: str
+    source: str
+    parameters: tuple[Parameter, ...] = ()
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
-    # Ranked lists, pairs of estimate and rating, or the items at the top of each list together with
-    # the training ratings, and for some with the items' genres.
     needs: Literal["rankings", "pairs", "items", "genres"] = "rankings"
-    cut: Literal["optional", "required", "none"] = "optional"  # ``@k``; without, the whole list
-    pooled: bool = False  # the table value is over all users at once, not the mean of their scores
+    cut: Literal["optional", "required", "none"] = "optional"
+    pooled: bool = False
     per_user: bool = True
-    # What a list counts with `average=pooled`, by its length.
     weight: Callable[[Floats], Floats] = lambda length: length
-    synonyms: tuple[str, ...] = ()  # for messages only: a label has one spelling
-    # What is wrong with parameters and the rank together, and why a relevance has no gain; or "".
+    synonyms: tuple[str, ...] = ()
     fault: Callable[[Params, int | None], str] | None = None
     fault_of_relevance: Callable[[Params, Floats], str] | None = None
 
