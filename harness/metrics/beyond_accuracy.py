@@ -71,7 +71,7 @@ OF = Parameter(
 
 HEAD = Parameter(
     "head",
-    "ratings, a number above 0 and below 1",
+    "ratings or a number above 0 and below 1",
     "the short head: this share of the items with training ratings, the most rated, rounded up; "
     "`ratings` for the fewest items that hold 80% of the training ratings",
     "0.2",

@@ -35,7 +35,7 @@ GAIN = Parameter(
     "with the gain of relevance 0, 1, 2, ...",
 )
 LEAST = Parameter(
-    "threshold", "none, a number", "relevance below it has no gain; by default none is left out"
+    "threshold", "none or a number", "relevance below it has no gain; by default none is left out"
 )
 OFFSET = Parameter("offset", "a number", "subtracted from each relevance before its gain", "0")
 NEGATIVE = Parameter(
@@ -52,7 +52,7 @@ GRADED = (GAIN, LEAST, OFFSET, NEGATIVE, GRADES)
 """What decides the gain of a relevance, for metrics of more than two grades."""
 
 BASE = Parameter(
-    "base", "e, a number above 1", "base of the discount's logarithm, above 1, or e", "2"
+    "base", "e or a number above 1", "base of the discount's logarithm, above 1, or e", "2"
 )
 DISCOUNT = Parameter(
     "discount",

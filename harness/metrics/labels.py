@@ -95,7 +95,7 @@ class Parameter:
     default: str = ""  # the first of the choices, if none is given; left out of a printed label
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "default", self.default or self.choices.partition(",")[0])
+        object.__setattr__(self, "default", self.default or next(iter(self.words), ""))
 
     @property
     def words(self) -> dict[str, str]:
@@ -168,7 +168,7 @@ LISTS = (TIES, UNDEFINED, EMPTY, SHORT)
 """What a metric of ranked lists needs besides."""
 THRESHOLD = Parameter(
     "threshold",
-    "positive, a number",
+    "positive or a number",
     "least relevance of a relevant item; by default anything above 0",
 )
 """What decides whether an item is relevant, for metrics that ask no more."""

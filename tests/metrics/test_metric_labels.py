@@ -96,7 +96,7 @@ def test_other_spellings_become_the_canonical_one(written, canonical):
         ("ndcg(gain=linear, gain=exp2)", r"gain is given twice; keep one"),
         ("ndcg(gain)", r"'gain' is not a parameter; write parameter=value"),
         ("ndcg(gain=exp2, )", r"'' is not a parameter"),
-        ("ndcg(base=1)", r"base cannot be 1; use e, a number above 1"),
+        ("ndcg(base=1)", r"base cannot be 1; use e or a number above 1"),
         ("ndcg(base=inf)", r"base cannot be inf"),
         ("ndcg(ties=random(-1))", r"random\(-1\) is no seed; use a whole number from 0 to 4"),
         ("ndcg(ties=random(1.5))", r"use a whole number from 0"),
