@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Claim, Draw, Inference
-from harness.errors import MetricError, ResultsError, joined, suggestion
+from harness.errors import MetricError, ResultsError, counted, joined, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName
 from harness.statistics import SEED_TESTS, PairedTest
+from harness.statistics.variance import FEWEST_USERS
 
 USUAL_RANK = 10
 LEVELS = ("split", "search", "model")
@@ -249,6 +250,12 @@ def infer(
                 ratio=float(np.mean(ratio)) if ratio else None,
                 margin=settings.margin,
             )
+            fewest = int(compared.pairs["n_users"].min())
+            if claim == "models" and fewest < FEWEST_USERS:
+                notes.append(
+                    f"{where}with {counted(fewest, 'user')} in a comparison, intervals may be too "
+                    f"narrow; they hold from {FEWEST_USERS} users on"
+                )
             about = design.about(claim, test)
             of_rows = plain_rows(compared.algorithms.assign(row=kept))
             for own_row, row in zip(of_rows, kept, strict=True):

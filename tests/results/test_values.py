@@ -217,6 +217,7 @@ def scored_by(**columns):
 
 NAN = math.nan
 NONE = "ndcg@5: no two algorithms have scores of the same users; none are compared"
+FEW = "in a comparison, intervals may be too narrow; they hold from 25 users on"
 NOT_C = "ndcg@5: c not compared: without users in common with every other algorithm"
 
 
@@ -227,11 +228,16 @@ NOT_C = "ndcg@5: c not compared: without users in common with every other algori
         (
             {"a": [0.1, 0.2, 0.3, NAN], "b": [0.4, 0.3, 0.2, 0.1], "c": [NAN, NAN, NAN, 0.4]},
             "ab",
-            [NOT_C],
+            [NOT_C, f"with 3 users {FEW}"],
         ),
         ({"a": [NAN, NAN], "b": [NAN, NAN]}, "", [NONE]),
-        ({"a": [0.5, 0.6, 0.7], "b": [0.4, 0.1, 0.2], "c": [NAN, NAN, NAN]}, "ab", [NOT_C]),
-        ({"a": [0.5, 0.6, 0.7], "b": [0.4, NAN, NAN]}, "ab", []),
+        (
+            {"a": [0.5, 0.6, 0.7], "b": [0.4, 0.1, 0.2], "c": [NAN] * 3},
+            "ab",
+            [NOT_C, f"with 3 users {FEW}"],
+        ),
+        ({"a": [0.5, 0.6, 0.7], "b": [0.4, NAN, NAN]}, "ab", [f"with 1 user {FEW}"]),
+        ({"a": [0.5] * 25, "b": [0.4] * 25}, "ab", []),
         ({"a": [0.5, 0.6, 0.7]}, "", []),
     ],
 )
