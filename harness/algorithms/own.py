@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib
 import inspect
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -97,8 +95,8 @@ def _own_folders() -> list[str]:
 def code_digest(algorithm: type) -> str:
     """Return a hash of the module that a class was loaded from, at the first call.
 
-    It covers the module's text, and its functions, classes and data as they are loaded: in a live
-    process the file can have changed since the import. What the module imports is not covered.
+    It covers the module's text, and its functions and classes as they are loaded: in a live process
+    the file can have changed since the import. What the module imports is not covered.
     """
     module = inspect.getmodule(algorithm)
     try:
@@ -106,30 +104,8 @@ def code_digest(algorithm: type) -> str:
     except (OSError, TypeError):  # typed into an interpreter
         text = ""
     members = vars(module) if module else {algorithm.__name__: algorithm}
-    loaded = _members(members, algorithm.__module__)
-    with suppress(SyntaxError, ValueError, RecursionError):
-        loaded |= _edited(ast.parse(text).body, members)
-    described = json.dumps([text, loaded])
+    described = json.dumps([text, _members(members, algorithm.__module__)])
     return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _edited(body: Sequence[ast.stmt], names: Mapping[str, object]) -> dict[str, object]:
-    """Return the data of a module and its classes that differ from what its text says."""
-    found: dict[str, object] = {}
-    for each in body:
-        if isinstance(each, ast.ClassDef):
-            if inner := _edited(each.body, getattr(names.get(each.name), "__dict__", {})):
-                found[f"data of {each.name}"] = inner
-        elif isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None:
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
-            for name in (target.id for target in targets if isinstance(target, ast.Name)):
-                with suppress(ValueError, SyntaxError):  # what is not plain data on both sides
-                    said, loaded = ast.literal_eval(each.value), names.get(name)
-                    ast.literal_eval(repr(loaded))
-                    found.pop(f"data {name}", None)
-                    if said != loaded or type(said) is not type(loaded):
-                        found[f"data {name}"] = repr(loaded)
-    return found
 
 
 def _members(names: Mapping[str, object], home: str) -> dict[str, object]:

@@ -73,18 +73,6 @@ def test_the_key_of_an_own_algorithm_is_the_code_that_is_loaded(own):
 
 
 @pytest.mark.parametrize(
-    "said", ["K = 1", "K = 2; K = 1", "K: int = 1", "K = {'a': 1}", "class B:\n    K = 1"]
-)
-def test_data_that_were_edited_after_the_import_are_those_that_are_loaded(said, write_module):
-    text = f"import surprise\n{said}\nclass A(surprise.AlgoBase):\n    pass\n"
-    file = write_module("editeddata", text)
-    module = importlib.import_module("editeddata")
-    file.write_text(text.replace("1", "25"))
-    before = code_digest(module.A)
-    assert code_digest(importlib.reload(module).A) != before
-
-
-@pytest.mark.parametrize(
     ("one", "other"),
     [
         ("def f(x): return x + 1", "def f(x): return x + 2"),
