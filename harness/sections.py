@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import re
 from collections.abc import Mapping, Set
@@ -103,7 +102,7 @@ def plain_data(given: object) -> object:
     if isinstance(given, list | tuple):
         plain = [plain_data(value) for value in given]
         return plain if isinstance(given, list) else tuple(plain)
-    return copy.deepcopy(given)
+    return given
 
 
 def located(data: object, location: KeyPath) -> KeyPath:

@@ -46,6 +46,7 @@ COLUMNS_ROW = 40
 made, keys and places of 8 bytes each."""
 LISTS_ROW = 250  # a rating in the lists of tuples that a class of your own walks
 BLOCK = 64 << 20  # estimates under way
+LEAST_SAMPLE = 100  # users; with fewer, a cell that fits says little
 
 _FROM_ZERO = "alpha damping init_high init_low init_std_dev reg reg_all reg_i reg_u shrinkage"
 _COUNTS = "k k_core min_k min_support n_cltr_i n_cltr_u n_factors"
@@ -390,10 +391,12 @@ def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int
 def what_fits(name: str, params: Params, size: tuple[int, int, int], room: float) -> str:
     """Say what to do so that a cell fits in `room`, in bytes: sample users where that is enough."""
     n_users, n_items, n_ratings = size
+    sample = ""
     for n in (n_users >> halvings for halvings in range(1, n_users.bit_length())):
-        if memory(name, params, n, n_items, n_ratings * n // n_users) <= room:
-            return f"filter the data (a sample of {n:,} users would fit), or leave it out"
-    return "choose smaller parameters, filter the data, or leave it out"
+        if n >= LEAST_SAMPLE and memory(name, params, n, n_items, n_ratings * n // n_users) <= room:
+            sample = f" (a sample of {n:,} users would fit)"
+            break
+    return f"choose smaller parameters, filter the data{sample}, or leave it out"
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:

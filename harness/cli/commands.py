@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -285,13 +286,15 @@ def evaluate(
         if per_user is not None:
             write_output(per_user, frame_to_csv(row.users))
         return 0
-    resolved = [path.resolve() for path in files]
-    for path, place in zip(files, resolved, strict=True):
-        if path is not (same := files[resolved.index(place)]):
-            raise click.UsageError(f"{path}: is the same file as {same}; remove one of them")
     runs = {
         path: options.opened((str(path),), results)[0] for path in files if is_run(path, results)
     }
+    # Path.resolve raises an error for a link that leads to itself.
+    named = [runs[path].folder if path in runs else path for path in files]
+    places = [os.path.realpath(path or "") for path in named]
+    for path, place in zip(files, places, strict=True):
+        if path is not (same := files[places.index(place)]):
+            raise click.UsageError(f"{path}: is the same as {same}; remove one of them")
     if name is not None or output is not None or form != "text":
         raise click.UsageError("--name, --output, --format: need --against RUN; add it")
     if labels is None and len(runs) < len(files):

@@ -74,7 +74,7 @@ def _page_path(output: Path | None, default: Path) -> Path:
     if output is None:
         return refuse_link(default)
     if output.suffix.lower() not in ("", ".html", ".htm"):
-        page = output.with_suffix(".html").name
+        page = f"{output.stem if output.suffix[1:].isalpha() else output.name}.html"
         raise ResultsError(f"{output}: the page is HTML; call it {page}")
     return output
 

@@ -200,8 +200,8 @@ def header_and_columns(
         header = by_name or roles.names_columns(fields)
         column = known.columns.get("rating")
         place = column - 1 if isinstance(column, int) else 2
-        marks = [mark.replace(",", ".") for mark in fields[place : place + 1]]
-        if not header and not all(map(is_number, marks or [""])):
+        marks = fields[place : place + 1]
+        if not header and not all(is_number(mark.replace(",", ".")) for mark in marks or [""]):
             header = True
             where += "".join(f": a header, it seems, as {mark!r} is no number" for mark in marks)
     if header:

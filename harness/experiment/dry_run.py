@@ -14,6 +14,7 @@ from harness import evaluation, splits
 from harness.algorithms import registry
 from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
 from harness.errors import HarnessError, counted
+from harness.experiment.cell import SHARE_OF_MEMORY
 from harness.experiment.memory import available_bytes
 from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids, n_planned
@@ -109,7 +110,9 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
                 faults.append(
                     f"{algorithm.title}: {needed:,.1f} GB needed, and this machine has "
                     f"{total / 1e9:,.1f} GB; "
-                    + registry.what_fits(algorithm.name, algorithm.params, largest, free)
+                    + registry.what_fits(
+                        algorithm.name, algorithm.params, largest, SHARE_OF_MEMORY * free
+                    )
                 )
             elif needed > free / 1e9:
                 notes.append(
@@ -162,7 +165,8 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
                 plan.ratings(number)
             continue
         known = section.synthetic or section.data_set
-        scale = section.scale or (None if known is None else known.scale)
+        # Of a file of your own, a scale says what ratings may be, not that they are.
+        scale = None if known is None else section.scale or known.scale
         if scale is not None and scale[1] < np.inf and not plan.experiment.filters:
             with _collected(faults):
                 plan.check_gains(section.describe(), scale, np.array(scale))

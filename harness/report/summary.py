@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -282,9 +281,11 @@ def short_names(names: Iterable[str], width: int = 22) -> dict[str, str]:
     for text in set(short.values()):
         alike = [name for name, shown in short.items() if shown == text]
         if len(alike) > 1:
-            common = commonprefix(alike)  # noqa: RUF071 - then of whole words
-            start = len(re.sub(r"\w+$", "", common))
-            short |= {name: shortened(f"…{name[start:]}", width) for name in alike}
+            common = commonprefix(alike)  # noqa: RUF071 - of texts, as paths have it too
+            for start in (common.rfind(" ") + 1, len(common)):  # a whole word, if that is enough
+                short |= {name: shortened(f"…{name[start:]}", width) for name in alike}
+                if len({short[name] for name in alike}) == len(alike):
+                    break
     return short
 
 

@@ -4,6 +4,7 @@ from harness.statistics.comparison import (
     DEFAULT_RESAMPLES,
     SEED_TESTS,
     Comparison,
+    Correction,
     PairedTest,
     adjust,
     against,
@@ -12,6 +13,7 @@ from harness.statistics.comparison import (
 )
 from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
 from harness.statistics.resampling import (
+    IntervalMethod,
     bootstrap_interval,
     effect_size,
     gaps,
@@ -19,16 +21,19 @@ from harness.statistics.resampling import (
     randomisation,
     wilcoxon,
 )
-from harness.statistics.variance import components
+from harness.statistics.variance import StandardError, components
 
 __all__ = [
     "DEFAULT_RESAMPLES",
     "SEED_TESTS",
     "Comparison",
+    "Correction",
     "Friedman",
+    "IntervalMethod",
     "PairedTest",
     "PostHoc",
     "RankComparison",
+    "StandardError",
     "adjust",
     "against",
     "bootstrap_interval",

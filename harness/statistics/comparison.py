@@ -226,9 +226,7 @@ def compare(
         if 4 * n_counted <= level * (n_drawn + 1):
             smallest = 1 / (n_drawn + 1)
         p_values, is_bound = randomise(shared, n_drawn, seed, None if n_resamples else smallest)
-    if test in ("randomisation", "wilcoxon"):  # whose p-values are shares of all sign flips
-        n_flips = n_resamples if test == "randomisation" else None
-        note = _undecidable(differing, n_flips, correction, level)
+        note = _undecidable(differing, n_resamples, correction, level)
     means = np.nanmean(table, axis=0)
     if seeds is None or test not in SEED_TESTS:
         errors = StandardError(*error)
@@ -325,7 +323,7 @@ def _with_power(
 def _undecidable(
     n_differing: Floats, n_resamples: int | None, correction: Correction, level: float
 ) -> str:
-    """Return why no p-value of a test by sign flips can be small enough, if none can."""
+    """Return why no p-value of the randomisation test can be small enough, if none can."""
     n_pairs, most = len(n_differing), int(n_differing.max())
     n_counted = n_pairs if correction == "holm" else 1
     compared = counted(n_pairs, "comparison")

@@ -70,7 +70,7 @@ def test_a_file_that_is_given_twice_is_refused(call, tmp_path):
     for other in ("p.csv", "q/../p.csv"):
         code, out, err = call("evaluate", "p.csv", other, "--metrics", "ndcg@5")
         assert (code, out) == (2, "")
-        assert f"{other}: is the same file as p.csv; remove one of them" in err
+        assert f"{other}: is the same as p.csv; remove one of them" in err
 
 
 def test_users_01_and_1_are_two(call, tmp_path):

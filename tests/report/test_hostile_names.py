@@ -122,6 +122,8 @@ def test_long_names_keep_both_ends():
     alike = {name.replace("parameters", each): each for each in ("20 factors", "5 factors")}
     for long, short in short_names(["SVD", *alike]).items():
         assert short[:11].strip("…") in (alike.get(long, "SVD"), "5 factors ")
+    alike = [f"mymodule:VeryLongClassNameNumber{each}ForTesting" for each in ("One", "Two")]
+    assert [*short_names(alike).values()] == ["…OneForTesting", "…TwoForTesting"]
 
 
 def test_the_list_of_runs_escapes_what_it_shows(plain_run, tmp_path):
