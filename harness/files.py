@@ -135,11 +135,11 @@ def open_output(
             yield file
 
 
-def refuse_below_file(path: Path, advice: str = ELSEWHERE) -> None:
+def refuse_below_file(path: Path) -> None:
     """Refuse a path that cannot be made, as one of its folders is a file."""
     # Path.is_file raises an error in a folder that may not be read.
     if any(os.path.isfile(folder) for folder in path.parents):  # noqa: PTH113
-        raise ResultsError(f"{path}: cannot be written (not a directory); {advice}")
+        raise ResultsError(f"{path}: cannot be written (not a directory); {ELSEWHERE}")
 
 
 def refuse_link(path: Path) -> Path:

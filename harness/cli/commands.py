@@ -290,8 +290,8 @@ def evaluate(
         path: options.opened((str(path),), results)[0] for path in files if is_run(path, results)
     }
     # Path.resolve raises an error for a link that leads to itself.
-    named = [runs[path].folder if path in runs else path for path in files]
-    places = [os.path.realpath(path or "") for path in named]
+    folders = {path: run.folder for path, run in runs.items()}
+    places = [os.path.realpath(folders.get(path) or path) for path in files]
     for path, place in zip(files, places, strict=True):
         if path is not (same := files[places.index(place)]):
             raise click.UsageError(f"{path}: is the same as {same}; remove one of them")

@@ -105,16 +105,15 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
         if largest is not None:
             needed = registry.memory(algorithm.name, algorithm.params, *largest) / 1e9
             memory, free = f"{needed * 1e3:,.0f} MB", available_bytes()
+            room = SHARE_OF_MEMORY * free
             total = psutil.virtual_memory().total
             if needed > total / 1e9 and experiment.execution.executor == "local":
                 faults.append(
                     f"{algorithm.title}: {needed:,.1f} GB needed, and this machine has "
                     f"{total / 1e9:,.1f} GB; "
-                    + registry.what_fits(
-                        algorithm.name, algorithm.params, largest, SHARE_OF_MEMORY * free
-                    )
+                    + registry.what_fits(algorithm.name, algorithm.params, largest, room)
                 )
-            elif needed > free / 1e9:
+            elif needed > room / 1e9:
                 notes.append(
                     f"{algorithm.title}: {needed:.1f} GB needed, {free / 1e9:.1f} GB free; "
                     "it would be refused"

@@ -545,13 +545,13 @@ def _holds(found: pa.DataType, kind: Kind) -> bool:
 
 def check_replaceable(folder: Path, advice: str = "") -> None:
     """Refuse a path below a file, and an existing one that has files but no run."""
-    known = WRITTEN | {"plots"}
-    refuse_below_file(folder, advice or "use --results DIR")
+    refuse_below_file(folder)
     if not folder.exists():
         return
-    names = {each.name for each in folder.iterdir()} if folder.is_dir() else known
-    if folder.is_dir() and (not names or RUN_FILE in names <= known):
-        return
+    if folder.is_dir():
+        names = {each.name for each in folder.iterdir()}
+        if not names or RUN_FILE in names <= WRITTEN | {"plots"}:
+            return
     if "schema_version" not in _description(folder):
         advice = advice or "give the run another name, or use --results DIR"
         raise ResultsError(f"{folder}: has files, and no run that the harness wrote; {advice}")
