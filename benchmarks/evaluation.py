@@ -42,6 +42,7 @@ PEERS = (
 )
 CUTS = "1,3,5,10,20,50"
 LABELS = {
+    "loop in Python": "ndcg(ties=first)",
     "scikit-learn": "ndcg(gain=linear)",
     "pytrec-eval": "ndcg(gain=linear, ties=first)",
     "ranx": "ndcg(ties=first)",

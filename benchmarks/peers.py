@@ -14,6 +14,7 @@ import warnings
 from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -202,8 +203,31 @@ def recometrics(users: Any, items: Any, factors: Any, ratings: Any) -> Values:
     return compute
 
 
+def plain_loop(users: Any, items: Any, estimates: Any, ratings: Any) -> Values:
+    lists: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    columns = (column.tolist() for column in (users, estimates, ratings))
+    for user, estimate, rating in zip(*columns, strict=True):
+        lists[user].append((estimate, rating))
+
+    def dcg(ordered: list[float], k: int) -> float:
+        return sum((2**rating - 1) / log2(i + 2) for i, rating in enumerate(ordered[:k]))
+
+    def compute() -> dict[int, Any]:
+        values: dict[int, Any] = {k: [] for k in CUTS}
+        for pairs in lists.values():
+            pairs = sorted(pairs, key=lambda pair: -pair[0])
+            ordered = [rating for _, rating in pairs]
+            best = sorted(ordered, reverse=True)
+            for k in CUTS:
+                values[k].append(dcg(ordered, k) / dcg(best, k))
+        return values
+
+    return compute
+
+
 LIKED = 4
 LIBRARIES: dict[str, Callable[..., Values]] = {
+    "loop in Python": plain_loop,
     "scikit-learn": scikit_learn,
     "pytrec-eval": pytrec_eval,
     "ranx": ranx,

@@ -49,7 +49,8 @@ def table(run: str) -> str:
 def grid(run: str, label: str, *only: str) -> str:
     """Return one metric of a run: a row for each algorithm, a column for each table.
 
-    Words choose among data sets, splits and candidates; `known` or `unknown` users alone.
+    Words choose among data sets, splits and candidates; `known` or `unknown` users alone;
+    `algorithms` without the bounds.
     """
     found = read_run(TOP / run)
     group = next((word for word in only if word in ("known", "unknown")), "")
@@ -63,6 +64,8 @@ def grid(run: str, label: str, *only: str) -> str:
     for name in places:
         chosen = frame[name].isin(only)
         frame = frame[chosen] if chosen.any() else frame
+    if "algorithms" in only:
+        frame = frame[frame["algorithm"].isin({row.algorithm for row in found.info.rows})]
     varying = [name for name in places if frame[name].nunique() > 1]
     return crossed(
         "algorithm",
