@@ -21,7 +21,8 @@ install "$work"/dist/*.whl
 export HARNESS_CACHE="$work/cache"
 mkdir "$work/away" && cd "$work/away"
 
-"$python" -c 'import harness; print(harness.__file__)' | grep --quiet "^$work/venv/"
+found=$("$python" -c 'import harness; print(harness.__file__)')
+[[ $found == "$work"/venv/* ]] || { echo "imported $found, not the wheel: is PYTHONPATH set?"; exit 1; }
 "$work/venv/bin/harness" --version
 "$work/venv/bin/harness" list configs
 "$work/venv/bin/harness" run --quiet quickstart
