@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -110,6 +112,10 @@ def from_recommendations(recommendations: Frame, interactions: Frame) -> Ranking
     ([1, 2, 3], [2], [2, 1, 0])
     """
     frames = {"recommendations": recommendations, "interactions": interactions}
+    for where, frame in frames.items():
+        if not hasattr(frame, "keys") and not hasattr(frame, "columns"):
+            found = f"{frame!r:.60} is no table"
+            raise MetricError(f"{where}: {found}; give a DataFrame or a mapping of columns")
     if "rank" in recommendations:
         keys = -as_floats("rank", _column(frames, "recommendations", "rank"))
     elif "score" in recommendations:
@@ -153,6 +159,10 @@ def from_lists(
     >>> lists.rank.tolist(), lists.pool.tolist(), lists.n_ranked.tolist()
     ([1, 2], [1.0, 1.0, 1.0, 4.0], [3, 0])
     """
+    sides: tuple[Sequence[Sequence[Hashable] | Mapping[Hashable, float]], ...] = predictions, labels
+    for each in chain(sides, (each for side in sides for each in side)):
+        if isinstance(each, str) or not hasattr(each, "__len__"):
+            raise MetricError(f"lists: {each!r:.60} is no list of items; give one for every user")
     if len(predictions) != len(labels):
         raise MetricError(
             f"lists: {len(predictions)} lists of predictions and {len(labels)} of labels; "
@@ -160,10 +170,6 @@ def from_lists(
         )
     if not len(predictions):
         raise MetricError("lists: there is no user; give at least one")
-    sides: tuple[Sequence[Sequence[Hashable] | Mapping[Hashable, float]], ...] = predictions, labels
-    for each in (each for side in sides for each in side):
-        if isinstance(each, str) or not hasattr(each, "__len__"):
-            raise MetricError(f"lists: {each!r:.60} is no list of items; give one for every user")
     grades = as_floats(
         "labels",
         [
@@ -395,10 +401,14 @@ def _column(frames: Mapping[str, Frame], where: str, name: str) -> Ids:
     if name not in frame:
         names = listed([str(each) for each in frame], 10)
         raise MetricError(f"{where}: no column {name!r} among {names}; rename one")
-    column = np.asarray(unmasked(f"{where}: column {name!r}", frame[name]))
-    if not column.ndim:  # as of a set, which has no order
-        kind = type(frame[name]).__name__
-        raise MetricError(f"{where}: column {name!r}: a {kind}; give a list or an array")
+    column: Ids = np.zeros((0, 0))
+    with suppress(ValueError):  # of a ragged list
+        column = np.asarray(unmasked(f"{where}: column {name!r}", frame[name]))
+    if column.ndim != 1:  # as of a set, which has no order
+        found = "several values in a row" if column.ndim else f"a {type(frame[name]).__name__}"
+        raise MetricError(
+            f"{where}: column {name!r}: {found}; give a list or an array of one value a row"
+        )
     return column
 
 

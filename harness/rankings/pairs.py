@@ -178,7 +178,9 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
     try:
         return np.ascontiguousarray(unmasked(name, values), dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise MetricError(f"{name}: {error}; give numbers only") from None
+        ragged = "inhomogeneous" in str(error)
+        what = "rows of different lengths; give rows of one length"
+        raise MetricError(f"{name}: {what if ragged else f'{error}; give numbers only'}") from None
 
 
 def as_ids(values: Sequence[Hashable]) -> Ids:

@@ -108,6 +108,10 @@ TRUTH = {"user_id": [1], "item_id": [8]}
         (RECO, {"user_id": ["1"], "item_id": [8]}, "ids are text on one side, as '1', and numbers"),
         (RECO | {"rank": [1]}, TRUTH, "recommendations: columns of 2, 2, 1 rows"),
         (RECO | {"item_id": {1, 2}}, TRUTH, "column 'item_id': a set; give a list or an array"),
+        (RECO | {"item_id": [[1], [1, 2]]}, TRUTH, "'item_id': several values in a row; give a"),
+        (RECO | {"rank": [[1, 2]]}, TRUTH, "'rank': several values in a row; give a list"),
+        (None, TRUTH, "recommendations: None is no table; give a DataFrame or a mapping"),
+        (RECO, None, "interactions: None is no table; give a DataFrame or a mapping"),
         ({"user_id": [], "item_id": [], "rank": []}, {"user_id": [], "item_id": []}, "no row"),
     ],
 )
@@ -123,6 +127,13 @@ def test_lists_of_unequal_number_are_refused():
         rankings.from_lists([], [])
     with pytest.raises(MetricError, match="lists: 1 is no list of items; give one for every user"):
         rankings.from_lists([1, 2], [1, 2])
+    with pytest.raises(MetricError, match="lists: None is no list of items; give one for every"):
+        rankings.from_lists([[1]], None)
+
+
+def test_a_ragged_matrix_is_refused():
+    with pytest.raises(MetricError, match="scores: rows of different lengths; give rows of one"):
+        rankings.from_matrix([[1, 2]], [[1, 2], [1]])
 
 
 def test_ids_of_more_than_64_bits_are_ids():
