@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import Choice, force, output
+from harness.cli.options import Choice, file, force, unused
 from harness.cli.schema import make_schema, to_text
 from harness.cli.screen import printable, say, show_table
 from harness.errors import DataError, HarnessError, MetricError
@@ -44,7 +44,7 @@ _seed = click.IntRange(0, 2**32 - 1)
 
 
 @click.command()
-@click.argument("path", type=output, metavar="FILE")
+@click.argument("path", type=file, metavar="FILE")
 @click.option("--dataset", help="A name from `harness list datasets`, or a file of ratings.")
 @click.option(
     "--columns",
@@ -66,6 +66,10 @@ def new(path: Path, columns: str | None, yes: bool, **given: str | int | None) -
     A file of ratings is read: the config gets its columns and its scale. On a terminal, the command
     asks for what is not given as an option, and checks each answer.
     """
+    from harness.config.load import refuse_ratings
+
+    refuse_ratings(path)  # first: --force would replace the data
+    unused(path)
     asks = not yes and sys.stdin.isatty()
     data = _Data(path, columns, asks)
     answers: dict[str, object] = {}

@@ -86,6 +86,13 @@ class Document:
         return Fault(self.line(path), dotted(path), message)
 
 
+def refuse_ratings(path: Path) -> None:
+    """Refuse a file of ratings, by its name, where a config is meant."""
+    if is_ratings_file(path.name) and path.suffix != ".txt":  # which may be a config
+        new = f"harness new {path.with_suffix('.yaml')} --dataset {path}"
+        raise _refusal(str(path), f"a file of ratings; write a config for it with `{new}`")
+
+
 def _refusal(source: str, message: str, line: int = 0, path: KeyPath = ()) -> ConfigError:
     return ConfigError(source, [Fault(line, dotted(path), message)])
 
@@ -168,9 +175,7 @@ def read(path: Path) -> Document:
         raise _refusal(source, f"{reason_of(error)}; {_hint(path)}") from None
     if recorded:
         return _recorded(raw, path)
-    if is_ratings_file(path.name) and path.suffix != ".txt":  # which may be a config
-        new = f"harness new {path.with_suffix('.yaml')} --dataset {path}"
-        raise _refusal(source, f"a file of ratings; write a config for it with `{new}`")
+    refuse_ratings(path)
     if len(raw) > MAX_BYTES:
         raise _refusal(source, f"larger than {MAX_BYTES:,} bytes; a config is short")
     try:

@@ -137,6 +137,9 @@ def test_a_file_of_ratings_is_read_and_its_config_runs(call, tmp_path, name, con
 
 def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     (tmp_path / "a.csv").write_text(table(",", "who", "what", "mark"))
+    for force in ([], ["--force"]):  # the data is not replaced by a config
+        advice = "`harness new a.yaml --dataset a.csv`"
+        assert advice in call.refused("new", "a.csv", "--yes", *force).replace("\n", " ")
     err = call.refused("new", "c.yaml", "--dataset", "a.csv")
     assert err.endswith("name them, as --columns user=NAME,item=NAME,rating=NAME\n")
     assert not (tmp_path / "c.yaml").exists()
