@@ -91,6 +91,8 @@ def validated(section: type[S], given: object, where: str) -> S:
             path = dotted((*located(given, each["loc"]), *missing))
             lines.append(": ".join(filter(None, (where, path, explained(each, section)))))
         raise DataError("\n".join(dict.fromkeys(lines))) from None
+    except RecursionError:  # as of a mapping that contains itself
+        raise DataError(f"{where}: nested too deeply; flatten it") from None
 
 
 def plain_data(given: object) -> object:

@@ -460,6 +460,14 @@ class TestPaths:
         with pytest.raises(DataError, match=message):
             datasets.load(path, base=tmp_path)
 
+    def test_a_mapping_that_contains_itself_is_refused(self):
+        own: dict[str, object] = {"name": "bundled"}
+        own["columns"] = own
+        with pytest.raises(DataError, match="dataset: nested too deeply; flatten it"):
+            datasets.load(own)
+        with pytest.raises(DataError, match="items: nested too deeply; flatten it"):
+            datasets.load("bundled", items=own)
+
     @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")
     def test_an_endless_device_is_no_file(self):
         with pytest.raises(DataError, match="/dev/zero: not a regular file"):
