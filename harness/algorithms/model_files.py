@@ -55,7 +55,8 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     Raises
     ------
     AlgorithmError
-        If the model is not fitted, or is of a class of your own or of another library.
+        If the model is not fitted, is of a class of your own or of another library, or has a
+        parameter that `load_model` refuses, as more than 1,000,000 epochs.
     ResultsError
         If the file cannot be written.
 
@@ -77,6 +78,11 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     entry = _entry(type(model))
     if getattr(model, "trainset", None) is None:
         raise AlgorithmError(f"{entry.name}: the model is not fitted; call harness.fit")
+    if name := _odd(model, entry):
+        raise AlgorithmError(
+            f"{entry.name}: {name} is {getattr(model, name)!r:.60}, of a type or size that "
+            "load_model refuses; fit it with another"
+        )
     trainset = ColumnTrainset.from_surprise(model.trainset)
     arrays: dict[str, Array] = {}
     plain = {
@@ -306,14 +312,23 @@ def _trainset(header: _Header, arrays: dict[str, Array]) -> ColumnTrainset:
     return ColumnTrainset(lists[0], lists[1], codes, ids, (low, high))  # type: ignore[arg-type]
 
 
+def _odd(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> str:
+    """Return a parameter that Surprise would not take, which takes more than a config, or ''."""
+    given, _ = registry.accepted(entry.model_class)
+    for name in given:
+        value = vars(model).get(name)
+        if not isinstance(value, UNSEEDED) and not registry.is_ordinary(name, value):
+            return name
+    return ""
+
+
 def _compare(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> None:
     """Refuse a model whose attributes are not those of a fit of its class, by type and shape."""
+    if name := _odd(model, entry):
+        raise _FileError(f"not a saved model: {name} has another type or shape")
     given, _ = registry.accepted(entry.model_class)
     params = {name: value for name, value in vars(model).items() if name in given}
     params = {name: value for name, value in params.items() if not isinstance(value, UNSEEDED)}
-    for name, value in params.items():  # what Surprise takes, which is more than a config may say
-        if not registry.is_ordinary(name, value):
-            raise _FileError(f"not a saved model: {name} has another type or shape")
     quick = {"verbose": False, "n_epochs": 1}
     small = params | {name: value for name, value in quick.items() if name in given}
     if "bsl_options" in params:

@@ -113,6 +113,10 @@ def test_what_cannot_be_saved_says_why(data, tmp_path):
         harness.save_model(harness.fit(Own(), data), tmp_path / "a.zip")
     with pytest.raises(AlgorithmError, match="not fitted; call"):
         harness.save_model(surprise.SVD(), tmp_path / "a.zip")
+    model = harness.fit(surprise.SVD(), data)
+    model.n_epochs = 1_000_001
+    with pytest.raises(AlgorithmError, match="SVD: n_epochs is 1000001, of a type or size that"):
+        harness.save_model(model, tmp_path / "a.zip")
     frame = pd.DataFrame({"u": [(1, 2), (3, 4)], "i": [1, 2], "r": [1.0, 2.0]})
     odd = surprise.Dataset.load_from_df(frame, surprise.Reader())
     with pytest.raises(AlgorithmError, match="id \\(1, 2\\): only ids that are text or numbers"):
