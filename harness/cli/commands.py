@@ -188,9 +188,9 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
         words = f"{plan.names['dataset'][dataset]} {title} seed {seed}"
         # A file name on every system: "ml-100k holdout 25% seed 0" is ml-100k-holdout-25-seed-0.
         name = re.sub(r"[^.\w]+", "-", words).strip("-.")
-        path = folder / f"{name}.parquet"
+        path, numbers = folder / f"{name}.parquet", itertools.count(2)
         while path in files:  # names that differ in other characters only
-            path = path.with_stem(f"{path.stem}-2")
+            path = folder / f"{name}-{next(numbers)}.parquet"
         files[path if output is None else options.unused(path)] = folds, f"{title}, seed {seed}"
     if export is not None:
         for line in exchange.export(plan, export):

@@ -183,6 +183,11 @@ def test_splits_of_two_files_of_one_name_say_whose_they_are(call, tmp_path):
     assert [name.partition("-r.csv-")[0] for name in names] == ["one", "two"]
     lines = call.done(*both, "--export", "out").splitlines()
     assert lines[0].startswith("out/fold-1: one/r.csv, holdout 25%, seed ")
+    for name in ("a b.csv", "a+b.csv", "a@b.csv"):  # one name of a file without such characters
+        (tmp_path / name).write_bytes((tmp_path / "one/r.csv").read_bytes())
+    call.done("split", "small.yaml", "--set", "dataset=[a b.csv, a+b.csv, a@b.csv]")
+    ends = sorted(path.stem.partition("seed-0")[2] for path in (tmp_path / "splits").iterdir())
+    assert ends == ["", "-2", "-3"]
 
 
 def test_runs_are_compared_repeated_and_refused(call, tmp_path):
