@@ -82,9 +82,8 @@ class ConfigError(HarnessError):
         self.faults = tuple(sorted(faults))
         lines = [fault.at(source) for fault in self.faults[:MOST_SHOWN]]
         if len(self.faults) > MOST_SHOWN:
-            lines.append(
-                f"{source}: {len(self.faults) - MOST_SHOWN:,} faults more; fix these first"
-            )
+            more = counted(len(self.faults) - MOST_SHOWN, "fault")
+            lines.append(f"{source}: {more} more; fix these first")
         super().__init__("\n".join(lines))
 
 

@@ -205,7 +205,7 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
         for fold in folds:
             say(
                 f"  {title}, fold {fold.fold + 1} of {len(folds)}: "
-                f"{len(fold.train):,} training and {len(fold.test):,} test ratings, "
+                f"{len(fold.train):,} training and {counted(len(fold.test), 'test rating')}, "
                 f"fingerprint {fold.fingerprint[:12]}"
             )
     return 0

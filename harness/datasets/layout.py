@@ -183,7 +183,8 @@ def lay_out(first: str, known: TextFormat, where: str) -> Layout:
         )
     if known.form and len(fields) != len(known.form.split()):
         raise DataError(
-            f"{where}: {len(fields)} fields; a line must be {known.form}, with blanks between"
+            f"{where}: {counted(len(fields), 'field')}; a line must be {known.form}, "
+            "with blanks between"
         )
     header, columns = header_and_columns(fields, known, where)
     return Layout(separator, header, len(fields), columns)

@@ -24,7 +24,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from harness.datasets.layout import ENDINGS, kind_of
-from harness.errors import DataError, suggestion
+from harness.errors import DataError, counted, suggestion
 from harness.files import placed
 from harness.sections import Section
 
@@ -370,8 +370,8 @@ class SyntheticSection(Section):
             return n_ratings
         if n_ratings < max(users, items):
             raise ValueError(
-                f"{n_ratings} ratings cannot reach each of {users} users and {items} items; "
-                f"use {max(users, items)} or more"
+                f"{counted(n_ratings, 'rating')} cannot reach each of {users} users and "
+                f"{items} items; use {max(users, items)} or more"
             )
         most = max(users * items // 2, users, items)
         if n_ratings > most:

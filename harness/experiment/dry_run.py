@@ -250,7 +250,8 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
             yield "split", text
         for number, made in zip(plan.read, folds, strict=True):
             if made:
-                parts = f"{len(made[0].train):,} training and {len(made[0].test):,} test ratings"
+                n_test = counted(len(made[0].test), "test rating")
+                parts = f"{len(made[0].train):,} training and {n_test}"
                 of = f" of {names[number]}" * (len(names) > 1)
                 several = f"{len(made)} folds, {parts} in the first"
                 yield "split", f"{text}{of}: {several if made[1:] else parts}"

@@ -117,8 +117,8 @@ class Rankings:
         fits = len(offsets) == self.n_users + 1 and offsets[0] == 0 and offsets[-1] == n_entries
         if not fits or (np.diff(offsets) < 0).any():
             raise MetricError(
-                f"rankings: {name} do not divide {n_entries} entries among {self.n_users} users; "
-                "they must rise from 0 to the number of entries"
+                f"rankings: {name} do not divide {n_entries} entries among "
+                f"{counted(self.n_users, 'user')}; they must rise from 0 to the number of entries"
             )
 
     @property
@@ -275,8 +275,8 @@ class Exposure:
         _store(self, np.bool_, genres=genres)
         if len(self.users) != len(self.items) or not len(self.items):
             raise MetricError(
-                f"exposure: {len(self.users)} users and {len(self.items)} items; "
-                "give one of each for every training rating"
+                f"exposure: {counted(len(self.users), 'user')} and "
+                f"{counted(len(self.items), 'item')}; give one of each for every training rating"
             )
         n_items = int(self.items.max()) + 1 if n_items is None else n_items
         if self.users.min() < 0:
@@ -289,7 +289,7 @@ class Exposure:
         for name, n in (("ratings", len(self.users)), ("genres", n_items)):
             array = getattr(self, name)
             if array is not None and len(array) != n:
-                raise MetricError(f"exposure: {name} have {len(array)} rows; give {n}")
+                raise MetricError(f"exposure: {name} have {counted(len(array), 'row')}; give {n}")
         _store(self, np.int64, popularity=np.bincount(self.items, minlength=n_items))
         kinds = (np.int64, np.int64, np.float64)
         known = None if judged is None else tuple(map(np.asarray, judged, kinds))

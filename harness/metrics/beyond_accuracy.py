@@ -56,7 +56,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import MetricError
+from harness.errors import MetricError, counted
 from harness.kernels import each_block, kernel
 from harness.lazy import scipy
 from harness.metrics.arrays import Exposure, Floats, Ints, Rankings, Ranks
@@ -351,8 +351,8 @@ def _top(lists: Rankings, ks: Ints, exposure: Exposure) -> Ranks:
         )
     if len(exposure.list_users) != lists.n_users:
         raise MetricError(
-            f"{lists.n_users} lists, but the exposure names "
-            f"{len(exposure.list_users)} users; give one user for each list"
+            f"{counted(lists.n_users, 'list')}, but the exposure names "
+            f"{counted(len(exposure.list_users), 'user')}; give one user for each list"
         )
     if int(top.max(initial=-1)) >= len(exposure.popularity):
         raise MetricError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.datasets.layout import ENDINGS, RATINGS, Kind, Roles, TextFormat
-from harness.errors import MetricError, listed
+from harness.errors import MetricError, counted, listed
 from harness.kernels import group_rows
 from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
@@ -165,8 +165,8 @@ def from_lists(
             raise MetricError(f"lists: {each!r:.60} is no list of items; give one for every user")
     if len(predictions) != len(labels):
         raise MetricError(
-            f"lists: {len(predictions)} lists of predictions and {len(labels)} of labels; "
-            "give one of each for every user, empty where there is nothing"
+            f"lists: {counted(len(predictions), 'list')} of predictions and {len(labels)} of "
+            "labels; give one of each for every user, empty where there is nothing"
         )
     if not len(predictions):
         raise MetricError("lists: there is no user; give at least one")

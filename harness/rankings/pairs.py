@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.errors import MetricError
+from harness.errors import MetricError, counted
 from harness.kernels import each_block, group_rows, kernel
 from harness.lazy import pd
 from harness.metrics import Pairs, Rankings, dcg
@@ -354,8 +354,8 @@ def rank_block(
     ratings = as_floats("judged_ratings", judged_ratings)
     if len(ratings) != len(columns) or not np.isfinite(ratings).all():
         raise MetricError(
-            f"judged_ratings: {len(ratings)} values, some perhaps not finite, for "
-            f"{len(columns)} items; give one finite rating for each"
+            f"judged_ratings: {counted(len(ratings), 'value')}, some perhaps not finite, for "
+            f"{counted(len(columns), 'item')}; give one finite rating for each"
         )
     pool_offsets, pool = offsets_of(users, n_users), ratings[np.lexsort((-ratings, users))]
     listed = columns >= 0
@@ -405,8 +405,8 @@ def _columns(
     items = np.asarray(unmasked(f"{name}_items", given_items), dtype=np.int64)
     if len(offsets) != n_users + 1 or offsets[0] != 0 or offsets[-1] != len(items):
         raise MetricError(
-            f"{name}_offsets: they do not divide {len(items)} items among {n_users} users; "
-            "they must rise from 0 to the number of items"
+            f"{name}_offsets: they do not divide {counted(len(items), 'item')} among "
+            f"{counted(n_users, 'user')}; they must rise from 0 to the number of items"
         )
     if len(items) and (items.min() < -1 or items.max() >= n_items):
         raise MetricError(

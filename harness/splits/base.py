@@ -227,7 +227,8 @@ def filter(
         keep = section.keep(ratings, seeds.derive(seed, "filter", position))
         if not keep.any():
             raise SplitError(
-                f"filters: {section.describe()} leaves none of {len(ratings):,} ratings; relax it"
+                f"filters: {section.describe()} leaves none of "
+                f"{counted(len(ratings), 'rating')}; relax it"
             )
         ratings = ratings.take(np.flatnonzero(keep))
         after = _counts(ratings)

@@ -447,12 +447,13 @@ class LeaveNOut(_PerUser):
 
     def sentence(self, part: str = "test part") -> str:
         many = ("ratings", "are") if self.n > 1 else ("rating", "is")
+        least = counted(self.n + self.min_train, "rating")
         like = " as by Surprise's LeaveOneOut" if self.like else ""
         draws = f", in {self.n_splits} independent draws" if self.n_splits > 1 else ""
         return (
             f"{self.n} {many[0]} of each user, {self._chosen()}{like}"
             f"{_seeded(self.random_state)}, {many[1]} the {part}{draws}. "
-            f"{self._policy(f'at least {self.n + self.min_train} ratings')}"
+            f"{self._policy(f'at least {least}')}"
         )
 
 

@@ -225,6 +225,8 @@ def test_very_many_and_very_long_faults_are_told_in_short():
     assert len(refused.value.faults) > 1_000
     assert len(str(refused.value)) < 20_000
     assert str(refused.value).count("\n") == 50
+    one_more = str(ConfigError("a", refused.value.faults[:51]))
+    assert one_more.endswith("a: 1 fault more; fix these first")
     with pytest.raises(ConfigError, match=r"found \('rmse',\); write a list: \[rmse\]"):
         load({"dataset": "bundled", "algorithms": ["SVD"], "metrics": ("rmse",)})
 

@@ -242,7 +242,7 @@ NINE = Exposure([0], [0], [0], n_items=9)
             NAMED,
             Exposure([0], [0], [0, 1], n_items=9),
             "popularity@3",
-            "1 lists, but the exposure names 2 users",
+            "1 list, but the exposure names 2 users",
         ),
         (BARE, NINE, "gini@3", "only the first 0 items are known by name"),
         (
@@ -262,7 +262,7 @@ def test_what_is_missing_is_named(lists, exposure, label, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0, 1], [0], [0]), "2 users and 1 items; give one of each"),
+        (([0, 1], [0], [0]), "2 users and 1 item; give one of each"),
         (([], [], [0]), "0 users and 0 items"),
         (([-1], [0], [0]), "a user code of -1; use codes from 0 on"),
         (([0], [5], [0], 3), "item codes from 5 to 5; use codes from 0 to 2"),

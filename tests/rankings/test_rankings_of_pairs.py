@@ -247,11 +247,11 @@ REFUSED = {
     partial(rankings.rank_block, np.array([[1.0, 2.0]])): [
         ([0, 1], [2], [3.0], "judged_items: columns from 2 to 2; use columns from 0 to 1"),
         ([0, 1], [-2], [3.0], "judged_items: columns from -2 to -2"),
-        ([0, 2], [1], [3.0], "judged_offsets: they do not divide 1 items among 1 users"),
+        ([0, 2], [1], [3.0], "judged_offsets: they do not divide 1 item among 1 user;"),
         ([0, 1], [1], [3.0, 4.0], "judged_ratings: 2 values.*give one finite rating"),
-        ([0, 1], [1], [np.nan], "judged_ratings: 1 values, some perhaps not finite"),
+        ([0, 1], [1], [np.nan], "judged_ratings: 1 value, some perhaps not finite"),
         ([0, 1], [1], [3.0], [0, 1], [9], "excluded_items: columns from 9 to 9"),
-        ([0, 1], [1], [3.0], [1, 1], [0], "excluded_offsets: they do not divide 1 items"),
+        ([0, 1], [1], [3.0], [1, 1], [0], "excluded_offsets: they do not divide 1 item among"),
         ([0, 2], [1, 1], [4.0, 3.0], "row 0, column 1: judged twice; keep one rating"),
     ],
 }

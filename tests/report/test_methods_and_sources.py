@@ -117,6 +117,16 @@ def test_data_algorithms_and_tuning_are_described_with_parameters_and_sources(pl
         assert sentence in text[heading]
 
 
+def test_one_training_rating_is_counted_as_one(plain_run):
+    for sizes, text in (([1, 1], "1 rating, test"), ([1, 3], "1 to 3 ratings, test")):
+        first = plain_run.info.splits[0]
+        splits = [first.model_copy(update={"n_train": n}) for n in sizes]
+        info = plain_run.info.model_copy(update={"splits": splits})
+        assert (
+            f"Training parts hold {text} parts 50,000." in dict(methods(info).paragraphs)["Split"]
+        )
+
+
 def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
     for cell in plain_run.info.cells:
         cell.n_trials = {"SVD": 7, "BaselineOnly": 5}.get(cell.algorithm, 0)
