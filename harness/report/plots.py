@@ -8,10 +8,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
+from harness.errors import joined
 from harness.lazy import pd
 from harness.report.drawing import SUBTITLE, Plot, label_rows, scale_without, value_spans
 from harness.report.styles import COLOURS, FAINT, INK, MUTED
@@ -103,11 +105,13 @@ class _NdcgOverK(Plot):
         """Return value and interval of each algorithm at every rank."""
         wanted = metrics.parse(self.label)
         parsed = [metrics.parse(each) for each in self.summary.info.metrics]
-        family = sorted(
-            (metric.k, str(metric))
-            for metric in parsed
-            if metric.k is not None and (metric.name, metric.chosen) == (wanted.name, wanted.chosen)
-        )
+        cut = sorted((m.k, str(m), (m.name, m.chosen)) for m in parsed if m.k is not None)
+        family = [(k, each) for k, each, of in cut if of == (wanted.name, wanted.chosen)]
+        if wanted.k is None:
+            several = Counter(of for *_, of in cut)
+            drawn = [each for _, each, of in cut if several[of] > 1]
+            do = f"choose {joined(drawn, 'or')}" if drawn else "add one that has, as ndcg@5,10,20"
+            raise self._nothing(f"{self.label} has no cut-off rank; {do}")
         if len(family) < 2:
             raise self._nothing(
                 f"{self.label} at one rank only; add another to the config, as ndcg@5,10,20"

@@ -141,7 +141,11 @@ def test_spread_shows_every_cell(nasty, table):
             lambda run: plots.differences(summarise(run, baseline="NMF")),  # it failed
             "ndcg@10 was not compared user by user",
         ),
-        ("nasty", lambda run: plots.ndcg_over_k(run, "rmse"), "rmse at one rank only; add another"),
+        (
+            "nasty",
+            lambda run: plots.ndcg_over_k(run, "rmse"),
+            "rmse has no cut-off rank; choose ndcg",
+        ),
         ("alone", plots.differences, "ndcg@10 of one algorithm only; add another to the config"),
         ("plain_run", plots.spread, "one fold and one seed"),
         ("plain_run", plots.ndcg_over_k, "at one rank only; add another to the config"),
