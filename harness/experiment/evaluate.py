@@ -16,7 +16,7 @@ from harness import evaluation, metrics
 from harness.algorithms import registry
 from harness.candidates import Sampled
 from harness.datasets import Ratings
-from harness.errors import counted
+from harness.errors import counted, joined
 from harness.experiment.cell import FALLBACKS, compile_scoring
 from harness.experiment.group_scores import TableGroups
 from harness.experiment.plan import Cell, Plan
@@ -272,6 +272,12 @@ def _notes_on_data(plan: Plan) -> Iterator[str]:
                 "order algorithms differently than the whole catalogue "
                 "(doi:10.1145/3394486.3403226)"
             )
+            for word, place in (("first", "before"), ("last", "after")):
+                if labels := [str(m) for m in plan.metrics if m.params.get("ties") == word]:
+                    yield (
+                        f"{name}: {joined(labels)}: of equal estimates, a user's test items stand "
+                        f"{place} the sampled ones; use ties=average"
+                    )
 
 
 def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[str]:

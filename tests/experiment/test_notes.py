@@ -102,6 +102,24 @@ def test_the_notes_of_several_tables_say_which_table_they_are_of():
     assert tables == ["columns, holdout 20%, rated", "columns, 5-fold, rated"]
 
 
+def test_orders_of_ties_that_favour_a_side_of_a_sample_are_noted():
+    labels = ["ndcg@3", "ndcg(ties=first)@3", "ap(ties=first)", "ndcg(ties=last)@3"]
+    few = {**SAMPLED, "n": 3}
+    config = {"algorithms": ["UserMean"], "metrics": labels, "candidates": few, "baselines": False}
+    made = run(config, ratings=load(DATA), results=None)
+    noted = [note for note in made.info.notes if "of equal estimates" in note]
+    assert [note.partition(";")[0] for note in noted] == [
+        "sampled 3: ndcg(ties=first)@3 and ap(ties=first): of equal estimates, a user's test items "
+        "stand before the sampled ones",
+        "sampled 3: ndcg(ties=last)@3: of equal estimates, a user's test items stand after the "
+        "sampled ones",
+    ]
+    first, average, last = (made.table.loc[0, labels[n]] for n in (1, 0, 3))
+    assert first > average > last  # all of a user's estimates are equal
+    rated = run(config | {"candidates": "rated"}, ratings=load(DATA), results=None)
+    assert not any("of equal estimates" in note for note in rated.info.notes)
+
+
 def test_a_split_from_files_is_known_by_its_rows_and_goes_to_other_processes_with_them(tmp_path):
     ratings, split = data(), []
     table = ratings.to_frame()
