@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
+import re
 import shlex
 import sys
 import textwrap
@@ -313,14 +315,18 @@ def _prose(text: str) -> str:
 
 
 def _yaml(key: str, value: object) -> str:
-    """Return a key with its value."""
+    """Return a key with its value; a mapping too long for a line has a line for each key."""
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
 
+    if value is None:
+        return f"{key}: null\n"
     whole = CommentedMap({key: value})
     whole.fa.set_block_style()
     yaml, text = YAML(), io.StringIO()
     yaml.default_flow_style = None  # collections without others inside them on one line
     yaml.width = 98
     yaml.dump(whole, text)
+    if isinstance(value, dict) and re.search(r"\{[^}]*\n", text.getvalue()):
+        return f"{key}:\n" + textwrap.indent("".join(itertools.starmap(_yaml, value.items())), "  ")
     return text.getvalue()

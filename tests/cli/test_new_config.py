@@ -43,6 +43,7 @@ def test_a_new_config_loads_and_every_key_stands_under_its_meaning(call, tmp_pat
     for key, field in Experiment.model_fields.items():
         if f" {key}: " in text or f"#{key}: " in text:
             assert " ".join(field.description.split()) in text
+    assert not [line for line in lines if line.count("{") != line.count("}") or line.endswith(" ")]
     # What is commented out are the defaults.
     bare = [line[1:] if re.match("#(  |[^ ])", line) else line for line in lines]
     assert bare != lines
