@@ -49,11 +49,7 @@ MOST_EXACT = 2**53
 
 
 class Section(BaseModel):
-    """A part of a config whose keys are declared once, here.
-
-    Validation, ``harness schema``, the reference page and the help all come from the fields' types
-    and descriptions. Unknown keys are errors; ``"5"`` is not converted to 5.
-    """
+    """A part of a config: validation, schema, reference page and help come from its fields."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
@@ -122,13 +118,11 @@ class _OneOrMore:
 
     @staticmethod
     def __get_pydantic_core_schema__(source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        either = get_args(source)[0] | source
-        read = BeforeValidator(_as_list, json_schema_input_type=either)
+        read = BeforeValidator(
+            lambda value: value if isinstance(value, list) else [value],
+            json_schema_input_type=get_args(source)[0] | source,
+        )
         return handler.generate_schema(Annotated[source, Field(min_length=1), read])
-
-
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
 
 
 T = TypeVar("T")
@@ -161,7 +155,6 @@ class Kind(Section):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: object) -> None:
-        """Start the list of a family, or register a kind."""
         super().__pydantic_init_subclass__(**options)
         if Kind in cls.__bases__:
             cls.kinds = []
@@ -174,7 +167,6 @@ class Kind(Section):
     def __get_pydantic_core_schema__(
         cls, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Return the schema of a kind or, for a family, of any of its kinds."""
         if "kind" in cls.model_fields:
             return handler(source)
         kinds: Any = Union[tuple(cls.kinds)]  # noqa: UP007
@@ -229,8 +221,8 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
         case "string_type" if not isinstance(found, dict | list):
             return f"found {shown}; it must be text: put it in quotation marks"
     expected = re.sub("^[A-Z][a-z]+ should ", "", error["msg"])
-    for word, said in WORDS.items():
-        expected = expected.replace(f"a valid {word}", said)
+    for word, plain in WORDS.items():
+        expected = expected.replace(f"a valid {word}", plain)
     return f"found {shown}; it must {expected}"
 
 
@@ -311,40 +303,36 @@ def _check_moment(moment: int | str) -> int | str:
     return moment
 
 
+def _is_share(value: object) -> bool:
+    return isinstance(value, float) and 0 < value < 1
+
+
 def _check_point(point: object) -> object:
     point = _as_text(point)
     if isinstance(point, str) or type(point) is int:
         return _check_moment(point)
-    if isinstance(point, float) and 0 < point < 1:
+    if _is_share(point):
         return point
-    raise ValueError(
-        f"found {point!r}; write a share of the ratings, as 0.8, or a date, as 1998-01-31"
-    )
+    expected = "a share of the ratings, as 0.8, or a date, as 1998-01-31"
+    raise ValueError(f"found {point!r}; write {expected}")
 
 
-def _check_size(size: object, smallest: int = 1) -> int | float:
-    if isinstance(size, float) and 0 < size < 1:
+def _check_size(size: object, smallest: int = 1) -> object:
+    if _is_share(size) or (type(size) is int and smallest <= size < MOST_RATINGS):
         return size
-    if type(size) is int and smallest <= size < MOST_RATINGS:
-        return size
-    raise ValueError(
-        f"found {size!r}; write a share between 0 and 1, as 0.2, or a count of at least "
-        f"{smallest}, as 10"
-    )
+    expected = f"a share between 0 and 1, as 0.2, or a count of at least {smallest}, as 10"
+    raise ValueError(f"found {size!r}; write {expected}")
 
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 
 
 def _check_span(span: object) -> object:
-    if isinstance(span, float) and 0 < span < 1:
+    pattern = rf"[1-9]\d{{0,9}} ({'|'.join(_UNITS)})s?"
+    if _is_share(span) or (isinstance(span, str) and re.fullmatch(pattern, span)):
         return span
-    if isinstance(span, str) and re.fullmatch(rf"[1-9]\d{{0,9}} ({'|'.join(_UNITS)})s?", span):
-        return span
-    raise ValueError(
-        f"found {span!r}; write a share of the ratings, as 0.2, or a number of "
-        f"{'s, '.join(_UNITS)}s, as 90 days"
-    )
+    expected = f"a share of the ratings, as 0.2, or a number of {'s, '.join(_UNITS)}s, as 90 days"
+    raise ValueError(f"found {span!r}; write {expected}")
 
 
 Count = Annotated[int, Field(ge=1)]
@@ -372,19 +360,11 @@ Moment = Annotated[
 ]
 """A date or time (UTC by default), or seconds since 1970."""
 
-
+_Point = Annotated[
+    float | int | str, BeforeValidator(_check_point, json_schema_input_type=Share | int | str)
+]
 Points = Annotated[
-    Annotated[Folds, Tag("number")]
-    | Annotated[
-        list[
-            Annotated[
-                float | int | str,
-                BeforeValidator(_check_point, json_schema_input_type=Share | int | str),
-            ]
-        ],
-        Field(min_length=1),
-        Tag("points"),
-    ],
+    Annotated[Folds, Tag("number")] | Annotated[list[_Point], Field(min_length=1), Tag("points")],
     Discriminator(lambda points: "points" if isinstance(points, list) else "number"),
 ]
 """How many points in time, or a list of quantiles and moments."""

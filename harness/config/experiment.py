@@ -407,10 +407,8 @@ class Experiment(Section):
             return None
         one = len(info.data.get("seed", [])) == 1 and info.data.get("seeds") == Seeds()
         if one and inference.about(1)[1] == "two-way":
-            raise ValueError(
-                "one seed can carry no claim about algorithms; cross several, as "
-                "`seeds: {split: 5}`, or use `claim: models`"
-            )
+            advice = "cross several, as `seeds: {split: 5}`, or use `claim: models`"
+            raise ValueError(f"one seed can carry no claim about algorithms; {advice}")
         baseline = inference.baseline
         titles = [algorithm.title for algorithm in info.data.get("algorithms", [])]
         if titles and baseline is not None and baseline not in titles:

@@ -152,10 +152,7 @@ def bundled() -> dict[str, Path]:
 
 
 def read(path: Path) -> Document:
-    """Read a YAML 1.2 file, a config of the package by its name, or the config in a ``run.json``.
-
-    Raises `ConfigError` if the file is missing, too large, not UTF-8, not YAML or not a mapping.
-    """
+    """Read a YAML file, a config of the package by its name, or the config in a ``run.json``."""
     with suppress(OSError):  # a name too long: reading it says so
         if (path / RUN_FILE).is_file():
             path = path / RUN_FILE
@@ -222,12 +219,8 @@ def _recorded(raw: bytes, path: Path) -> Document:
 
 
 def folder_of(config: Mapping[str, object], config_file: str, run: Path | None) -> Path:
-    """Return what the paths in the config of a run are relative to.
-
-    It is the folder of `config_file`, the path that the config had when it was run: as seen from
-    the working folder or, where a file that the config names is not there, from the folder above
-    that of the runs.
-    """
+    """Return what the paths in the config of a run are relative to: the folder of `config_file`."""
+    # As seen from here or, where a file that the config names is not there, from above the runs.
     sections = [config.get("dataset"), config.get("split")]
     entries = [each for part in sections for each in (part if isinstance(part, list) else [part])]
     named = (each[key] for each in entries if isinstance(each, dict) for key in PATHS & each.keys())
@@ -242,7 +235,10 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
     """Turn YAML text into a `Document`, safely and in bounded time, or raise `ConfigError`."""
     reader = _Reader(source)
     try:
-        data = reader.document(text)
+        if (node := reader.loader.compose(text)) is None:
+            raise _refusal(source, "empty; name a dataset and algorithms")
+        reader.n_values = 0
+        data = reader.value(node, ())
     except MarkedYAMLError as error:
         found = str(error.problem or error.context or "not YAML").split("\n")[0]
         if found.startswith("but "):
@@ -256,8 +252,7 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
     except (YAMLError, ValueError, OverflowError) as error:
         raise _refusal(source, f"not valid YAML: {reason_of(error)}; fix it") from None
     if not isinstance(data, dict):
-        message = "not a mapping of keys to values; start with `dataset: ...`"
-        raise _refusal(source, message, 1)
+        raise _refusal(source, "not a mapping of keys to values; start with `dataset: ...`", 1)
     return Document(source, data, reader.lines, folder)
 
 
@@ -277,13 +272,6 @@ class _Reader(Composer):
 
     def refusal(self, place: Event | Node, path: KeyPath, message: str) -> ConfigError:
         return _refusal(self.source, message, place.start_mark.line + 1, path)
-
-    def document(self, text: str) -> object:
-        node = self.loader.compose(text)
-        if node is None:
-            raise _refusal(self.source, "empty; name a dataset and algorithms")
-        self.n_values = 0
-        return self.value(node, ())
 
     def compose_node(self, parent: Node | None, index: object) -> object:
         is_key = parent is not None and index is None
@@ -312,20 +300,16 @@ class _Reader(Composer):
             return [self.value(each, (*path, n)) for n, each in enumerate(node.value)]
         result: dict[str, object] = {}
         for name, inner in node.value:
-            key = self.key(name, path, result)
+            if not isinstance(name, ScalarNode):
+                raise self.refusal(name, path, "a key is not a plain word; write `key: value`")
+            if name.value == "<<":
+                raise self.refusal(name, path, "merge keys are not supported; write the keys")
+            key = str(name.value)
+            if key in result:
+                raise self.refusal(name, (*path, key), "given twice; remove one")
             self.lines[(*path, key)] = name.start_mark.line + 1
             result[key] = self.value(inner, (*path, key))
         return result
-
-    def key(self, node: Node, path: KeyPath, known: Mapping[str, object]) -> str:
-        if not isinstance(node, ScalarNode):
-            raise self.refusal(node, path, "a key is not a plain word; write `key: value`")
-        key = str(node.value)
-        if key == "<<":
-            raise self.refusal(node, path, "merge keys are not supported; write the keys")
-        if key in known:
-            raise self.refusal(node, (*path, key), "given twice; remove one")
-        return key
 
     def scalar(self, node: ScalarNode, path: KeyPath) -> object:
         kind = str(node.tag).removeprefix("tag:yaml.org,2002:")
@@ -354,13 +338,9 @@ def _override(document: Document, override: str) -> None:
         raise ConfigError(where, [replace(fault, line=0) for fault in error.faults]) from None
     path: list[str | int] = []
     for name, index in re.findall(r"([^.\[]+)|\[([^.\[]*)", key):
-        digits = index.removesuffix("]")
-        if name:
-            path.append(name)
-        elif digits.isascii() and digits.isdigit() and len(digits) < 10:
-            path.append(int(digits))
-        else:
+        if not (name or re.fullmatch(r"[0-9]{1,9}\]?", index)):
             raise _refusal(where, f"{index!r} is no list index; write algorithms[0]", path=(key,))
+        path.append(name or int(index.removesuffix("]")))
     if not path:
         raise _refusal(where, "no key; write --set split.test_size=0.1", path=(key,))
     if path[1:] and (first := str(path[0])) in ("split", "candidates"):  # of the default kind
@@ -402,11 +382,9 @@ def _checked(document: Document) -> Experiment:
     given = named[0] if isinstance(named, list) and named else named
     if isinstance(given, str) and given.startswith(GIVEN):  # the record of a run without its data
         data["dataset"] = "bundled"
-        message = (
-            f"the ratings ({given.removeprefix(GIVEN)}) were given from Python; give them again "
-            "there as ratings=..., or name a file in their place"
-        )
-        faults.add(Fault(0, "dataset", message))
+        found = f"the ratings ({given.removeprefix(GIVEN)}) were given from Python"
+        advice = "give them again there as ratings=..., or name a file in their place"
+        faults.add(Fault(0, "dataset", f"{found}; {advice}"))
     try:
         experiment = Experiment.model_validate(data)
         faults.update(_repeated_entries(experiment, document))

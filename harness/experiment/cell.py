@@ -127,15 +127,14 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         registry.advance(model, sum(len(fold.test) for fold in folds))
     report(COMPILING, 0, 0)
     deciding = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
+    depth = plan.depth_of(cell)
     catalogue = isinstance(section, Catalogue)
-    compile_scoring(deciding, plan.depth_of(cell), catalogue=catalogue)
+    compile_scoring(deciding, depth, catalogue=catalogue)
     if experiment.accelerate:
         models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
     peak = PeakMemory()
-    # Nothing shows the memory of a trial, so it is not measured.
-    measured = nullcontext() if cell.inner else peak
     with (
-        measured,
+        nullcontext() if cell.inner else peak,  # nothing shows the memory of a trial
         seeds.global_generators(plan.global_seed(cell)),
         models.report_division_by_zero(model),
     ):
@@ -155,7 +154,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         lists = scorer.rank(
             section,
             pairs,
-            depth=plan.depth_of(cell),
+            depth=depth,
             named=plan.names_items and not cell.inner,
             progress=partial(report, "scoring"),
             ids=(split.ratings.user_ids, split.ratings.item_ids),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -66,7 +66,7 @@ def describe(
     (671, 9066, 0.72)
     """
     if isinstance(source, Ratings):
-        return [_of_ratings(source, (), [], [])]
+        return [_of_ratings(source)]
     if isinstance(source, os.PathLike):
         source = Path(source)
     if isinstance(source, str | Path):
@@ -75,7 +75,7 @@ def describe(
     else:
         is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
     if not is_config:
-        return [_of_ratings(_loaded(source), (), [], [])]
+        return [_of_ratings(_loaded(source))]
     given = None if ratings is None else datasets.load(ratings)
     return describe_plan(Plan.from_config(source, ratings=given))
 
@@ -106,19 +106,17 @@ def describe_plan(plan: Plan) -> list[DataDescription]:
     rated = any(getattr(each, "kind", "") == "rated" for each in plan.experiment.candidates)
     seed, found = plan.experiment.seed[0], []
     for dataset, name in enumerate(plan.names["dataset"]):
-        splits = [
-            _of_split(plan.splits(dataset, number, seed)[0], title, cuts)
-            for number, title in enumerate(plan.names["split"])
-        ]
-        warnings = [text for each in splits for text in _warnings_of_split(each, rated=rated)]
-        one = _of_ratings(*plan.ratings(dataset), splits, warnings)
-        found.append(one.model_copy(update={"name": name}))
+        described = _of_ratings(*plan.ratings(dataset))
+        described.name = name
+        for number, title in enumerate(plan.names["split"]):
+            split = _of_split(plan.splits(dataset, number, seed)[0], title, cuts)
+            described.splits.append(split)
+            described.warnings += _warnings_of_split(split, rated=rated)
+        found.append(described)
     return found
 
 
-def _of_ratings(
-    data: Ratings, filters: Any, splits: list[SplitDescription], warnings: list[str]
-) -> DataDescription:
+def _of_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
     both = (data.users, data.items)
     of_user, of_item = (np.unique(codes, return_counts=True)[1] for codes in both)
     distinct = _n_distinct(data.users, data.ratings)
@@ -146,10 +144,10 @@ def _of_ratings(
         constant_users=float((distinct == 1)[several].mean()) if several.any() else 0.0,
         span=span,
         notes=[*data.notes, *filters],
-        splits=splits,
+        splits=[],
         warnings=[],
     )
-    found.warnings = [*_warnings_of_data(found), *warnings]
+    found.warnings += _warnings_of_data(found)
     return found
 
 

@@ -124,11 +124,10 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     work = counted(n_cells * len(rows), "cell")
     if None in n_trials:
         work += f" and trials for {experiment.tuning.seconds:g} s each"
-    elif n_all := sum(trials or 0 for trials in n_trials):
+    elif n_all := sum(filter(None, n_trials)):
         work += f" and up to {counted(n_all, 'trial')}"
     facts = [*_facts(plan, divided), ("work", work)]
-    notes, faults = list(dict.fromkeys(notes)), list(dict.fromkeys(faults))
-    return DryRun(experiment.name, facts, rows, notes, faults)
+    return DryRun(experiment.name, facts, rows, [*dict.fromkeys(notes)], [*dict.fromkeys(faults)])
 
 
 def _n_trials(plan: Plan, number: int, n_cells: int) -> int | None:
@@ -240,12 +239,11 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
         elif size is not None:
             text += f": {size[2]:,} ratings of {size[1]:,} items by {size[0]:,} users"
         yield "data", text
-    kinds = experiment.split
     described = [
         each.describe() + " ratings" * isinstance(getattr(each, "test_size", None), int)
-        for each in kinds
+        for each in experiment.split
     ]
-    for text, folds in zip(_unique(described, kinds), divided, strict=True):
+    for text, folds in zip(_unique(described, experiment.split), divided, strict=True):
         if not any(folds):
             yield "split", text
         for number, made in zip(plan.read, folds, strict=True):

@@ -90,8 +90,8 @@ def evaluate(
     sensitivity = Sensitivity(labels)
     for table, of_table in tables.items():
         limits = _Bounds(plan.metrics)
-        own = [cell for of_row in of_table.values() for cell in of_row]
-        by_group = TableGroups(plan, [cell for _, cell, _ in own])
+        positions = [position for of_row in of_table.values() for position, _, _ in of_row]
+        by_group = TableGroups(plan, [cells[position] for position in positions])
         for of_row in of_table.values():  # so that what is kept of each user is that of one row
             values = {str(metric): RowValue(metric) for metric in plan.metrics}
             for position, cell, name in of_row:
@@ -122,9 +122,9 @@ def evaluate(
             found.rows.append(RowResult(**name.only(RowName), scores=means))
         found.bounds += limits.results(name)
         pool.watch(Stage(", ".join(name.names), "groups"))
-        divided = list(by_group.results([results[position] for position, _, _ in own]))
-        found.group_notes += by_group.notes(name.start(tables), divided)
-        found.groups += divided
+        groups = list(by_group.results([results[position] for position in positions]))
+        found.group_notes += by_group.notes(name.start(tables), groups)
+        found.groups += groups
         found.undistinguished[table] = limits.reasons
     if found.outputs is not None:
         found.outputs.close()
@@ -268,9 +268,8 @@ def _notes_on_data(plan: Plan) -> Iterator[str]:
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
         if isinstance(section, Sampled):
             yield (
-                f"{name}: metrics over sampled candidates are biased and may "
-                "order algorithms differently than the whole catalogue "
-                "(doi:10.1145/3394486.3403226)"
+                f"{name}: metrics over sampled candidates are biased and may order algorithms "
+                "differently than the whole catalogue (doi:10.1145/3394486.3403226)"
             )
             for word, place in (("first", "before"), ("last", "after")):
                 if labels := [str(m) for m in plan.metrics if m.params.get("ties") == word]:
@@ -374,8 +373,7 @@ def _equal(values: list[float | None]) -> bool:
 def _notes_on_times(cells: list[CellResult]) -> Iterator[str]:
     """Note how seconds were measured, unless all were measured in the same way in this run."""
     conditions = measured(cells)
-    n_found = sum(cell.found for cell in cells)
-    if n_found:
+    if n_found := sum(cell.found for cell in cells):
         yield f"{n_found} of {len(cells)} cells were found in the cache; metric s are of this run"
     if n_found or len(conditions) > 1:
         yield f"fit s, score s and peak MB were measured {'; '.join(conditions)}"
@@ -391,9 +389,9 @@ def _notes_on_ties(found: Evaluation, cells: list[CellResult]) -> Iterator[str]:
                 worst = affected[label]
                 worst[cell.algorithm] = max(worst.get(cell.algorithm, 0.0), share)
     for label, shares in affected.items():
-        named = ", ".join(f"{name} ({share:.0%})" for name, share in shares.items())
         whose = "many" if max(shares.values()) >= MANY else "some"
-        yield f"{label}: ties decide the score of {whose} users: {named}"
+        algorithms = ", ".join(f"{name} ({share:.0%})" for name, share in shares.items())
+        yield f"{label}: ties decide the score of {whose} users: {algorithms}"
 
 
 def _notes_on_algorithms(plan: Plan, found: Evaluation) -> Iterator[str]:

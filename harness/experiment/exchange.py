@@ -156,9 +156,8 @@ def write(joined: Run, folder: Path) -> Path:
     name = folder.name
     if not re.match(NAME, name):
         raise ResultsError(f"{folder}: {name!r} cannot be the name of a run; choose another folder")
-    if (folder / RUN_FILE).is_file() and all(
-        cell.fit_path != OUTSIDE for cell in read_run(folder).info.finished
-    ):
+    is_run = (folder / RUN_FILE).is_file()
+    if is_run and all(cell.fit_path != OUTSIDE for cell in read_run(folder).info.finished):
         raise ResultsError(f"{folder}: has another run; choose a new folder")
     named = Run(joined.info.model_copy(update={"name": name}), joined.users)
     named.write(folder.parent, advice="choose another folder")
@@ -185,8 +184,8 @@ class _FromFile(Scorer):
             item = str(split.ratings.item_ids[items[missing[0]]])
             raise _MissingError(
                 f"{self.file.path}: no row for {len(missing):,} of the {len(found):,} candidates "
-                f"of {split.name}, fold {split.fold + 1} (the first: user {user!r}, item {item!r})"
-                "; give one for each rating of its test file"
+                f"of {split.name}, fold {split.fold + 1} (the first: user {user!r}, item "
+                f"{item!r}); give one for each rating of its test file"
             )
         return rows.values[found], np.zeros(len(found), dtype=bool)
 

@@ -17,20 +17,10 @@ from harness.kernels import address_space_left
 
 
 def available_bytes(system: Path = Path("/")) -> int:
-    """Return the least of the machine's free memory and of what each limit leaves.
-
-    Limits are those of the control groups (a container, a batch job) and of the address space.
-    """
+    """Return the least of free memory and of what limits of address space and containers leave."""
     left = address_space_left()
     room = int(psutil.virtual_memory().available)
-    return _control_group_room(system, room if left is None else min(room, max(0, left)))
-
-
-def _control_group_room(system: Path, room: int) -> int:
-    """Return the least of `room` and of what the control groups of this process leave free.
-
-    They are its own group and each group above it.
-    """
+    room = room if left is None else min(room, max(0, left))
     try:
         lines = (system / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -44,7 +34,7 @@ def _control_group_room(system: Path, room: int) -> int:
             files = ("memory.limit_in_bytes", "memory.usage_in_bytes")
         else:
             continue
-        folder = system / top / group.strip("/")
+        folder = system / top / group.strip("/")  # each group above it has limits too
         for each in (folder, *folder.parents):
             # "max" is no limit. Inside a container the folder of the host's path may be missing.
             with suppress(OSError, ValueError):
@@ -61,11 +51,10 @@ def _control_group_room(system: Path, room: int) -> int:
 
 
 class PeakMemory:
-    """Measure the memory that a ``with`` block adds to this process, at the most, in 10^6 bytes.
+    """Measure the memory that a ``with`` block adds to this process, at the most, in 10^6 bytes."""
 
-    What earlier work has freed is returned to the system first. Linux counts the peak of resident
-    memory itself; elsewhere a thread samples it, beside compiled loops too: they release the GIL.
-    """
+    # Linux counts the peak of resident memory itself; elsewhere a thread samples it, beside
+    # compiled loops too, which release the GIL.
 
     megabytes = math.nan
     """Not known before the end of the block."""
@@ -73,7 +62,7 @@ class PeakMemory:
 
     def __enter__(self) -> Self:
         gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
-        with suppress(OSError, AttributeError, TypeError):  # glibc alone has it
+        with suppress(OSError, AttributeError, TypeError):  # glibc alone can return freed memory
             ctypes.CDLL(None).malloc_trim(0)
         self._before, self._stop = _resident(), threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,7 +28,6 @@ from harness.lazy import pd
 from harness.metrics import Metric
 from harness.results.record import CellName, DataInfo, SplitInfo, TableName, distinct_names
 from harness.results.store import key_of, short_key
-from harness.sections import Section
 from harness.splits import Split
 
 NUMBERS_VERSION = 5
@@ -40,12 +39,10 @@ Positions = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Cell:
-    """One algorithm on one fold of one split of one data set, under one seed; or a trial (`inner`).
-
-    Data set, split, candidates and algorithm are positions in the lists of the config.
-    """
+    """One algorithm on one fold of a split of a data set, under a seed; or a trial (`inner`)."""
 
     dataset: int
+    """A position in the list of the config, as the next three."""
     split: int
     candidates: int
     algorithm: int
@@ -60,16 +57,15 @@ class Cell:
 
 @dataclass
 class Plan:
-    """What an experiment computes: its data and splits, made on first use, and its cells.
-
-    `given` are ratings from Python; `read` holds filtered data and the reports of filters.
-    """
+    """What an experiment computes: its data and splits, made on first use, and its cells."""
 
     experiment: Experiment
     document: Document = field(default_factory=lambda: Document("config", {}))
     given: Ratings | None = None
+    """Ratings from Python, in place of the data set that the config names."""
     progress: Callable[[int, int], object] | None = None
     read: dict[int, tuple[Ratings, list[str]]] = field(default_factory=dict)
+    """Filtered data and the reports of filters."""
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
     _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
     _trainset: tuple[str, ColumnTrainset] | None = None
@@ -131,11 +127,10 @@ class Plan:
                 try:
                     loaded = datasets.load(section, base=folder, progress=self.progress)
                 except DataError as error:
-                    of = {name: getattr(section, name) for name in ("users", "items")}
-                    paths = {name: each.path for name, each in of.items() if each}
                     # Files are looked for in this order, before the first is read.
-                    for name, path in (paths | {"path": section.path}).items():
-                        if path and not placed(path, folder).exists():
+                    parts = {"users": section.users, "items": section.items, "path": section}
+                    for name, part in parts.items():
+                        if part and part.path and not placed(part.path, folder).exists():
                             key = self.document.known(("dataset", dataset, name, "path"))
                             fault = self.document.fault(key, str(error))
                             raise ConfigError(self.document.source, [fault]) from None
@@ -221,7 +216,7 @@ class Plan:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The cells, all algorithms of a fold after each other; loads the data and divides them."""
-        experiment, made = self.experiment, []
+        experiment, cells = self.experiment, []
         for dataset, split, seed in itertools.product(
             range(len(experiment.dataset)), range(len(experiment.split)), experiment.draws
         ):
@@ -234,21 +229,19 @@ class Plan:
                 if registry.takes_seed(name) and params.get("random_state") is None:
                     # Neither the label nor other parameters change the stream: two settings of
                     # one algorithm start from the same random numbers.
-                    own = ("fit", registry.canonical(name), fold.fold)
-                    params["random_state"] = seeds.derive(seed, *own)
+                    stream = ("fit", registry.canonical(name), fold.fold)
+                    params["random_state"] = seeds.derive(seed, *stream)
                 parts = (
-                    (algorithm.title, True),
-                    (self.names["dataset"][dataset], len(experiment.dataset) > 1),
-                    (self.names["split"][split], len(experiment.split) > 1),
-                    (f"fold {fold.fold + 1}/{fold.n_folds}", fold.n_folds > 1),
-                    (f"seed {seed}", len(experiment.draws) > 1),
-                    (self.names["candidates"][candidates], len(experiment.candidates) > 1),
+                    (self.names["dataset"][dataset], experiment.dataset),
+                    (self.names["split"][split], experiment.split),
+                    (f"fold {fold.fold + 1}/{fold.n_folds}", range(fold.n_folds)),
+                    (f"seed {seed}", experiment.draws),
+                    (self.names["candidates"][candidates], experiment.candidates),
                 )
-                title = " · ".join(text for text, distinguishes in parts if distinguishes)
-                position = (dataset, split, candidates, number, seed)
-                cell = Cell(*position, fold.fold, fold.n_folds, title, params)
-                made.append(self.keyed(cell))
-        return tuple(made)
+                title = [algorithm.title, *(text for text, of in parts if len(of) > 1)]
+                where = (dataset, split, candidates, number, seed, fold.fold, fold.n_folds)
+                cells.append(self.keyed(Cell(*where, " · ".join(title), params)))
+        return tuple(cells)
 
     def keyed(self, cell: Cell) -> Cell:
         """Return a cell with the key for its contents."""
@@ -295,16 +288,14 @@ class Plan:
     def names(self) -> dict[str, list[str]]:
         """Display names of data sets, splits (under the first seed) and candidates, each unique."""
         given, seed = self.experiment, self.experiment.seed[0]
-
-        def unique(sections: Sequence[Section], names: Iterable[str]) -> list[str]:
-            return distinct_names([*names], [section.stated() for section in sections])
-
-        data = (self.ratings(number)[0].name for number in range(len(given.dataset)))
-        splits = (self.splits(0, number, seed)[0].name for number in range(len(given.split)))
+        names = {
+            "dataset": [self.ratings(n)[0].name for n in range(len(given.dataset))],
+            "split": [self.splits(0, n, seed)[0].name for n in range(len(given.split))],
+            "candidates": [each.describe() for each in given.candidates],
+        }
         return {
-            "dataset": unique(given.dataset, data),
-            "split": unique(given.split, splits),
-            "candidates": unique(given.candidates, (each.describe() for each in given.candidates)),
+            key: distinct_names(each, [section.stated() for section in getattr(given, key)])
+            for key, each in names.items()
         }
 
     @cached_property
@@ -372,15 +363,15 @@ class Plan:
             **{key: getattr(cell, key) for key in ("seed", "fold", "n_folds", "key", "params")},
         )
 
-    def _genres_key(self, ratings: Ratings) -> str:
-        """Return the identity of the items' genres if a metric needs them, else nothing."""
-        known = ratings.item_features
-        if not self.of_genres or known is None or "genres" not in known:
-            return ""
-        return short_key({"genres": known["genres"].to_dict()})
-
     def loaded(self) -> list[DataInfo]:
         """Return what a record says of the data sets that were loaded."""
+
+        def genres(ratings: Ratings) -> str:
+            known = ratings.item_features
+            if not self.of_genres or known is None or "genres" not in known:
+                return ""
+            return short_key({"genres": known["genres"].to_dict()})
+
         return [
             DataInfo(
                 name=self.names["dataset"][number],
@@ -390,7 +381,7 @@ class Plan:
                 scale=list(ratings.scale),
                 filters=reports,
                 notes=list(ratings.notes),
-                genres=self._genres_key(ratings),
+                genres=genres(ratings),
             )
             for number, (ratings, reports) in sorted(self.read.items())
         ]
@@ -454,12 +445,11 @@ class Plan:
             wanted.append(metrics.parse(self.experiment.tuning.metric))
         if relevance[0] < 0:  # suggest an offset that suits the whole scale
             relevance = np.append(relevance, min(relevance[0], low))
-        for metric in wanted:
-            try:
+        try:
+            for metric in wanted:
                 metrics.check_relevance(metric, relevance)
-            except MetricError as error:
-                rated = f"rated from {low:.16g} to {high:.16g}"
-                raise MetricError(f"{name}, {rated}: {error}") from None
+        except MetricError as error:
+            raise MetricError(f"{name}, rated from {low:.16g} to {high:.16g}: {error}") from None
 
 
 def _identity(name: str) -> str:

@@ -77,16 +77,15 @@ class CellStarted(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A cell, or the run (an empty `cell`), has reached a stage or a step of it.
-
-    Stages are ``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by
-    epoch``), ``scoring``, ``metrics`` and ``comparing``. Of 0 steps the number is unknown.
-    """
+    """A cell, or the run (an empty `cell`), has reached a stage or a step of it."""
 
     cell: str
     stage: str
+    """``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by epoch``),
+    ``scoring``, ``metrics``, ``groups`` or ``comparing``."""
     done: int = 0
     total: int = 0
+    """Steps in all, 0 where their number is unknown."""
 
 
 class CellFinished(NamedTuple):
@@ -178,7 +177,7 @@ class Pool:
                     else:
                         self._keep(cell.key, done.record)
                         self.computed |= set() if done.found else {cell.key}
-                    check()
+                    check()  # an interrupt ends it even if the code of an algorithm caught it
             missing, patience = busy, LOOK_SECONDS
             for cell in busy:
                 self.watch(Stage(cell.title, WAITING))
@@ -367,11 +366,16 @@ class ChildProcess:
             if timer is not None:
                 timer.cancel()
             self.used = time.monotonic()
+        code = self.close()
         if self.used >= end:
-            self.close()
             error = f"stopped at the time limit of {limit:g} s; raise execution.time_limit"
             return Outcome(limit or 0.0, error=error)
-        error = f"the worker process {death(self.close())}; run again to do only what is missing"
+        how = f"ended by itself (exit code {code})"
+        if code == -signal.SIGKILL:
+            how = "was killed (SIGKILL), perhaps because memory ran out: use fewer workers"
+        elif code < 0:
+            how = f"died ({signal.Signals(-code).name})"
+        error = f"the worker process {how}; run again to do only what is missing"
         return Outcome(self.used - begun, error=error)
 
     def close(self) -> int:
@@ -422,15 +426,6 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             send(attempt(cell, plan, report, workers))
 
 
-def death(code: int) -> str:
-    """Return how a process ended."""
-    if code >= 0:
-        return f"ended by itself (exit code {code})"
-    if code == -signal.SIGKILL:
-        return "was killed (SIGKILL), perhaps because memory ran out: use fewer workers"
-    return f"died ({signal.Signals(-code).name})"
-
-
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Start processes in which Ctrl-C is blocked, before they can ignore it themselves."""
@@ -460,10 +455,8 @@ def _interrupts_ignored() -> Iterator[None]:
 
 @contextmanager
 def interrupts_kept() -> Iterator[Check]:
-    """Yield a check that raises an interrupt that was received inside and perhaps lost.
-
-    Python only prints one in the disposal of an object, and code can catch it, or raise one itself.
-    """
+    """Yield a check that raises an interrupt that was received inside and perhaps lost."""
+    # Python only prints one in the disposal of an object; code can catch it, or raise one itself.
     received = False
     before = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()

@@ -27,9 +27,6 @@ from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison,
 from harness.results.runs import Run, check_replaceable
 from harness.results.scores import infer
 
-SCORES = ("cells", "rows", "bounds", "conventions", "ties", "groups")
-"""What stands in the record as it was evaluated."""
-
 
 def run(
     config: str | Path | Mapping[str, Any] | Experiment,
@@ -118,31 +115,31 @@ def run(
             if cell.key in failures:
                 watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))
         failures |= {key: each.error or "" for key, each in pool.compute(todo).items()}
-    found = evaluate(plan, cells, pool, failures)
-    trials = describe(searches, found.cells) if searches else None
+    evaluation = evaluate(plan, cells, pool, failures)
+    trials = describe(searches, evaluation.cells) if searches else None
     watch(Stage("", "comparing"))
-    described = _described(plan, found) | {
+    record = _record(plan, evaluation) | {
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - begun, 3),
         "files": {},
     }
-    finished = Run(RunInfo.checked(described), found.users, trials=trials, outputs=found.outputs)
-    return finished if results is None else finished.write(Path(results))
+    done = Run(RunInfo.checked(record), evaluation.users, trials=trials, outputs=evaluation.outputs)
+    return done if results is None else done.write(Path(results))
 
 
-def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
+def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
     """Return the content of ``run.json`` except its times."""
     experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
 
     def shown(messages: Iterable[str]) -> list[str]:
         return [without_folders(each, plan.document.folder) for each in messages]
 
-    for cell in found.cells:
+    for cell in evaluation.cells:
         if isinstance(cell, FailedCell):
             (cell.error,) = shown([cell.error])
     datasets = plan.loaded()
-    for each in datasets:
-        each.notes = shown(each.notes)
+    for data in datasets:
+        data.notes = shown(data.notes)
     descriptions = describe_plan(plan)
     for described in descriptions:  # whose notes stand with data sets and splits
         described.notes = []
@@ -150,8 +147,8 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
             split.notes = []
     statistics: list[MetricComparison] = []
     not_compared: list[str] = []
-    if experiment.statistics is not None:
-        scores = found.users, labels, found.cells, experiment.statistics, experiment.seed[0]
+    if (settings := experiment.statistics) is not None:
+        scores = evaluation.users, labels, evaluation.cells, settings, experiment.seed[0]
         statistics, not_compared = infer(*scores, experiment.draws, plan.made())
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation part that tuning used, written out in each split
@@ -172,8 +169,13 @@ def _described(plan: Plan, found: Evaluation) -> dict[str, object]:
         "datasets": datasets,
         "splits": plan.made(),
         "descriptions": descriptions,
-        "notes": shown([*notes(plan, found, statistics), *not_compared]),
-        **{key: getattr(found, key) for key in SCORES},
+        "notes": shown([*notes(plan, evaluation, statistics), *not_compared]),
+        "cells": evaluation.cells,
+        "rows": evaluation.rows,
+        "bounds": evaluation.bounds,
+        "conventions": evaluation.conventions,
+        "ties": evaluation.ties,
+        "groups": evaluation.groups,
         "statistics": statistics,
         "spaces": {each.title: space_of(each) for each in experiment.algorithms if each.search},
         "packages": packages(),
@@ -254,19 +256,17 @@ def fit_row(
         names = {each.name: each.fingerprint for each in source.info.datasets}
         config, expected, algorithm = dict(found.config), names[found.row.dataset], None
         folder, data = found.folder, config["dataset"]
-        data_path = Path(data.get("path", "")) if isinstance(data, dict) else Path()
-        if ratings is None and not placed(data_path, folder).exists():
+        path = Path(data.get("path", "")) if isinstance(data, dict) else Path()
+        if ratings is None and not placed(path, folder).exists():
             raise DataError(
-                f"{source.name}: its data, {data_path}, are not found from here; change to the "
-                f"folder in which `harness run {source.info.config_file}` was called, or write a "
-                "config with `harness best` and correct its path"
+                f"{source.name}: its data, {path}, are not found from here; change to the folder "
+                f"where `harness run {source.info.config_file}` was called, or write a config with "
+                "`harness best` and correct its path"
             )
         for sentence in found.evidence:
             say(sentence)
-    elif given := [key for key, value in table.items() if value is not None]:
-        raise AlgorithmError(
-            f"{', '.join(given)}: only a run has tables to choose from; leave it out"
-        )
+    elif given := ", ".join(key for key, value in table.items() if value is not None):
+        raise AlgorithmError(f"{given}: only a run has tables to choose from; leave it out")
     plan = Plan.from_config(
         config,
         # Without a name the rows that are written count, not those that are added to them.

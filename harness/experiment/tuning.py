@@ -64,18 +64,19 @@ class Search:
         """Seconds of fitting and scoring spent so far."""
         return sum(trial.seconds for trial in self.tried)
 
-    def best(self, higher: bool) -> Trial | None:
-        """Return the best trial, the earliest of equals; None when every trial failed."""
-        good = [trial for trial in self.tried if not math.isnan(trial.value)]
-        sign = 1 if higher else -1
-        return max(good, key=lambda trial: sign * trial.value, default=None)
+    @property
+    def best(self) -> Trial | None:
+        """The best trial, the earliest of equals; None when every trial failed."""
+        scored = [trial for trial in self.tried if not math.isnan(trial.value)]
+        sign = 1 if metrics.parse(self.budget.metric).higher_is_better else -1
+        return max(scored, key=lambda trial: sign * trial.value, default=None)
 
     @property
-    def failure(self) -> str | None:
-        """How many trials have no score, and the first reason; None where all have one."""
+    def failure(self) -> str:
+        """How many trials have no score, and the first reason; empty where all have one."""
         failed = [trial for trial in self.tried if math.isnan(trial.value)]
         if not failed:
-            return None
+            return ""
         reason = failed[0].error or "no user of the validation part has a score"
         return f"{len(failed)} of {len(self.tried)} trials failed: {reason}"
 
@@ -86,7 +87,7 @@ class Search:
             not self.space
             or (trials is not None and n_tried > trials)
             or (seconds is not None and self.seconds >= seconds)
-            or (trials is None and n_tried > MOST_FAILED and self.best(higher=True) is None)
+            or (trials is None and n_tried > MOST_FAILED and self.best is None)
         ):
             return []
         one_by_one = seconds is not None or isinstance(self.settings, _Parzen)
@@ -98,55 +99,55 @@ class Search:
 def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[str, str]]:
     """Search parameters for every cell whose algorithm has a search; all searches advance together.
 
-    Returned are the cells of the plan with the best parameters found, the searches by the position
-    of the first cell of each, and why no setting could be chosen, by the key of the cell.
+    Returned are the cells with the best parameters, the searches by the position of the first cell
+    of each, and why no setting could be chosen, by the key of the cell.
     """
-    experiment = plan.experiment
+    experiment, cells = plan.experiment, list(plan.cells)
     metric = metrics.parse(experiment.tuning.metric)
-    higher, label = metric.higher_is_better, str(metric)
-    draws, found = experiment.draws, dict[tuple[str, int, str, int], Search]()
-    searches: dict[int, Search] = {}
-    for position, cell in enumerate(plan.cells):
-        algorithm, seed = experiment.algorithms[cell.algorithm], draws[cell.seed].search
+    searches: dict[tuple[str, int, str, int], tuple[Search, list[int]]] = {}
+    for position, cell in enumerate(cells):
+        algorithm, seed = experiment.algorithms[cell.algorithm], experiment.draws[cell.seed].search
         if algorithm.search is not None:
             # Without random numbers, the cells of all model seeds are one, and searched once.
             same = (plan.name(cell).row, cell.fold, cell.key, seed)
-            if same not in found:
-                space, names = space_of(algorithm), (registry.canonical(algorithm.name), cell.fold)
-                settings = settings_of(experiment.tuning, space, seed, *names)
-                found[same] = Search(cell, space, experiment.tuning, settings)
-            searches[position] = found[same]
-    planned = [n_planned(plan, search.cell.algorithm) for search in found.values()]
-    n_trials = None if None in planned else sum(each or 0 for each in planned)
-    pool.watch(RunPlanned(len(plan.cells), 0, pool.workers, n_trials))
+            if same not in searches:
+                space, name = space_of(algorithm), registry.canonical(algorithm.name)
+                settings = settings_of(experiment.tuning, space, seed, name, cell.fold)
+                searches[same] = Search(cell, space, experiment.tuning, settings), []
+            searches[same][1].append(position)
+    planned = [n_planned(plan, search.cell.algorithm) for search, _ in searches.values()]
+    n_trials = None if None in planned else sum(filter(None, planned))
+    pool.watch(RunPlanned(len(cells), 0, pool.workers, n_trials))
     while trials := [
         (search, setting, plan.keyed(_trial(search.cell, setting, number)))
-        for search in found.values()
+        for search, _ in searches.values()
         for number, setting in enumerate(search.next_settings(), start=len(search.tried))
     ]:
         failed = pool.compute([cell for _, _, cell in trials], trials=True)
         for search, setting, cell in trials:
-            ended = Trial(cell.params, math.nan, 0.0, "not computed")
+            trial = Trial(cell.params, math.nan, 0.0, "not computed")
             if outcome := failed.get(cell.key):
-                ended = ended._replace(seconds=outcome.seconds, error=outcome.error)
-            elif (record := pool.take(cell.key)) and label in record.facts.judged:
-                mean, facts = record.facts.judged[label], record.facts
+                trial = trial._replace(seconds=outcome.seconds, error=outcome.error)
+            elif (record := pool.take(cell.key)) and str(metric) in record.facts.judged:
+                mean, facts = record.facts.judged[str(metric)], record.facts
                 seconds = facts.fit_seconds + facts.score_seconds
-                ended = Trial(cell.params, math.nan if mean is None else mean, seconds)
-            search.tried.append(ended)
+                trial = Trial(cell.params, math.nan if mean is None else mean, seconds)
+            search.tried.append(trial)
             if isinstance(search.settings, _Parzen) and setting:
-                search.settings.tell(ended.value if higher else -ended.value)
-    tuned, failures = list(plan.cells), {}
-    for position, search in searches.items():
-        best, cell = search.best(higher), plan.cells[position]
-        if best is None:
-            # A row without a search may have the same cell; its key must stay free of this failure.
-            tuned[position] = replace(cell, key=key_of({"not tuned": cell.key}))
-            failures[tuned[position].key] = f"no setting can be chosen: {search.failure}"
-        else:
-            tuned[position] = plan.keyed(replace(cell, params=best.params))
-    own = {each: search for each, search in searches.items() if search.cell is plan.cells[each]}
-    return tuned, own, failures
+                search.settings.tell(trial.value if metric.higher_is_better else -trial.value)
+    failures = {}
+    for search, positions in searches.values():
+        best = search.best
+        for position in positions:
+            cell = cells[position]
+            if best is None:
+                # A row without a search may have the same cell, whose key must stay free of this
+                # failure.
+                cells[position] = replace(cell, key=key_of({"not tuned": cell.key}))
+                failures[cells[position].key] = f"no setting can be chosen: {search.failure}"
+            else:
+                cells[position] = plan.keyed(replace(cell, params=best.params))
+    return cells, {positions[0]: search for search, positions in searches.values()}, failures
 
 
 def _trial(cell: Cell, setting: Setting, number: int) -> Cell:
@@ -162,16 +163,14 @@ def describe(
     of_row: dict[int, list[Search]] = defaultdict(list)
     for search in searches.values():
         of_row[search.cell.algorithm].append(search)
-    ends = {number: _near_ends(each) for number, each in of_row.items()}
+    near_ends = {number: _near_ends(each) for number, each in of_row.items()}
     for position, search in searches.items():
         cell = cells[position]
         cell.n_trials = len({repr(trial.params) for trial in search.tried[1:]})
         cell.search_seconds = search.seconds
-        if isinstance(cell, CellResult) and (near := ends[search.cell.algorithm]):
-            note = f"{cell.algorithm}: the best settings lie in the outer tenth of a range: {near}"
-            cell.notes = [*cell.notes, f"{note}; a wider range may hold better ones"]
-        if search.failure and isinstance(cell, CellResult):
-            cell.notes = [*cell.notes, f"{cell.algorithm}: {search.failure}"]
+        if isinstance(cell, CellResult):
+            notes = filter(None, (near_ends[search.cell.algorithm], search.failure))
+            cell.notes = [*cell.notes, *(f"{cell.algorithm}: {note}" for note in notes)]
         named = {key: cell[key] for key in (*ROW, "seed", "fold")}
         for number, trial in enumerate(search.tried):
             params = json.dumps(trial.params, sort_keys=True)
@@ -181,10 +180,10 @@ def describe(
 
 
 def _near_ends(searches: Iterable[Search]) -> str:
-    """Return which parameters were best near an end that could be moved, for most searches."""
+    """Note which parameters were best near an end that could be moved, for most searches."""
     ends: dict[str, list[str]] = defaultdict(list)
     for search in searches:
-        best = search.best(metrics.parse(search.budget.metric).higher_is_better)
+        best = search.best
         for name, values in search.space.items():
             value = value_at(best.params, name) if best else None
             if isinstance(values, Range) and value is not None:
@@ -192,12 +191,14 @@ def _near_ends(searches: Iterable[Search]) -> str:
                 least = 1 if values.whole else registry.LEAST.get(key, -math.inf)
                 end = values.end(value)
                 ends[name].append("" if end == "low" and values.low <= least else end)
-    return ", ".join(
+    near = ", ".join(
         f"{name} at the {end} end ({each.count(end)} of {len(each)} searches)"
         for name, each in ends.items()
         for end in ("low", "high")
         if each.count(end) > len(each) / 2
     )
+    start = "the best settings lie in the outer tenth of a range"
+    return f"{start}: {near}; a wider range may hold better ones" if near else ""
 
 
 def n_planned(plan: Plan, algorithm: int) -> int | None:
@@ -287,7 +288,7 @@ def _draws(space: Mapping[str, Values], rng: np.random.Generator) -> Iterator[Se
 
 def _n_settings(space: Mapping[str, Values]) -> float:
     """Return how many settings can be drawn; infinity where a range has no end of values."""
-    every = [_all_values(values) for values in space.values()]
+    every = map(_all_values, space.values())
     return math.prod(math.inf if each is None else len(each) for each in every)
 
 

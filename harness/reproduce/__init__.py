@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import cache, partial
 from importlib.resources import files
-from itertools import takewhile
+from itertools import chain, takewhile
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,7 +36,7 @@ EQUAL = ("equal", "equal as printed", "truncated")
 
 
 class Quantity(BaseModel):
-    """A published quantity, as ``published.toml`` describes it."""
+    """A published quantity; the head of ``published.toml`` says what the keys mean."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,22 +46,16 @@ class Quantity(BaseModel):
     """The value or values as printed; None stands for NaN."""
     note: str = ""
     errata: dict[str, tuple[float, str]] = {}
-    """What the source printed wrongly, and why it is wrong; `expected` holds the right value, nan
-    where nobody published one."""
-
     # Computed from numbers: items of one user, recommendations, or lists of items of each user.
     estimates: list[int | float] = []
     ratings: list[int | float] = []
     order: Literal["estimates", "ratings"] | None = None
-    """The items are not scored but put in this order."""
     recommendations: dict[str, list[int]] = {}
     truth: dict[str, list[int]] = {}
     predictions: list[list[int]] = []
     labels: list[list[int]] = []
     metrics: list[str] = []
     user: int | None = None
-    """Whose value of each metric is meant."""
-
     # Computed by a run of a config that ships.
     config: str = ""
     algorithm: str = ""
@@ -71,9 +65,7 @@ class Quantity(BaseModel):
     """A data set that is not fetched for this, and `why`."""
     why: str = ""
     neighbours_of: str = ""
-    """The item whose nearest neighbours are expected, of the row fitted to all ratings."""
     estimates_of: str = ""
-    """The user whose estimates are expected, of the first items of the test part."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +206,7 @@ class Reproduction:
     @property
     def counts(self) -> Counter[str]:
         """How many findings have each verdict."""
-        return Counter(each.verdict for own in self.findings.values() for each in own)
+        return Counter(each.verdict for each in chain(*self.findings.values()))
 
     @property
     def digits(self) -> tuple[int, int]:
@@ -231,7 +223,7 @@ class Reproduction:
         (4, 6)
         """
         agree = printed = 0
-        for finding in (each for own in self.findings.values() for each in own):
+        for finding in chain(*self.findings.values()):
             value, here = finding.published, finding.here
             if not isinstance(value, (int, float)) or not isinstance(here, (int, float)):
                 continue
@@ -254,14 +246,13 @@ class Reproduction:
         """Return all of it, with the versions that computed it, as JSON."""
         from harness.results.environment import versions
 
-        shown: dict[str, object] = {"versions": versions(), "digits": self.digits}
-        shown["counts"] = dict(self.counts)
-        shown["sources"] = [
+        findings = [
             {"source": key, "title": sources()[key], "seconds": self.seconds[key]}
-            | {"findings": [_plain(asdict(each)) for each in own]}
-            for key, own in self.findings.items()
+            | {"findings": [_plain(asdict(each)) for each in of_source]}
+            for key, of_source in self.findings.items()
         ]
-        return json.dumps(shown, indent=1, ensure_ascii=False)
+        shown = {"versions": versions(), "digits": self.digits, "counts": self.counts}
+        return json.dumps(shown | {"sources": findings}, indent=1, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
@@ -284,11 +275,9 @@ def _compute(quantity: Quantity) -> object:
     try:
         if quantity.recommendations:
             names = {"user": "user_id", "item": "item_id", "rank": "rank"}
+            tables = quantity.recommendations, quantity.truth
             lists = rankings.from_recommendations(
-                *(
-                    {names[key]: column for key, column in table.items()}
-                    for table in (quantity.recommendations, quantity.truth)
-                )
+                *({names[key]: column for key, column in table.items()} for table in tables)
             )
         elif quantity.predictions:
             lists = rankings.from_lists(quantity.predictions, quantity.labels)
@@ -308,11 +297,7 @@ def _compute(quantity: Quantity) -> object:
 
 
 def trained_runs(watch: Watch = lambda event: None, **options: Any) -> dict[tuple[str, str], Run]:
-    """Return how each published value that needs training is computed: its config is run, once.
-
-    `watch` is called with every event of a run; other options are those of `harness.run`. A run
-    without its data gives a `NotRun` with the reason.
-    """
+    """Return how each published value that needs training is computed: its config is run, once."""
 
     @cache
     def finished(config: str) -> harness.Run | NotRun:
@@ -390,10 +375,7 @@ def compare(quantity: Quantity, here: object) -> list[Finding]:
 
 
 def _leaves(quantity: Quantity, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each single value of a quantity with what distinguishes it from the others.
-
-    A list of pairs, as a sorted list of estimates and ratings, is one value.
-    """
+    """Yield each single value of a quantity with its name; a list of pairs is one value."""
     if isinstance(value, dict) and "per_user" in value:
         ks = [metrics.parse(label).k for label in quantity.metrics]
         for user, row in enumerate(value["per_user"], start=1):

@@ -75,6 +75,5 @@ def test_what_cannot_be_meant_is_refused_at_its_key(
 ) -> None:
     with pytest.raises(ValidationError, match=message) as refused:
         DatasetSection.model_validate(value)
-    assert [part for part in refused.value.errors()[0]["loc"] if part != "int"][: len(key)] == [
-        *key
-    ]
+    place = tuple(part for part in refused.value.errors()[0]["loc"] if part != "int")
+    assert place[: len(key)] == key

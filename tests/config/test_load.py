@@ -1,7 +1,5 @@
 """A config becomes an experiment, or every fault of it is named at once."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,13 +62,6 @@ def test_all_faults_come_at_once_each_with_line_key_and_suggestion(tmp_path):
     ):
         assert line.startswith(start)
         assert line.endswith(end)
-
-
-@pytest.mark.parametrize(("file", "name"), [("my config", "my-config"), ("_é", "run"), ("ü1", "1")])
-def test_a_config_without_a_name_has_that_of_its_file(tmp_path, file, name):
-    path = tmp_path / f"{file}.yaml"
-    path.write_text(json.dumps(SMALL))
-    assert load(path)[0].name == name
 
 
 @pytest.mark.parametrize(
@@ -144,8 +135,18 @@ def test_an_override_sets_one_key(override, look, value):
     assert load(SMALL, overrides=["split.test_size=0.5"])[0].split[0].test_size == 0.5  # default
 
 
+NAMES = [
+    ("für mich", "f-r-mich"),
+    ("my config", "my-config"),
+    ("_x", "x"),
+    ("é", "run"),
+    ("_é", "run"),
+    ("ü1", "1"),
+]
+
+
 def test_a_file_of_any_name_names_its_run_and_ratings_are_no_config(tmp_path):
-    for stem, name in (("für mich", "f-r-mich"), ("_x", "x"), ("é", "run")):
+    for stem, name in NAMES:
         path = tmp_path / f"{stem}.yaml"
         path.write_text(str(SMALL))
         assert load(path)[0].name == name
@@ -155,29 +156,23 @@ def test_a_file_of_any_name_names_its_run_and_ratings_are_no_config(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "text", "inside", "mapping"),
+    ("text", "inside", "written"),
     [
-        ("dataset", "a.csv", "duplicates=last", {"path": "a.csv", "duplicates": "last"}),
-        ("dataset", "ml-1m", "duplicates=last", {"name": "ml-1m", "duplicates": "last"}),
+        ("dataset: a.csv", ".duplicates=last", "{path: a.csv, duplicates: last}"),
+        ("dataset: ml-1m", ".duplicates=last", "{name: ml-1m, duplicates: last}"),
+        ("dataset: {path: a, items: i}", ".items.id=2", "{path: a, items: {path: i, id: 2}}"),
         (
-            "dataset",
-            "{path: a, items: i}",
-            "items.id=2",
-            {"path": "a", "items": {"path": "i", "id": 2}},
+            "tuning: {validation: kfold}",
+            ".validation.n_splits=2",
+            "{validation: {kind: kfold, n_splits: 2}}",
         ),
-        (
-            "tuning",
-            "{validation: kfold}",
-            "validation.n_splits=2",
-            {"validation": {"kind": "kfold", "n_splits": 2}},
-        ),
-        ("algorithms", "[SVD]", "[0].label=x", [{"name": "SVD", "label": "x"}]),
+        ("algorithms: [SVD]", "[0].label=x", "[{name: SVD, label: x}]"),
     ],
 )
-def test_an_override_sets_a_key_of_what_a_plain_string_stands_for(key, text, inside, mapping):
-    dot = "" if inside.startswith("[") else "."
-    found, _ = load(SMALL | parse(f"{key}: {text}").data, overrides=[f"{key}{dot}{inside}"])
-    assert found == load(SMALL | {key: mapping})[0]
+def test_an_override_sets_a_key_of_what_a_plain_string_stands_for(text, inside, written):
+    key, _, _ = text.partition(":")
+    found, _ = load(SMALL | parse(text).data, overrides=[key + inside])
+    assert found == load(SMALL | parse(f"{key}: {written}").data)[0]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -75,16 +76,10 @@ class Cluster:
         with Client(scheduler_file=str(self.file), **options) as client:
             return len(client.nthreads())
 
-    def signal(self, process, number):
-        """Send a signal to a process and all of its children, those that are left."""
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            return
-
     def end(self, process):
-        """Kill a process and all of its children."""
-        self.signal(process, signal.SIGKILL)
+        """Kill a process and all of its children, those that are left."""
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
     def stop(self):

@@ -70,7 +70,7 @@ def test_cells_of_a_lost_worker_are_computed_elsewhere(cluster, pace, tmp_path, 
     if how == "killed":
         cluster.end(doomed)
     else:
-        cluster.signal(doomed, signal.SIGSTOP)
+        os.killpg(doomed.pid, signal.SIGSTOP)
     (pace / "go").touch()
     done = running.end()
     begun = Counter(cell_of(mark) for mark in marks(pace))

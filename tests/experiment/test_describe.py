@@ -13,12 +13,7 @@ from harness.report.page import build_page, linked
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 80, "n_ratings": 900}},
-    "split": [
-        "kfold",
-        {"kind": "kfold", "random_state": 1},
-        "global-time",
-        {"kind": "leave-n-out", "n": 1},
-    ],
+    "split": ["kfold", {"kind": "kfold", "random_state": 1}, "global-time", "leave-n-out"],
     "candidates": ["rated", "catalogue"],
     "algorithms": ["SVD"],
     "metrics": ["ndcg@5,10"],
@@ -155,14 +150,11 @@ def test_of_a_plain_file_decimal_mark_and_encoding_are_found(tmp_path):
     assert found.scale == [4.5, 5.0]
     assert "decimal: ',', encoding: 'cp1252', which a config has to name" in found.notes[-1]
     for text, message in (
-        ("user;item;rating\n1;2;4,5\n1;3;x\n", r"a\.csv:3: the rating 'x' is not a number; fix"),
-        (
-            "user;what;rating\n1;2;4,5\n",
-            r"a\.csv:1: .*no column for the item among user, what, rating",
-        ),
+        ("user;item;rating\n1;2;4,5\n1;3;x\n", r"3: the rating 'x' is not a number; fix"),
+        ("user;what;rating\n1;2;4,5\n", "1: .*no column for the item among user, what, rating"),
     ):
         path.write_text(text)
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(DataError, match=rf"a\.csv:{message}"):
             harness.describe(str(path))
 
 

@@ -37,6 +37,16 @@ def make(ratings, **config):
     return harness.run({**base, **config}, ratings=ratings, results=None)
 
 
+def folds_of(ratings, split=SPLIT):
+    config = {"split": split, "algorithms": ["SVD"], "metrics": ["mae"]}
+    return Plan.from_config(config, ratings=ratings).splits(0, 0, 0)
+
+
+def mean_of(group):
+    """Return the scores of SVD in a group, with interval and rest."""
+    return next(each for each in group.algorithms if each.algorithm == "SVD")
+
+
 def group_of(run, title, group, candidates="rated"):
     (found,) = [g for g in run.info.groups if (g.title, g.candidates) == (title, candidates)]
     return found, next(each for each in found.groups if each.group == group)
@@ -57,12 +67,10 @@ def near(low, high, of):
 def test_values_intervals_and_gaps_of_user_groups_are_those_of_pandas_and_scipy(ratings):
     split = {"kind": "kfold", "n_splits": 3, "random_state": 0}
     run = make(ratings, split=split, groups=[{"users": "training_ratings", "quantiles": 2}])
-    plan = Plan.from_config({"split": split, "algorithms": ["SVD"], "metrics": ["mae"]},
-                            ratings=ratings)  # fmt: skip
     n_train = pd.concat(
         ratings.take(fold.train).to_frame().groupby("user").size()
         .reindex(ratings.take(fold.test).to_frame()["user"].unique(), fill_value=0)
-        for fold in plan.splits(0, 0, 0)
+        for fold in folds_of(ratings, split)
     )  # fmt: skip
     n_train = n_train.groupby(level=0).mean().round()
     found = run.info.groups[0]
@@ -71,7 +79,7 @@ def test_values_intervals_and_gaps_of_user_groups_are_those_of_pandas_and_scipy(
     for group in found.groups[1:]:
         low, high = map(int, (group.group.split(" to ") * 2)[:2])
         inside = n_train.between(low, high).reindex(scores.index)
-        mean = next(each for each in group.algorithms if each.algorithm == "SVD")
+        mean = mean_of(group)
         assert group.n_members == inside.sum()
         assert mean.mean == pytest.approx(scores[inside].mean(), abs=1e-12)
         ends = bootstrap(scores[inside], statistic=np.mean)
@@ -85,8 +93,7 @@ def test_values_intervals_and_gaps_of_user_groups_are_those_of_pandas_and_scipy(
     assert {each.letters for each in found.groups[0].algorithms} == {""}
     (gap,) = [each for each in found.gaps if each.algorithm == "SVD"]
     assert {gap.greatest, gap.least} == {each.group for each in found.groups[1:]}
-    means = {g.group: next(a.mean for a in g.algorithms if a.algorithm == "SVD")
-             for g in found.groups}  # fmt: skip
+    means = {group.group: mean_of(group).mean for group in found.groups}
     assert gap.difference == pytest.approx(means[gap.greatest] - means[gap.least], abs=1e-12)
 
 
@@ -105,9 +112,7 @@ def ndcg_of_items(ranked, judged, members, k=5):
 def test_item_groups_are_what_a_plain_loop_over_surprises_predictions_gives(ratings, candidates):
     groups = [{"items": "popularity"}, {"items": "genre"}]
     run = make(ratings, candidates=candidates, groups=groups, metrics=["ndcg(undefined=0)@5"])
-    config = {"split": SPLIT, "algorithms": ["SVD"], "metrics": ["mae"]}
-    plan = Plan.from_config(config, ratings=ratings)
-    (split,) = plan.splits(0, 0, 0)
+    (split,) = folds_of(ratings)
     train, test = (ratings.take(rows) for rows in (split.train, split.test))
     (cell,) = [each for each in run.info.cells if each.algorithm == "SVD"]
     model = surprise.SVD(random_state=cell.params["random_state"])
@@ -128,7 +133,7 @@ def test_item_groups_are_what_a_plain_loop_over_surprises_predictions_gives(rati
             rest[name][user] = ndcg_of_items(ranked, judged, {*judged} - members)
     for title, name in (("items: popularity", "head"), ("items: genre", "Comedy")):
         _, group = group_of(run, title, name, candidates)
-        mean = next(each for each in group.algorithms if each.algorithm == "SVD")
+        mean = mean_of(group)
         values = pd.Series(scores[name])
         assert (group.n_users, group.n_left_out) == (values.count(), values.isna().sum())
         assert mean.mean == pytest.approx(values.mean(), abs=1e-9)
@@ -159,9 +164,7 @@ def test_known_and_unknown_users_are_apart_without_being_asked_for(ratings):
     run = make(ratings, candidates=["rated", {"kind": "catalogue", "unknown_users": "drop"}])
     (found,) = run.info.groups
     assert (found.title, found.candidates) == ("users: known", "rated")
-    plan = Plan.from_config({"split": SPLIT, "algorithms": ["SVD"], "metrics": ["mae"]},
-                            ratings=ratings)  # fmt: skip
-    (split,) = plan.splits(0, 0, 0)
+    (split,) = folds_of(ratings)
     known, tested = ({*ratings.users[rows]} for rows in (split.train, split.test))
     sizes = {each.group: each.n_members for each in found.groups}
     assert sizes == {"known": len(tested & known), "unknown": len(tested - known)}

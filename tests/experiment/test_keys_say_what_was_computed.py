@@ -99,16 +99,11 @@ def test_loaded_code_tells_versions_apart_where_there_is_no_file(one, other, mon
 def test_a_change_of_data_in_the_file_is_another_key_in_the_next_process(own):
     def digest(seed="1"):
         command = "import ownalgorithm as own; from harness.algorithms.own import code_digest as d;"
-        done = subprocess.run(
-            [sys.executable, "-c", f"{command} print(d(own.Own))"],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(own.parent)},
-            cwd=own.parent,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=60,
+        where = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(own.parent)}
+        options = {"env": where, "cwd": own.parent, "text": True, "timeout": 60}
+        return subprocess.check_output(
+            [sys.executable, "-c", f"{command} print(d(own.Own))"], **options
         )
-        return done.stdout
 
     before = digest()
     assert before == digest(seed="2")
@@ -118,17 +113,13 @@ def test_a_change_of_data_in_the_file_is_another_key_in_the_next_process(own):
 
 @pytest.mark.usefixtures("own")
 def test_an_algorithm_that_changes_its_training_set_changes_no_other_row():
-    config = {
-        "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
-        "split": {"kind": "holdout", "random_state": 1},
-        "metrics": ["rmse"],
-        "baselines": False,
-        "statistics": None,
-    }
-    both = ["ownalgorithm:Own", "BaselineOnly"]
-    run = harness.run(config | {"algorithms": both}, results=None)
-    alone = harness.run(config | {"algorithms": ["BaselineOnly"]}, results=None, fresh=True)
-    assert run.table["rmse"].iloc[-1] == alone.table["rmse"].iloc[0]
+    data = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}}
+    config = {"dataset": data, "metrics": ["rmse"], "baselines": False, "statistics": None}
+    both, alone = (
+        harness.run(config | {"algorithms": rows}, results=None, fresh=True).table["rmse"]
+        for rows in (["ownalgorithm:Own", "BaselineOnly"], ["BaselineOnly"])
+    )
+    assert both.iloc[-1] == alone.iloc[0]
 
 
 def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, cli):

@@ -76,8 +76,7 @@ def test_no_clock_runs_while_something_is_compiled_or_imported(tmp_path):
     source = "from surprise import KNNBasic\n\nclass Own(KNNBasic):\n    pass\n"
     (tmp_path / "own_class.py").write_text(source)
     command = [sys.executable, "-c", FIRST_CELLS]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    assert subprocess.check_output(command, cwd=tmp_path, text=True).split() == []
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -115,10 +114,9 @@ for size in map(int, sys.argv[1:]):
 def test_the_order_of_pieces_of_work_does_not_change_what_they_add(sizes):
     # In a process of its own: what other tests have left in this one may be freed meanwhile.
     command = [sys.executable, "-c", ADDED, *map(str, sizes)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    printed = subprocess.check_output(command, text=True).split()
     # NumPy asks for huge pages: the last one may be 2 MiB more.
-    added = [8e-6 * size for size in sizes]
-    assert [float(line) for line in done.stdout.split()] == pytest.approx(added, abs=2.2)
+    assert [*map(float, printed)] == pytest.approx([8e-6 * size for size in sizes], abs=2.2)
 
 
 def test_where_the_kernel_does_not_count_the_peak_is_sampled(monkeypatch):
@@ -133,14 +131,14 @@ NEW = ("memory.max", "memory.current", "memory.stat")
 OLD = ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat")
 
 
+ABOVE = {"job": (NEW, (7_000, 0, "inactive_file 0")), "job/step": (NEW, ("max", 2_000, ""))}
+
+
 @pytest.mark.parametrize(
     ("line", "limits"),
     [
         ("0::/job/step", {"job/step": (NEW, (9_000, 2_500, "inactive_file 500"))}),
-        (
-            "0::/job/step",
-            {"job": (NEW, (7_000, 0, "inactive_file 0")), "job/step": (NEW, ("max", 2_000, ""))},
-        ),
+        ("0::/job/step", ABOVE),
         ("4:memory:/job", {"memory/job": (OLD, (8_000, 1_000, "cache 5"))}),
         ("0::/outside", {".": (NEW, (7_500, 500, "inactive_file 0"))}),
     ],

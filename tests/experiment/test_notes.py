@@ -52,9 +52,9 @@ def test_the_metric_that_decides_a_search_is_checked_too():
         prepared(data([-1, 2] * 5, (-1, 2)), **config).check_metrics()
 
 
-@pytest.mark.parametrize("metric", ["precision@3", "ndcg(negative=zero)@10", "ndcg(gain=binary)@2"])
-def test_a_metric_that_defines_negative_relevances_is_not_refused(metric):
-    prepared(data([-1, 2] * 5, (-1, 2)), metrics=[metric]).check_metrics()
+def test_a_metric_that_defines_negative_relevances_is_not_refused():
+    labels = ["precision@3", "ndcg(negative=zero)@10", "ndcg(gain=binary)@2"]
+    prepared(data([-1, 2] * 5, (-1, 2)), metrics=labels).check_metrics()
 
 
 SAMPLED = {"kind": "sampled", "n": 5}
@@ -87,9 +87,9 @@ def test_a_metric_that_cannot_distinguish_algorithms_is_named_with_the_reason(
 
 
 @pytest.mark.parametrize("candidates", ["rated", "catalogue", SAMPLED])
-@pytest.mark.parametrize("metric", ["ndcg@2", "precision(threshold=4)@1", "auc(threshold=4)"])
-def test_a_metric_that_depends_on_the_order_gets_no_note(metric, candidates):
-    assert not [*notes_before_fit(prepared(data(), metrics=[metric], candidates=candidates))]
+def test_a_metric_that_depends_on_the_order_gets_no_note(candidates):
+    labels = ["ndcg@2", "precision(threshold=4)@1", "auc(threshold=4)"]
+    assert not [*notes_before_fit(prepared(data(), metrics=labels, candidates=candidates))]
 
 
 def test_the_notes_of_several_tables_say_which_table_they_are_of():

@@ -153,7 +153,7 @@ def test_a_failing_algorithm_is_a_row_that_says_why_and_is_tried_again(tmp_path,
     for label, value in (("three", 3.0), ("odd", "nan")):
         rows.append({"name": "own_rows:Constant", "label": label, "params": {"value": value}})
     done = run(tmp_path, algorithms=rows)
-    errors = dict(zip(done.table["algorithm"], done.table["error"], strict=True))
+    errors = done.table.set_index("algorithm")["error"]
     assert errors["BaselineOnly"] == errors["three"] == ""
     assert "ValueError: no <luck> | today (own_rows.py:" in errors["own_rows:Fails"]
     assert "estimates are not numbers" in errors["odd"]
@@ -287,13 +287,8 @@ def test_no_test_rating_is_ever_shown_to_fit_or_tuning(write_module, split):
     write_module("spying_algorithm", SPY)
     import spying_algorithm
 
-    more = {
-        "split": split,
-        "algorithms": [{"name": "spying_algorithm:Spy", "search": {}}],
-        "metrics": ["rmse"],
-        "tuning": {"metric": "rmse", "trials": 2},
-    }
-    run(**more)
+    more = {"split": split, "algorithms": [{"name": "spying_algorithm:Spy", "search": {}}]}
+    run(**more, metrics=["rmse"], tuning={"metric": "rmse", "trials": 2})
     experiment, _ = load(SMALL | more)
     ratings = harness.load(SMALL["dataset"])
     tests = [

@@ -26,6 +26,9 @@ SMALL = {
 }
 
 
+FIXED = {"kind": "holdout", "test_size": 0.25, "random_state": 3}
+
+
 def run(results=None, **changes):
     return harness.run(SMALL | changes, results=results)
 
@@ -68,17 +71,11 @@ def test_tables_of_equal_parts_have_searches_of_their_own():
     parts = {"kind": "leave-n-out", "n": 1, "random_state": 3}
     one, other = ({"kind": "holdout", "test_size": size, "random_state": 1} for size in (0.5, 0.1))
     tuned = {"name": "ItemMean", "search": {"damping": [1.0, 10.0, 30.0]}}
-    done = harness.run(
-        SMALL
-        | {
-            "algorithms": [tuned],
-            "split": [
-                parts | {"too_few": "train", "validation": one},
-                parts | {"too_few": "drop", "validation": other},
-            ],
-        },
-        results=None,
-    )
+    split = [
+        parts | {"too_few": "train", "validation": one},
+        parts | {"too_few": "drop", "validation": other},
+    ]
+    done = run(algorithms=[tuned], split=split)
     assert len({each.fingerprint for each in done.info.splits}) == 1
     assert done.table["n_trials"].tolist() == [3, 3]
     assert done.trials.groupby("split").size().tolist() == [4, 4]  # with the setting of the config
@@ -175,13 +172,11 @@ def test_a_record_of_before_is_read_as_a_claim_about_models(tmp_path):
     del record["sha256"], record["config"]["seeds"]
     record["config"]["statistics"] = {"test": "randomisation"}
     for entry in record["statistics"]:
-        for key in ("claim", "about", "margin"):
-            del entry[key]
+        del entry["claim"], entry["about"], entry["margin"]
         for row in entry["algorithms"]:
             del row["components"]
         for pair in entry["pairs"]:
-            for key in ("standard_error", "degrees", "detectable"):
-                del pair[key]
+            del pair["standard_error"], pair["degrees"], pair["detectable"]
     path.write_text(json.dumps(record))
     read = read_run(done.folder)
     assert read.info.statistics[0].claim == "models"
@@ -190,9 +185,8 @@ def test_a_record_of_before_is_read_as_a_claim_about_models(tmp_path):
 
 
 def test_runs_in_one_table_have_the_notes_of_their_common_tests():
-    fixed = {"kind": "holdout", "test_size": 0.25, "random_state": 3}
-    first, second = run(split=fixed, seed=[0, 1]), run(split=fixed, seed=2, algorithms=["SVD"])
-    third = run(split=fixed, seed=[0, 1], algorithms=["SVD"])
+    first, second = run(split=FIXED, seed=[0, 1]), run(split=FIXED, seed=2, algorithms=["SVD"])
+    third = run(split=FIXED, seed=[0, 1], algorithms=["SVD"])
     few = "ndcg@5: with 2 seeds the test may find"
     for runs, is_noted in (([first], 1), ([first, second], 0), ([second, third, first], 0),
                            ([third, first], 1)):  # fmt: skip
@@ -202,8 +196,7 @@ def test_runs_in_one_table_have_the_notes_of_their_common_tests():
 
 
 def test_splits_that_do_not_change_are_named():
-    fixed = {"kind": "holdout", "test_size": 0.25, "random_state": 3}
-    done = run(seeds={"split": 3}, split=fixed)
+    done = run(seeds={"split": 3}, split=FIXED)
     assert done.info.statistics[0].about.endswith("other seeds (model), on these splits")
     every = Design({}, "split", [*LEVELS], []).about("algorithms", "two-way")
     assert every.endswith("other seeds (split, search and model)")

@@ -332,13 +332,9 @@ def test_a_budget_curve_is_the_best_of_the_first_trials(tmp_path, metric):
         refusing({"k": [3, 4, 6, 7]}),  # whose first and second trials may fail
         {"name": "SVD", "search": {"n_factors": {"low": 2, "high": 40}, "n_epochs": [1, 9]}},
     ]
-    config = CONFIG | {
-        "name": "curve",
-        "algorithms": rows,
-        "split": {"kind": "kfold", "n_splits": 2},
-    }
+    config = {"algorithms": rows, "split": {"kind": "kfold", "n_splits": 2}}
     tuning = {"trials": 6, "metric": metric}
-    harness.run(config | {"tuning": tuning}, results=tmp_path)
+    harness.run(CONFIG | config | {"name": "curve", "tuning": tuning}, results=tmp_path)
     done = harness.read_run(tmp_path / "curve")
     curve = done.budget()
     assert len(curve) == 2 * 7

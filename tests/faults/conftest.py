@@ -133,17 +133,11 @@ class Bench:
         self.started: list[subprocess.Popen[str]] = []
         self.events: list[Any] = []
 
-    def start(self, *arguments: object, **more: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: object) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", "harness", *map(str, arguments)],
             cwd=self.folder,
-            env={
-                **os.environ,
-                "HARNESS_CACHE": str(self.cache),
-                "FITS": str(self.fits),
-                "PYTHONPATH": os.pathsep.join([str(self.folder), str(TOP)]),
-                **more,
-            },
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(self.folder), str(TOP)])},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -29,12 +29,11 @@ DAMAGES = {
 
 
 def damage(path, kind):
-    data = path.read_bytes()
     if kind == "a pipe":
         path.unlink()
         os.mkfifo(path)
     else:
-        path.write_bytes(DAMAGES[kind](data))
+        path.write_bytes(DAMAGES[kind](path.read_bytes()))
 
 
 @pytest.mark.parametrize("kind", [*DAMAGES, "a pipe"])
@@ -51,13 +50,10 @@ def test_a_damaged_cell_or_trial_is_said_to_be_and_computed_again(bench, tuned, 
 
 
 LESS_READ = ["users.parquet", *sorted({*TABLE_FILES} - {"table.csv"})]
+LATER = [pytest.param(name, marks=pytest.mark.long) for name in LESS_READ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["run.json", "table.csv", "trials.parquet"]
-    + [pytest.param(name, marks=pytest.mark.long) for name in LESS_READ],
-)
+@pytest.mark.parametrize("name", ["run.json", "table.csv", "trials.parquet", *LATER])
 def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, tuned, name):
     first = harness.run(tuned)
     for kind in DAMAGES:

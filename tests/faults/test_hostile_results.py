@@ -13,6 +13,8 @@ import shutil
 import sys
 import time
 from contextlib import suppress
+from functools import reduce
+from operator import getitem
 
 import numpy as np
 import pandas as pd
@@ -57,16 +59,13 @@ def made(tmp_path_factory):
         patch.syspath_prepend(folder)
         patch.delitem(sys.modules, "failing_algorithms", raising=False)  # another folder's
         (folder / "failing_algorithms.py").write_text(FAILING)
+        tuned = {"name": "KNNBasic", "search": {"k": [5, 10]}}
+        failing = {"name": "failing_algorithms:Fails", "label": "Fails"}
         config = {
             "name": "made",
             "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
             "split": {"kind": "kfold", "n_splits": 2},
-            "algorithms": [
-                {"name": "KNNBasic", "search": {"k": [5, 10]}},
-                "ItemMean",
-                "Random",
-                {"name": "failing_algorithms:Fails", "label": "Fails"},
-            ],
+            "algorithms": [tuned, "ItemMean", "Random", failing],
             "metrics": ["ndcg@5", "rmse"],
             "tuning": {"trials": 1, "metric": "rmse"},
             "statistics": {"resamples": 100, "baseline": "Random"},
@@ -221,8 +220,7 @@ def test_a_value_of_the_wrong_kind_is_named(write, info, path, value, where):
 def places(node, path=()):
     """Yield a path to every place of a description, items of lists of one kind once."""
     seen = set()
-    items = node.items() if isinstance(node, dict) else enumerate(node)
-    for key, inner in items:
+    for key, inner in node.items() if isinstance(node, dict) else enumerate(node):
         kind = key
         if isinstance(node, list):
             kind = ("[]", tuple(inner)) if isinstance(inner, dict) else ("[]", type(inner))
@@ -242,9 +240,7 @@ VALUES = (MISSING, None, True, *NUMBERS, *TEXTS, [], [[]], {}, {"a": [{}]})
 
 def mutated(info, path, value):
     changed = copy.deepcopy(info)
-    node = changed
-    for key in path[:-1]:
-        node = node[key]
+    node = reduce(getitem, path[:-1], changed)
     if value is MISSING:
         del node[path[-1]]
     elif value == "twice":
@@ -256,11 +252,8 @@ def mutated(info, path, value):
 
 def mutations(info):
     for path in places(info):
-        for value in VALUES:
-            yield path, value
-        node = info
-        for key in path:
-            node = node[key]
+        yield from ((path, value) for value in VALUES)
+        node = reduce(getitem, path, info)
         if isinstance(node, list) and node:
             yield path, "twice"
 

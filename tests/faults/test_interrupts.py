@@ -83,14 +83,10 @@ def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(
     assert not bench.results.exists()
 
 
-@pytest.mark.parametrize(
-    "sign",
-    [
-        signal.SIGTERM,
-        pytest.param(signal.SIGKILL, marks=pytest.mark.long),
-        pytest.param(signal.SIGHUP, marks=pytest.mark.long),
-    ],
-)
+LATER = [pytest.param(each, marks=pytest.mark.long) for each in (signal.SIGKILL, signal.SIGHUP)]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, *LATER])
 def test_workers_do_not_outlive_a_run_that_is_ended(bench, stuck, sign):
     process, family = stuck(2, 2)
     assert len(family) >= 3

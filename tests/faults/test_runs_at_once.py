@@ -145,7 +145,7 @@ def test_what_a_person_put_into_a_runs_folder_stays_and_old_results_go(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "own",
+    "files",
     [
         {"main.py": "print()"},
         {"main.py": "print()", "run.json": "{}"},
@@ -153,15 +153,14 @@ def test_what_a_person_put_into_a_runs_folder_stays_and_old_results_go(tmp_path)
         {"table.csv": "of another program"},
     ],
 )
-def test_a_folder_that_no_run_was_written_into_is_refused_and_left_as_it_is(tmp_path, own):
+def test_a_folder_that_no_run_was_written_into_is_refused_and_left_as_it_is(tmp_path, files):
     folder = tmp_path / "src"
     folder.mkdir()
-    for name, text in own.items():
+    for name, text in files.items():
         (folder / name).write_text(text)
-    before = {each.name: each.read_bytes() for each in folder.iterdir()}
     with pytest.raises(ResultsError, match=r"src: has files, and no run .* use --results"):
         harness.run({**TINY, "name": "src"}, results=tmp_path)
-    assert {each.name: each.read_bytes() for each in folder.iterdir()} == before
+    assert {each.name: each.read_text() for each in folder.iterdir()} == files
     assert {each.name for each in tmp_path.iterdir()} <= {"src", ".lock"}
 
 
@@ -208,10 +207,7 @@ def test_two_writers_of_one_file_leave_one_of_their_versions_whole(tmp_path):
 
 def test_every_file_that_a_run_writes_is_known_where_run_json_is_damaged(tmp_path):
     tuned = {"algorithms": [{"name": "KNNBasic", "search": {"k": [2, 3]}}], "baselines": False}
-    kept = {
-        "metrics": ["ndcg@5"],
-        "groups": [{"users": "training_ratings"}],
-        "outputs": {"lists": 3, "estimates": True},
-    }
-    done = harness.run(TINY | tuned | kept | {"tuning": {"trials": 2}}, results=tmp_path)
+    kept = {"groups": [{"users": "training_ratings"}], "outputs": {"lists": 3, "estimates": True}}
+    more = {"metrics": ["ndcg@5"], "tuning": {"trials": 2}}
+    done = harness.run(TINY | tuned | kept | more, results=tmp_path)
     assert {each.name for each in done.folder.iterdir()} == WRITTEN - {*DERIVED}

@@ -29,9 +29,7 @@ def test_a_fresh_run_computes_every_cell_and_every_trial_once_and_another_none(
 
 
 def test_settings_that_are_tried_twice_are_computed_once(bench, tuned):
-    twins = [
-        {"name": "KNNBasic", "label": label, "search": {"k": [2, 5]}} for label in ("one", "other")
-    ]
+    twins = [{"name": "KNNBasic", "label": n, "search": {"k": [2, 5]}} for n in ("one", "other")]
     bench.run(tuned | {"algorithms": twins}, results=None, fresh=True)
     assert len(bench.seen("CellStarted")) == len(bench.cells()) == 4
 

@@ -48,9 +48,8 @@ def test_labels_and_names_are_shown_spelled_out(bench):
 
 @pytest.mark.parametrize("row", ["[SVD]", "{name: [SVD]}", "{name: {a: b}}", "[[]]", "null", "3"])
 def test_a_row_of_algorithms_may_be_anything_and_is_refused(bench, row):
-    (bench.folder / "odd.yaml").write_text(
-        f"dataset: synthetic\nalgorithms: [{row}]\nmetrics: [rmse]\n"
-    )
+    text = f"dataset: synthetic\nalgorithms: [{row}]\nmetrics: [rmse]\n"
+    (bench.folder / "odd.yaml").write_text(text)
     code, _, err = bench.call("check", "odd.yaml")
     assert code == 2
     assert "odd.yaml:2: algorithms[0]" in err

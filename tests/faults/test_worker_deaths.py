@@ -70,26 +70,27 @@ def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small
         assert ends_in_order(bench, name)
 
 
+@pytest.fixture
+def _default_handler():
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.usefixtures("_default_handler")
 def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
     names = [name for name in DEATHS if not name.startswith(("Killed", "Crashed", "Left", "Spins"))]
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        done = harness.run(small | {"algorithms": [*misfits(names), "ItemMean"]}, results=None)
-    finally:
-        signal.signal(signal.SIGINT, handler)
+    done = harness.run(small | {"algorithms": [*misfits(names), "ItemMean"]}, results=None)
     *errors, last = [cell.error for cell in done.info["cells"]]
     for name, error in zip(names, errors, strict=True):
         assert DEATHS[name] in error, name
     assert last is None
 
 
+@pytest.mark.usefixtures("_default_handler")
 def test_an_interrupt_that_own_code_swallows_ends_the_run_after_the_cell_is_kept(bench, small):
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            harness.run(small | {"algorithms": misfits(["Swallows"])}, results=None)
-    finally:
-        signal.signal(signal.SIGINT, handler)
+    with pytest.raises(KeyboardInterrupt):
+        harness.run(small | {"algorithms": misfits(["Swallows"])}, results=None)
     assert len(bench.cells()) == 1
 
 

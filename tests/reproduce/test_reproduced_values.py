@@ -87,6 +87,8 @@ TIMED = {"expected": {"ndcg": 0.047, "runtime_s": 3.35}}
         ({"expected": 0.047}, Band(0.046, 0.05), ["within the band"]),
         ({"expected": 0.047}, Band(0.048, 0.05), ["outside the band"]),
         ({"expected": [[1, 2]]}, [[1, 3]], ["differs"]),
+        ({"expected": 0.801, "note": "the source truncates"}, 0.8019, ["truncated"]),
+        ({"expected": 0.0}, "an error", ["refused here"]),
         (RIGHT, 0.5, ["erratum"]),
         (RIGHT, 0.4, ["differs"]),
         (NO_RIGHT, 0.8, ["erratum"]),
@@ -135,10 +137,8 @@ def test_a_course_comes_out_as_published():
 @pytest.mark.long
 @pytest.mark.network
 def test_every_source_comes_out_as_published(ml_100k):
-    runs = trained_runs(ratings=ml_100k)
-    runs |= {
-        key: run for key, run in trained_runs().items() if key[0] == "kane-2018"
-    }  # bundled data
+    bundled_data = {key: run for key, run in trained_runs().items() if key[0] == "kane-2018"}
+    runs = trained_runs(ratings=ml_100k) | bundled_data
     done = reproduce.Reproduction.of(runs=runs)
     odd = [each for own in done.findings.values() for each in own if each.verdict not in VERDICTS]
     assert not odd
@@ -202,10 +202,8 @@ def test_a_config_is_run_once_and_a_row_averaged_over_folds_unless_it_failed(mon
     (done,) = runs
     expected = done.table.set_index("algorithm").loc["BaselineOnly", "rmse"]
     assert found["ml-100k: BaselineOnly rmse"].here == pytest.approx(expected, abs=1e-15)
-    assert (found["ml-100k: SVD rmse"].verdict, found["ml-100k: SVD rmse"].note) == (
-        "not run",
-        "out of memory",
-    )
+    failed = found["ml-100k: SVD rmse"]
+    assert (failed.verdict, failed.note) == ("not run", "out of memory")
 
 
 def test_the_command_shows_an_erratum_with_its_reason(cli):
