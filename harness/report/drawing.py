@@ -28,16 +28,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 3.5
-"""Inches: one column of text."""
-TITLE, SUBTITLE, LABEL = 8.0, 7.0, 7.5
-"""Sizes of text in points, as `style.mplstyle` has them."""
-MARGIN = 5.0
-"""Points between text and the edge of a figure."""
-MOST_LINES = 4
-"""Lines of a title or subtitle; longer text is cut with an ellipsis."""
-LONGEST_NAME = 120
-"""Characters of a file's name before its ending."""
+WIDTH = 3.5  # inches: one column of text
+TITLE, SUBTITLE, LABEL = 8.0, 7.0, 7.5  # sizes of text in points, as `style.mplstyle` has them
+MARGIN = 5.0  # points between text and the edge of a figure
+MOST_LINES = 4  # lines of a title or subtitle; longer text is cut with an ellipsis
+LONGEST_NAME = 120  # characters of a file's name before its ending
 
 Spans = Mapping[str, tuple[float, float]]
 """By algorithm, both ends of what is drawn of it."""
@@ -130,16 +125,13 @@ class Plot(ABC):
         """Return where it is in a folder; its name contains the kind, the metric and the table."""
         several = len(self.summary.tables) > 1
         title = f"-{self.table.number}-{self.table.title}" if several else ""
-        name = "-".join(re.findall(r"[\w@.]+", f"{self.name}-{self.label}{self.part}{title}"))[
-            :LONGEST_NAME
-        ]
-        return refuse_link(folder / f"{name}.{form}")
+        words = re.findall(r"[\w@.]+", f"{self.name}-{self.label}{self.part}{title}")
+        return refuse_link(folder / f"{'-'.join(words)[:LONGEST_NAME]}.{form}")
 
     def write(self, form: str, folder: Path) -> Path:
         """Write the plot into a folder."""
-        return write_output(
-            self.path(form, folder), self.render(form), "choose another place with --output"
-        )
+        advice = "choose another place with --output"
+        return write_output(self.path(form, folder), self.render(form), advice)
 
     @abstractmethod
     def _select(self) -> pd.DataFrame:
@@ -304,22 +296,20 @@ def scale_without(
     limits include the values `always`.
     """
     personal = [name for name in spans if folded(name) not in NOT_PERSONALISED]
-    if len(personal) < 2:
-        personal = list(spans)
-    ends = [*_finite(spans[name] for name in personal), *always]
-    low, high = min(ends), max(ends)
+    personal = list(spans) if len(personal) < 2 else personal
+
+    def limits(names: Iterable[str]) -> tuple[float, float]:
+        ends = [end for name in names for end in spans[name] if np.isfinite(end)]
+        return min([*ends, *always]), max([*ends, *always])
+
+    low, high = limits(personal)
     reach = (high - low) / 2
     out = [
         name
         for name, (start, stop) in spans.items()
         if name not in personal and (start < low - reach if higher else stop > high + reach)
     ]
-    kept = _finite(spans[name] for name in spans if name not in out)
-    return min([low, *kept]), max([high, *kept]), out
-
-
-def _finite(spans: Iterable[tuple[float, float]]) -> list[float]:
-    return [end for ends in spans for end in ends if np.isfinite(end)]
+    return *limits(name for name in spans if name not in out), out
 
 
 def label_rows(axes: Axes, names: Iterable[str]) -> None:

@@ -12,7 +12,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TypeVar
 
 from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment, Inference
@@ -22,11 +21,8 @@ from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, templates
 from harness.results.best import NOT_PERSONALISED
 from harness.results.display import escape_markdown, plain
-from harness.results.record import OUTSIDE, RunInfo, measured, took
+from harness.results.record import OUTSIDE, RunInfo, grouped, measured, took
 from harness.sections import Range, SearchSpace, folded
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -152,7 +148,7 @@ def methods(info: RunInfo) -> Methods:
     if test in statistics.SEED_TESTS and all(each.claim == "models" for each in info.statistics):
         test = "randomisation"  # tables had too few folds and seeds
     parsed = map(metrics.parse, info.metrics)
-    families = _grouped(((metric.name, metric.chosen), metric) for metric in parsed)
+    families = grouped(((metric.name, metric.chosen), metric) for metric in parsed)
     libraries = (each.package for each in known_algorithms().values())
     estimated = [cell for cell in info.finished if cell.fit_path != OUTSIDE]
     n_test = sum(cell.n_test for cell in estimated)
@@ -173,8 +169,8 @@ def methods(info: RunInfo) -> Methods:
         "config": config,
         "cite": cite,
         "families": families.values(),
-        "algorithm_groups": lambda: _grouped(algorithms()),
-        "unknown_users": _grouped(
+        "algorithm_groups": lambda: grouped(algorithms()),
+        "unknown_users": grouped(
             (known.unknown_user, plain(row.title))
             for row in config.algorithms
             if (known := _known(row)) and any(cell.n_unknown_users for cell in info.finished)
@@ -231,14 +227,14 @@ def checklist(info: RunInfo) -> str:
 
 def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:
     """Return who was tuned in which space, how often, and how each split was validated."""
-    spaces = _grouped(
+    spaces = grouped(
         (_space_in_words(_space(row, info)), plain(row.title))
         for row in config.algorithms
         if row.search
     )
-    trials = _grouped((plain(c.algorithm), c.n_trials) for c in info.cells if c.n_trials)
-    trials_of = _grouped((_span(numbers), name) for name, numbers in trials.items())
-    validation = _grouped(
+    trials = grouped((plain(c.algorithm), c.n_trials) for c in info.cells if c.n_trials)
+    trials_of = grouped((_span(numbers), name) for name, numbers in trials.items())
+    validation = grouped(
         (plain(config.tuning.validation_of(split).sentence("validation part")), split.kind)
         for split in config.split
     )
@@ -249,14 +245,6 @@ def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:
         "trials": [(span, joined(names)) for span, names in trials_of.items()],
         "validation": validation,
     }
-
-
-def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """Return the second parts of pairs by the first."""
-    found: dict[Key, list[Value]] = {}
-    for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
 
 
 def command(info: RunInfo) -> str:
@@ -309,7 +297,7 @@ def describe_cells(info: RunInfo) -> list[list[str]]:
     If a search found different parameters in different cells, all of them are listed.
     """
     rows = []
-    for name, cells in _grouped((cell.algorithm, cell) for cell in info.finished).items():
+    for name, cells in grouped((cell.algorithm, cell) for cell in info.finished).items():
         n_test = sum(cell.n_test for cell in cells)
         share = sum(cell.n_impossible for cell in cells) / n_test if n_test else 0.0
         ran = zip(*((_settings(c.params), c.fit_path, c.scoring_path) for c in cells), strict=True)

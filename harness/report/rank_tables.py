@@ -26,8 +26,7 @@ from harness.results.display import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH = 5.0
-"""Inches: names on both sides of the ranks."""
+WIDTH = 5.0  # inches: names on both sides of the ranks
 ROW, BAR, SCALE, CRITICAL = 0.17, 0.07, 0.2, 0.22
 """Inches: of a name, of a bar, of the scale, and of the critical difference above it."""
 
@@ -35,8 +34,8 @@ ROW, BAR, SCALE, CRITICAL = 0.17, 0.07, 0.2, 0.22
 def verdict(found: AcrossDataSets) -> list[str]:
     """Return what the tests say, a sentence each."""
     n, k = found.comparison.ranks.shape
-    values = {"compared": found.comparison, "n": n, "k": k, "p": lambda p: p_text(p, False)}
-    return sentences("across", found=found, **values).split(" ¶ ")
+    values = {"n": n, "k": k, "p": lambda p: p_text(p, False)}
+    return sentences("across", found=found, compared=found.comparison, **values).split(" ¶ ")
 
 
 def headline(found: AcrossDataSets) -> str:
@@ -50,12 +49,10 @@ def headline(found: AcrossDataSets) -> str:
 
 def as_texts(found: AcrossDataSets) -> pd.DataFrame:
     """Return the table with its numbers as texts."""
-    table = found.table
+    table, shown = found.table, found.table[["algorithm"]].copy()
     letters = table["letters"].str.ljust(table["letters"].str.len().max())
-    shown = table[["algorithm"]].assign(
-        **{"mean rank": table["mean_rank"].map("{:.2f} ".format) + letters},
-        wins=table["wins"].map("{:.3g}".format),
-    )
+    shown["mean rank"] = table["mean_rank"].map("{:.2f} ".format) + letters
+    shown["wins"] = table["wins"].map("{:.3g}".format)
     for title in found.datasets:
         shown[title] = [rounded(value, DEFAULT_DECIMALS) for value in table[title]]
     return shown
@@ -107,12 +104,8 @@ def to_json(found: AcrossDataSets) -> str:
     tests = compared.friedman._asdict().items()
     described["friedman"] = {name: each if math.isfinite(each) else None for name, each in tests}
     described["algorithms"] = found.table.to_dict(orient="records")
-    described["ranks"] = {
-        name: dict(zip(found.datasets, ranks, strict=True))
-        for name, ranks in zip(
-            compared.algorithms["algorithm"], compared.ranks.T.tolist(), strict=True
-        )
-    }
+    ranks = pd.DataFrame(compared.ranks, found.datasets, compared.algorithms["algorithm"])
+    described["ranks"] = ranks.to_dict()
     described["pairs"] = compared.pairs.to_dict(orient="records")
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
 

@@ -41,9 +41,8 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
     tables = summary.tables if place is None else [summary.table(place)]
     for number, table in enumerate(tables, 1):
         columns = {"algorithm": [escape_latex(row_name(row)) for row in table.records.values()]}
-        for label in summary.info.metrics:
-            if table.rows[label].notna().any():
-                columns[escape_latex(label)] = _latex_numbers(table, label)
+        shown = [each for each in summary.info.metrics if table.rows[each].notna().any()]
+        columns |= {escape_latex(label): _latex_numbers(table, label) for label in shown}
         for name, title in SECONDS.items():
             columns[title] = [rounded(value, 2) or "--" for value in table.rows[name]]
         caption = "{}, {}, candidates: {}; ".format(*table.names)
@@ -144,9 +143,8 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> TextTable:
 
 def sensitivity_tables(summary: Summary) -> list[TextTable]:
     """Return, for each results table, that of ties and that of conventions."""
-    return [
-        make(summary, table) for table in summary.tables for make in (_tie_table, _convention_table)
-    ]
+    makers = (_tie_table, _convention_table)
+    return [make(summary, table) for table in summary.tables for make in makers]
 
 
 def parameter_tables(summary: Summary) -> list[TextTable]:
@@ -207,8 +205,8 @@ def _convention_table(summary: Summary, table: ResultTable) -> TextTable:
     if entry is None:
         return TextTable(_titled("Conventions", summary, table), sentences("absent"), table.number)
     title = _titled(f"{entry.metric}@{entry.k} by library and document", summary, table)
-    groups = {each.label: [own for own in entry.rows if own.label == each.label]
-              for each in entry.rows}  # fmt: skip
+    labels = dict.fromkeys(each.label for each in entry.rows)
+    groups = {label: [each for each in entry.rows if each.label == label] for label in labels}
     # A row for each definition, a column for each algorithm, best first.
     scores = pd.DataFrame({label: own[0].scores for label, own in groups.items()}, dtype=float).T
     names = {table.records[name]["row"]: name for name in table.ranked(summary.primary)}
@@ -217,14 +215,11 @@ def _convention_table(summary: Summary, table: ResultTable) -> TextTable:
     tells = (spread > LEAST_GAP) & (scores.count(axis=1) > 1)
     top = scores.eq(scores.max(axis=1), axis=0) & tells.to_numpy()[:, None]
     best = [(int(i), int(j) + 2) for i, j in zip(*top.to_numpy().nonzero(), strict=True)]
-    rows = [
-        (
-            ", ".join(each.convention for each in own),
-            label + (f" ({own[0].note})" if own[0].note else ""),
-            *(table.text(summary.primary, value) for value in list(scores.loc[label])),
-        )
-        for label, own in groups.items()
-    ]
+    rows = []
+    for label, own in groups.items():
+        libraries, note = ", ".join(each.convention for each in own), own[0].note
+        values = [table.text(summary.primary, value) for value in list(scores.loc[label])]
+        rows.append((libraries, label + (f" ({note})" if note else ""), *values))
     first = scores.iloc[:, :1].dropna().to_numpy()
     winners = top[tells].idxmax(axis=1).tolist()
     blind = tells.index[~tells].tolist() if len(scores.columns) else []

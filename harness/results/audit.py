@@ -29,16 +29,14 @@ from harness.results.record import RunInfo
 from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, is_run, open_run
 from harness.results.scores import chosen_metric, or_none
 
-SHOWN = 0.001
-"""Smaller differences by a definition are not reported."""
+SHOWN = 0.001  # smaller differences by a definition are not reported
 NEARLY_ALL, MOST, CLOSE = 0.9, 0.5, 0.05
 """Shares of equal estimates that are a fault; of a value, within which a random order is close."""
 FEW, NEGATIVES = 5, 20
 """Estimates at one end that show a scale; unrated items in every list that look like a sample."""
 PAIR = ["user", "item"]
 RMSE = metrics.parse("rmse")
-NUMBER = r"^\D*0*(\d+?)(?:\.0+)?$"
-"""The number in an id: 7 in ``m007`` and ``7.0``."""
+NUMBER = r"^\D*0*(\d+?)(?:\.0+)?$"  # the number in an id: 7 in ``m007`` and ``7.0``
 
 One = Mapping[str, float | None]
 Values = Mapping[str, One]

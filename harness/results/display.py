@@ -16,19 +16,15 @@ from harness.lazy import pd
 from harness.results.record import FEWEST_USERS, AnyCell, Bound, CellResult, GroupScores, RunInfo
 from harness.results.scores import chosen_metric, deviation, mean_or_none
 
-GROUP = ("dataset", "split", "candidates")
-"""What a table is called."""
-ROW = (*GROUP, "algorithm", "table", "row")
-"""Display names and identities of a row."""
+GROUP = ("dataset", "split", "candidates")  # what a table is called
+ROW = (*GROUP, "algorithm", "table", "row")  # display names and identities of a row
 TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
 BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
 """What the bounds of a table are called."""
 
-DEFAULT_DECIMALS = 4
-"""If the uncertainty of a number is unknown."""
+DEFAULT_DECIMALS = 4  # if the uncertainty of a number is unknown
 MOST_DECIMALS = 7
-ERRORS_IN_INTERVAL = 2 * 1.96
-"""Standard errors between the ends of a 95% interval."""
+ERRORS_IN_INTERVAL = 2 * 1.96  # standard errors between the ends of a 95% interval
 
 _LATEX = (
     {c: f"\\{c}" for c in "{}$&#_%"}
@@ -88,17 +84,12 @@ class TextTable:
 
     title: str
     caption: str
-    number: int = 1
-    """Of the results table that it belongs to, from 1."""
-    columns: Sequence[str] = ()
-    """Empty where there is nothing to show; the caption says why."""
+    number: int = 1  # of the results table that it belongs to, from 1
+    columns: Sequence[str] = ()  # empty where there is nothing to show; the caption says why
     rows: Sequence[Sequence[str]] = ()
-    best: Collection[tuple[int, int]] = ()
-    """Row and column of highlighted values."""
-    n_words: int = 1
-    """How many columns, from the left, hold words."""
-    below: Collection[int] = ()
-    """Rows with a line above them."""
+    best: Collection[tuple[int, int]] = ()  # row and column of highlighted values
+    n_words: int = 1  # how many columns, from the left, hold words
+    below: Collection[int] = ()  # rows with a line above them
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -204,10 +195,9 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
                 row[f"{label}_high"] = _or_nan(found.high if found else None)
                 row[f"{label}_letters"] = found.letters if found else ""
         if searched:
-            settings = (
-                json.dumps({k: v for k, v in c.params.items() if k != "random_state"},
-                           sort_keys=True) for c in good if c.n_trials is not None)  # fmt: skip
-            row["tuned"] = "; ".join(dict.fromkeys(settings))
+            params = (cell.params for cell in good if cell.n_trials is not None)
+            own = ({key: each for key, each in p.items() if key != "random_state"} for p in params)
+            row["tuned"] = "; ".join(dict.fromkeys(json.dumps(p, sort_keys=True) for p in own))
             row["n_trials"] = sum(cell.n_trials or 0 for cell in good)
             row["search_seconds"] = math.fsum(cell.search_seconds or 0.0 for cell in good)
         for column in TIMES:
@@ -312,9 +302,8 @@ def display_table(info: RunInfo) -> TextTable:
 
 def _with_spread(value: float, spread: float, places: int, widest: int) -> str:
     """Return a number, padded to align decimal points, and its spread."""
-    missing = widest - places + (places == 0 < widest)
-    padded = [text + " " * missing for each in (value, spread) if (text := rounded(each, places))]
-    return " ± ".join(padded)
+    pad = " " * (widest - places + (places == 0 < widest))
+    return " ± ".join(text + pad for each in (value, spread) if (text := rounded(each, places)))
 
 
 def headline(info: RunInfo) -> str:
@@ -389,11 +378,12 @@ def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
         values = [value for value, _ in own if value is not None]
         if len(values) > 1 and not group.is_small:
             best += [(i, j + 1) for i, (value, _) in enumerate(own) if value == choose(values)]
+        texts = [(rounded(value, places), letters) for value, letters in own]
+        texts += [(rounded(group.random, places), "")]
+        texts += [(f"{size[j]:,}", "") for size in sizes.values()]
         width = max((len(letters) + 1 for _, letters in own if letters), default=0)
-        shown = [f"{rounded(value, places)}{f' {letters}' if letters else '':<{width}}"
-                 for value, letters in [*own, (group.random, "")]]  # fmt: skip
-        counts = [f"{size[j]:,}{'':<{width}}" for size in sizes.values()]
-        columns.append((group.group + " *" * group.is_small, [*shown, *counts]))
+        shown = [f"{text}{f' {letters}' if letters else '':<{width}}" for text, letters in texts]
+        columns.append((group.group + " *" * group.is_small, shown))
     if any(mean.letters for group in groups for mean in group.algorithms):
         caption.append(
             "Algorithms that share a letter in a group are not significantly different there."

@@ -18,8 +18,7 @@ from pydantic import (
 Text = Annotated[str, Field(max_length=1_000_000)]
 Word = Annotated[str, Field(min_length=1, max_length=10_000)]
 Number = Annotated[float, Field(ge=-1e100, le=1e100)]
-Amount = Annotated[float, Field(ge=0, le=1e100)]
-"""Far from what overflows in a sum or a square."""
+Amount = Annotated[float, Field(ge=0, le=1e100)]  # far from what overflows in a sum or a square
 Measured = Annotated[
     Amount,
     WrapValidator(
@@ -34,8 +33,7 @@ Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Identity = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
 Item = TypeVar("Item")
-Rows = Annotated[list[Item], FailFast()]
-"""A list that reports only its first fault: there may be a million."""
+Rows = Annotated[list[Item], FailFast()]  # reports only its first fault: there may be a million
 Some = Annotated[list[Item], FailFast(), Field(min_length=1)]
 
 

@@ -30,8 +30,7 @@ from harness.results.scores import RowValue
 from harness.results.store import CellRecord, are_possible
 from harness.splits import Split
 
-LEFT_OUT = -1
-"""The rank of a test item that does not count, and the length of a list that is not evaluated."""
+LEFT_OUT = -1  # the rank of an item that does not count, the length of a list that is not evaluated
 MAKE_ROOM = "free space, or set TMPDIR to another folder; finished cells are kept"
 NO_TRAINING = "it depends on which items are shown and on the training ratings, not kept by a run"
 
@@ -114,15 +113,11 @@ def _estimates(split: Split, section: CandidatesSection, record: CellRecord) -> 
 class Rescored(NamedTuple):
     """The scores of a row of a run, computed from its estimates."""
 
-    names: dict[str, str]
-    """What `ROW` lists."""
+    names: dict[str, str]  # what `ROW` lists
     values: dict[str, float | None]
-    n_undefined: dict[str, int]
-    """The most users of a cell without a score, by metric."""
-    n_users: int
-    """The most users of a cell."""
-    users: pd.DataFrame
-    """Seed, fold, user and scores."""
+    n_undefined: dict[str, int]  # the most users of a cell without a score, by metric
+    n_users: int  # the most users of a cell
+    users: pd.DataFrame  # seed, fold, user and scores
 
 
 def evaluates(path: Path) -> bool:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -49,14 +49,15 @@ SCHEMA_VERSION = 2
 OUTSIDE = "not a model of the run: its estimates or lists were read from files"
 """How a row of another program was fitted."""
 MOST_BYTES = 64_000_000
-NO_DIGEST = "0" * 64
-"""What stands for the file's own SHA-256 while it is computed."""
+NO_DIGEST = "0" * 64  # what stands for the file's own SHA-256 while it is computed
 AGAIN = "run the config again"
 FEWEST_USERS = 30
 """A group of fewer users gets no letters, and is left out of the gap between groups."""
 LONGEST_VALUE = 40
 """Characters of a setting that distinguishes two names."""
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Scores = dict[str, Number | None]
 Bound = Literal["best", "random"]
 
@@ -142,15 +143,13 @@ class CellFacts(Record):
 
     fit_seconds: Measured
     score_seconds: Measured
-    peak_mb: Measured
-    """What the cell added to the memory of its process, at the most."""
+    peak_mb: Measured  # what the cell added to the memory of its process, at the most
     measured: Conditions
     fit_path: str
     scoring_path: str
     n_impossible: Count
     n_test: Count
-    n_unknown_users: Count = 0
-    """Users with a list but without a training rating."""
+    n_unknown_users: Count = 0  # users with a list but without a training rating
     notes: list[str]
     judged: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
     """By label, what a trial scored; None where no user has a score."""
@@ -228,10 +227,8 @@ class PairDifference(Record):
     n_users: Count
     n_left_out: Count
     standard_error: Amount | None = None
-    degrees: Amount | None = None
-    """Of freedom."""
-    detectable: Amount | None = None
-    """The difference that such a test finds with a power of 80%."""
+    degrees: Amount | None = None  # of freedom
+    detectable: Amount | None = None  # the difference that such a test finds with a power of 80%
     p_equivalent: Share | None = None
     equivalent: bool | None = None
     """Whether the difference is significantly within the margin; None without one."""
@@ -244,8 +241,7 @@ class MetricComparison(TableName):
     method: Text
     note: Text
     claim: Claim = "models"
-    about: Text = ""
-    """The claim as a sentence."""
+    about: Text = ""  # the claim as a sentence
     margin: Amount | None = None
     algorithms: Some[AlgorithmMean]
     pairs: Rows[PairDifference]
@@ -297,10 +293,8 @@ class GroupResult(Record):
     group: Word
     n_members: Count
     n_users: Count
-    n_left_out: Count
-    """Users without a score, as those without a relevant item of the group."""
-    random: Number | None
-    """What a random order is expected to score."""
+    n_left_out: Count  # users without a score, as those without a relevant item of the group
+    random: Number | None  # what a random order is expected to score
     algorithms: Rows[GroupMean]
 
     @property
@@ -346,8 +340,7 @@ class DataInfo(Record):
     scale: Annotated[list[Number], Field(min_length=2, max_length=2)]
     filters: Rows[Text]
     notes: Rows[Text]
-    genres: Text = ""
-    """Identity of the genres of the items, where a metric of the run needs them."""
+    genres: Text = ""  # identity of the genres of the items, where a metric of the run needs them
 
 
 class SplitInfo(Record):
@@ -365,24 +358,22 @@ class SplitInfo(Record):
     """Share of test users, and of test ratings by their item, without a training rating."""
 
 
-def _from_python(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the data set of a config that names data from a session, else nothing."""
+def _is_from_python(config: dict[str, Any]) -> bool:
+    """Return whether the data set of a config is data from a session, which no file can name."""
     names = config.get("dataset")
-    given = isinstance(names, list) and len(names) == 1 and str(names[0]).startswith(GIVEN)
-    return {"dataset": names} if given else {}
+    return isinstance(names, list) and len(names) == 1 and str(names[0]).startswith(GIVEN)
 
 
 def _experiment(config: dict[str, Any]) -> Experiment:
-    return Experiment.model_validate(
-        config | ({"dataset": ["bundled"]} if _from_python(config) else {})
-    )
+    given = {"dataset": ["bundled"]} if _is_from_python(config) else {}
+    return Experiment.model_validate(config | given)
 
 
 def _explicit(config: dict[str, Any]) -> dict[str, Any]:
     """Return a config with every key; the name of data from a session stands for itself."""
-    explicit = _experiment(config).model_dump(mode="json") | _from_python(config)
+    explicit = _experiment(config).model_dump(mode="json")
     _experiment(explicit)  # a default is checked where it is written out
-    return explicit
+    return explicit | ({"dataset": config["dataset"]} if _is_from_python(config) else {})
 
 
 class RunInfo(Record):
@@ -661,10 +652,16 @@ def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, object]
 
 def _equal(names: Sequence[str]) -> list[list[int]]:
     """Return the positions of names that occur several times, by name."""
-    positions: dict[str, list[int]] = {}
-    for i, name in enumerate(names):
-        positions.setdefault(name, []).append(i)
+    positions = grouped((name, i) for i, name in enumerate(names))
     return [group for group in positions.values() if len(group) > 1]
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the second parts of pairs by the first."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def flattened(settings: Mapping[str, object], start: str = "") -> Iterator[tuple[str, str]]:

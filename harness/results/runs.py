@@ -31,8 +31,7 @@ from harness.results.record import AGAIN, FailedCell, RunInfo, read_info, to_jso
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
 
-NO_ROOM = 1e-12
-"""Best and random order that differ by no more are the same."""
+NO_ROOM = 1e-12  # best and random order that differ by no more are the same
 
 RUN_FILE = "run.json"
 USERS_FILE = "users.parquet"
@@ -40,10 +39,8 @@ GROUPS_FILES = ("groups.csv", "gaps.csv")
 TRIALS_FILE = "trials.parquet"
 LISTS_FILE = "lists.parquet"
 ESTIMATES_FILE = "estimates.parquet"
-DERIVED = ("report.html",)
-"""Files that are made from a run's files, and are outdated when these are replaced."""
-Kind = Literal["word", "count", "number"]
-"""What a column of a Parquet file holds."""
+DERIVED = ("report.html",)  # made from a run's files, and outdated when these are replaced
+Kind = Literal["word", "count", "number"]  # what a column of a Parquet file holds
 CELL: dict[str, Kind] = {**dict.fromkeys(ROW, "word"), "seed": "count", "fold": "count"}
 """Columns that say which cell a row is of."""
 TRIAL: dict[str, Kind] = {
@@ -67,8 +64,7 @@ WRITTEN = {RUN_FILE, USERS_FILE, TRIALS_FILE, *OUTPUTS, *TABLE_FILES, *GROUPS_FI
 """A folder with ``run.json`` and nothing else but these is a run's, even if that is damaged."""
 
 SHARE_OF_MEMORY = 0.5
-BYTES_PER_VALUE = 16
-"""Most bytes of a value while a table is read: itself and its copy for pandas."""
+BYTES_PER_VALUE = 16  # most bytes of a value while a table is read: itself and its copy for pandas
 
 
 class Run:
@@ -259,8 +255,8 @@ class Run:
         """
         trials = self._tried()
         higher = metrics.parse(self.info.experiment.tuning.metric).higher_is_better
-        own = {"index": list(CELL), "columns": "trial", "values": "value"}
-        searches = trials.pivot(**own).ffill(axis=1)  # pivot_table would drop NaN
+        # pivot_table would drop NaN
+        searches = trials.pivot(index=list(CELL), columns="trial", values="value").ffill(axis=1)
         best = searches.cummax(axis=1) if higher else searches.cummin(axis=1)
         means = best.groupby(list(ROW), sort=False).mean().reset_index()
         long = means.melt(list(ROW), var_name="trials", value_name="value", ignore_index=False)
@@ -428,8 +424,7 @@ def read_run(folder: Path | str) -> Run:
     ResultsError
         If there is no run, a file is missing or changed, or another version wrote it.
     """
-    folder = Path(folder)
-    folder = folder.parent if folder.name == RUN_FILE else folder
+    folder = _folder_of(folder)
     before = _stamp(folder)
     try:
         return _read_run(folder)
@@ -439,23 +434,27 @@ def read_run(folder: Path | str) -> Run:
         return _read_run(folder)  # it was replaced while it was read
 
 
+def _folder_of(path: Path | str) -> Path:
+    """Return the folder of a run, given itself or its ``run.json``."""
+    path = Path(path)
+    return path.parent if path.name == RUN_FILE else path
+
+
 def _stamp(folder: Path) -> tuple[int, int] | None:
     """Return what changes when a folder is replaced."""
-    try:
+    with suppress(OSError):
         status = folder.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
+        return status.st_ino, status.st_mtime_ns
+    return None
 
 
 def _read_run(folder: Path) -> Run:
     restore_folder(folder, own_names)
-    path = folder / RUN_FILE
-    if not path.is_file():
+    if not (folder / RUN_FILE).is_file():
         known = [each.name for each in find_runs(folder.parent)]
         hint = suggestion(folder.name, known) if known else "run a config first"
         raise ResultsError(f"{folder}: no run there; {hint}")
-    info = read_info(path)
+    info = read_info(folder / RUN_FILE)
     for name, digest in info.files.items():
         if Path(name).name != name or not (folder / name).is_file():
             raise ResultsError(f"{folder / name}: missing; {AGAIN}")
@@ -508,9 +507,8 @@ def read_parts(
     """Read these columns of a table that may come from anybody, by row group or as a whole."""
     try:
         with pq.ParquetFile(path) as file:
-            every = range(file.num_row_groups)
-            groups = [[*every]] if whole else [[each] for each in every]
-            sizes = [file.metadata.row_group(each).num_rows for each in every]
+            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+            groups = [[*range(len(sizes))]] if whole else [[i] for i in range(len(sizes))]
             most = sum(sizes) if whole else max(sizes, default=0)
             needed = BYTES_PER_VALUE * most * len(columns)
             if needed > SHARE_OF_MEMORY * psutil.virtual_memory().available:

@@ -15,7 +15,7 @@ from harness.config.experiment import Claim, Draw, Inference
 from harness.errors import MetricError, ResultsError, counted, joined, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
-from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName
+from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName, grouped
 from harness.statistics import SEED_TESTS, PairedTest
 from harness.statistics.variance import FEWEST_USERS
 
@@ -43,7 +43,7 @@ class RowValue:
         self.metric = metric
         self._means: list[float] = []
         self._users: list[NDArray[np.int32]] = []
-        self._scores: list[NDArray[np.float64]] = []
+        self._scores = [np.empty(0)]
 
     def add(self, users: NDArray[np.int32], scores: Scores) -> None:
         """Add the scores of a cell, and the codes of its users in their data set."""
@@ -57,7 +57,7 @@ class RowValue:
         """The value; None where no cell, or no user, has a score."""
         if not is_mean_of_users(self.metric):
             return mean_or_none(self._means)
-        scores = np.concatenate([np.empty(0), *self._scores])
+        scores = np.concatenate(self._scores)
         known = ~np.isnan(scores)
         if not known.any():
             return None
@@ -99,20 +99,15 @@ class Design:
     """
 
     draws: dict[int, Draw]
-    level: str
-    """The outermost level with two seeds."""
-    varied: list[str]
-    """What differs between seeds."""
-    fingerprints: list[str]
-    """Of the splits."""
+    level: str  # the outermost level with two seeds
+    varied: list[str]  # what differs between seeds
+    fingerprints: list[str]  # of the splits
 
     @classmethod
     def of(cls, cells: Sequence[AnyCell], draws: Mapping[int, Draw]) -> Design:
         """Return the design of the cells of a table; a seed without a draw is one for all."""
-        by_row: dict[str, set[tuple[int, int]]] = {}
-        for cell in cells:
-            by_row.setdefault(cell.row, set()).add((cell.seed, cell.fold))
-        common = set.intersection(*by_row.values())
+        by_row = grouped((cell.row, (cell.seed, cell.fold)) for cell in cells)
+        common = set.intersection(*map(set, by_row.values()))
         folds = [pair for cell in cells if (pair := (cell.seed, cell.fold)) in common]
         kept = {seed: draws.get(seed, Draw(seed, seed, seed)) for seed, _ in folds}
         several = [name for name in LEVELS if len({getattr(d, name) for d in kept.values()}) > 1]
@@ -136,10 +131,7 @@ class Design:
         known = users[users["seed"].isin(self.draws)].dropna(subset=[label])
         seeds = [getattr(self.draws[seed], self.level) for seed in known["seed"]]
         keys = [known["seed"], known["fold"]] if test == "nadeau-bengio" else np.array(seeds)
-        tables = [
-            part.pivot_table(index="user", columns="row", values=label, aggfunc="mean", sort=False)
-            for _, part in known.groupby(keys, sort=False)
-        ]
+        tables = [_means(part, "row", label) for _, part in known.groupby(keys, sort=False)]
         return np.stack([each.reindex_like(scores).to_numpy() for each in tables])
 
     def components(self, users: pd.DataFrame, label: str, row: str) -> dict[str, float]:
@@ -167,6 +159,11 @@ class Design:
         fixed = "" if "split" in self.varied else ", on these splits"
         what = joined(self.varied) or "no random number"
         return f"Tests are of the algorithms, for users like these and other seeds ({what}){fixed}"
+
+
+def _means(users: pd.DataFrame, columns: str, label: str) -> pd.DataFrame:
+    """Return the mean score of each user in each row or seed."""
+    return users.pivot_table(index="user", columns=columns, values=label, sort=False)
 
 
 def infer(
@@ -206,22 +203,15 @@ def infer(
         for metric in wanted if table in users_of and len(whole) > 1 else ():
             label = str(metric)
             # A user in several folds and seeds is one observation.
-            scores = users_of[table].pivot_table(
-                index="user", columns="row", values=label, aggfunc="mean", sort=False
-            )
-            scores = scores.reindex(columns=whole).sort_index()
+            scores = _means(users_of[table], "row", label).reindex(columns=whole).sort_index()
             kept = [whole[i] for i in _comparable(scores.notna().to_numpy())]
             if len(kept) < 2:
-                notes.append(
-                    f"{where}{label}: no two algorithms have scores of the same users; "
-                    "none are compared"
-                )
+                why = "no two algorithms have scores of the same users; none are compared"
+                notes.append(f"{where}{label}: {why}")
                 continue
             if left_out := [names[row] for row in whole if row not in kept]:
-                notes.append(
-                    f"{where}{label}: {', '.join(left_out)} not compared: without users in common "
-                    "with every other algorithm"
-                )
+                why = "not compared: without users in common with every other algorithm"
+                notes.append(f"{where}{label}: {', '.join(left_out)} {why}")
             titles = [names[row] for row in kept]
             design = Design.of([cell for row in kept for cell in rows[row]], draws or {})
             claim, test = settings.about(len(design.units))
@@ -279,9 +269,7 @@ def infer(
 def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[str]:
     """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
     yield from dict.fromkeys(each.about for each in compared)
-    undecided: dict[tuple[str, str], list[str]] = {}
-    for each in compared:
-        undecided.setdefault((each.start(tables), each.note), []).append(each.metric)
+    undecided = grouped(((each.start(tables), each.note), each.metric) for each in compared)
     yield from (f"{of}{', '.join(own)}: {note}" for (of, note), own in undecided.items() if note)
 
 
@@ -297,13 +285,12 @@ def _comparable(scored: NDArray[np.bool_]) -> list[int]:
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, object]]:
     """Return rows as plain data that JSON holds; what is not finite becomes None."""
-    return [
-        {
-            str(key): None if isinstance(value, float) and not math.isfinite(value) else value
-            for key, value in row.items()
-        }
-        for row in frame.to_dict(orient="records")
-    ]
+
+    def plain(value: object) -> object:
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    rows = frame.to_dict(orient="records")
+    return [{str(key): plain(value) for key, value in row.items()} for row in rows]
 
 
 def primary_metric(labels: Iterable[str]) -> str:

@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from harness.results.runs import Run
 
 TIE_RULES = ("average", "first", "last", "best", "worst")
-BEST = 0.25
-"""Share of the trials of a search that count as good: of 20 trials, five."""
-FEWEST_TRIALS = 20
-"""With fewer, over all searches of a row, there is no share: it would be chance."""
+BEST = 0.25  # share of the trials of a search that count as good: of 20 trials, five
+FEWEST_TRIALS = 20  # with fewer, over all searches of a row, there is no share: it would be chance
 
 
 class Sensitivity:
@@ -74,10 +72,8 @@ class Sensitivity:
         self.primary = primary
         self.rules: dict[str, Metric] = {}
         for rule in TIE_RULES:
-            try:
+            with suppress(MetricError):  # a metric that has no such rule
                 self.rules[rule] = primary.having(ties=rule)
-            except MetricError:
-                continue  # a metric that has no such rule
         self._conventions: dict[str, ConventionScores] = {}
         self._ties: dict[str, TieScores] = {}
         self._row: RowName | None = None
@@ -129,16 +125,11 @@ class Sensitivity:
         """Return the scores by the definition of each library and under each rule for ties."""
         self._end_row()
         for row in (each for table in self._conventions.values() for each in table.rows):
-            row.note = row.note or _same_for_all([*row.scores.values()])
+            values = [score for score in row.scores.values() if score is not None]
+            is_same = len(values) > 1 and max(values) - min(values) <= 1e-9
+            if is_same and len(values) == len(row.scores):
+                row.note = row.note or "cannot distinguish these algorithms"
         return [*self._conventions.values()], [*self._ties.values()]
-
-
-def _same_for_all(scores: Sequence[float | None]) -> str:
-    """Return a note on a definition under which several algorithms all score the same."""
-    values = [score for score in scores if score is not None]
-    if len(values) < 2 or len(values) < len(scores) or max(values) - min(values) > 1e-9:
-        return ""
-    return "cannot distinguish these algorithms"
 
 
 def under_conventions(
@@ -159,7 +150,7 @@ def under_conventions(
     collected = Sensitivity(info.metrics, role=role, k=k, threshold=threshold)
     finished = [cell for own in info.cells_of_rows.values() for cell in own if not cell.error]
     if not finished:
-        raise ResultsError(f"{run.name}: no cell finished; run the config again")
+        raise ResultsError(f"{run.name}: no cell finished; {AGAIN}")
     try:
         for cell in finished:
             record = store.get(cell.key)

@@ -89,15 +89,11 @@ class CellRecord:
     """The result of one fitted and scored cell."""
 
     facts: CellFacts
-    users: NDArray[np.int32]
-    """Codes of the test users, shape (n_users,)."""
-    kept: NDArray[np.bool_]
-    """Users whose ranking is evaluated; `rankings` has one list for each of them."""
+    users: NDArray[np.int32]  # codes of the test users, shape (n_users,)
+    kept: NDArray[np.bool_]  # users whose ranking is evaluated; `rankings` has a list of each
     rankings: Rankings
-    pairs: Pairs
-    """Estimate and true rating of every test pair, by user."""
-    inputs: Inputs = field(default_factory=dict)
-    """Everything that decided its numbers, whose hash is its key."""
+    pairs: Pairs  # estimate and true rating of every test pair, by user
+    inputs: Inputs = field(default_factory=dict)  # what decides its numbers; the key is its hash
 
     @classmethod
     def of_trial(cls, facts: CellFacts, inputs: Inputs) -> CellRecord:
@@ -182,15 +178,13 @@ def _no_lists() -> tuple[NDArray[np.int32], NDArray[np.bool_], Rankings, Pairs]:
 
 def are_possible(kept: NDArray[np.bool_], lists: Rankings, pairs: Pairs) -> bool:
     """Return whether lists and pairs of the users of a cell are safe for loops without checks."""
-    if pairs.n_users != len(kept) or (np.diff(pairs.offsets) < 0).any():
-        return False
-    if lists.n_users != np.count_nonzero(kept):
+    fits = pairs.n_users == len(kept) and lists.n_users == np.count_nonzero(kept)
+    if not fits or (np.diff(pairs.offsets) < 0).any():
         return False
     longest = np.repeat(lists.n_ranked, np.diff(lists.offsets))
     top, shown = lists.top_items, lists.top_estimates
     return bool(
-        (lists.n_ranked >= 0).all()
-        and (lists.n_ranked < 2**31).all()
+        ((lists.n_ranked >= 0) & (lists.n_ranked < 2**31)).all()
         and (lists.tie_low >= 1).all()
         and (lists.tie_low <= lists.rank).all()
         and (lists.rank <= lists.tie_high).all()

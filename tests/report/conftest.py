@@ -93,34 +93,26 @@ def changed(run, **changes):
 
 def _conventions(keys, far):
     """Return a table of conventions in which each number differs from the others."""
-    rows = [
-        {
-            "convention": library,
-            "label": label,
-            "scores": {
-                key: None if note else base + 0.001 * place + 0.1 * far
-                for place, key in enumerate(keys.values())
-            },
-            "note": note,
-        }
-        for library, label, base, note in (
-            ("one <b>&", "ndcg(gain=linear)@10", 0.5, ""),
-            ("two", "ndcg(gain=linear)@10", 0.5, ""),
-            ("three", "ndcg(ties=first)@10", 0.6, ""),
-            ("four", "ndcg(gain=binary)@10", 0.7, "<i>refused</i>"),
-        )
-    ]
+    rows = []
+    for library, label, base, note in (
+        ("one <b>&", "ndcg(gain=linear)@10", 0.5, ""),
+        ("two", "ndcg(gain=linear)@10", 0.5, ""),
+        ("three", "ndcg(ties=first)@10", 0.6, ""),
+        ("four", "ndcg(gain=binary)@10", 0.7, "<i>refused</i>"),
+    ):
+        values = [None if note else base + 0.001 * i + 0.1 * far for i in range(len(keys))]
+        scores = dict(zip(keys.values(), values, strict=True))
+        rows.append({"convention": library, "label": label, "scores": scores, "note": note})
     return {"metric": "ndcg", "k": 10, "rows": rows}
 
 
 def _ties(keys):
     """Return a table of ties in which the best order of ties gains most in the last row."""
-    scores = {"average": 0.41, "first": 0.42, "last": 0.43, "best": 0.49, "worst": 0.4}
-    rows = [
-        {"row": key, "algorithm": name, "tied": 0.01 * place}
-        | {"scores": scores | {"best": 0.49 + 0.01 * place}}
-        for place, (name, key) in enumerate(keys.items())
-    ]
+    rows = []
+    for i, (name, key) in enumerate(keys.items()):
+        scores = {"average": 0.41, "first": 0.42, "last": 0.43, "best": 0.49, "worst": 0.4}
+        scores["best"] += 0.01 * i
+        rows.append({"row": key, "algorithm": name, "tied": 0.01 * i, "scores": scores})
     return {"metric": "ndcg@10", "rows": rows}
 
 

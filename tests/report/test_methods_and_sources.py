@@ -29,61 +29,57 @@ def said(run, **changes):
     return dict(methods(info).paragraphs)
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "sentence"),
-    [
-        ("split", "{test_size: 0.25}", "25% of the ratings, drawn at random as by Surprise"),
+SENTENCES = {
+    "split": [
+        ("{test_size: 0.25}", "25% of the ratings, drawn at random as by Surprise"),
         (
-            "split",
             "{train_size: 0.75, random_state: 42, like: sklearn}",
             "All but 75% of the ratings, drawn at random as by scikit-learn (random_state 42)",
         ),
+        ("{kind: kfold, n_splits: 4}", "divided at random into 4 folds, each the test"),
+        ("{kind: repeated-kfold, n_repeats: 3}", "at random into 5 folds, 3 times"),
+        ("{kind: leave-n-out, n: 2}", "2 ratings of each user, drawn at random"),
+        ("{kind: leave-n-out, choose: latest}", "1 rating of each user, the latest"),
+        ("{kind: user-fraction, fraction: 0.3}", "30% of each user's ratings"),
+        ("{kind: global-time}", "the moment on that 80% of the ratings come before"),
         (
-            "split",
-            "{kind: kfold, n_splits: 4}",
-            "divided at random into 4 folds, each the test",
-        ),
-        ("split", "{kind: repeated-kfold, n_repeats: 3}", "at random into 5 folds, 3 times"),
-        ("split", "{kind: leave-n-out, n: 2}", "2 ratings of each user, drawn at random"),
-        ("split", "{kind: leave-n-out, choose: latest}", "1 rating of each user, the latest"),
-        ("split", "{kind: user-fraction, fraction: 0.3}", "30% of each user's ratings"),
-        ("split", "{kind: global-time}", "the moment on that 80% of the ratings come before"),
-        (
-            "split",
             "{kind: rolling, origins: [0.5, 1998-01-01], window: 90 days}",
             "(after 50% of the ratings, 1998-01-01), the latest 90 days of ratings before it are",
         ),
-        ("split", "{kind: global-time, date: '1998-01-01'}", "Ratings from 1998-01-01 on"),
-        ("split", "{kind: user-holdout, given: 5}", "Of 20% of the users, drawn at random, 5 of"),
+        ("{kind: global-time, date: '1998-01-01'}", "Ratings from 1998-01-01 on"),
+        ("{kind: user-holdout, given: 5}", "Of 20% of the users, drawn at random, 5 of"),
         (
-            "split",
             "{kind: predefined, test: u1.test}",
             "the test part is read from u1.test, all other ratings",
         ),
-        ("candidates", "rated", "Each user's own test ratings are ranked."),
-        ("candidates", "catalogue", "those that the user rated in training left out"),
-        ("candidates", "{kind: catalogue, training_items: keep}", "rated in training included"),
-        ("candidates", "{kind: sampled, n: 99}", "among 99 items drawn at random"),
-        ("candidates", "sampled", "biased (Krichene and Rendle 2020)"),
-        ("metrics", "[ndcg@10]", "gain / log2(i + 1) with gain 2^rel − 1"),
-        ("metrics", "['ndcg(gain=linear, undefined=0)@10']", "with gain rel, rel the true rating"),
-        (
-            "metrics",
-            "['ndcg(gain=linear, undefined=0)@10']",
-            "without a relevant item are counted as 0",
-        ),
-        ("metrics", "['ndcg(gain=binary(4), ties=first)@10']", "gain 1 from relevance 4 on"),
-        ("metrics", "['ndcg(gain=binary(4), ties=first)@10']", "estimates are in input order"),
-        ("metrics", "['ndcg(discount=reciprocal)@10']", "gain / i with gain"),
-        ("metrics", "['ndcg(base=e)@10']", "gain / ln(i + 1)"),
-        ("metrics", "['ndcg(offset=2)@10']", "Also offset=2."),
-        ("metrics", "['recall(threshold=4)@10']", "Here with threshold=4."),
     ],
+    "candidates": [
+        ("rated", "Each user's own test ratings are ranked."),
+        ("catalogue", "those that the user rated in training left out"),
+        ("{kind: catalogue, training_items: keep}", "rated in training included"),
+        ("{kind: sampled, n: 99}", "among 99 items drawn at random"),
+        ("sampled", "biased (Krichene and Rendle 2020)"),
+    ],
+    "metrics": [
+        ("[ndcg@10]", "gain / log2(i + 1) with gain 2^rel − 1"),
+        ("['ndcg(gain=linear, undefined=0)@10']", "with gain rel, rel the true rating"),
+        ("['ndcg(gain=linear, undefined=0)@10']", "without a relevant item are counted as 0"),
+        ("['ndcg(gain=binary(4), ties=first)@10']", "gain 1 from relevance 4 on"),
+        ("['ndcg(gain=binary(4), ties=first)@10']", "estimates are in input order"),
+        ("['ndcg(discount=reciprocal)@10']", "gain / i with gain"),
+        ("['ndcg(base=e)@10']", "gain / ln(i + 1)"),
+        ("['ndcg(offset=2)@10']", "Also offset=2."),
+        ("['recall(threshold=4)@10']", "Here with threshold=4."),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"), [(k, *each) for k, own in SENTENCES.items() for each in own]
 )
 def test_every_choice_has_its_sentence(plain_run, key, value, sentence):
     value = parse(f"value: {value}", "test").data["value"]
-    if key == "split":
-        value = {"kind": "holdout"} | value
+    value = {"kind": "holdout"} | value if key == "split" else value
     assert sentence in said(plain_run, **{key: value})[key.capitalize()]
 
 
@@ -122,9 +118,8 @@ def test_one_training_rating_is_counted_as_one(plain_run):
         first = plain_run.info.splits[0]
         splits = [first.model_copy(update={"n_train": n}) for n in sizes]
         info = plain_run.info.model_copy(update={"splits": splits})
-        assert (
-            f"Training parts hold {text} parts 50,000." in dict(methods(info).paragraphs)["Split"]
-        )
+        found = dict(methods(info).paragraphs)["Split"]
+        assert f"Training parts hold {text} parts 50,000." in found
 
 
 def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
@@ -181,9 +176,7 @@ def test_a_run_stores_what_its_methods_say_of_spaces_unknown_ones_and_packages()
     assert "For each metric and table, 6 pairs were compared." in text["Inference"]
     listed = (metadata.distribution("numba").read_text("RECORD") or "").splitlines()
     rows = [row for row in csv.reader(listed) if row[1] and ".dist-info/" not in row[0]]
-    lines = sorted(
-        f"{path} {digest.partition('=')[2]}" for path, digest, _ in rows if path[0] != "."
-    )
+    lines = sorted(f"{path} {hash.partition('=')[2]}" for path, hash, _ in rows if path[0] != ".")
     assert info.packages["numba"] == hashlib.sha256("\n".join(lines).encode()).hexdigest()
     assert info.packages["harness"] != info.packages["numba"]
 
@@ -218,9 +211,8 @@ def test_filtered_data_are_counted_as_the_filters_leave_them():
 def answers(info):
     """Return what a checklist answers, by the end of the question; None for no answer."""
     found = {}
-    for ticked, question, answer in re.findall(
-        r"^- \[(.)\] \*\*(.*)\*\*\n  (.+)$", checklist(info), re.MULTILINE
-    ):
+    entry = re.compile(r"^- \[(.)\] \*\*(.*)\*\*\n  (.+)$", re.MULTILINE)
+    for ticked, question, answer in entry.findall(checklist(info)):
         assert (ticked == " ") == (answer == "not in this run")
         found[" ".join(question.split()[-3:])] = None if ticked == " " else answer
     return found
@@ -233,9 +225,8 @@ def test_a_checklist_is_answered_by_the_run_or_not_at_all(plain_run, nasty):
     unanswered |= {"of single users?", "are not personalised?"}  # all rows are SVD, so called
     assert {question for question, answer in found.items() if answer is None} == unanswered
     assert "ab" * 32 in found["Which version exactly?"]
-    assert (
-        found["tune, baselines too?"] == "no: SVD, BaselineOnly and Random as the config has them"
-    )
+    alike = "no: SVD, BaselineOnly and Random as the config has them"
+    assert found["tune, baselines too?"] == alike
     assert found["every cell finish?"] == "yes, all 3"
     other = answers(nasty.info)
     assert other["every cell finish?"] == "no: 4 of 24 failed"
@@ -300,8 +291,5 @@ def test_the_bibliography_is_whole_and_each_key_is_there_once():
         assert re.fullmatch(r"(19|20)\d\d", entry.fields["year"])
         assert entry.bibtex.isascii()
         assert not set("{\\") & set(entry.reference + entry.cite)
-
-
-def test_accents_are_letters_in_text():
     assert all_sources()["jarvelin2002cumulated"].cite == "Järvelin and Kekäläinen 2002"
     assert "Matúš Medo" in all_sources()["zhou2010solving"].authors

@@ -94,9 +94,8 @@ def test_lines_over_k_and_their_bands_hold_values_and_intervals_of_the_table(nas
     assert sorted(lines) == close(expected)
     bands = [collection.get_paths()[0].vertices[:, 1] for collection in axes.collections]
     ends = [[table.interval(label, name) for label in LABELS] for name in ranked]
-    assert sorted((band.min(), band.max()) for band in bands) == close(
-        (min(low for low, _ in each), max(high for _, high in each)) for each in ends
-    )
+    expected = [(min(low for low, _ in each), max(high for _, high in each)) for each in ends]
+    assert sorted((band.min(), band.max()) for band in bands) == close(expected)
 
 
 def test_distribution_shows_mean_and_quarters_of_the_users_of_its_table(nasty, users):
@@ -104,9 +103,8 @@ def test_distribution_shows_mean_and_quarters_of_the_users_of_its_table(nasty, u
     assert markers(axes, "D") == close((mean, float(y)) for y, mean in enumerate(users.mean()))
     boxes = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
     assert boxes == [pytest.approx(tuple(q)) for q in users.quantile([0.25, 0.75]).T.to_numpy()]
-    first, second = (
-        data_behind(nasty, "distribution", None, place)["mean"].tolist() for place in (1, 2)
-    )
+    both = (data_behind(nasty, "distribution", None, place)["mean"] for place in (1, 2))
+    first, second = (means.tolist() for means in both)
     assert first != pytest.approx(second)
 
 
@@ -131,21 +129,21 @@ def test_spread_shows_every_cell(nasty, table):
     assert markers(drawn("spread", nasty)) == close(points)
 
 
+def to_failed(run):
+    return plots.differences(summarise(run, baseline="NMF"))
+
+
+def over_k(run):
+    return plots.ndcg_over_k(run, "rmse")
+
+
 @pytest.mark.parametrize(
     ("run", "show", "message"),
     [
         ("nasty", lambda run: summarise(run, baseline="Randon"), "no baseline 'Randon'; did you"),
         ("nasty", lambda run: plots.differences(run, "rmse"), "rmse was not compared user by user"),
-        (
-            "nasty",
-            lambda run: plots.differences(summarise(run, baseline="NMF")),  # it failed
-            "ndcg@10 was not compared user by user",
-        ),
-        (
-            "nasty",
-            lambda run: plots.ndcg_over_k(run, "rmse"),
-            "rmse has no cut-off rank; choose ndcg",
-        ),
+        ("nasty", to_failed, "ndcg@10 was not compared user by user"),
+        ("nasty", over_k, "rmse has no cut-off rank; choose ndcg"),
         ("alone", plots.differences, "ndcg@10 of one algorithm only; add another to the config"),
         ("plain_run", plots.spread, "one fold and one seed"),
         ("plain_run", plots.ndcg_over_k, "at one rank only; add another to the config"),
@@ -207,19 +205,17 @@ def test_all_text_is_inside_the_figure(kind, n_rows, long):
 def test_baselines_that_squeeze_the_others_are_left_out_with_their_value():
     names = ["SVD", "SVD++", "NMF", "Random"]
     run = build("far", ["rated"], algorithms=names, fails=None)
-    for entry in run.info.statistics:
-        for pair in entry.pairs:
-            if "Random" in (pair.first, pair.second):
-                pair.difference = pair.low = pair.high = 0.5 if pair.second == "Random" else -0.5
+    pairs = [pair for entry in run.info.statistics for pair in entry.pairs]
+    pairs = [pair for pair in pairs if "Random" in (pair.first, pair.second)]
+    for pair in pairs:
+        pair.difference = pair.low = pair.high = 0.5 if pair.second == "Random" else -0.5
     axes = drawn("differences", summarise(run, baseline="SVD"))
     low, high = axes.get_xlim()
     assert -0.4 < low < 0 <= high
     (text,) = (text for text in axes.texts if text.get_text().startswith("← −0.500"))
     assert text.xy[0] == low  # nothing of the row is within the scale
-    for entry in run.info.statistics:
-        for pair in entry.pairs:
-            if "Random" in (pair.first, pair.second):
-                pair.low, pair.high = sorted((2 * pair.difference, 0.0))
+    for pair in pairs:
+        pair.low, pair.high = sorted((2 * pair.difference, 0.0))
     (text,) = drawn("differences", summarise(run, baseline="SVD")).texts
     assert (text.get_text()[:8], text.xy[0]) == ("← −0.500", 0)  # beside the end of its interval
 

@@ -53,9 +53,8 @@ def rows(nasty):
     texts = (to_csv(nasty.info), rounded_csv(nasty.bounds))
     found = [row for text in texts for row in csv.DictReader(io.StringIO(text))]
     found.sort(key=lambda row: list(decimals).index(row["table"]))
-    return [
-        {"algorithm": row.get("bound"), "decimals": decimals[row["table"]]} | row for row in found
-    ]
+    own = ({"algorithm": row.get("bound"), "decimals": decimals[row["table"]]} for row in found)
+    return [known | row for known, row in zip(own, found, strict=True)]
 
 
 def plain(text):
@@ -103,11 +102,8 @@ def test_the_page_shows_numbers_intervals_letters_and_times(nasty_page, rows):
         known = [r for r in rows if r["candidates"] == section and int(r.get("n_cells", 0))]
         for label in LABELS:
             best = (min if label == "rmse" else max)(known, key=lambda row: float(row[label]))
-            marked = [
-                key
-                for key, cells in found.items()
-                if key[0] == section and cells[label]["attributes"].get("class") == "best"
-            ]
+            own = {key: cells for key, cells in found.items() if key[0] == section}
+            marked = [k for k, c in own.items() if c[label]["attributes"].get("class") == "best"]
             assert marked == [(section, plain(best["algorithm"]))]
 
 

@@ -63,10 +63,8 @@ def test_labels_of_ones_own_do_not_share_a_style(labels):
 def test_hues_stand_out_from_the_page_and_differ_for_every_colour_vision(scheme):
     assert f"--paper: {PAPERS[scheme]}" in (ASSETS / "page.css").read_text(encoding="utf-8")
     for hue, both in COLOURS.items():
-        colours = (
-            linear(each) @ [0.2126, 0.7152, 0.0722] for each in (both[scheme], PAPERS[scheme])
-        )
-        low, high = sorted(colours)
+        weights, pair = [0.2126, 0.7152, 0.0722], (both[scheme], PAPERS[scheme])
+        low, high = sorted(linear(each) @ weights for each in pair)
         assert (high + 0.05) / (low + 0.05) >= 3, hue
     for vision, numbers in VISION.items():
         matrix = np.reshape(np.array(numbers.split(), float), (3, 3))

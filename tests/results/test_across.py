@@ -17,6 +17,9 @@ CONFIG = {
     "algorithms": ["BaselineOnly", "ItemMean"],
     "metrics": ["ndcg@10", "rmse"],
 }
+SEARCHED = {"name": "BaselineOnly", "search": "recommended"}
+RENAMED = {"name": "UserMean", "label": "ItemMean"}
+TUNED = {"algorithms": ["ItemMean", SEARCHED], "tuning": {"trials": 1}}
 ONE = {"dataset": {"synthetic": {**SIZES, "seed": 9}}}
 
 
@@ -40,13 +43,9 @@ def test_ranks_and_values_are_those_of_the_tables(make, metric, sign):
     found = harness.across(runs, metric=metric)
     own, other = (f"synthetic (from {run.name})" for run in runs)
     assert found.datasets == [own, "synthetic (seed 1)", "synthetic (seed 2)", other]
-    values = np.array(
-        [
-            table.set_index("algorithm").loc[found.table["algorithm"], metric]
-            for run in runs
-            for _, table in run.table.groupby("dataset", sort=False)
-        ]
-    )
+    tables = [table for run in runs for _, table in run.table.groupby("dataset", sort=False)]
+    order = found.table["algorithm"]
+    values = np.array([table.set_index("algorithm").loc[order, metric] for table in tables])
     np.testing.assert_array_equal(found.table[found.datasets].to_numpy().T, values)
     ranks = stats.rankdata(sign * values, axis=1)
     np.testing.assert_allclose(found.table["mean_rank"], ranks.mean(axis=0))
@@ -59,15 +58,8 @@ def test_ranks_and_values_are_those_of_the_tables(make, metric, sign):
         ({"split": {"kind": "kfold", "n_splits": 2}}, "other split"),
         ({"candidates": "catalogue"}, "kind catalogue instead of rated"),
         ({"clip": False}, "(clip false instead of true)"),
-        (
-            {"algorithms": ["BaselineOnly", {"name": "UserMean", "label": "ItemMean"}]},
-            "(name UserMean instead of ItemMean)",
-        ),
-        (
-            {"algorithms": ["ItemMean", {"name": "BaselineOnly", "search": "recommended"}]}
-            | {"tuning": {"trials": 1}},
-            "other tuning than",
-        ),
+        ({"algorithms": ["BaselineOnly", RENAMED]}, "(name UserMean instead of ItemMean)"),
+        (TUNED, "other tuning than"),
     ],
 )
 def test_runs_that_ask_different_questions_are_refused(make, changes, message):
@@ -88,9 +80,7 @@ def test_the_validation_part_is_that_of_the_split_that_is_compared(make):
 
 
 def test_recommended_spaces_are_compared_as_they_were_searched(make):
-    tuned = {"algorithms": ["ItemMean", {"name": "BaselineOnly", "search": "recommended"}]}
-    tuned |= {"tuning": {"trials": 1}, "metrics": ["ndcg@10"]}
-    one, other = make(**tuned), make(**ONE, **tuned)
+    one, other = (make(**each, **TUNED, metrics=["ndcg@10"]) for each in ({}, ONE))
     assert not harness.across([one, other]).notes
     info = other.info.model_copy(deep=True)
     own, name = info.spaces["BaselineOnly"], "bsl_options.reg_u"
@@ -140,8 +130,8 @@ def test_every_format_has_the_same_numbers(make):
     assert row == best.to_dict()
     assert np.mean(list(held["ranks"][row["algorithm"]].values())) == best["mean_rank"]
     assert held["friedman"]["p"] == found.comparison.friedman.p
-    for form, text in ((form, write(found)) for form, write in shown.FORMATS.items()):
-        assert f"{best['synthetic']:.4f}"[:5] in text, form
+    for form, write in shown.FORMATS.items():
+        assert f"{best['synthetic']:.4f}"[:5] in write(found), form
     of_best = shown.probabilities(found)
     assert set(of_best.iloc[:, 0]) == set(found.table["algorithm"]) - {best["algorithm"]}
     sums = of_best.iloc[:, 1:].astype(float).sum(axis=1)

@@ -40,37 +40,37 @@ def mean_ndcg(rows, k=10):
 
 def constant(rows):
     changed = rows.assign(estimate=3.3)
-    return changed, {"rmse": (rmse(changed), None)}
+    return changed, "unknown-ids", {"rmse": (rmse(changed), None)}
 
 
 def infinite(rows):
     rows = rows.astype({"estimate": object})
     rows.loc[5, "estimate"] = "inf"
-    return rows, {"rmse": (None, rmse(rows.drop(5).astype({"estimate": float})))}
+    return rows, "bad-estimates", {"rmse": (None, rmse(rows.drop(5).astype({"estimate": float})))}
 
 
 def far(rows):
     changed = rows.assign(estimate=rows["estimate"] * 100)
     clipped = changed.assign(estimate=changed["estimate"].clip(1, 5))
-    return changed, {"rmse": (rmse(changed), rmse(clipped))}
+    return changed, "bad-estimates", {"rmse": (rmse(changed), rmse(clipped))}
 
 
 def default(rows):
     given = np.arange(len(rows)) % 5 < 3
     changed = rows.assign(estimate=rows["estimate"].mask(given, 3.31))
-    return changed, {"rmse": (rmse(changed), rmse(rows[~given]))}
+    return changed, "bad-estimates", {"rmse": (rmse(changed), rmse(rows[~given]))}
 
 
 def duplicates(rows):
     changed = pd.concat([rows, rows.iloc[:3].assign(estimate=4.9)])
-    return changed, {"rmse": (rmse(changed), rmse(rows))}
+    return changed, "duplicates", {"rmse": (rmse(changed), rmse(rows))}
 
 
 def clipped(rows):
     rows = rows.assign(rating=rows["rating"].replace(1, 0.5))
     changed = rows.assign(estimate=rows["estimate"].mask(rows["rating"] < 1, 1.0))
     free = changed.assign(estimate=changed["estimate"].mask(rows["rating"] < 1, 0.5))
-    return changed, {"rmse": (rmse(changed), rmse(free))}
+    return changed, "clipped", {"rmse": (rmse(changed), rmse(free))}
 
 
 def ties(rows):
@@ -83,7 +83,11 @@ def ties(rows):
     orders = [changed.copy() for _ in range(2)]
     orders[0].loc[last, "estimate"] += 1e-6
     orders[1].loc[last, "estimate"] -= 1e-6
-    return changed, {"ndcg@10": {"worst": mean_ndcg(orders[0]), "best": mean_ndcg(orders[1])}}
+    return (
+        changed,
+        "ties",
+        {"ndcg@10": {"worst": mean_ndcg(orders[0]), "best": mean_ndcg(orders[1])}},
+    )
 
 
 def ideal(rows):
@@ -91,42 +95,30 @@ def ideal(rows):
     weights = 1 / np.log2(np.arange(2, 12))
     full = (5 * weights[:6].sum() / weights.sum() + 7) / 12
     effect = {"ideal of 10": full, "own ideal": 1.0}
-    return rows[~short], {"ndcg(gain=binary)@10": effect}
+    return rows[~short], "ideal", {"ndcg(gain=binary)@10": effect}
 
 
-def one_list(rows):
+def single(rows):
     changed = rows.assign(estimate=rows["estimate"] + 1.5 * (rows["user"] == "u3"))
-    return changed, {"ndcg@10": {"one list": ndcg(changed), "mean over users": 1.0}}
+    return changed, "one-list", {"ndcg@10": {"one list": ndcg(changed), "mean over users": 1.0}}
 
 
 def sampled(rows):
     parts = [rows.assign(item=rows["item"] + 24 * n, rating=float(n == 0)) for n in range(2)]
     every = pd.concat(parts, ignore_index=True)
-    return every.assign(estimate=every["rating"] + np.arange(len(every)) / 1000), {}
+    return every.assign(estimate=every["rating"] + np.arange(len(every)) / 1000), "sampled", {}
 
 
-def indistinct(rows):
-    return rows.assign(rating=4.0), {"ndcg@10": {"here": 1.0}}
+def equal(rows):
+    return rows.assign(rating=4.0), "indistinct", {"ndcg@10": {"here": 1.0}}
 
 
 @pytest.mark.parametrize(
-    ("fault", "check"),
-    [
-        (constant, "unknown-ids"),
-        (infinite, "bad-estimates"),
-        (far, "bad-estimates"),
-        (default, "bad-estimates"),
-        (duplicates, "duplicates"),
-        (clipped, "clipped"),
-        (ties, "ties"),
-        (ideal, "ideal"),
-        (one_list, "one-list"),
-        (sampled, "sampled"),
-        (indistinct, "indistinct"),
-    ],
+    "fault",
+    [constant, infinite, far, default, duplicates, clipped, ties, ideal, single, sampled, equal],
 )
-def test_a_file_with_one_fault_has_this_finding_alone(tmp_path, fault, check):
-    rows, effect = fault(clean())
+def test_a_file_with_one_fault_has_this_finding_alone(tmp_path, fault):
+    rows, check, effect = fault(clean())
     rows.to_csv(tmp_path / "p.csv", index=False)
     found = audit(tmp_path / "p.csv")
     assert [each.id for each in found.findings] == [check]
@@ -145,10 +137,10 @@ def test_a_clean_file_has_no_finding_and_says_what_was_not_checked(tmp_path):
     rows.to_csv(tmp_path / "p.csv", index=False)
     rows.assign(item=rows["item"] + 24, timestamp=1000).to_csv(tmp_path / "t.csv", index=False)
     found = audit(tmp_path / "p.csv")
-    assert (found.findings, set(found.not_checked)) == (
-        [], {"dropped-users", "test-in-training", "future"}
-    )  # fmt: skip
+    assert found.findings == []
+    assert set(found.not_checked) == {"dropped-users", "test-in-training", "future"}
     assert "no fault found, no caution found" in str(found)
+    assert found.input == str(tmp_path / "p.csv")  # which distinguishes files of one name
     found = audit(tmp_path / "p.csv", train=tmp_path / "t.csv")
     assert (found.findings, set(found.not_checked)) == ([], {"dropped-users"})
     assert {*found.checked, *found.not_checked} == set(checks())
@@ -162,9 +154,8 @@ def test_training_pairs_show_leaks_and_distinguish_constants(tmp_path):
     train.to_csv(tmp_path / "t.csv", index=False)
     leak, future = audit(tmp_path / "p.csv", train=tmp_path / "t.csv").findings
     assert (leak.id, future.id) == ("test-in-training", "future")
-    assert leak.effect["rmse"] == pytest.approx(
-        {"as it is": rmse(rows), "without the fault": rmse(rows[~seen])}
-    )
+    both = {"as it is": rmse(rows), "without the fault": rmse(rows[~seen])}
+    assert leak.effect["rmse"] == pytest.approx(both)
     later = int((train["timestamp"] > np.sort(rows["timestamp"])[(len(rows) - 1) // 2]).sum())
     assert f"{later:,} of {len(train):,}" in future.what
     for known, check in (("u", "bad-estimates"), ("x", "unknown-ids")):
@@ -208,76 +199,68 @@ def test_lists_are_compared_with_their_truth(tmp_path, change, expected):
     assert lists(tmp_path, change) == expected
 
 
+def run(results=None, **keys):
+    data = {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}}
+    config = {"dataset": data, "algorithms": ["ItemMean"], "metrics": ["ndcg@10"]}
+    return harness.run(config | keys, results=results)
+
+
 def test_short_lists_are_found_under_each_split_of_one_kind():
-    small = {"n_users": 50, "n_items": 40, "n_ratings": 800}
-    config = {
-        "dataset": {"synthetic": small},
-        "split": [{"kind": "holdout", "random_state": state} for state in (0, 1)],
-        "algorithms": ["ItemMean"],
-        "metrics": ["ndcg@10"],
-    }
-    found = audit(harness.run(config, results=None)).findings
-    assert [each.what for each in found if "of all lists are not longer" in each.what] == [
-        f"{share}% of all lists are not longer than 10, so that ndcg@10 sees all of them"
-        for share in (98, 100)
-    ]
+    split = [{"kind": "holdout", "random_state": state} for state in (0, 1)]
+    found = audit(run(split=split)).findings
+    text = "% of all lists are not longer than 10, so that ndcg@10 sees all of them"
+    whats = [each.what for each in found if "of all lists are not longer" in each.what]
+    assert whats == [f"98{text}", f"100{text}"]
 
 
 def test_users_that_are_left_out_are_found_in_the_table_that_leaves_them_out():
-    config = {
-        "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
-        "split": {"kind": "global-time", "quantile": 0.5},
-        "candidates": [{"kind": "rated", "unknown_users": "drop"}, "rated"],
-        "algorithms": ["ItemMean"],
-        "metrics": ["ndcg@10"],
-    }
-    found = audit(harness.run(config, results=None)).findings
+    candidates = [{"kind": "rated", "unknown_users": "drop"}, "rated"]
+    split = {"kind": "global-time", "quantile": 0.5}
+    found = audit(run(split=split, candidates=candidates)).findings
     (dropped,) = (each for each in found if each.id == "dropped-users")
     assert "rated, known users: " in dropped.where
 
 
 def test_a_run_reports_what_it_has_recorded(tmp_path):
-    config = {
-        "name": "r",
-        "dataset": {"synthetic": {"n_users": 60, "n_items": 80, "n_ratings": 1500}},
-        "split": {"kind": "holdout", "test_size": 0.3},
-        "candidates": ["catalogue", {"kind": "sampled", "n": 10}],
-        "algorithms": [
-            "BaselineOnly",
-            {"name": "KNNBasic", "label": "mean", "params": {"min_k": 90}},
-        ],
-        "metrics": ["ndcg@5", "rmse"],
-        "outputs": {"estimates": True},
-        "baselines": False,
-        "seed": [0, 1],
-    }
-    run = harness.run(config, results=tmp_path)
+    mean = {"name": "KNNBasic", "label": "mean", "params": {"min_k": 90}}
+    done = run(
+        tmp_path,
+        name="r",
+        dataset={"synthetic": {"n_users": 60, "n_items": 80, "n_ratings": 1500}},
+        split={"kind": "holdout", "test_size": 0.3},
+        candidates=["catalogue", {"kind": "sampled", "n": 10}],
+        algorithms=["BaselineOnly", mean],
+        metrics=["ndcg@5", "rmse"],
+        outputs={"estimates": True},
+        baselines=False,
+        seed=[0, 1],
+    )
     found = audit(tmp_path / "r")
     assert found == harness.audit("r", results=tmp_path)
     by_id = {each.id: each for each in found.findings}
-    values = run.table.set_index(["candidates", "algorithm"])["ndcg@5"]
-    names = list(dict.fromkeys(run.table["candidates"]))
+    values = done.table.set_index(["candidates", "algorithm"])["ndcg@5"]
+    names = list(dict.fromkeys(done.table["candidates"]))
     best = values[names[1]].idxmax()
     effect = by_id["sampled"].effect["ndcg@5"]
     assert effect == {names[1]: values[names[1], best], "catalogue": values["catalogue", best]}
-    of_mean = run.estimates[run.estimates["algorithm"] == "mean"]
+    of_mean = done.estimates[done.estimates["algorithm"] == "mean"]
     of_mean = of_mean[(of_mean["candidates"] == names[-1]) & (of_mean["seed"] == 0)]
     assert by_id["unknown-ids"].where.startswith(f"synthetic, holdout 30%, {names[-1]}: mean, fold")
     assert by_id["unknown-ids"].effect["rmse"]["as it is"] == pytest.approx(rmse(of_mean))
     tied = [each for each in found.findings if each.id == "ties"]
-    worst = run.info.ties[0].rows[1]
+    worst = done.info.ties[0].rows[1]
     assert tied[0].effect["ndcg@5"] == dict(worst.scores)
-    of_cells = [cell.tied["ndcg@5"] for cell in run.info.cells_of_rows[worst.row]]
+    of_cells = [cell.tied["ndcg@5"] for cell in done.info.cells_of_rows[worst.row]]
     assert f"the mean of the folds and seeds: mean ({np.mean(of_cells):.0%})" in tied[0].where
-    for compared in run.info.statistics:
+    for compared in done.info.statistics:
         compared.pairs[0].significant = True
         for row, letters in zip(compared.algorithms, ("aa.ab", "a"), strict=True):
             row.letters = letters  # as of more than 26 groups, where "aa" and "a" are two
-    assert "all share a letter" not in str(audit(run))
+    assert "all share a letter" not in str(audit(done))
     with pytest.raises(ResultsError, match="has no 'ndcg@7'; did you mean 'ndcg@5'"):
-        audit(run, metric="ndcg@7")
+        audit(done, metric="ndcg@7")
     with pytest.raises(ResultsError, match="a run has its own truth"):
-        audit(run, train="t.csv")
+        audit(done, train="t.csv")
 
 
 @pytest.mark.parametrize(
@@ -297,11 +280,3 @@ def test_bad_input_says_what_to_do(tmp_path, monkeypatch, text, given, message):
     with pytest.raises((MetricError, harness.errors.DataError)) as error:
         audit("p.csv", **given)
     assert message in str(error.value)
-
-
-def test_two_files_of_one_name_are_distinguished(tmp_path):
-    paths = [tmp_path / folder / "p.csv" for folder in "ab"]
-    for path in paths:
-        path.parent.mkdir()
-        path.write_text("user,item,estimate,rating\nu,1,3.5,4\nu,2,3.1,5\n", encoding="utf-8")
-    assert [audit(path).input for path in paths] == [str(path) for path in paths]

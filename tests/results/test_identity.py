@@ -53,7 +53,9 @@ def files(tmp_path_factory):
 
 
 KFOLD = {"kind": "kfold", "n_splits": 2}
-ONE_OUT = {"kind": "leave-n-out"}
+DRAWN = [KFOLD | {"random_state": state} for state in (1, 2)]
+ONE_OUT = [{"kind": "leave-n-out", "too_few": each} for each in ("train", "drop")]
+KNOWN = {"kind": "rated", "unknown_users": "drop"}
 
 
 @pytest.mark.parametrize(
@@ -61,22 +63,10 @@ ONE_OUT = {"kind": "leave-n-out"}
     [
         ("dataset", None, ["a/ratings.csv", "b/ratings.csv"]),
         ("dataset", [synthetic(0), synthetic(1)], ["synthetic", "synthetic (seed 1)"]),
-        (
-            "split",
-            [KFOLD | {"random_state": 1}, KFOLD | {"random_state": 2}],
-            ["2-fold (random_state 1)", "2-fold (random_state 2)"],
-        ),
-        ("split", [KFOLD, KFOLD | {"random_state": 2}], ["2-fold", "2-fold (random_state 2)"]),
-        (
-            "split",
-            [ONE_OUT | {"too_few": "train"}, ONE_OUT | {"too_few": "drop"}],
-            ["leave-1-out random (too_few train)", "leave-1-out random (too_few drop)"],
-        ),
-        (
-            "candidates",
-            ["rated", {"kind": "rated", "unknown_users": "drop"}],
-            ["rated", "rated, known users"],
-        ),
+        ("split", DRAWN, [f"2-fold (random_state {state})" for state in (1, 2)]),
+        ("split", [KFOLD, DRAWN[1]], ["2-fold", "2-fold (random_state 2)"]),
+        ("split", ONE_OUT, [f"leave-1-out random (too_few {x})" for x in ("train", "drop")]),
+        ("candidates", ["rated", KNOWN], ["rated", "rated, known users"]),
     ],
 )
 def test_a_list_of_two_gives_the_rows_of_two_runs(key, entries, expected, files):
@@ -103,26 +93,16 @@ def test_any_lists_give_the_rows_of_runs_of_their_entries(data):
     def two(entries):
         return data.draw(st.lists(st.sampled_from(entries), min_size=1, max_size=2, unique_by=str))
 
-    splits = [
-        {"kind": "holdout", "test_size": 0.3, "random_state": 1},
-        {"kind": "holdout", "test_size": 0.3, "random_state": 2},
-        {"kind": "holdout", "test_size": 0.3, "shuffle": False},
-    ]
-    lists = {
-        "dataset": two([synthetic(0), synthetic(1)]),
-        "split": two(splits),
-        "candidates": two(["rated", "catalogue"]),
-    }
+    ways = ({"random_state": 1}, {"random_state": 2}, {"shuffle": False})
+    splits = [{"kind": "holdout", "test_size": 0.3, **way} for way in ways]
+    lists = {"dataset": two([synthetic(0), synthetic(1)]), "split": two(splits)}
+    lists["candidates"] = two(["rated", "catalogue"])
     changes = {"algorithms": ["BaselineOnly"], "metrics": ["ndcg@3", "rmse"], "statistics": None}
     both = run(**changes, **lists)
-    alone = [
-        run(**changes, **dict(zip(lists, entries, strict=True)))
-        for entries in itertools.product(*lists.values())
-    ]
-    label = ["ndcg@3", "rmse"]
+    parts = (dict(zip(lists, each, strict=True)) for each in itertools.product(*lists.values()))
+    alone = pd.concat([run(**changes, **each).table for each in parts])
     found, expected = (
-        pd.concat([each.table for each in runs]).set_index("row")[label].sort_index()
-        for runs in ([both], alone)
+        each.set_index("row")[changes["metrics"]].sort_index() for each in (both.table, alone)
     )
     pd.testing.assert_frame_equal(found, expected)
     assert not both.table.duplicated(NAMES).any()
@@ -130,21 +110,18 @@ def test_any_lists_give_the_rows_of_runs_of_their_entries(data):
 
 def test_two_seeds_are_one_row_whose_cells_are_those_of_two_runs():
     both, *alone = run(seed=[0, 1]), run(seed=0), run(seed=1)
-    assert both.table["row"].tolist() == alone[0].table["row"].tolist()
-    assert both.table["row"].tolist() == alone[1].table["row"].tolist()
+    for each in alone:
+        assert both.table["row"].tolist() == each.table["row"].tolist()
     keys = [{cell["key"] for cell in each.info.cells} for each in (both, *alone)]
     assert keys[0] == keys[1] | keys[2]
-    assert both.table["rmse"].tolist() == pytest.approx(
-        np.mean([each.table["rmse"] for each in alone], axis=0).tolist()
-    )
+    means = np.mean([each.table["rmse"] for each in alone], axis=0).tolist()
+    assert both.table["rmse"].tolist() == pytest.approx(means)
 
 
 def test_files_with_the_same_ratings_are_refused_before_a_fit(tmp_path, files):
     copy = write_ratings(tmp_path / "copy.csv", 0)
-    config = tmp_path / "same.yaml"
-    config.write_text(
-        f"dataset:\n- {files[0]}\n- {copy}\nalgorithms: [BaselineOnly]\nmetrics: [rmse]\n"
-    )
+    config, rest = tmp_path / "same.yaml", "algorithms: [BaselineOnly]\nmetrics: [rmse]\n"
+    config.write_text(f"dataset:\n- {files[0]}\n- {copy}\n{rest}")
     events = []
     with pytest.raises(ConfigError) as caught:
         harness.run(config, results=None, watch=events.append)
@@ -184,9 +161,8 @@ def test_rows_of_one_name_are_told_apart_by_their_parameters(runs):
     assert table.index.tolist() == ["SVD (n_factors 2)", "ItemMean", "SVD (n_factors 9)"]
     for name, own in zip(("SVD (n_factors 2)", "SVD (n_factors 9)"), runs, strict=True):
         alone = own.table.set_index("algorithm").loc["SVD"]
-        assert table.loc[name, ["ndcg@3", "rmse", "n_cells"]].tolist() == [
-            alone[key] for key in ("ndcg@3", "rmse", "n_cells")
-        ]
+        columns = ["ndcg@3", "rmse", "n_cells"]
+        assert table.loc[name, columns].tolist() == alone[columns].tolist()
     assert (joined.name, len(joined.bounds)) == ("2/run and 9/run", 2)
     assert "9/run: the same cells as in another run, counted once: ItemMean" in joined.info.notes
     assert "SVD (n\\_factors 9)" in latex(joined)
@@ -194,12 +170,8 @@ def test_rows_of_one_name_are_told_apart_by_their_parameters(runs):
 
 
 def test_a_joined_run_gives_what_one_run_of_all_rows_gives(runs):
-    rows = [
-        {"name": "SVD", "params": {"n_factors": 2}},
-        "ItemMean",
-        {"name": "SVD", "params": {"n_factors": 9}, "label": "other"},
-    ]
-    one = run(algorithms=rows)
+    two, nine = ({"name": "SVD", "params": {"n_factors": n}} for n in (2, 9))
+    one = run(algorithms=[two, "ItemMean", nine | {"label": "other"}])
     pd.testing.assert_frame_equal(values(join(runs)), values(one))
 
 

@@ -57,10 +57,9 @@ def asked():
 
 @pytest.mark.parametrize("least", [None, 3.5])
 def test_lists_and_estimates_are_those_of_surprise(asked, least):
-    run = done(
-        candidates={"kind": "catalogue", "least_estimate": least},
-        metrics=["precision(threshold=4, denominator=list, empty=0, undefined=0)@5"],
-    )
+    candidates = {"kind": "catalogue", "least_estimate": least}
+    label = "precision(threshold=4, denominator=list, empty=0, undefined=0)@5"
+    run = done(candidates=candidates, metrics=[label])
     for name, (tested, anti) in asked.items():
         mine = run.estimates[run.estimates["algorithm"] == name]
         ranked = {(row.user, row.item): row for row in mine.itertuples()}
@@ -124,9 +123,8 @@ def test_a_run_is_scored_again_to_the_last_digit(cli, tmp_path):
     parts = [users[key] for key in ("algorithm", "split", "candidates")]
     users["file"] = parts[0] + " · " + parts[1] + " · " + parts[2]
     keys = ["file", "seed", "fold", "user"]
-    ours, theirs = (
-        each.astype(dict.fromkeys(keys, str)).sort_values(keys) for each in (users, again)
-    )
+    texts = dict.fromkeys(keys, str)
+    ours, theirs = (each.astype(texts).sort_values(keys) for each in (users, again))
     assert ours[keys].to_numpy().tolist() == theirs[keys].to_numpy().tolist()
     for label in run.info.metrics:
         np.testing.assert_array_equal(ours[label].to_numpy(), theirs[label].astype(float))
@@ -174,9 +172,8 @@ def test_lists_of_another_program_are_cut_at_the_least_estimate(cli, tmp_path):
     rows = {line.split(",")[0]: line.split(",")[4:6] for line in out.splitlines()[1:]}
     assert rows["mine"] == rows["KNNBasic"] != rows["BaselineOnly"]
     err = cli.refused("evaluate", "ranks.csv", "--against", "kept")
-    assert (
-        "ranks.csv: not shown under catalogue, estimated 3.5 or more, because it has ranks" in err
-    )
+    why = "ranks.csv: not shown under catalogue, estimated 3.5 or more, because it has ranks"
+    assert why in err
 
 
 @pytest.mark.parametrize(
@@ -195,11 +192,9 @@ def test_what_cannot_be_scored_again_says_why(tmp_path, cli, change, arguments, 
     run = done(tmp_path)
     path, where = run.folder / "estimates.parquet", [str(run.folder)]
     if change is not None:
-        frame = run.estimates
+        frame = run.estimates.assign(**change if isinstance(change, dict) else {})
         if change == "apart":
             frame = pd.concat([frame[5:], frame[:5]])
-        elif isinstance(change, dict):
-            frame = frame.assign(**change)
         path = path.with_name("other.parquet")
         frame.to_parquet(path, row_group_size=50)
         where = [str(path), "--metrics", "ndcg@5,rmse"]

@@ -132,9 +132,8 @@ def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
     numbers = r'class="number">([\d.]+)<.*?class="interval">([\d.]+) to ([\d.]+)<'
     found = re.findall(numbers, page)
     assert len(found) == len(ALGORITHMS) * 2
-    sentence = re.search(
-        r"ndcg@5, ([\d.]+) \(95% interval ([\d.]+) to ([\d.]+)\)", headline(summary)[0]
-    )
+    interval = r"ndcg@5, ([\d.]+) \(95% interval ([\d.]+) to ([\d.]+)\)"
+    sentence = re.search(interval, headline(summary)[0])
     for value, low, high in [*found, sentence.groups()]:
         assert float(low) <= float(value) <= float(high)
     digits = summary.tables[0].decimals["ndcg@5"]
@@ -210,32 +209,25 @@ def scored_by(**columns):
         pd.DataFrame({**cell, "user": [str(user) for user in range(len(scores))], "ndcg@5": scores})
         for cell, scores in zip(cells, columns.values(), strict=True)
     ]
-    return pd.concat(frames), [
-        CellResult.model_construct(**cell, split_fingerprint="f") for cell in cells
-    ]
+    made = [CellResult.model_construct(**cell, split_fingerprint="f") for cell in cells]
+    return pd.concat(frames), made
 
 
 NAN = math.nan
-NONE = "ndcg@5: no two algorithms have scores of the same users; none are compared"
+NONE = ["ndcg@5: no two algorithms have scores of the same users; none are compared"]
 FEW = "in a comparison, intervals may be too narrow; they hold from 25 users on"
-NOT_C = "ndcg@5: c not compared: without users in common with every other algorithm"
+NOT_C = ["ndcg@5: c not compared: without users in common with every other algorithm"]
+NOT_C += [f"with 3 users {FEW}"]
+FOUR = [0.4, 0.3, 0.2, 0.1]
 
 
 @pytest.mark.parametrize(
     ("columns", "compared", "notes"),
     [
-        ({"a": [0.1, 0.2, NAN, NAN], "b": [NAN, NAN, 0.3, 0.4]}, "", [NONE]),
-        (
-            {"a": [0.1, 0.2, 0.3, NAN], "b": [0.4, 0.3, 0.2, 0.1], "c": [NAN, NAN, NAN, 0.4]},
-            "ab",
-            [NOT_C, f"with 3 users {FEW}"],
-        ),
-        ({"a": [NAN, NAN], "b": [NAN, NAN]}, "", [NONE]),
-        (
-            {"a": [0.5, 0.6, 0.7], "b": [0.4, 0.1, 0.2], "c": [NAN] * 3},
-            "ab",
-            [NOT_C, f"with 3 users {FEW}"],
-        ),
+        ({"a": [0.1, 0.2, NAN, NAN], "b": [NAN, NAN, 0.3, 0.4]}, "", NONE),
+        ({"a": [0.1, 0.2, 0.3, NAN], "b": FOUR, "c": [NAN, NAN, NAN, 0.4]}, "ab", NOT_C),
+        ({"a": [NAN, NAN], "b": [NAN, NAN]}, "", NONE),
+        ({"a": [0.5, 0.6, 0.7], "b": [0.4, 0.1, 0.2], "c": [NAN] * 3}, "ab", NOT_C),
         ({"a": [0.5, 0.6, 0.7], "b": [0.4, NAN, NAN]}, "ab", [f"with 1 user {FEW}"]),
         ({"a": [0.5] * 25, "b": [0.4] * 25}, "ab", []),
         ({"a": [0.5, 0.6, 0.7]}, "", []),
@@ -253,10 +245,8 @@ def test_algorithms_that_failed_in_different_folds_are_notes():
     cells += [FailedCell.model_construct(**dict(cell), error="no") for cell in cells]
     found, notes = infer(users, ["ndcg@5"], cells, Inference(resamples=100), 0)
     assert found == []
-    assert [note.partition(" finished")[0] for note in notes] == [
-        "a: 1 of 2 cells",
-        "b: 1 of 2 cells",
-    ]
+    starts = [note.partition(" finished")[0] for note in notes]
+    assert starts == ["a: 1 of 2 cells", "b: 1 of 2 cells"]
 
 
 def test_a_run_with_a_metric_that_no_user_has_is_written(tmp_path, ratings):
@@ -301,13 +291,10 @@ def test_numbers_are_written_with_their_decimals():
     ],
 )
 def test_each_table_has_decimals_of_its_own(bounds, digits):
+    means = [AlgorithmMean.model_construct(low=low, high=high) for low, high in bounds]
     statistics = [
-        MetricComparison.model_construct(
-            table=str(number),
-            metric="a",
-            algorithms=[AlgorithmMean.model_construct(low=low, high=high)],
-        )
-        for number, (low, high) in enumerate(bounds)
+        MetricComparison.model_construct(table=str(number), metric="a", algorithms=[mean])
+        for number, mean in enumerate(means)
     ]
     found = column_decimals(RunInfo.model_construct(statistics=statistics))
     assert found == {(str(number), "a"): each for number, each in enumerate(digits)}
