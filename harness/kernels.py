@@ -24,6 +24,7 @@ from harness.errors import CapacityError
 from harness.lazy import psutil
 
 F = TypeVar("F", bound=Callable[..., Any])
+Offsets = NDArray[np.int64]
 
 LONGEST = 4
 """Digits of a number of threads."""
@@ -62,15 +63,15 @@ class Kernel:
         import numba
 
         try:
-            made = numba.njit(cache=True, **self._options)(self.py_func)
+            dispatcher = numba.njit(cache=True, **self._options)(self.py_func)
         except RuntimeError:  # no folder to cache in
             return numba.njit(**self._options)(self.py_func)
-        kept: Any = getattr(made, "_cache", None)  # None where NUMBA_DISABLE_JIT is set
+        cache: Any = getattr(dispatcher, "_cache", None)  # None where NUMBA_DISABLE_JIT is set
         try:
-            _ = kept and kept._cache_file._load_index()
+            _ = cache and cache._cache_file._load_index()
         except Exception:  # kept by a version of this package with types that are gone
-            kept.flush()
-        return made
+            cache.flush()
+        return dispatcher
 
     @property
     def _numba_type_(self) -> Any:
@@ -145,14 +146,10 @@ class Prefetch:
 
 
 prefetch = Prefetch()
-LINE = 64
-"""Bytes that a core reads from memory at once."""
-LANES = LINE // 8
-"""Doubles in a line, and in the longest vector that an instruction works on."""
-CACHED = 2 << 20
-"""Bytes that its second cache holds: of a smaller matrix, no row has to be read ahead."""
-ROWS_AHEAD = 16
-"""Time enough to read a row from memory."""
+LINE = 64  # bytes that a core reads from memory at once
+LANES = LINE // 8  # doubles in a line, and in the longest vector that an instruction works on
+CACHED = 2 << 20  # bytes of its second cache: of a smaller matrix, no row is read ahead
+ROWS_AHEAD = 16  # time enough to read a row from memory
 
 
 @kernel
@@ -197,11 +194,11 @@ def in_lines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def compiled_before() -> bool:
     """Return whether this machine holds compiled loops of an earlier run."""
-    place = getattr(Kernel(lambda: None).dispatcher._cache, "cache_path", None)
-    if place is None:  # there is no folder to keep them in
+    folder = getattr(Kernel(lambda: None).dispatcher._cache, "cache_path", None)
+    if folder is None:  # nothing can be kept
         return False
     package = Path(__file__).parent
-    root = package if Path(place).is_relative_to(package) else Path(place).parent
+    root = package if Path(folder).is_relative_to(package) else Path(folder).parent
     return any(root.rglob("*.nbi"))
 
 
@@ -252,7 +249,7 @@ def group_rows(
 
 
 @kernel
-def _place(keys: NDArray[np.int64], free: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+def _place(keys: Offsets, free: Offsets, rows: Offsets) -> None:
     """Write each row to the next free place of its key: a counting sort, linear in the rows."""
     for row in range(len(keys)):
         place = free[keys[row]]
@@ -260,9 +257,7 @@ def _place(keys: NDArray[np.int64], free: NDArray[np.int64], rows: NDArray[np.in
         rows[place] = row
 
 
-def rows_of_owners(
-    offsets: NDArray[np.int64], owners: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def rows_of_owners(offsets: Offsets, owners: NDArray[np.integer[Any]]) -> tuple[Offsets, Offsets]:
     """Return positions of owners, and their rows in ragged arrays; an owner of -1 has none."""
     lengths = np.where(owners >= 0, offsets[owners + 1] - offsets[owners], 0)
     starts = np.repeat(offsets[owners] - np.cumsum(lengths) + lengths, lengths)

@@ -24,9 +24,9 @@ from harness.kernels import kernel
 __all__ = ["ColumnTrainset", "Lists", "RatingLists", "catalogue", "estimate", "fit"]
 
 Path = Literal["accelerated", "surprise"]
+Outcome = tuple[Floats, Bools]  # estimates, and which are impossible
 
-BLOCK_BYTES = 32_000_000
-"""Of the estimates that `catalogue` yields at a time."""
+BLOCK_BYTES = 32_000_000  # of the estimates that `catalogue` yields at a time
 
 _BY_ZERO = (
     "division by zero, as where all ratings are equal (standard deviation 0); "
@@ -132,8 +132,7 @@ def estimate(
     >>> estimates.round(3).tolist(), impossible.tolist()
     ([3.0, 3.667], [False, True])
     """
-    scorer = _scorer(model, accelerate)
-    return _estimates(model, scorer, _codes(users), _codes(items), clip)
+    return _estimates(model, _scorer(model, accelerate), _codes(users), _codes(items), clip)
 
 
 def catalogue(
@@ -281,7 +280,7 @@ def _estimates(
     users: Codes,
     items: Codes | None,
     clip: bool,
-) -> tuple[Floats, Bools]:
+) -> Outcome:
     """Return the estimates of pairs or, without items, of all training items for each user."""
     trainset: ColumnTrainset = model.trainset
     clip = clip and not is_preference(model)
@@ -304,9 +303,7 @@ def _estimates(
     return estimates, impossible
 
 
-def _predicted(
-    model: surprise.AlgoBase, users: Codes, items: Codes | None, clip: bool
-) -> tuple[Floats, Bools]:
+def _predicted(model: surprise.AlgoBase, users: Codes, items: Codes | None, clip: bool) -> Outcome:
     """Return what ``model.predict`` gives, called for one pair after the other."""
     trainset: ColumnTrainset = model.trainset
     pairs = (users, items) if items is not None else (users[:, None], trainset.item_codes)
@@ -351,14 +348,14 @@ def drawing_from(own: np.random.RandomState | None) -> Iterator[None]:
 
 
 _warm: set[str] = set()
-_CHEAP = {**dict.fromkeys(("n_epochs", "min_k", "n_cltr_u", "n_cltr_i"), 1), "n_factors": 2, "k": 2}
+_CHEAP = {"n_epochs": 1, "min_k": 1, "n_cltr_u": 1, "n_cltr_i": 1, "n_factors": 2, "k": 2}
 _UNFILTERED = {"k_core": 1, "min_rating": None}  # the toy would not pass filters
 
 
 def _kinds(value: object) -> object:
     """Return options with the type in place of each number: other numbers need no other loops."""
     if isinstance(value, Mapping):
-        return sorted((key, _kinds(each)) for key, each in value.items())
+        return sorted((key, _kinds(option)) for key, option in value.items())
     return type(value) if isinstance(value, int | float) and value not in (0, 1) else value
 
 

@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
     from harness.config.experiment import AlgorithmConfig
 
-Params = Mapping[str, Any]
-"""Arguments of a constructor, or options among them."""
-Progress = Callable[[int, int], object]
-"""Called with steps done and steps in all."""
-Estimates = tuple["Floats", "Bools | bool"]
-"""Unclipped estimates, and which are impossible."""
+Params = Mapping[str, Any]  # arguments of a constructor, or options among them
+Progress = Callable[[int, int], object]  # called with steps done and steps in all
+Estimates = tuple["Floats", "Bools | bool"]  # unclipped estimates, and which are impossible
 Fault = tuple[tuple[str | int, ...], str]
 """Where in an algorithm of a config, and what was found and what to do."""
 
@@ -80,8 +77,7 @@ class FitOptions(NamedTuple):
     """How to fit, beside the parameters of the model."""
 
     progress: Progress
-    as_surprise: bool = False
-    """Whether ratings are cut to whole numbers where Surprise does so."""
+    as_surprise: bool = False  # whether ratings are cut to whole numbers where Surprise does so
 
 
 class NeedsSurprise(Exception):  # noqa: N818 - not an error: the way round is always open
@@ -96,20 +92,14 @@ class Algorithm(ABC):
     """
 
     model_class: ClassVar[type]
-    name: ClassVar[str]
-    """In a config; by default the name of the class."""
+    name: ClassVar[str]  # in a config; by default the name of the class
     kind: ClassVar[Literal["surprise", "top-n", "baseline", "library"]] = "surprise"
     summary: ClassVar[str]
-    citation: ClassVar[str] = ""
-    """A key of ``sources.bib``."""
-    package: ClassVar[str] = ""
-    """What has to be installed for an algorithm of another library."""
-    extra: ClassVar[str] = ""
-    """The extra of this package that brings it."""
-    note: ClassVar[str] = ""
-    """What every run with this algorithm notes."""
-    not_ratings: ClassVar[str] = ""
-    """What estimates are if they are not estimates of ratings."""
+    citation: ClassVar[str] = ""  # a key of ``sources.bib``
+    package: ClassVar[str] = ""  # what has to be installed for an algorithm of another library
+    extra: ClassVar[str] = ""  # the extra of this package that brings it
+    note: ClassVar[str] = ""  # what every run with this algorithm notes
+    not_ratings: ClassVar[str] = ""  # what estimates are if they are not estimates of ratings
     style: ClassVar[tuple[str, str, str, bool] | None] = None
     """Hue, marker, line and whether the marker is filled; where there is none, by its label."""
     space: ClassVar[SearchSpace] = {}
@@ -421,8 +411,8 @@ signature = cache(inspect.signature)
 def accepted(kind: type) -> tuple[Params, bool]:
     """Return the parameters of a class with their defaults, and whether it takes any others."""
     every = signature(kind).parameters.values()
-    defaults = {each.name: each.default for each in every if not each.kind.name.startswith("VAR_")}
-    open_ended = any(each.kind is each.VAR_KEYWORD for each in every)
+    defaults = {p.name: p.default for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in every)
     if not kind.__module__.startswith("surprise."):
         return defaults, open_ended
     if open_ended:  # the neighbour methods pass baseline options through
@@ -464,14 +454,15 @@ def with_params(params: Params, setting: Params) -> dict[str, Any]:
 
 def check_params(kind: type, params: Params) -> Iterator[Fault]:
     """Yield parameters that would fail in the constructor or, of a class with a name, in a run."""
+    allowed, _ = accepted(kind)
     for name, value in params.items():
-        each: dict[tuple[str, ...], object] = {(name,): value}
-        if isinstance(value, dict) and name in OPTIONS and name in accepted(kind)[0]:
-            each = {(name, option): inner for option, inner in value.items()}
-        for path, inner in each.items():
+        options: dict[tuple[str, ...], object] = {(name,): value}
+        if isinstance(value, dict) and name in OPTIONS and name in allowed:
+            options = {(name, option): inner for option, inner in value.items()}
+        for path, inner in options.items():
             if message := _fault(kind, path, inner, _method(params)):
                 yield path, message
-    for name, default in accepted(kind)[0].items():
+    for name, default in allowed.items():
         if default is inspect.Parameter.empty and name not in params:
             yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"
 

@@ -23,22 +23,17 @@ from harness.kernels import each_block, kernel, n_threads
 from harness.lazy import scipy
 from harness.sections import log_range
 
-AT_ONCE = 256
-"""Users whose scores are computed at a time."""
-COMPARED = 32
-"""Rows of similarities that a thread computes at a time."""
+AT_ONCE = 256  # users whose scores are computed at a time
+COMPARED = 32  # rows of similarities that a thread computes at a time
 USERS_A_THREAD = 32
-SPARSE = 12
-"""Bytes of a number in a sparse matrix: a double and a column."""
-Sparse = Any
-"""SciPy's ``csr_array``; the module is not imported before a fit."""
+SPARSE = 12  # bytes of a number in a sparse matrix: a double and a column
+Sparse = Any  # SciPy's ``csr_array``; the module is not imported before a fit
 
 
 class Preferring(surprise.AlgoBase):  # type: ignore[misc]
     """Estimates that may be preferences: no ratings, not clipped, and 0 where there is none."""
 
-    is_preference = True
-    """Whether estimates are preferences instead of ratings."""
+    is_preference = True  # whether estimates are preferences instead of ratings
 
     def default_prediction(self) -> float:
         """Return 0."""
@@ -52,8 +47,7 @@ class Preferring(surprise.AlgoBase):  # type: ignore[misc]
 class TopN(Preferring):
     """Scores of all items at once; impossible for a user or an item without training ratings."""
 
-    binary = True
-    """Whether a rating counts as 1, whatever its value."""
+    binary = True  # whether a rating counts as 1, whatever its value
 
     def fit(self, trainset: surprise.Trainset) -> TopN:
         """Learn from the matrix of users and items."""
@@ -111,8 +105,8 @@ class TopNEntry(Algorithm):
         known = np.flatnonzero(which)
 
         def fill(distinct: Codes, rows: Codes, places: Offsets) -> None:
-            scores, own = self.model.scores(distinct), known[places]
-            out[own] = scores[rows] if items is None else scores[rows, items[own]]
+            scores, at = self.model.scores(distinct), known[places]
+            out[at] = scores[rows] if items is None else scores[rows, items[at]]
 
         each_row(users[known], AT_ONCE, USERS_A_THREAD, fill)
         return out

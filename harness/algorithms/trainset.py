@@ -22,19 +22,15 @@ Offsets = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 RawIds = npt.NDArray[np.generic] | Sequence[object]
-Rated = list[tuple[int, float]]
-"""Surprise's ratings of a user, or of an item: inner ids of the other side, and ratings."""
+Rated = list[tuple[int, float]]  # of a user or an item, as in Surprise: inner ids and ratings
 
 
 class Lists(NamedTuple):
     """The ratings of every user, or of every item, one list after the other."""
 
-    offsets: Offsets
-    """Where the list of each user or item begins and ends, shape (n + 1,)."""
-    ids: Codes
-    """Inner ids of the other side, shape (n_ratings,)."""
-    ratings: Floats
-    """Aligned with `ids`."""
+    offsets: Offsets  # where the list of each user or item begins and ends, shape (n + 1,)
+    ids: Codes  # inner ids of the other side, shape (n_ratings,)
+    ratings: Floats  # aligned with `ids`
 
     def means(self) -> Floats:
         """Return the mean rating of each user or item, shape (n,), as ``numpy.mean`` of each list.
@@ -58,10 +54,8 @@ class Order(NamedTuple):
     """`Lists` in the order of inner ids, without ratings."""
 
     offsets: Offsets
-    ids: Codes
-    """Inner ids of the other side, ascending within a list."""
-    places: Offsets
-    """Where the other side's `Lists` hold the same rating."""
+    ids: Codes  # inner ids of the other side, ascending within a list
+    places: Offsets  # where the other side's `Lists` hold the same rating
 
     def lists(self, ratings: Floats) -> Lists:
         """Return lists in this order of what the other side's `Lists` hold."""

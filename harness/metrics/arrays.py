@@ -13,6 +13,7 @@ from harness.errors import MetricError, counted
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ranks = NDArray[np.int32]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -70,7 +71,7 @@ class Rankings:
     n_ranked: Ints
     pool_offsets: Ints
     pool: Floats
-    top_items: NDArray[np.int32] | None
+    top_items: Ranks | None
     items: Ranks | None
     users: NDArray[np.generic] | None
     top_estimates: Floats | None
@@ -258,7 +259,7 @@ class Exposure:
     popularity: Ints
     judged: tuple[Ints, Ints, Floats] | None
     ratings: Floats | None
-    genres: NDArray[np.bool_] | None
+    genres: Bools | None
 
     def __init__(
         self,

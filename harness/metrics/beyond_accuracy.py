@@ -51,6 +51,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ from numpy.typing import NDArray
 from harness.errors import MetricError, counted
 from harness.kernels import each_block, kernel
 from harness.lazy import scipy
-from harness.metrics.arrays import Exposure, Floats, Ints, Rankings, Ranks
+from harness.metrics.arrays import Bools, Exposure, Floats, Ints, Rankings, Ranks
 from harness.metrics.labels import THRESHOLD, Parameter, Params, metric
 from harness.metrics.ties import least_relevant
 
@@ -88,8 +89,7 @@ AVERAGE = Parameter(
     "what the table value is a mean of: the users' values, or all that is shown (for `diversity` "
     "all pairs), so that a longer list counts more",
 )
-KEPT = 0.01
-"""Part of the profile that is mixed into the list's distribution of genres."""
+KEPT = 0.01  # part of the profile that is mixed into the list's distribution of genres
 
 _of_items = partial(metric, needs="items", cut="required")
 _of_genres = partial(metric, needs="genres", cut="required")
@@ -129,12 +129,10 @@ def item_coverage(lists: Rankings, ks: Ints, params: Params, exposure: Exposure)
 )
 def gini(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Gini index of how often items are shown: 0 if all equally often, near 1 if only a few."""
-    values = []
-    for counts in _times_shown(lists, ks, exposure):
-        n, total = len(counts), counts.sum()
-        weights = 2.0 * np.arange(1, n + 1) - n - 1
-        values.append((weights * np.sort(counts)).sum() / (n * total) if total else np.nan)
-    return np.array(values)
+    counts = np.sort(_times_shown(lists, ks, exposure), axis=1)
+    n, total = counts.shape[1], counts.sum(axis=1)
+    weights = 2.0 * np.arange(1, n + 1) - n - 1
+    return np.asarray((weights * counts).sum(axis=1) / np.where(total, n * total, np.nan))
 
 
 @_of_all_lists(
@@ -144,11 +142,8 @@ def gini(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Float
 )
 def entropy(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Shannon entropy, in bits, of which items are shown."""
-    values = []
-    for counts in _times_shown(lists, ks, exposure):
-        shares = counts[counts > 0] / max(1, counts.sum())
-        values.append(-(shares * np.log2(shares)).sum() if len(shares) else np.nan)
-    return np.array(values) + 0.0
+    shares = (n[n > 0] / max(1, n.sum()) for n in _times_shown(lists, ks, exposure))
+    return np.array([-(p * np.log2(p)).sum() if len(p) else np.nan for p in shares]) + 0.0
 
 
 @_of_items(
@@ -391,11 +386,10 @@ def _profile_sums(values: NDArray[np.generic], exposure: Exposure) -> Floats:
 def _running(values: Floats, top: Ranks, ks: Ints) -> Iterator[Floats]:
     """Yield for each k, rising, the sum of the values of the first k items of each list."""
     padded = np.vstack([values, np.zeros_like(values[:1])])  # the last row is that of no item
-    total, done = np.zeros((len(top), values.shape[1])), 0
-    for k in ks:
-        for rank in range(done, min(int(k), top.shape[1])):
+    total = np.zeros((len(top), values.shape[1]))
+    for done, k in pairwise([0, *ks.tolist()]):
+        for rank in range(done, min(k, top.shape[1])):
             total = total + padded[top[:, rank]]
-        done = int(k)
         yield total
 
 
@@ -405,7 +399,7 @@ def _as_shares(counts: Floats) -> Floats:
     return counts / np.where(sums > 0, sums, np.nan)
 
 
-def _sums(values: Floats | NDArray[np.bool_], ks: Ints) -> Floats:
+def _sums(values: Floats | Bools, ks: Ints) -> Floats:
     """Sum values by rank over the first k."""
     return np.cumsum(values, axis=1, dtype=np.float64)[:, np.minimum(ks, values.shape[1]) - 1]
 
@@ -422,20 +416,17 @@ def _means(values: Floats, top: Ranks, ks: Ints) -> Floats:
     return _sums(values, ks) / np.where(sizes > 0, sizes, np.nan)
 
 
-def _is_relevant(
-    lists: Rankings, top: Ranks, threshold: float, exposure: Exposure
-) -> NDArray[np.bool_]:
+def _is_relevant(lists: Rankings, top: Ranks, least: float, exposure: Exposure) -> Bools:
     """Return whether the item at each of the first ranks is relevant."""
     if exposure.judged is not None:
         owners, items, relevance = exposure.judged
         n_items = len(exposure.popularity)
         shown = np.arange(len(top))[:, np.newaxis] * n_items + top
-        found = np.isin(shown, (owners * n_items + items)[relevance >= threshold])
-        return found & (top >= 0)
+        return np.isin(shown, (owners * n_items + items)[relevance >= least]) & (top >= 0)
     users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
-    found = (lists.relevance >= threshold) & (lists.rank <= top.shape[1])
+    entries = (lists.relevance >= least) & (lists.rank <= top.shape[1])
     relevant = np.zeros(top.shape, dtype=bool)
-    relevant[users[found], lists.rank[found] - 1] = True
+    relevant[users[entries], lists.rank[entries] - 1] = True
     return relevant
 
 

@@ -13,14 +13,12 @@ is one of them with probability 2/3:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.binary import hits, where_relevant
-from harness.metrics.dcg import GRADES, OFFSET, Entries, gain_of, gains, walk, without_gain
+from harness.metrics.dcg import GRADES, OFFSET, Entries, Form, gain_of, gains, walk, without_gain
 from harness.metrics.labels import LISTS, THRESHOLD, Parameter, Params, metric, number
 
 NEGATIVE = Parameter("negative", "error, zero", "what a negative relevance is: an error, or zero")
@@ -94,9 +92,7 @@ def err(lists: Rankings, ks: Ints, params: Params) -> Floats:
     return scores
 
 
-def _first_relevant(
-    lists: Rankings, ks: Ints, params: Params, form: Callable[[Floats], Floats]
-) -> Floats:
+def _first_relevant(lists: Rankings, ks: Ints, params: Params, form: Form) -> Floats:
     """Score the rank of the first relevant item; nan where nothing is relevant."""
     scores = walk(_cascade, lists, hits(lists, params), form, ks, 1.0)
     return where_relevant(scores, lists, params)

@@ -76,8 +76,7 @@ class Value(str):
             return None
 
 
-Params = Mapping[str, Value]
-"""Parameters of a metric with their values."""
+Params = Mapping[str, Value]  # parameters of a metric with their values
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,8 @@ class Parameter:
     @property
     def limits(self) -> tuple[float, float] | None:
         """Between what a plain number has to lie; None where a number may not be written."""
-        found = dict(re.findall(r"(above|below) (\S+)", self.choices))
-        limits = float(found.get("above", -math.inf)), float(found.get("below", math.inf))
+        ends = dict(re.findall(r"(above|below) (\S+)", self.choices))
+        limits = float(ends.get("above", -math.inf)), float(ends.get("below", math.inf))
         return limits if "a number" in self.choices else None
 
     def check(self, value: Value) -> Value:
@@ -257,8 +256,7 @@ class Definition:
         return score([metric], rankings, pairs, exposure)[metric]
 
 
-DEFINITIONS: dict[str, Definition] = {}
-"""The metrics by name."""
+DEFINITIONS: dict[str, Definition] = {}  # the metrics by name
 
 
 def metric(formula: str, source: str, **more: Any) -> Callable[[Callable[..., Any]], Definition]:
@@ -442,12 +440,12 @@ def _read(label: str) -> Metric:
         meant = synonyms.get(name.casefold())
         hint = f"did you mean {meant!r}?" if meant else suggestion(name, DEFINITIONS)
         raise MetricError(f"unknown metric {name!r}; {hint}")
-    own = {each.name: each for each in definition.parameters}
-    if foreign := [key for key in given if key not in own]:
-        hint = suggestion(foreign[0], own)
+    known = {parameter.name: parameter for parameter in definition.parameters}
+    if foreign := [key for key in given if key not in known]:
+        hint = suggestion(foreign[0], known)
         raise MetricError(f"{definition.name} has no parameter {foreign[0]!r}; {hint}")
-    values = {key: own[key].check(given[key]) for key in own if key in given}
-    chosen = tuple((key, value) for key, value in values.items() if value != own[key].default)
+    values = {key: known[key].check(given[key]) for key in known if key in given}
+    chosen = tuple((key, value) for key, value in values.items() if value != known[key].default)
     metric = Metric(definition.name, chosen, _read_rank(definition, label, found["k"]))
     if definition.fault and (fault := definition.fault(metric.params, metric.k)):
         raise MetricError(fault.format(label=label))

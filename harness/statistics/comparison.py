@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
@@ -40,8 +40,7 @@ Correction = Literal["holm", "benjamini-hochberg", "none"]
 SEED_TESTS: tuple[PairedTest, ...] = ("two-way", "nadeau-bengio")
 """Tests over seeds, for claims about algorithms; the others are over users alone."""
 DEFAULT_RESAMPLES = 10_000
-PAIRS_AT_ONCE = 64
-"""Whose differences are in memory at the same time, in each thread."""
+PAIRS_AT_ONCE = 64  # whose differences are in memory at the same time, in each thread
 MARGIN = 20
 """The smallest p-value that can be found, corrected, is at most the level divided by this."""
 
@@ -201,7 +200,9 @@ def compare(
     """
     table = np.asarray(scores, np.float64)
     seeds = None if by_seed is None else np.asarray(by_seed, np.float64)
-    _check(table, names, baseline, n_resamples, confidence, test, seeds, ratio, margin)
+    faults = _faults(table, names, baseline, n_resamples, confidence, test, seeds, ratio, margin)
+    if fault := next(filter(None, faults), ""):
+        raise ComparisonError(f"comparison: {fault}")
     check_words(
         "comparison",
         test=(test, PairedTest), correction=(correction, Correction),
@@ -380,7 +381,7 @@ def table_fault(table: Floats, names: Sequence[str], of_rows: str) -> str:
     return "" if twice is None else f"{twice!r} is given twice; rename one"
 
 
-def _check(
+def _faults(
     table: Floats,
     names: Sequence[str],
     baseline: str | None,
@@ -390,30 +391,26 @@ def _check(
     by_seed: Floats | None,
     ratio: float | None,
     margin: float | None,
-) -> None:
-    fault = table_fault(table, names, "user")
-    if fault:
-        pass
-    elif np.isinf(table).any():
-        fault = "a score is infinite; leave it out as NaN"
-    elif baseline is not None and baseline not in names:
-        fault = f"unknown baseline {baseline!r}; {suggestion(baseline, names)}"
-    elif not 0 < confidence < 1:
-        fault = f"confidence {confidence}; use one such as 0.95"
-    elif n_resamples is not None and n_resamples < 1:
-        fault = f"{n_resamples} resamples; use 10,000"
-    elif test in SEED_TESTS and (by_seed is None or len(by_seed) < 2):
+) -> Iterator[str]:
+    yield table_fault(table, names, "user")
+    if np.isinf(table).any():
+        yield "a score is infinite; leave it out as NaN"
+    if baseline is not None and baseline not in names:
+        yield f"unknown baseline {baseline!r}; {suggestion(baseline, names)}"
+    if not 0 < confidence < 1:
+        yield f"confidence {confidence}; use one such as 0.95"
+    if n_resamples is not None and n_resamples < 1:
+        yield f"{n_resamples} resamples; use 10,000"
+    if test in SEED_TESTS and (by_seed is None or len(by_seed) < 2):
         what = "folds or seeds" if test == "nadeau-bengio" else "seeds"
-        fault = f"{test} with scores of fewer than two {what}; give those of each as by_seed"
-    elif by_seed is not None and by_seed.shape[1:] != table.shape:
-        fault = f"by_seed of shape {by_seed.shape} for scores of shape {table.shape}; give a table "
-        fault += "of the same users and algorithms for each seed"
-    elif test == "nadeau-bengio" and not (ratio and 0 < ratio < np.inf):
-        fault = f"ratio {ratio}; give test ratings for each training rating, as 0.25"
-    elif margin is not None and not 0 < margin < np.inf:
-        fault = f"margin {margin}; use a difference above 0, as 0.01"
-    if fault:
-        raise ComparisonError(f"comparison: {fault}")
+        yield f"{test} with scores of fewer than two {what}; give those of each as by_seed"
+    if by_seed is not None and by_seed.shape[1:] != table.shape:
+        found = f"by_seed of shape {by_seed.shape} for scores of shape {table.shape}"
+        yield f"{found}; give a table of the same users and algorithms for each seed"
+    if test == "nadeau-bengio" and not (ratio and 0 < ratio < np.inf):
+        yield f"ratio {ratio}; give test ratings for each training rating, as 0.25"
+    if margin is not None and not 0 < margin < np.inf:
+        yield f"margin {margin}; use a difference above 0, as 0.01"
 
 
 def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:

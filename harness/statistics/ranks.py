@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Literal, NamedTuple
@@ -17,10 +17,8 @@ from harness.statistics.comparison import adjust, ranked_letters, table_fault
 from harness.statistics.resampling import Floats, check_words
 
 PostHoc = Literal["nemenyi", "holm"]
-N_DRAWS = 50_000
-"""Draws from the posterior of the Bayesian test."""
-PRIOR = 0.5
-"""Weight of the prior, a data set on which both algorithms are equal."""
+N_DRAWS = 50_000  # from the posterior of the Bayesian test
+PRIOR = 0.5  # weight of the prior, a data set on which both algorithms are equal
 
 
 class Friedman(NamedTuple):
@@ -136,7 +134,8 @@ def compare_ranks(
     0.03125
     """
     table = np.asarray(scores, np.float64)
-    _check(table, names, rope, level)
+    if fault := next(filter(None, _faults(table, names, rope, level)), ""):
+        raise ComparisonError(f"comparison of ranks: {fault}")
     check_words("comparison of ranks", post_hoc=(post_hoc, PostHoc))
     n, k = table.shape
     signed = table if higher_is_better else -table
@@ -172,12 +171,10 @@ def compare_ranks(
             "wins": (is_best / is_best.sum(axis=1, keepdims=True)).sum(axis=0),
         }
     )
-    critical = scipy.stats.studentized_range.ppf(1 - level, k, np.inf) * np.sqrt(
-        k * (k + 1) / (12 * n)
-    )
-    settings = (float(critical), post_hoc, rope, level, seed)
-    note = _undecidable(n, k, post_hoc, level)
-    return RankComparison(ranks, algorithms, pairs, friedman(ranks), *settings, note)
+    quantile = scipy.stats.studentized_range.ppf(1 - level, k, np.inf)
+    critical = float(quantile * np.sqrt(k * (k + 1) / (12 * n)))
+    settings = (critical, post_hoc, rope, level, seed, _undecidable(n, k, post_hoc, level))
+    return RankComparison(ranks, algorithms, pairs, friedman(ranks), *settings)
 
 
 def friedman(ranks: Floats) -> Friedman:
@@ -191,10 +188,9 @@ def friedman(ranks: Floats) -> Friedman:
     rest = n * (k - 1) - chi_square
     f = (n - 1) * chi_square / rest if rest > 1e-9 else np.inf
     p = scipy.stats.f.sf(f, k - 1, (k - 1) * (n - 1)) if np.isfinite(f) else 0.0
+    p_chi_square = float(scipy.stats.chi2.sf(chi_square, k - 1))
     least = np.exp((1 - n) * scipy.special.gammaln(k + 1))
-    return Friedman(
-        chi_square, float(scipy.stats.chi2.sf(chi_square, k - 1)), f, max(float(p), least)
-    )
+    return Friedman(chi_square, p_chi_square, f, max(float(p), least))
 
 
 def p_of_ranks(differences: Floats, n: int, k: int, post_hoc: PostHoc) -> tuple[Floats, Floats]:
@@ -249,17 +245,13 @@ def _undecidable(n: int, k: int, post_hoc: PostHoc, level: float) -> str:
     )
 
 
-def _check(table: Floats, names: Sequence[str], rope: float, level: float) -> None:
-    fault = table_fault(table, names, "data set")
-    if fault:
-        pass
-    elif len(table) < 2:
-        fault = f"{counted(len(table), 'data set')}; give two or more"
-    elif not np.isfinite(table).all():
-        fault = "a score is missing or infinite; leave its algorithm or its data set out"
-    elif not 0 <= rope < np.inf:
-        fault = f"a region of practical equivalence of {rope}; use 0 or more, such as 0.01"
-    elif not 0 < level < 1:
-        fault = f"level {level}; use one such as 0.05"
-    if fault:
-        raise ComparisonError(f"comparison of ranks: {fault}")
+def _faults(table: Floats, names: Sequence[str], rope: float, level: float) -> Iterator[str]:
+    yield table_fault(table, names, "data set")
+    if len(table) < 2:
+        yield f"{counted(len(table), 'data set')}; give two or more"
+    if not np.isfinite(table).all():
+        yield "a score is missing or infinite; leave its algorithm or its data set out"
+    if not 0 <= rope < np.inf:
+        yield f"a region of practical equivalence of {rope}; use 0 or more, such as 0.01"
+    if not 0 < level < 1:
+        yield f"level {level}; use one such as 0.05"

@@ -23,20 +23,16 @@ from harness.kernels import each_block, kernel
 from harness.lazy import scipy
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 IntervalMethod = Literal["bca", "percentile"]
 
-BLOCK_BYTES = 1 << 21
-"""Bytes that fit in a processor's cache."""
-FEWEST = 64
-"""Resamples in a block, so that the users' scores are not read for each one."""
-SLACK = 1e-12
-"""Means that differ by less than this share of the values' range are taken to be equal."""
+BLOCK_BYTES = 1 << 21  # bytes that fit in a processor's cache
+FEWEST = 64  # resamples in a block, so that the users' scores are not read for each one
+SLACK = 1e-12  # means closer than this share of the range of the values are taken to be equal
 EPSILON = float(np.finfo(np.float64).eps)
 LEAST_P = 1e-12
-LEAST_WORK = 10_000_000
-"""Users times columns times resamples that are too few for another thread."""
-MOST_WORK = 5_000_000_000
-"""Limit of users times pairs times resamples for more resamples: a few seconds."""
+LEAST_WORK = 10_000_000  # users times columns times resamples that are too few for another thread
+MOST_WORK = 5_000_000_000  # limit of users times pairs times more resamples: a few seconds
 
 
 def check_words(where: str, **settings: tuple[str, object]) -> None:
@@ -65,9 +61,7 @@ def wilcoxon(differences: Floats) -> Floats:
     With thousands of users it rejects equal algorithms too often (Ihemelandu and Ekstrand, SIGIR
     2023, doi:10.48550/arXiv.2305.02461).
     """
-    return _by_column(
-        differences, lambda column: float(scipy.stats.wilcoxon(column).pvalue), fewest=1
-    )
+    return _by_column(differences, lambda column: float(scipy.stats.wilcoxon(column).pvalue))
 
 
 def effect_size(differences: Floats) -> Floats:
@@ -93,15 +87,12 @@ def _is_constant(values: Floats) -> bool:
 
 
 def _by_column(
-    differences: Floats, function: Callable[[Floats], float], fewest: int, none: float = 1.0
+    differences: Floats, function: Callable[[Floats], float], *, fewest: int = 1, none: float = 1.0
 ) -> Floats:
     """Apply a function to the known part of each column that has something to test."""
-    values = np.full(differences.shape[1], none)
-    for number, column in enumerate(differences.T):
-        known = column[~np.isnan(column)]
-        if len(known) >= fewest and known.any():
-            values[number] = function(known)
-    return values
+    columns = (column[~np.isnan(column)] for column in differences.T)
+    values = [function(x) if len(x) >= fewest and x.any() else none for x in columns]
+    return np.array(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,19 +105,19 @@ class PairColumns:
     """
 
     columns: Floats
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
+    first: Indices
+    second: Indices
 
     @classmethod
-    def of(cls, table: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> PairColumns:
+    def of(cls, table: Floats, first: Indices, second: Indices) -> PairColumns:
         """Return the columns that the differences ``table[:, first] - table[:, second]`` need."""
         _, pattern = np.unique(~np.isnan(table), axis=1, return_inverse=True)
-        own = np.flatnonzero(pattern.ravel()[first] != pattern.ravel()[second])
-        differences = table[:, first[own]] - table[:, second[own]]
+        other_users = np.flatnonzero(pattern.ravel()[first] != pattern.ravel()[second])
+        differences = table[:, first[other_users]] - table[:, second[other_users]]
         columns = np.column_stack([table, differences, np.zeros(len(table))])
         first, second = first.copy(), second.copy()
-        first[own] = table.shape[1] + np.arange(len(own))
-        second[own] = columns.shape[1] - 1
+        first[other_users] = table.shape[1] + np.arange(len(other_users))
+        second[other_users] = columns.shape[1] - 1
         return cls(columns, first, second)
 
     def differences(self, values: Floats) -> Floats:

@@ -53,9 +53,8 @@ def test_neighbours_follow_the_formula(steps, user_based):
         near = [(unit[x] @ unit[z], centred[z, y]) for z in np.flatnonzero(rated[:, y])]
         near = sorted(((s, value) for s, value in near if s > 1e-6), reverse=True)[:20]
         if near:
-            expected[x, y] = means[x] + np.average(
-                [v for _, v in near], weights=[s for s, _ in near]
-            )
+            weights, values = zip(*near, strict=True)
+            expected[x, y] = means[x] + np.average(values, weights=weights)
     found = steps.neighbours(trainset, 0, user_based=user_based, full=True, few=False)
     np.testing.assert_allclose(found, expected if user_based else expected.T, atol=1e-12)
 
