@@ -40,6 +40,7 @@ assert not names & {"fill_rows", "add_biases", "_cascade"}, names
 
 @pytest.mark.long
 def test_a_run_compiles_each_kernel_once_and_only_those_it_needs(tmp_path):
-    options = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 300}
-    done = subprocess.run([sys.executable, "-c", CODE], **options)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr

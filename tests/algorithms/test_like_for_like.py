@@ -53,8 +53,9 @@ def test_neighbours_follow_the_formula(steps, user_based):
         near = [(unit[x] @ unit[z], centred[z, y]) for z in np.flatnonzero(rated[:, y])]
         near = sorted(((s, value) for s, value in near if s > 1e-6), reverse=True)[:20]
         if near:
-            weights, values = zip(*near, strict=True)
-            expected[x, y] = means[x] + np.average(values, weights=weights)
+            expected[x, y] = means[x] + np.average(
+                [v for _, v in near], weights=[s for s, _ in near]
+            )
     found = steps.neighbours(trainset, 0, user_based=user_based, full=True, few=False)
     np.testing.assert_allclose(found, expected if user_based else expected.T, atol=1e-12)
 

@@ -25,22 +25,37 @@ OWN = f"{__name__}:Own"
 
 
 def test_every_algorithm_of_surprise_is_found_by_its_name_and_none_is_left_out():
-    classes = dict(inspect.getmembers(surprise, inspect.isclass))
-    classes = {n: c for n, c in classes.items() if surprise.AlgoBase in c.__mro__[1:]}
+    classes = {
+        name: value
+        for name, value in vars(surprise).items()
+        if inspect.isclass(value) and issubclass(value, surprise.AlgoBase) and name != "AlgoBase"
+    }
     assert {name: registry.find(name) for name in registry.names("surprise")} == classes
     assert registry.find("surprise:SVD") is surprise.SVD
     assert registry.find(OWN) is Own
 
 
-def test_other_spellings_are_understood():
-    written = ["SVD++", "svd", "knn-basic", "Slope One", "SparkALS", "implicit als"]
-    meant = ["SVDpp", "SVD", "KNNBasic", "SlopeOne", "spark-als", "implicit-als"]
-    assert [registry.canonical(name) for name in written] == meant
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("SVD++", "SVDpp"),
+        ("svd", "SVD"),
+        ("knn-basic", "KNNBasic"),
+        ("Slope One", "SlopeOne"),
+        ("SparkALS", "spark-als"),
+        ("implicit als", "implicit-als"),
+    ],
+)
+def test_other_spellings_are_understood(written, meant):
+    assert registry.canonical(written) == meant
 
 
-def test_what_draws_takes_a_seed():
-    names = ["SVD", "NormalPredictor", "spark-als", "SlopeOne"]
-    assert [registry.takes_seed(name) for name in names] == [True, True, True, False]
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [("SVD", True), ("NormalPredictor", True), ("spark-als", True), ("SlopeOne", False)],
+)
+def test_what_draws_takes_a_seed(name, takes):
+    assert registry.takes_seed(name) is takes
 
 
 @pytest.mark.parametrize(

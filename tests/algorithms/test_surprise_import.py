@@ -7,8 +7,9 @@ import pytest
 
 def run(code, home, **extra):
     env = {key: value for key, value in os.environ.items() if key != "SURPRISE_DATA_FOLDER"}
-    options = {"env": env | {"HOME": str(home), **extra}, "timeout": 120, "text": True}
-    return subprocess.check_output([sys.executable, "-c", code], **options)
+    options = {"check": True, "timeout": 120, "stdout": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=env | {"HOME": str(home), **extra}, **options).stdout
 
 
 def test_importing_surprise_leaves_home_and_environment_as_they_were(tmp_path):

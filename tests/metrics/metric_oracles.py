@@ -91,10 +91,14 @@ def dcg(ranked, k, gain=exp2, discount=log2_discount):
 
 
 def ndcg(ranked, pool, k, gain=exp2, discount=log2_discount, ideal="judged"):
+    best = {
+        "judged": sorted(pool, reverse=True),
+        "retrieved": sorted(ranked[:k], reverse=True),
+        "full": [max(pool, default=0)] * (k or 0),
+    }[ideal]
     if not any(gain(rel) > 0 for rel in pool):
         return NAN
-    best = {"judged": pool, "retrieved": ranked[:k], "full": [max(pool)] * (k or 0)}[ideal]
-    whole = dcg(sorted(best, reverse=True), k, gain, discount)
+    whole = dcg(best, k, gain, discount)
     return dcg(ranked, k, gain, discount) / whole if whole else 0.0
 
 
@@ -132,8 +136,11 @@ def fbeta(ranked, pool, k, threshold, beta=1.0, denominator="k"):
 
 def average_precision(ranked, pool, k, threshold, denominator="relevant"):
     by = divisors(ranked, pool, k, threshold)
-    ranks = [i for i, rel in enumerate(ranked[:k], start=1) if rel >= threshold]
-    total = math.fsum(hits(ranked, i, threshold) / i for i in ranks)
+    total = math.fsum(
+        hits(ranked, i, threshold) / i
+        for i, rel in enumerate(ranked[:k], start=1)
+        if rel >= threshold
+    )
     return total / by[denominator] if by else NAN
 
 

@@ -52,14 +52,16 @@ def every_metric(rules):
 
 def tied(groups, pools):
     """Return lists of groups of equal estimates: relevances, None where nobody judged."""
-    entries, n_ranked = [], [sum(map(len, of_user)) for of_user in groups]
+    entries, n_ranked = [], []
     for of_user in groups:
         low, mine = 1, []
         for group in of_user:
+            high = low + len(group) - 1
             judged = [g for g in group if g is not None]
-            mine += [(g, low + i, low, low + len(group) - 1) for i, g in enumerate(judged)]
-            low += len(group)
+            mine += [(g, low + i, low, high) for i, g in enumerate(judged)]
+            low = high + 1
         entries.append(mine)
+        n_ranked.append(low - 1)
     columns = zip(*(entry for mine in entries for entry in mine), strict=True)
     offsets, pool_offsets = (np.cumsum([0, *map(len, each)]) for each in (entries, pools))
     falling = [g for pool in pools for g in sorted(pool, reverse=True)]
@@ -138,13 +140,14 @@ def test_the_best_order_puts_a_negative_relevance_where_its_gain_belongs(label):
 @pytest.mark.parametrize("rule", ["best", "worst"])
 def test_the_best_and_the_worst_order_of_ties_are_the_extremes_of_all(rule):
     rng = np.random.default_rng(0)
-    groups, orders = [], []
+    groups, orders, pools = [], [], []
     for _ in range(40):
         sizes = rng.integers(0, 4, size=3)
-        groups.append([[[None, 0, 1, 2, 3, 4][g] for g in rng.integers(0, 6, n)] for n in sizes])
-        choices = itertools.product(*(set(itertools.permutations(each)) for each in groups[-1]))
-        orders.append([[*itertools.chain(*choice)] for choice in choices])
-    pools = [[g for g in itertools.chain(*each) if g is not None] for each in groups]
+        drawn = [[[None, 0, 1, 2, 3, 4][g] for g in rng.integers(0, 6, n)] for n in sizes]
+        choices = itertools.product(*(set(itertools.permutations(each)) for each in drawn))
+        orders.append([[g for group in choice for g in group] for choice in choices])
+        groups.append(drawn)
+        pools.append([g for each in drawn for g in each if g is not None])
     extreme = np.max if rule == "best" else np.min
     wanted = dict.fromkeys(at_cuts(every_metric([rule])))
     found = metrics.score(wanted, tied(groups, pools))

@@ -20,8 +20,9 @@ def words(parameter):
             rising = st.lists(st.integers(0, 30), min_size=1, max_size=5).map(sorted)
             choices.append(rising.map(lambda n, w=word: f"{w}({', '.join(map(str, n))})"))
             continue
-        numbered = st.integers(1, 9).map(lambda n, w=word: f"{w}({n})")
-        choices += [st.just(word), numbered] if behind else [st.just(word)]
+        choices.append(st.just(word))
+        if behind:
+            choices.append(st.integers(1, 9).map(lambda n, w=word: f"{w}({n})"))
     if parameter.limits:
         low, high = max(parameter.limits[0], -50.0), min(parameter.limits[1], 50.0)
         numbers = st.floats(low, high, exclude_min=True, exclude_max=True)
@@ -33,8 +34,12 @@ def words(parameter):
 def legal_labels(draw):
     """Draw a canonical label: parameters in order, none at its default."""
     definition = draw(st.sampled_from(metrics.describe()))
-    drawn = [(p, draw(words(p))) for p in definition.parameters if draw(st.booleans())]
-    chosen = [f"{p.name}={value}" for p, value in drawn if value != str(p.default)]
+    chosen = []
+    for parameter in definition.parameters:
+        if draw(st.booleans()):
+            value = draw(words(parameter))
+            if value != str(parameter.default):
+                chosen.append(f"{parameter.name}={value}")
     k = draw(st.integers(1, 1000))
     cut = {"none": "", "required": f"@{k}", "optional": draw(st.sampled_from(["", f"@{k}"]))}
     return definition.name + (f"({', '.join(chosen)})" if chosen else "") + cut[definition.cut]

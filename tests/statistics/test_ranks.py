@@ -1,7 +1,5 @@
 """Comparisons over data sets: the worked examples of the papers, SciPy, and baycomp."""
 
-import re
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -61,19 +59,28 @@ def test_holm_corrects_his_p_values_for_six_pairs():
 
 @pytest.mark.parametrize("k", [3, 5, 14])
 def test_friedman_is_that_of_scipy_with_ties(k):
-    scores, names = np.random.default_rng(k).integers(0, 4, (9, k)), [*map(str, range(k))]
-    found = compare_ranks(scores, names).friedman
-    np.testing.assert_allclose(found[:2], [*stats.friedmanchisquare(*scores.T)])
-    assert compare_ranks(-scores, names, higher_is_better=False).friedman == found
+    scores = np.random.default_rng(k).integers(0, 4, (9, k)).astype(float)
+    found = compare_ranks(scores, [str(i) for i in range(k)]).friedman
+    expected = stats.friedmanchisquare(*scores.T)
+    np.testing.assert_allclose(found[:2], [expected.statistic, expected.pvalue])
+    turned = compare_ranks(-scores, [str(i) for i in range(k)], higher_is_better=False)
+    assert turned.friedman == found
 
 
-def test_the_signed_rank_posterior_is_that_of_baycomp():
+@pytest.mark.parametrize(
+    ("rope", "expected"),
+    [
+        (0.0, (0.00274, 0.0, 0.99726)),
+        (0.01, (0.00038, 0.03256, 0.96706)),
+        (0.02, (0, 0.53118, 0.46882)),
+    ],
+)
+def test_the_signed_rank_posterior_is_that_of_baycomp(rope, expected):
     # baycomp 1.0.3: SignedRankTest.probs(AUC[:, 0], AUC[:, 3], rope, random_state=0)
-    differences = np.round(AUC[:, 0], 3) - np.round(AUC[:, 3], 3)
+    auc = np.round(AUC, 3)
     weights = np.random.RandomState(0).dirichlet([0.5, *[1] * 14], 50_000)
-    found = [signed_rank_posterior(differences, rope, weights) for rope in (0.0, 0.01, 0.02)]
-    expected = [[0.00274, 0.0, 0.99726], [0.00038, 0.03256, 0.96706], [0, 0.53118, 0.46882]]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    found = signed_rank_posterior(auc[:, 0] - auc[:, 3], rope, weights)
+    assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_p_is_at_least_what_so_few_data_sets_can_give():
@@ -98,5 +105,6 @@ def test_p_is_at_least_what_so_few_data_sets_can_give():
     ],
 )
 def test_bad_input_is_named(scores, settings, message):
-    with pytest.raises(ComparisonError, match=re.escape(message)):
+    with pytest.raises(ComparisonError) as error:
         compare_ranks(scores, ["A", "B"], **settings)
+    assert message in str(error.value)
