@@ -16,7 +16,8 @@ from harness.datasets import load
 from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
 from harness.experiment.cell import refuse_what_cannot_fit
 from harness.experiment.describe import describe_plan
-from harness.experiment.evaluate import Evaluation, evaluate, notes
+from harness.experiment.evaluate import Evaluation, evaluate
+from harness.experiment.notes import notes
 from harness.experiment.plan import Plan
 from harness.experiment.pool import CellFinished, Pool, RunPlanned, Stage, Watch
 from harness.experiment.tuning import Search, describe, space_of, tune
