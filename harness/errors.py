@@ -12,7 +12,8 @@
     ├── MetricError               a label that cannot be read, input a metric cannot score
     ├── ResultsError              a results folder or cache that is missing, foreign or broken
     │   └── ComparisonError       runs that cannot be compared
-    └── ClusterError              a cluster that cannot be reached or used
+    ├── ClusterError              a cluster that cannot be reached or used
+    └── PluginError               a plug-in that is not there or cannot be used
 
 Every message follows one grammar, *where: what was found; what to do*, so that the reader never
 needs a traceback.
@@ -121,6 +122,10 @@ class ComparisonError(ResultsError):
 
 class ClusterError(HarnessError):
     """A cluster that cannot be reached, or whose workers cannot be used."""
+
+
+class PluginError(HarnessError):
+    """A plug-in that is not there, cannot be imported, or does what it must not."""
 
 
 def suggestion(word: object, choices: Iterable[str], most: int | None = None) -> str:

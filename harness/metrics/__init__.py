@@ -2,7 +2,8 @@
 
 A metric is one decorated function in the module of its family; its label is its identity. `parse`
 reads a label, `score` computes any number of metrics, at all their ranks, from `Rankings` and
-`Pairs`. Reading a label compiles nothing.
+`Pairs`. Only the modules of the metrics that are named are imported; reading a label compiles
+nothing.
 
 >>> from harness import metrics
 >>> lists = metrics.Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 2], [1, 2], [2])
@@ -12,22 +13,16 @@ ndcg@1 0.1429
 ndcg@2 0.7098
 """
 
-# Each declares the metrics of its family; lists of metrics have them in this order.
-from harness.metrics import dcg, binary, beyond_accuracy, cascade, rating_error  # noqa: F401, I001
-from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
-from harness.metrics.labels import (
-    Convention,
-    Definition,
-    Metric,
-    Value,
-    check_relevance,
-    conventions,
-    describe,
-    number,
-    parse,
-    parse_many,
-    score,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
+    from harness.metrics.convention import Convention, conventions
+    from harness.metrics.definition import Definition
+    from harness.metrics.labels import Metric, describe, parse, parse_many
+    from harness.metrics.parameters import Value, number
+    from harness.metrics.scoring import check_relevance, score
 
 __all__ = [
     "Convention",
@@ -46,3 +41,21 @@ __all__ = [
     "parse_many",
     "score",
 ]
+
+_HOMES = {
+    "arrays": ("Exposure", "Pairs", "Rankings", "Scores"),
+    "convention": ("Convention", "conventions"),
+    "definition": ("Definition",),
+    "labels": ("Metric", "describe", "parse", "parse_many"),
+    "parameters": ("Value", "number"),
+    "scoring": ("check_relevance", "score"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use: to score one metric takes few modules."""
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"harness.metrics.{home}"), name)
+            return value
+    raise AttributeError(f"module 'harness.metrics' has no attribute {name!r}")

@@ -61,33 +61,35 @@ from harness.errors import MetricError, counted
 from harness.kernels import each_block, kernel
 from harness.lazy import scipy
 from harness.metrics.arrays import Bools, Exposure, Floats, Ints, Rankings, Ranks
-from harness.metrics.labels import THRESHOLD, Parameter, Params, metric
+from harness.metrics.definition import metric
+from harness.metrics.parameters import SHARE, THRESHOLD, Parameter, Params, words
 from harness.metrics.ties import least_relevant
 
 OF = Parameter(
     "of",
-    "users, ratings",
     "what an item's ratings are a share of: the training users, or the training ratings",
+    words("users", "ratings"),
 )
 
 HEAD = Parameter(
     "head",
-    "ratings or a number above 0 and below 1",
     "the short head: this share of the items with training ratings, the most rated, rounded up; "
     "`ratings` for the fewest items that hold 80% of the training ratings",
-    "0.2",
+    words("ratings"),
+    SHARE,
+    default="0.2",
 )
 SIMILARITY = Parameter(
     "similarity",
-    "raters, cosine",
     "how alike two items are: the share of their raters who rated both, or the cosine of the "
     "ratings of those who rated both, 0 where nobody did",
+    words("raters", "cosine"),
 )
 AVERAGE = Parameter(
     "average",
-    "users, pooled",
     "what the table value is a mean of: the users' values, or all that is shown (for `diversity` "
     "all pairs), so that a longer list counts more",
+    words("users", "pooled"),
 )
 KEPT = 0.01  # part of the profile that is mixed into the list's distribution of genres
 

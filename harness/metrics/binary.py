@@ -27,45 +27,53 @@ import numpy as np
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.dcg import BINARY, Entries, Gains, accumulate, gain_of, walk
-from harness.metrics.labels import (
+from harness.metrics.definition import metric
+from harness.metrics.parameters import (
     EMPTY,
     LISTS,
+    POSITIVE,
+    SHARE,
     THRESHOLD,
     TIES,
     UNDEFINED,
     Parameter,
     Params,
-    metric,
+    words,
 )
 from harness.metrics.ties import AVERAGE, BEST, TOGETHER, cut_rule, hypergeometric, least_relevant
 
 PRECISION_DENOMINATOR = Parameter(
     "denominator",
-    "k, list, achievable",
     "what the hits are divided by: k, min(k, length of the list), or min(k, number relevant)",
+    words("k", "list", "achievable"),
 )
 RECALL_DENOMINATOR = Parameter(
     "denominator",
-    "relevant, achievable",
     "what the hits are divided by: number relevant, or min(k, number relevant)",
+    words("relevant", "achievable"),
 )
 AP_DENOMINATOR = Parameter(
     "denominator",
-    "relevant, hits, list, achievable, retrievable, k",
     "what the sum of precisions is divided by: number relevant; hits in the first k; min(k, length "
     "of the list); min(k, number relevant); min(length of the cut list, number relevant); or k",
+    words("relevant", "hits", "list", "achievable", "retrievable", "k"),
 )
 AP_TIES = replace(
     TIES,
-    choices=TIES.choices + ", together",
+    words={**TIES.words, **words("together")},
     summary=TIES.summary + "; or counted together, each group at its last rank",
 )
-BETA = Parameter("beta", "a number above 0", "weight of recall against precision", "1")
+BETA = Parameter(
+    "beta",
+    "weight of recall against precision",
+    limits=POSITIVE,
+    default="1",
+)
 PERSISTENCE = Parameter(
     "p",
-    "a number above 0 and below 1",
     "probability that the reader continues to the next item",
-    "0.8",
+    limits=SHARE,
+    default="0.8",
 )
 MANNING = "Manning, Raghavan and Schütze 2008, doi:10.1017/CBO9780511809071"
 

@@ -19,10 +19,20 @@ from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.binary import hits, where_relevant
 from harness.metrics.dcg import GRADES, OFFSET, Entries, Form, gain_of, gains, walk, without_gain
-from harness.metrics.labels import LISTS, THRESHOLD, Parameter, Params, metric, number
+from harness.metrics.definition import metric
+from harness.metrics.parameters import LISTS, POSITIVE, THRESHOLD, Parameter, Params, number, words
 
-NEGATIVE = Parameter("negative", "error, zero", "what a negative relevance is: an error, or zero")
-MAX = Parameter("max", "a number above 0", "highest relevance that can be given", "5")
+NEGATIVE = Parameter(
+    "negative",
+    "what a negative relevance is: an error, or zero",
+    words("error", "zero"),
+)
+MAX = Parameter(
+    "max",
+    "highest relevance that can be given",
+    limits=POSITIVE,
+    default="5",
+)
 
 
 @metric(

@@ -15,56 +15,72 @@ from numpy.typing import NDArray
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
-from harness.metrics.labels import (
+from harness.metrics.definition import metric
+from harness.metrics.parameters import (
+    ANY,
     EMPTY,
     LISTS,
+    OPTIONAL,
+    SEVERAL,
     SHORT,
     TIES,
     Parameter,
     Params,
     Value,
-    metric,
     number,
+    words,
 )
 from harness.metrics.ties import AVERAGE, BEST, WORST, cut_rule, hypergeometric, least_gain
 
 GAIN = Parameter(
     "gain",
-    "exp2, linear, binary or with (number), table(number, ...)",
     "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on, or a table "
     "with the gain of relevance 0, 1, 2, ...",
+    words("exp2", "linear", binary=OPTIONAL, table=SEVERAL),
 )
 LEAST = Parameter(
-    "threshold", "none or a number", "relevance below it has no gain; by default none is left out"
+    "threshold",
+    "relevance below it has no gain; by default none is left out",
+    words("none"),
+    ANY,
 )
-OFFSET = Parameter("offset", "a number", "subtracted from each relevance before its gain", "0")
+OFFSET = Parameter(
+    "offset",
+    "subtracted from each relevance before its gain",
+    limits=ANY,
+    default="0",
+)
 NEGATIVE = Parameter(
     "negative",
-    "error, zero, keep",
     "what a negative relevance is: an error, zero, or kept as it is",
+    words("error", "zero", "keep"),
 )
 GRADES = Parameter(
     "grades",
-    "real, whole",
     "whether relevances keep their fractions, or lose them as in software that stores integers",
+    words("real", "whole"),
 )
 GRADED = (GAIN, LEAST, OFFSET, NEGATIVE, GRADES)
 """What decides the gain of a relevance, for metrics of more than two grades."""
 
 BASE = Parameter(
-    "base", "e or a number above 1", "base of the discount's logarithm, above 1, or e", "2"
+    "base",
+    "base of the discount's logarithm, above 1, or e",
+    words("e"),
+    (1.0, math.inf),
+    default="2",
 )
 DISCOUNT = Parameter(
     "discount",
-    "log, jarvelin, reciprocal, none",
     "what the gain at rank i is divided by: log(i + 1); Järvelin and Kekäläinen's max(1, log(i)) "
     "(with base 2 also LensKit's log2(max(i, 2))); i; or 1",
+    words("log", "jarvelin", "reciprocal", "none"),
 )
 IDEAL = Parameter(
     "ideal",
-    "judged, retrieved, full",
     "the best list: all the user's judged items, cut at k; the judged items among the first k; or "
     "k relevant items for every user (the last needs a binary gain)",
+    words("judged", "retrieved", "full"),
 )
 SMALLEST_BLOCK = 2048
 EXP2, LINEAR, BINARY = 0, 1, 2

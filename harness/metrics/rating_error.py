@@ -25,7 +25,8 @@ import numpy as np
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Pairs
-from harness.metrics.labels import Parameter, Params, metric
+from harness.metrics.definition import metric
+from harness.metrics.parameters import ANY, Parameter, Params, words
 
 SMALLEST_BLOCK = 512
 MOST_COMPARED = 2048
@@ -36,9 +37,9 @@ UserScores = tuple[Floats, float]
 
 POOLING = Parameter(
     "pooling",
-    "surprise, pairs",
     "how users are combined into the table value: mean counts, each over the users who have any, "
     "as Surprise; or all pairs alike",
+    words("surprise", "pairs"),
 )
 HERLOCKER = "Herlocker et al. 2004, doi:10.1145/963770.963772"
 FAQ = "Surprise's FAQ, precision_recall_at_k: Hug 2020, doi:10.21105/joss.02174"
@@ -120,14 +121,14 @@ def fcp(pairs: Pairs, params: Params) -> UserScores:
 
 ESTIMATED = Parameter(
     "threshold",
-    "a number",
     "least rating of a relevant item, and least estimate of a recommended one",
-    "3.5",
+    limits=ANY,
+    default="3.5",
 )
 PAIR_TIES = Parameter(
     "ties",
-    "average, first",
     "order of equal estimates at the cut: expected value over all orders, or input order",
+    words("average", "first"),
 )
 _estimated = partial(
     metric, needs="pairs", cut="required", parameters=(ESTIMATED, PAIR_TIES), source=FAQ

@@ -11,7 +11,7 @@ from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 
 if TYPE_CHECKING:
-    from harness.metrics.labels import Params, Value
+    from harness.metrics.parameters import Params, Value
 
 AVERAGE, BEST, WORST, TOGETHER = 0, 1, -1, 2
 SMALLEST_BLOCK = 2048

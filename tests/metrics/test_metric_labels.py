@@ -10,18 +10,19 @@ from hypothesis import strategies as st
 from harness import metrics
 from harness.errors import MetricError
 from harness.metrics import number
+from harness.metrics.parameters import NONE, SEVERAL
 
 
 def words(parameter):
     """Draw a value that a parameter takes, in its canonical spelling."""
     choices = []
     for word, behind in parameter.words.items():
-        if behind == "(number, ...)":
+        if behind == SEVERAL:
             rising = st.lists(st.integers(0, 30), min_size=1, max_size=5).map(sorted)
             choices.append(rising.map(lambda n, w=word: f"{w}({', '.join(map(str, n))})"))
             continue
         choices.append(st.just(word))
-        if behind:
+        if behind != NONE:
             choices.append(st.integers(1, 9).map(lambda n, w=word: f"{w}({n})"))
     if parameter.limits:
         low, high = max(parameter.limits[0], -50.0), min(parameter.limits[1], 50.0)

@@ -8,12 +8,13 @@ from importlib import metadata
 import pytest
 
 import harness
+from harness import plugins
 from harness.algorithms import registry
 from harness.candidates import Catalogue, Rated, Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import parse
 from harness.datasets.section import CATALOGUE
-from harness.metrics.labels import DEFINITIONS
+from harness.metrics.labels import definition
 from harness.report.methods import ASSETS, all_sources, checklist, cited_in, methods, to_markdown
 from harness.results.record import RunInfo
 
@@ -264,9 +265,9 @@ def test_every_citation_of_the_text_is_listed_and_every_entry_cited(nasty):
     assert all(each.bibtex in account.bibtex for each in account.sources)
 
 
-@pytest.mark.parametrize("name", list(DEFINITIONS))
+@pytest.mark.parametrize("name", plugins.builtin_names("metrics"))
 def test_every_metric_has_its_sources_in_the_bibliography(name):
-    text = DEFINITIONS[name].source
+    text = definition(name).source
     found = cited_in(text)
     assert len(found) == len(text.split("; "))
     links = {all_sources()[key].link for key in found}

@@ -1,0 +1,258 @@
+"""What a metric declares, and how the function behind it scores lists or pairs.
+
+A metric is one function in the module of its family, decorated by `metric`, and an entry point of
+the group ``harness.metrics``: labels, lists, documentation and scoring read that declaration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.errors import MetricError, suggestion
+from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
+from harness.metrics.parameters import Parameter, Params, Value
+from harness.metrics.ties import resolve
+
+T = TypeVar("T")
+Chosen = tuple[tuple[str, Value], ...]
+"""The parameters that differ from their defaults, in the order of the definition."""
+
+GREATEST_K = 10_000_000
+NEEDS = ("rankings", "pairs", "items", "genres")
+
+
+@dataclass(eq=False)
+class Definition:
+    """The declaration of a metric, in place of the function that computes it.
+
+    The function's name is the metric's, the first paragraph of its docstring the summary.
+
+    Parameters
+    ----------
+    compute : callable
+        From rankings, ranks and parameters (and exposure), the scores of shape (n_users, n_k), nan
+        where nothing is relevant, or without `per_user` one value at each rank; from pairs and
+        parameters, the users' scores and the pooled value.
+    formula : str
+        ``i`` is a rank from 1, ``rel_i`` the relevance there, ``R`` the relevant items.
+    source : str
+        With a DOI where there is one.
+    parameters : tuple of Parameter
+        In the order in which labels print them.
+    range : (float, float)
+    higher_is_better : bool
+    needs : {'rankings', 'pairs', 'items', 'genres'}
+        Ranked lists, pairs of estimate and rating, or the items at the top of each list together
+        with the training ratings, and for some with the items' genres.
+    cut : {'optional', 'required', 'none'}
+        Whether labels have ``@k``; without, the whole list counts.
+    pooled : bool
+        Whether the table value is over all users at once, not the mean of their scores.
+    per_user : bool
+    weight : callable
+        What a list counts with ``average=pooled``, by its length.
+    synonyms : tuple of str
+        For messages only: a label has one spelling.
+    fault, fault_of_relevance : callable, optional
+        What is wrong with parameters and the rank together, and why a relevance has no gain; or "".
+    name : str
+        In labels; by default the name of the function.
+
+    Examples
+    --------
+    >>> from harness import metrics
+    >>> metrics.parse("hit@10").definition.formula
+    '1 if hits@k > 0 else 0'
+    """
+
+    compute: Callable[..., Any]
+    formula: str
+    source: str
+    parameters: tuple[Parameter, ...] = ()
+    range: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = True
+    needs: Literal["rankings", "pairs", "items", "genres"] = "rankings"
+    cut: Literal["optional", "required", "none"] = "optional"
+    pooled: bool = False
+    per_user: bool = True
+    weight: Callable[[Floats], Floats] = lambda length: length
+    synonyms: tuple[str, ...] = ()
+    fault: Callable[[Params, int | None], str] | None = None
+    fault_of_relevance: Callable[[Params, Floats], str] | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        update_wrapper(self, self.compute)
+        self.name = self.name or self.compute.__name__
+
+    @property
+    def summary(self) -> str:
+        """What it measures, in a sentence or two."""
+        return " ".join((self.compute.__doc__ or "").partition("\n\n")[0].split())
+
+    @property
+    def needs_items(self) -> bool:
+        """Whether it needs the items at the top of lists and the training ratings."""
+        return self.needs in ("items", "genres")
+
+    def __call__(
+        self,
+        evidence: Rankings | Pairs,
+        k: int | None = None,
+        *,
+        exposure: Exposure | None = None,
+        **params: object,
+    ) -> Scores:
+        """Score rankings, or pairs, at one rank or as a whole, with parameters as in a label."""
+        label = label_of(self.name, params, k)
+        try:
+            chosen = self.choose({name: Value(str(value)) for name, value in params.items()})
+            rank = self.checked_rank(None if k is None else str(k), label)
+            self.check_together(chosen, rank, label)
+        except MetricError as error:
+            raise MetricError(f"{label}: {error}") from None
+        rankings, pairs = (None, evidence) if isinstance(evidence, Pairs) else (evidence, None)
+        (scores,) = self.scores(chosen, [rank], rankings, pairs, exposure)
+        return scores
+
+    def values(self, chosen: Chosen) -> dict[str, Value]:
+        """Return every parameter with its value, defaults included."""
+        return {parameter.name: Value(parameter.default) for parameter in self.parameters} | dict(
+            chosen
+        )
+
+    def choose(self, written: Mapping[str, Value]) -> Chosen:
+        """Return the parameters that differ from their defaults, or raise a MetricError."""
+        parameters = {parameter.name: parameter for parameter in self.parameters}
+        if foreign := [name for name in written if name not in parameters]:
+            hint = suggestion(foreign[0], parameters)
+            raise MetricError(f"{self.name} has no parameter {foreign[0]!r}; {hint}")
+        values = {
+            name: parameter.check(written[name])
+            for name, parameter in parameters.items()
+            if name in written
+        }
+        return tuple(
+            (name, value) for name, value in values.items() if value != parameters[name].default
+        )
+
+    def checked_rank(self, text: str | None, label: str) -> int | None:
+        """Return the rank that a label states, or raise a MetricError."""
+        if text is None:
+            if self.cut == "required":
+                raise MetricError(f"{self.name} needs a rank; write {label}@10")
+            return None
+        text = text.strip()
+        if self.cut == "none":
+            raise MetricError(f"{self.name} has no rank; leave @{text} out")
+        sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
+        if not (sound and 0 < int(text) <= GREATEST_K):
+            raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")
+        return int(text)
+
+    def check_together(self, chosen: Chosen, k: int | None, label: str) -> None:
+        """Raise a MetricError if values exclude each other."""
+        if self.fault and (fault := self.fault(self.values(chosen), k)):
+            raise MetricError(fault.format(label=label))
+
+    def check_relevance(self, chosen: Chosen, relevance: ArrayLike) -> None:
+        """Refuse relevances that the metric does not define, with what to change in the label."""
+        grades, fault_of = np.asarray(relevance, np.float64), self.fault_of_relevance
+        if fault_of and len(grades) and (fault := fault_of(self.values(chosen), grades)):
+            raise MetricError(f"{label_of(self.name, dict(chosen), None)}: {fault}")
+
+    def scores(
+        self,
+        chosen: Chosen,
+        ranks: Sequence[int | None],
+        rankings: Rankings | None,
+        pairs: Pairs | None,
+        exposure: Exposure | None,
+    ) -> Iterator[Scores]:
+        """Yield the scores at each rank, all ranks in one pass."""
+        params, label = self.values(chosen), label_of(self.name, dict(chosen), ranks[0])
+        if self.needs == "pairs":
+            columns = _there(pairs, "pairs of estimate and rating", label)
+            for k in ranks:
+                per_user, pooled = self.compute(
+                    columns, params, *([] if self.cut == "none" else [k])
+                )
+                yield Scores(per_user, pooled, int(np.isnan(per_user).sum()))
+            return
+        lists = _there(rankings, "rankings", label)
+        self.check_relevance(chosen, lists.pool)
+        if "ties" in params:
+            lists = resolve(lists, params)
+        cuts = np.array([k or lists.longest for k in ranks], dtype=np.int64)
+        cuts, columns_of_ranks = np.unique(cuts, return_inverse=True)
+        if self.needs_items:
+            exposure = _there(exposure, "training ratings (exposure, --training)", label)
+            if self.needs == "genres":
+                _there(exposure.genres, "genres of items", label)
+            try:
+                values = self.compute(lists, cuts, params, exposure)
+            except MetricError as error:
+                raise MetricError(f"{self.name}@{cuts.max()}: {error}") from None
+        else:
+            values = self.compute(lists, cuts, params)
+        for k, column in zip(ranks, columns_of_ranks, strict=True):
+            if self.per_user:
+                yield self._average(params, k, values[:, column].copy(), lists)
+            else:
+                yield Scores(np.full(lists.n_users, np.nan), float(values[column]), 0)
+
+    def _average(self, params: Params, k: int | None, values: Floats, lists: Rankings) -> Scores:
+        """Apply the rules for users without relevant items, lists or enough items, and average."""
+        undefined = np.isnan(values)
+        if "undefined" in params:
+            values[undefined] = float(params["undefined"])
+        if "empty" in params:
+            stays = undefined & (params["empty"] != "nan")
+            values[(lists.n_ranked == 0) & ~stays] = float(params["empty"])
+        if params.get("short") == "skipped" and k is not None:
+            values[lists.n_ranked < k] = np.nan
+        is_defined = ~np.isnan(values)
+        defined, weights = values[is_defined], None
+        if params.get("average") == "pooled":
+            shown = np.minimum(lists.n_ranked[is_defined], k or lists.longest)
+            weights = self.weight(shown.astype(np.float64))
+        mean = float(np.average(defined, weights=weights)) if len(defined) else math.nan
+        return Scores(values, mean, len(values) - len(defined))
+
+
+def metric(formula: str, source: str, **more: Any) -> Callable[[Callable[..., Any]], Definition]:
+    """Declare the decorated function as a metric, with what `Definition` takes."""
+
+    def declare(compute: Callable[..., Any]) -> Definition:
+        return Definition(compute, formula, source, **more)
+
+    return declare
+
+
+def label_of(name: str, params: Mapping[str, object], k: int | None) -> str:
+    """Return the label of a metric with these parameters.
+
+    >>> label_of("ndcg", {"gain": "linear"}, 10)
+    'ndcg(gain=linear)@10'
+    """
+    inside = ", ".join(f"{parameter}={value}" for parameter, value in params.items())
+    return name + (f"({inside})" if inside else "") + ("" if k is None else f"@{k}")
+
+
+def in_order(definitions: Iterable[Definition]) -> list[Definition]:
+    """Return metrics in the order of lists and documentation: ranking metrics first."""
+    return sorted(definitions, key=lambda definition: NEEDS.index(definition.needs))
+
+
+def _there(evidence: T | None, what: str, label: str) -> T:
+    if evidence is None:
+        needs = f"{label}: it needs {what}, but there are none"
+        raise MetricError(f"{needs}; give them or leave the metric out")
+    return evidence

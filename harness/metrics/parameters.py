@@ -1,0 +1,200 @@
+"""The parameters of metrics: what may be written for each, and the values that are written.
+
+A value is a number, a word, or a word with numbers behind it, as ``binary(4)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from harness.errors import MetricError, counted, suggestion
+
+NONE, OPTIONAL, SEVERAL = (0, 0), (0, 1), (1, math.inf)
+"""How many numbers stand behind a word, at least and at most."""
+_FORMS = {NONE: "", OPTIONAL: " or with (number)", SEVERAL: "(number, ...)"}
+
+Limits = tuple[float, float]
+"""Between what a plain number has to lie, both ends excluded."""
+ANY = (-math.inf, math.inf)
+POSITIVE = (0.0, math.inf)
+SHARE = (0.0, 1.0)
+
+
+def number(value: float) -> str:
+    """Write a number as a label does: 2 and 0.8, whole numbers without a point."""
+    whole = float(value).is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(float(value))
+
+
+class Value(str):
+    """The canonical text of a parameter's value, read once.
+
+    Parameters
+    ----------
+    text : str
+        A word, a number, or a word with numbers in brackets; ValueError if the brackets hold
+        anything else.
+
+    Attributes
+    ----------
+    word : str
+        What stands before the brackets; a number too.
+    numbers : tuple of float
+        The numbers in brackets.
+    as_number : float or None
+        The whole text as a number, or None if it is not one.
+
+    Examples
+    --------
+    >>> value = Value("table(0, 1, 4)")
+    >>> value.word, value.numbers, value.as_number
+    ('table', (0.0, 1.0, 4.0), None)
+    """
+
+    __slots__ = ("as_number", "numbers", "word")
+
+    word: str
+    numbers: tuple[float, ...]
+    as_number: float | None
+
+    def __new__(cls, text: str) -> Value:
+        """Read a text once: its word, its numbers, and itself as a number."""
+        value = super().__new__(cls, text)
+        before, _, behind = text.partition("(")
+        inside = behind.removesuffix(")")
+        value.word = before.strip()
+        value.numbers = tuple(map(float, inside.split(","))) if inside else ()
+        try:
+            value.as_number = float(text)
+        except ValueError:
+            value.as_number = None
+        return value
+
+    def __reduce__(self) -> tuple[type[Value], tuple[str]]:
+        return Value, (str(self),)
+
+
+Params = Mapping[str, Value]
+"""The parameters of a metric with their values."""
+
+
+def words(*plain: str, **with_numbers: tuple[int, float]) -> dict[str, tuple[int, float]]:
+    """Return words that may be written, with the fewest and the most numbers behind each.
+
+    >>> words("exp2", table=SEVERAL)
+    {'exp2': (0, 0), 'table': (1, inf)}
+    """
+    return dict.fromkeys(plain, NONE) | with_numbers
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a metric: what may be written for it.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+        What it decides, for readers of `harness list metrics`.
+    words : mapping of str to (int, float)
+        The words that may be written, see `words`.
+    limits : (float, float), optional
+        Between what a plain number has to lie; None where a number may not be written.
+    default : str
+        By default the first word.
+
+    Examples
+    --------
+    >>> weight = Parameter("weight", "a weight", words("none", table=SEVERAL), POSITIVE, "1")
+    >>> weight.choices, weight.check(Value("2.0"))
+    ('none, table(number, ...) or a number above 0', '2')
+    """
+
+    name: str
+    summary: str
+    words: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    limits: Limits | None = None
+    default: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "default", Value(self.default or next(iter(self.words), "")))
+
+    @property
+    def choices(self) -> str:
+        """What may be written, for people."""
+        texts = [word + _FORMS[numbers] for word, numbers in self.words.items()]
+        if self.limits is None:
+            return ", ".join(texts)
+        low, high = self.limits
+        ends = [f"above {number(low)}"] if math.isfinite(low) else []
+        ends += [f"below {number(high)}"] if math.isfinite(high) else []
+        plain = " ".join(["a number", " and ".join(ends)]).strip()
+        return f"{', '.join(texts)} or {plain}" if texts else plain
+
+    def check(self, value: Value) -> Value:
+        """Return a value in its canonical form, or raise a MetricError."""
+        plain = value.as_number
+        word = value.word if plain is None or not math.isfinite(plain) else number(plain)
+        if word in self.words:
+            fewest, most = self.words[word]
+            if not fewest <= len(value.numbers) <= most:
+                has = f"{self.name}={value} has {counted(len(value.numbers), 'number')} in brackets"
+                form = _FORMS[fewest, most].replace("with ", word)
+                raise MetricError(f"{has}; write {word}{form}")
+            return self._canonical(word, value)
+        if self.limits and plain is not None and self.limits[0] < plain < self.limits[1]:
+            return Value(number(plain))
+        meant = suggestion(word, self.words) if self.words and plain is None else ""
+        hint = meant if meant.startswith("did") else f"use {self.choices}"
+        raise MetricError(f"{self.name} cannot be {value}; {hint}")
+
+    def _canonical(self, word: str, value: Value) -> Value:
+        """Write a word and its numbers in one way, after a check of the numbers."""
+        numbers = value.numbers
+        if not all(map(math.isfinite, numbers)):
+            raise MetricError(f"{self.name}={value} is not finite; write plain numbers")
+        if word == "table" and (min(numbers) < 0 or any(b < a for a, b in pairwise(numbers))):
+            raise MetricError(
+                f"the gains of {value} are negative or fall; write the gain of relevance 0, 1, "
+                "2, ... from the least to the most"
+            )
+        if word == "random":
+            seed = numbers[0] if numbers else 0.0
+            if not seed.is_integer() or not 0 <= seed < 2**32:
+                raise MetricError(f"{value} is no seed; use a whole number from 0 to {2**32 - 1}")
+            numbers = (seed,) if seed else ()
+        return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
+
+
+TIES = Parameter(
+    "ties",
+    "order of equal estimates: expected value over all orders, input order, reversed input order, "
+    "best or worst possible, or drawn with a seed",
+    words("average", "first", "last", "best", "worst", random=OPTIONAL),
+)
+UNDEFINED = Parameter(
+    "undefined",
+    "score of a user without a relevant item; nan leaves the user out of the mean",
+    words("nan", "0", "1"),
+)
+EMPTY = Parameter(
+    "empty",
+    "score of a user with relevant items but nothing recommended; nan also without such items",
+    words("nan", "0", "1"),
+    default="0",
+)
+SHORT = Parameter(
+    "short", "lists shorter than k: kept, cut at their length, or skipped", words("kept", "skipped")
+)
+LISTS = (TIES, UNDEFINED, EMPTY, SHORT)
+"""What a metric of ranked lists needs besides."""
+THRESHOLD = Parameter(
+    "threshold",
+    "least relevance of a relevant item; by default anything above 0",
+    words("positive"),
+    ANY,
+)
+"""What decides whether an item is relevant, for metrics that ask no more."""

@@ -1,0 +1,318 @@
+"""Plug-ins: what a name stands for, found without importing it and imported when it is used.
+
+A plug-in is an entry point of an installed package, or an object of a module of one's own, as
+``mine:MyALS``. This package declares its own parts in the same way, in ``pyproject.toml``. They are
+looked up first, so that a run of built-in parts reads the metadata of no other package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import PluginError, joined, reason_of, suggestion
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint, EntryPoints
+
+API = 1
+"""The version of the interface between this package and plug-ins."""
+KINDS = {
+    "algorithms": "a class that fits and estimates",
+    "metrics": "a decorated function",
+    "splits": "a class of a split or a filter",
+    "datasets": "a function that gives ratings",
+    "readers": "a reader of a file format",
+    "analyses": "a class that looks at finished cells",
+    "trackers": "a class that logs a run",
+    "commands": "a click command",
+}
+"""What a plug-in of each kind is."""
+PACKAGE = "surprise-harness"
+GROUP = "harness."
+
+
+@dataclass(frozen=True, order=True)
+class Plugin:
+    """A name that stands for an object, and where it comes from.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    name : str
+    target : str
+        ``module:object``.
+    package, version : str
+        Of the distribution that declares it; the file and "" for an object of a module of one's
+        own.
+
+    Examples
+    --------
+    >>> find("metrics", "rmse").package
+    'surprise-harness'
+    """
+
+    kind: str
+    name: str
+    target: str
+    package: str
+    version: str
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether it belongs to this package."""
+        return self.package == PACKAGE
+
+    @property
+    def origin(self) -> str:
+        """The package with its version, for messages."""
+        return f"{self.package} {self.version}".strip()
+
+    def load(self) -> object:
+        """Import the object, or raise a `PluginError` that names the plug-in and its package."""
+        return _imported(self)
+
+
+def find(kind: str, name: str) -> Plugin:
+    """Return the plug-in of a name, without importing it.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    name : str
+        A name that a package declares, or ``module:object``.
+
+    Returns
+    -------
+    Plugin
+
+    Raises
+    ------
+    PluginError
+        If no package declares the name, or two packages do.
+
+    Examples
+    --------
+    >>> find("metrics", "ndgc")
+    Traceback (most recent call last):
+    harness.errors.PluginError: 'ndgc' is not among the metrics; did you mean 'ndcg'?
+    """
+    if builtin := _builtin(kind).get(name):
+        return builtin
+    if ":" in name:
+        module, _, attribute = name.partition(":")
+        return Plugin(kind, name, f"{module}:{attribute}", module, "")
+    declared = _foreign(kind).get(name, ())
+    if not declared:
+        hint = suggestion(name, names(kind))
+        raise PluginError(f"{name!r} is not among the {kind}; {hint}")
+    if len(declared) > 1:
+        packages = joined(plugin.origin for plugin in declared)
+        raise PluginError(f"{kind}: {packages} all have {name!r}; uninstall all but one of them")
+    return declared[0]
+
+
+def names(kind: str) -> list[str]:
+    """Return every name of a kind, this package's first, without importing what they stand for.
+
+    Examples
+    --------
+    >>> "rmse" in names("metrics")
+    True
+    """
+    return [*_builtin(kind), *sorted(_foreign(kind))]
+
+
+def builtin_names(kind: str) -> list[str]:
+    """Return the names of a kind that this package declares."""
+    return [*_builtin(kind)]
+
+
+def declared(kind: str) -> Iterator[tuple[Plugin, str]]:
+    """Yield every plug-in of a kind, and why it cannot be used by its name; '' where it can."""
+    for plugin in _builtin(kind).values():
+        yield plugin, ""
+    for name, plugins in sorted(_all_foreign(kind).items()):
+        packages = joined(plugin.origin for plugin in plugins)
+        for plugin in plugins:
+            if name in _builtin(kind):
+                yield plugin, f"{name!r} is a name of {PACKAGE} itself; its author has to rename it"
+            elif len(plugins) > 1:
+                yield plugin, f"{packages} all have this name; uninstall all but one of them"
+            else:
+                yield plugin, ""
+
+
+def problem(plugin: Plugin) -> str:
+    """Return why a plug-in cannot be imported, or ''."""
+    try:
+        plugin.load()
+    except PluginError as error:
+        return str(error)
+    return ""
+
+
+def refresh() -> None:
+    """Forget what is installed, after a package came or went in a live process."""
+    for lookup in (_builtin, _all_foreign, _scanned):
+        lookup.cache_clear()
+
+
+def add_files(paths: Iterable[Path]) -> None:
+    """Import files of one's own as modules by their names, in place of installed ones.
+
+    Raises
+    ------
+    PluginError
+        If a file is not there or cannot be imported, or another module has its name.
+    """
+    for path in paths:
+        folder, stem = str(path.parent.resolve()), path.stem
+        if not path.is_file():
+            raise PluginError(f"{path}: no such file; correct its path under `plugins`")
+        if path.suffix != ".py" or not stem.isidentifier():
+            raise PluginError(f"{path}: not a module; name it as mine.py, without other signs")
+        if folder not in sys.path:
+            sys.path.append(folder)
+        module = import_module(stem)
+        imported = getattr(module, "__file__", None)
+        if imported is None or Path(imported).resolve() != path.resolve():
+            raise PluginError(
+                f"{path}: another module has the name {stem!r}, {imported or 'a built-in one'}; "
+                "rename the file"
+            )
+
+
+def import_module(name: str) -> object:
+    """Import a module of somebody else's, and turn whatever goes wrong into a `PluginError`."""
+    try:
+        return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name == name.partition(".")[0]:
+            raise PluginError(
+                f"there is no module {name!r}; put {name.partition('.')[0]}.py beside the config, "
+                "or install the package that has it"
+            ) from None
+        raise PluginError(
+            f"{name!r} cannot be imported ({error}); install what it needs"
+        ) from error
+    except BaseException as error:  # a script that is imported can call sys.exit
+        said = f"{type(error).__name__}: {reason_of(error)}"
+        raise PluginError(f"importing {name!r} failed ({said}); fix the module") from error
+
+
+def _imported(plugin: Plugin) -> object:
+    where = f"{plugin.kind}: {plugin.name!r}"
+    if plugin.version:
+        where += f" of {plugin.origin}"
+    module_name, _, attribute = plugin.target.partition(":")
+    if plugin.is_builtin:
+        value: object = importlib.import_module(module_name)
+    else:
+        try:
+            value = import_module(module_name)
+        except PluginError as error:
+            raise PluginError(f"{where}: {error}") from error.__cause__
+    for part in attribute.split("."):
+        names_of_value = [name for name in vars(value) if not name.startswith("_")]
+        if not hasattr(value, part):
+            hint = suggestion(part, names_of_value, most=8)
+            raise PluginError(f"{where}: {module_name!r} has no {part!r}; {hint}")
+        value = getattr(value, part)
+    api = getattr(value, "api", API)
+    if api != API:
+        raise PluginError(
+            f"{where}: it is written for version {api!r} of the interface, and this is {API}; "
+            f"install a version of {plugin.package} for {PACKAGE} {_version()}"
+        )
+    return value
+
+
+def _version() -> str:
+    from harness import __version__
+
+    return __version__
+
+
+@cache
+def _builtin(kind: str) -> dict[str, Plugin]:
+    """Return this package's own plug-ins of a kind by name, in the order of their declaration."""
+    return {
+        name: Plugin(kind, name, target, PACKAGE, _version())
+        for name, target in _declarations().get(GROUP + kind, {}).items()
+    }
+
+
+@cache
+def _declarations() -> dict[str, dict[str, str]]:
+    """Return the entry points of this package by group and name.
+
+    In a checkout they are those of its ``pyproject.toml``: what is installed of it may be older.
+    """
+    project = Path(__file__).parents[1] / "pyproject.toml"
+    if project.is_file():
+        table = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {})
+        if table.get("name") == PACKAGE:
+            groups: dict[str, dict[str, str]] = table.get("entry-points", {})
+            return groups
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    by_group = defaultdict[str, dict[str, str]](dict)
+    try:
+        entry_points: Iterable[EntryPoint] = distribution(PACKAGE).entry_points
+    except PackageNotFoundError:
+        raise PluginError(
+            f"{PACKAGE} is not installed, so that its parts cannot be found; install it with pip"
+        ) from None
+    for entry_point in entry_points:
+        by_group[entry_point.group][entry_point.name] = entry_point.value
+    return by_group
+
+
+def _foreign(kind: str) -> dict[str, tuple[Plugin, ...]]:
+    """Return the plug-ins of other packages that do not have a name of this package's own."""
+    builtin = _builtin(kind)
+    return {name: plugins for name, plugins in _all_foreign(kind).items() if name not in builtin}
+
+
+@cache
+def _all_foreign(kind: str) -> dict[str, tuple[Plugin, ...]]:
+    by_name = defaultdict[str, list[Plugin]](list)
+    for package, version, entry_points in _scanned():
+        for entry_point in entry_points.select(group=GROUP + kind):
+            plugin = Plugin(kind, entry_point.name, entry_point.value, package, version)
+            by_name[entry_point.name].append(plugin)
+    return {name: tuple(sorted(plugins)) for name, plugins in by_name.items()}
+
+
+@cache
+def _scanned() -> tuple[tuple[str, str, EntryPoints], ...]:
+    """Return the packages that declare plug-ins; of two copies of one, the first on the path."""
+    from importlib.metadata import distributions
+
+    packages: dict[str, tuple[str, str, EntryPoints]] = {}
+    for package in distributions():
+        if f"[{GROUP}" in (package.read_text("entry_points.txt") or ""):
+            name = _name(package)
+            if name and name != PACKAGE:
+                packages.setdefault(name, (name, package.version, package.entry_points))
+    return tuple(packages.values())
+
+
+def _name(package: Distribution) -> str:
+    """Return the name of a distribution as the package index compares them; '' for a broken one."""
+    try:
+        return str(package.metadata["Name"] or "").lower().replace("_", "-")
+    except Exception:  # of what pip left half removed
+        return ""
