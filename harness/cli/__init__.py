@@ -15,6 +15,7 @@ from traceback import format_exception
 import click
 
 import harness
+from harness import streams
 from harness.cli import commands, new, row_commands, schema, views
 from harness.cli.screen import TRACEBACK, say, shows_tracebacks
 from harness.errors import HarnessError, reason_of, suggestion
@@ -91,11 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
     Exit codes: 0 all well; 1 a cell failed; 2 something to fix in config, data or call; 130
-    interrupted.
+    interrupted. A reader of the output that leaves (`harness table NAME | head -1`) changes none.
     """
     gc.set_threshold(50_000)  # what imports and compilation make lasts: collecting took a tenth
-    if sys.stderr is None:  # closed by the caller
-        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
+    streams.prepare()
     try:
         if sys.stdout is None:
             raise HarnessError("standard output is closed; send it to a file or to /dev/null")
@@ -129,9 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         message = error.format_message()
         say(message if bare else f"Error: {' '.join(message.split())}", err=True)
         status = 2
-    except BrokenPipeError:
-        _drop_output()  # the reader of a pipe has gone (`harness list ... | head`): no error
-        status = 0
     except (MemoryError, OSError, ImportError, RuntimeError) as error:
         code = getattr(error, "errno", None)
         text = reason_of(error)
@@ -154,4 +151,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _drop_output() -> None:
     """Discard buffered output, so that Python does not fail on it at exit."""
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.discard(sys.stdout.fileno())

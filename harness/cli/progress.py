@@ -136,7 +136,8 @@ class Live(Lines):
         indented = _Text(lambda task: f"  {task.description}", shrinks=True)
         stage = _Text(lambda task: str(task.fields["stage"]), style="dim")
         elapsed = _Text(lambda task: _clock(task.elapsed or 0.0))
-        run = [SpinnerColumn(), name, BarColumn(24), elapsed, _Text(_left)]
+        spinner = "line" if self.console.options.ascii_only else "dots"
+        run = [SpinnerColumn(spinner), name, BarColumn(24), elapsed, _Text(_left)]
         cell = [indented, stage, elapsed]
         if self.console.width < NARROW:
             del run[2], cell[2]

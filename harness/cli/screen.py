@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.streams import as_shown
+
 if TYPE_CHECKING:
     from harness.results.display import TextTable
     from harness.results.runs import Run
@@ -52,7 +54,7 @@ def say(text: object = "", *, colour: str = "", err: bool = False, whole: bool =
     Where there is a width (`screen_width`), long lines break between words, unless the text is
     `whole`: a file format, not sentences. On standard error very long lines are cut.
     """
-    lines = printable(str(text)).split("\n")
+    lines = as_shown(printable(str(text)), sys.stderr if err else sys.stdout).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
     if not whole and (width := screen_width(err=err)):
@@ -80,14 +82,16 @@ def show_table(
     which repeats the first column. The cells (row, column) in `best` stand out, and a line is drawn
     above each row in `below`.
     """
-    columns, *cells = ([plain(value) for value in row] for row in (columns, *rows))
+    columns, *cells = (
+        [as_shown(plain(value), sys.stdout) for value in row] for row in (columns, *rows)
+    )
     for number, part in enumerate(_parts([columns, *cells], words)):
         lines = [""] if number else []
         for i, row in enumerate([columns, *cells], -1):
             if number and not any(row[j] for j in [*part][1:]):
                 continue
             if i in below:
-                lines.append("─" * _total(part.values()))
+                lines.append(as_shown("─", sys.stdout) * _total(part.values()))
             broken = (_wrapped(row[j], width) for j, width in part.items())
             for texts in zip_longest(*broken, fillvalue=""):
                 shown = []
@@ -183,7 +187,12 @@ def screen_width(*, err: bool = False) -> int:
 def _write(text: str, *, err: bool = False) -> None:
     """Print text as it is; click takes colours out where there is no terminal."""
     with suppress(OSError) if err else nullcontext():
-        click.echo(text, err=err, color=False if os.environ.get("NO_COLOR") else None)
+        # Without `file`, Click writes UTF-8 where the encoding is ASCII.
+        file, color = (
+            sys.stderr if err else sys.stdout,
+            False if os.environ.get("NO_COLOR") else None,
+        )
+        click.echo(text, file=file, color=color)
 
 
 def show_run(run: Run) -> None:

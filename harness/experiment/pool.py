@@ -27,6 +27,7 @@ from typing import IO, NamedTuple, Self
 
 import numpy as np
 
+from harness import streams
 from harness.errors import HarnessError, ResultsError
 from harness.experiment.cell import BEFORE, WAITING, Outcome, Report, attempt
 from harness.experiment.plan import Cell, Plan
@@ -318,6 +319,7 @@ class ChildProcess:
                 [sys.executable, "-c", START],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=None if streams.is_open(2) else subprocess.DEVNULL,
                 env=os.environ | dict.fromkeys(LINEAR_ALGEBRA, str(threads)),
             )
         assert self.process.stdin is not None
@@ -391,6 +393,7 @@ class ChildProcess:
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Compute cells until there are no more: what a child process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
+    streams.prepare()  # an algorithm may print anything, also when nobody reads it any more
     plan: Plan = pickle.load(requests)
     faulthandler.cancel_dump_traceback_later()  # everything is imported
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
