@@ -28,6 +28,9 @@ ELSEWHERE = "choose another place"
 
 OwnNames = Callable[[Path], set[str]]
 """Returns the names of the files in a folder that may be replaced; the others stay."""
+EarlierPlace = Callable[[Path, Path], Path | None]
+"""Returns where a folder is kept as a whole, given its name and where it was moved when another one
+took its place; None where only the files that are not its own stay."""
 
 
 def placed(path: str | Path, base: Path | None) -> Path:
@@ -149,19 +152,22 @@ def refuse_link(path: Path) -> Path:
     return path
 
 
-def replace_folder(folder: Path, files: Mapping[str, bytes | Path], own: OwnNames) -> None:
-    """Replace the files of a folder that are `own`, all of them or none; a path is copied from.
+def replace_folder(
+    folder: Path, files: Mapping[str, bytes | Path], own: OwnNames, earlier: EarlierPlace
+) -> Path | None:
+    """Put files into a folder in place of those that are `own`, all of them or none.
 
-    Writers take turns; when one is killed between moving the old folder away and moving the new one
-    in, `restore_folder` or the next writer brings the old one back.
+    A path is copied from. Returns where the former folder is kept, if `earlier` keeps it. Writers
+    take turns; when one is killed between moving the old folder away and moving the new one in,
+    `restore_folder` or the next writer brings the old one back.
     """
     fresh = _beside(folder, "new")
     with hold(folder.with_name(".lock"), PATIENCE):
-        _restore(folder, own)
+        _restore(folder, own, earlier)
         for unfinished in leftovers(folder, "new"):
             shutil.rmtree(unfinished, ignore_errors=True)
         replaced = own(folder) | files.keys()
-        aside = None
+        aside = place = None
         try:
             for name, data in files.items():
                 with open_whole(fresh / name) as file:
@@ -179,24 +185,35 @@ def replace_folder(folder: Path, files: Mapping[str, bytes | Path], own: OwnName
                 aside.rename(folder)
             raise
         if aside is not None:
-            _keep_others(folder, aside, replaced)
+            place = _settle(folder, aside, replaced, earlier)
         _sync(folder.parent)
+    return place
 
 
-def restore_folder(folder: Path, own: OwnNames) -> None:
-    """Restore the folder that a killed writer had moved away."""
+def restore_folder(folder: Path, own: OwnNames, earlier: EarlierPlace) -> None:
+    """Restore the folder that a killed writer had moved away, or keep it where it belongs."""
     if leftovers(folder, "old"):
         # A folder that cannot be written has no writer, and stays as it is.
         with suppress(OSError), hold(folder.with_name(".lock"), PATIENCE):
-            _restore(folder, own)
+            _restore(folder, own, earlier)
 
 
-def _restore(folder: Path, own: OwnNames) -> None:
+def _restore(folder: Path, own: OwnNames, earlier: EarlierPlace) -> None:
     for aside in leftovers(folder, "old"):
         if not folder.exists():
             aside.rename(folder)
         else:
-            _keep_others(folder, aside, own(aside) | own(folder))
+            _settle(folder, aside, own(aside) | own(folder), earlier)
+
+
+def _settle(
+    folder: Path, aside: Path, replaced: Container[str], earlier: EarlierPlace
+) -> Path | None:
+    """Keep a folder that was moved aside, or what was not replaced in it; return its place."""
+    if (place := earlier(folder, aside)) is None:
+        _keep_others(folder, aside, replaced)
+        return None
+    return aside.rename(place)
 
 
 def _keep_others(folder: Path, aside: Path, replaced: Container[str]) -> None:

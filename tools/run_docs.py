@@ -35,7 +35,7 @@ VARYING = (
     (re.compile(r"\d+\.\d\s+(?=<seconds and)"), ""),
     (re.compile(r"(?:\| \d+\.\d\d ){3}\| \d+ "), "| <seconds and megabytes> "),
     (re.compile(r"\d+\.\d\d(?: s\b|$)", re.MULTILINE), "<seconds>"),
-    (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d"), "<moment>"),
+    (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d[:-]\d\d(?:-\d\d)?"), "<moment>"),
     (re.compile(r"(?<= measured on )\d{4}-\d\d-\d\d, .* cores?(?=, )"), "<day and machine>"),
     (re.compile(r"(?<= at a time with )\d+ threads?"), "<threads>"),
     (re.compile(r"[ \t]+"), " "),

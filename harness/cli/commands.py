@@ -8,7 +8,6 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +16,7 @@ import click
 import harness
 from harness.cli import options
 from harness.cli.screen import plain, print_run, say, screen_width, show_run, show_table
-from harness.errors import ConfigError, Fault, HarnessError, ResultsError, counted
+from harness.errors import ConfigError, Fault, ResultsError, counted, joined
 from harness.lazy import pd
 
 if TYPE_CHECKING:
@@ -67,26 +66,23 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
         loaded, document = load(config, overrides=overrides)
         if loaded.name in names:
             message = (
-                f"{loaded.name!r} is also the name of {names[loaded.name]}, whose results "
-                "it would overwrite; change one, or run them with two commands and two --results"
+                f"{loaded.name!r} is also the name of {names[loaded.name]}, whose place "
+                "it would take; change one, or run them with two commands and two --results"
             )
             raise ConfigError(config, [Fault(document.line(("name",)), "name", message)])
         names[loaded.name] = config
     if not quiet and not kernels.compiled_before():
         say("first run on this machine: compiling the loops takes about five seconds", err=True)
     failed = 0
-    for config, name in zip(configs, names, strict=True):
-        before = None
-        with suppress(HarnessError):  # no run there that can be read
-            before = harness.read_run(settings["results"] / name).info.config
+    for config in configs:
         with display(quiet) as watch:
             done = harness.run(config, overrides=overrides, watch=watch, **settings)
         show_run(done)
         say(f"\nwritten to {plain(done.folder)}")
-        if before is not None and before != done.info.config:
+        if done.earlier is not None:
             say(
-                f"note: {settings['results'] / name} held a run of another config, which this one "
-                "has replaced; `--set name=OTHER` keeps both",
+                f"note: {plain(done.folder)} held another run ({joined(done.changed)}); it is kept "
+                f"as {plain(done.earlier)}",
                 err=True,
             )
         failed += len(done.failed)

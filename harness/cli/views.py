@@ -425,7 +425,7 @@ def _listed_runs(results: Path, notes: list[str]) -> Iterator[list[str]]:
             notes.append(str(error))
             continue
         yield [
-            info.name,
+            folder.name,
             info.started.replace("T", " ")[:16],
             ", ".join(each.name for each in info.datasets),
             str(len(info.algorithms)),

@@ -26,6 +26,7 @@ from harness.experiment.plan import Plan
 from harness.files import report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.rankings.lists import Rows, match, read_table
+from harness.results.history import RUN_FILE
 from harness.results.record import (
     OUTSIDE,
     AnyCell,
@@ -35,7 +36,7 @@ from harness.results.record import (
     RowName,
     RowResult,
 )
-from harness.results.runs import RUN_FILE, Run, read_run
+from harness.results.runs import Run, read_run
 from harness.results.scores import RowValue
 from harness.results.store import CellRecord, key_of, short_key
 from harness.splits import Split

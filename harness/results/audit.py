@@ -24,9 +24,10 @@ from harness.rankings.lists import QRELS, RUN, TREC, Rows, match, read_table
 from harness.rankings.pairs import from_grouped, group_pairs
 from harness.results.display import GROUP
 from harness.results.fields import Number, Record, Text, Word
+from harness.results.history import RUN_FILE
 from harness.results.outputs import cells_of, evaluates
 from harness.results.record import RunInfo
-from harness.results.runs import ESTIMATES_FILE, RUN_FILE, Run, is_run, open_run
+from harness.results.runs import ESTIMATES_FILE, Run, is_run, open_run
 from harness.results.scores import chosen_metric, or_none
 
 SHOWN = 0.001  # smaller differences by a definition are not reported

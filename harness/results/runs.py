@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,7 +16,6 @@ from harness import metrics
 from harness.errors import ResultsError, reason_of, suggestion
 from harness.files import (
     digest_of,
-    read_regular,
     refuse_below_file,
     replace_folder,
     report_os_error,
@@ -26,6 +24,14 @@ from harness.files import (
 from harness.lazy import pa, pd, pq, psutil
 from harness.results import display
 from harness.results.display import BOUNDS, GROUP, ROW
+from harness.results.history import (
+    RUN_FILE,
+    differences,
+    earlier_runs,
+    name_of,
+    place_of_earlier,
+    record_in,
+)
 from harness.results.record import AGAIN, FailedCell, RunInfo, read_info, to_json
 
 if TYPE_CHECKING:
@@ -33,7 +39,6 @@ if TYPE_CHECKING:
 
 NO_ROOM = 1e-12  # best and random order that differ by no more are the same
 
-RUN_FILE = "run.json"
 USERS_FILE = "users.parquet"
 GROUPS_FILES = ("groups.csv", "gaps.csv")
 TRIALS_FILE = "trials.parquet"
@@ -86,6 +91,14 @@ class Run:
         ``value``, ``seconds``, ``error``; None when nothing was tuned.
     outputs : OutputFiles, optional
         The lists and estimates, where the config asks for them and they are not yet in the folder.
+
+    Attributes
+    ----------
+    earlier : Path or None
+        Where the run is kept that was in the folder when this one was written there; None where
+        there was none, or the same.
+    changed : list of str
+        What differs between the two, as ``other data``.
     """
 
     def __init__(
@@ -97,6 +110,8 @@ class Run:
         outputs: OutputFiles | None = None,
     ) -> None:
         self.info, self.folder, self._outputs = info, folder, outputs
+        self.earlier: Path | None = None
+        self.changed: list[str] = []
         if users is not None:  # else both are read from the folder when they are asked for
             self.users = users
         if trials is not None:
@@ -357,7 +372,10 @@ class Run:
         return str(display.display_table(self.info).frame.to_html(index=False, escape=True))
 
     def write(self, results: Path, advice: str = "") -> Run:
-        """Write the run to ``results/<name>/``, replacing an older one, completely or not at all.
+        """Write the run to ``results/<name>/``, completely or not at all.
+
+        A run that is there is kept as ``results/<name>@<when it started>/``, unless it is the same:
+        its config, data and finished cells are those of this one.
 
         Parameters
         ----------
@@ -399,8 +417,11 @@ class Run:
         kept = "finished cells are kept: fix it and run again, or use --results DIR"
         with report_os_error(results, "cannot write the results", advice or kept):
             check_replaceable(folder, advice)
-            replace_folder(folder, files, own_names)
-        return Run(info, self.users, folder, self.trials)
+            earlier = replace_folder(folder, files, own_names, place_of_earlier)
+        done = Run(info, self.users, folder, self.trials)
+        if earlier is not None:
+            done.earlier, done.changed = earlier, differences(record_in(earlier), record_in(folder))
+        return done
 
 
 def _is_mapping(text: str) -> bool:
@@ -449,7 +470,7 @@ def _stamp(folder: Path) -> tuple[int, int] | None:
 
 
 def _read_run(folder: Path) -> Run:
-    restore_folder(folder, own_names)
+    restore_folder(folder, own_names, place_of_earlier)
     if not (folder / RUN_FILE).is_file():
         known = [each.name for each in find_runs(folder.parent)]
         hint = suggestion(folder.name, known) if known else "run a config first"
@@ -463,11 +484,17 @@ def _read_run(folder: Path) -> Run:
 
 
 def find_runs(results: Path) -> list[Path]:
-    """Return the run folders in a results folder, by name."""
+    """Return the run folders in a results folder, by name, the earlier runs of a name after it."""
     if not results.is_dir():
         return []
-    found = (path for path in results.glob(f"*/{RUN_FILE}") if path.is_file())
-    return sorted(path.parent for path in found if not path.parent.name.startswith("."))
+    records = (path for path in results.glob(f"*/{RUN_FILE}") if path.is_file())
+    folders = [path.parent for path in records if not path.parent.name.startswith(".")]
+    current = sorted({folder.with_name(name_of(folder)) for folder in folders})
+    return [
+        folder
+        for latest in current
+        for folder in (*[latest] * (latest in folders), *earlier_runs(latest))
+    ]
 
 
 def is_run(path: Path, results: Path) -> bool:
@@ -550,26 +577,17 @@ def check_replaceable(folder: Path, advice: str = "") -> None:
         names = {each.name for each in folder.iterdir()}
         if not names or RUN_FILE in names <= WRITTEN | {"plots"}:
             return
-    if "schema_version" not in _description(folder):
+    if "schema_version" not in record_in(folder):
         advice = advice or "give the run another name, or use --results DIR"
         raise ResultsError(f"{folder}: has files, and no run that the harness wrote; {advice}")
 
 
 def own_names(folder: Path) -> set[str]:
     """Return the names of the files in a folder that a run wrote and that are unchanged."""
-    written = _description(folder).get("files", {})
+    written = record_in(folder).get("files", {})
     names = {RUN_FILE, *DERIVED}
     for name, digest in written.items() if isinstance(written, dict) else ():
         with suppress(OSError):
             if digest_of(folder / name) == digest:
                 names.add(name)
     return names
-
-
-def _description(folder: Path) -> dict[str, object]:
-    """Return what a folder's ``run.json`` holds; nothing where it is missing or another format."""
-    try:
-        found = json.loads(read_regular(folder / RUN_FILE))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -274,14 +274,14 @@ def test_bad_input_is_named(call, arguments, message):
     assert "fitting" not in err or "--least" in arguments  # which may take hours
 
 
-def test_a_run_that_replaces_one_of_another_config_says_so(call):
+def test_a_run_that_takes_the_place_of_another_says_so(call):
     Path("twice.yaml").write_text(
         "dataset: ratings.csv\nalgorithms: [ItemMean]\nmetrics: [mae]\nstatistics: null\n"
     )
-    assert "replaced" not in call("run", "-q", "twice.yaml")[2]
-    assert "replaced" not in call("run", "-q", "twice.yaml")[2]
+    assert "kept" not in call("run", "-q", "twice.yaml")[2]
+    assert "kept" not in call("run", "-q", "twice.yaml")[2]
     err = call("run", "-q", "twice.yaml", "--set", "seed=3")[2]
-    assert "runs/twice held a run of another config" in err
+    assert "twice held another run (another config); it is kept as runs/twice@20" in err
 
 
 def test_data_that_changed_since_the_run_are_refused(call):

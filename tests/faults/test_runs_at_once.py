@@ -18,8 +18,9 @@ from harness.results import read_run
 from harness.results.runs import DERIVED, WRITTEN, own_names
 from harness.results.store import CellStore
 
-replace_folder = functools.partial(files.replace_folder, own=own_names)
-restore_folder = functools.partial(files.restore_folder, own=own_names)
+nothing_earlier = {"own": own_names, "earlier": lambda folder, aside: None}
+replace_folder = functools.partial(files.replace_folder, **nothing_earlier)
+restore_folder = functools.partial(files.restore_folder, **nothing_earlier)
 
 SIX = """\
 name: small
