@@ -26,6 +26,7 @@ __all__ = [
     "fold_in",
     "load",
     "load_model",
+    "metric",
     "metrics",
     "ndcg",
     "read_run",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
     from harness.experiment.run import fit_row, run
+    from harness.metrics.functions import metric
     from harness.rankings import ndcg
     from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
@@ -59,6 +61,7 @@ _HOMES = {
     "harness.datasets": ("Ratings", "load"),
     "harness.experiment.describe": ("describe",),
     "harness.experiment.run": ("fit_row", "run"),
+    "harness.metrics.functions": ("metric",),
     "harness.rankings": ("ndcg",),
     "harness.recommendations": ("estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),

@@ -44,7 +44,7 @@ def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict
     tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
     found: dict[str, dict[str, Scores]] = {}
     for metric in wanted:
-        if metric.needs_pairs or metric.needs_items:
+        if not metric.has_bounds:
             continue
         best, averaged = resolve_ties(tied, Value("best"), metric.neutral), random_order(metric)
         random = Scores(np.full(tied.n_users, np.nan), np.nan, tied.n_users)
@@ -78,7 +78,7 @@ def cannot_distinguish(
     'every test item is relevant; set a threshold, as precision(threshold=5)@1'
     >>> cannot_distinguish(metrics.parse("precision(threshold=5)@1"), lists)
     """
-    if metric.needs_pairs or metric.needs_items or isinstance(random_order(metric), str):
+    if not metric.has_bounds or isinstance(random_order(metric), str):
         return None
     limits = limits or bound_scores([metric], rankings)[str(metric)]
     # A mean over orders as great as the greatest value: all orders have that value.

@@ -1,4 +1,4 @@
-"""A name becomes an object when it is used, from this package, another one, or a module of one's own."""
+"""A name becomes an object when used: of this package, another one, or a module of your own."""
 
 import subprocess
 import sys

@@ -315,6 +315,9 @@ class Experiment(Section):
     groups: list[GroupSection] = Field(default=[])
     """For whom each algorithm works: groups of users or items, each with the metrics that are means
     of users' scores. `{users: known}` is added where a split tests users without training."""
+    plugins: OneOrMore[str] | None = None
+    """Python files beside the config, which are imported and run: `mine.py` makes `mine:MyALS` an
+    algorithm and `mine:fairness@10` a metric. Installed plug-ins need no entry here."""
     seed: OneOrMore[State] = Field(default=[0])
     """The run's seed, or several; all random numbers are derived from it by name. Several change
     split, search and model together."""

@@ -20,10 +20,11 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import Event
 from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 
+from harness import plugins
 from harness.algorithms import own, registry
 from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
 from harness.datasets.section import is_ratings_file
-from harness.errors import ConfigError, Fault, reason_of, suggestion
+from harness.errors import ConfigError, Fault, PluginError, reason_of, suggestion
 from harness.files import placed, read_regular
 from harness.sections import (
     PATHS,
@@ -46,6 +47,8 @@ MAX_VALUES = 5_000
 MAX_BITS = 1_024
 """Of a whole number; a larger one is more than any floating-point number."""
 MAX_KEY = 100
+OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+"""A name in a module of one's own."""
 RENAMED = {"floors": "baselines"}
 """Keys of earlier versions, and their new names."""
 
@@ -385,6 +388,8 @@ def _checked(document: Document) -> Experiment:
         found = f"the ratings ({given.removeprefix(GIVEN)}) were given from Python"
         advice = "give them again there as ratings=..., or name a file in their place"
         faults.add(Fault(0, "dataset", f"{found}; {advice}"))
+    if unusable := list(_plugin_faults(document)):  # whose names nothing else would know
+        raise ConfigError(document.source, [*faults, *unusable])
     try:
         experiment = Experiment.model_validate(data)
         faults.update(_repeated_entries(experiment, document))
@@ -433,6 +438,31 @@ def repeated(document: Document, key: str, first: int, second: int, how: str) ->
     return document.fault((key, second), f"{how} {where}; remove one of them")
 
 
+def _plugin_faults(document: Document) -> Iterator[Fault]:
+    """Import the files under `plugins`; let modules beside the config and here be found by name."""
+    folder, files = document.folder or Path(), document.data.get("plugins")
+    if files or _names_a_module(document.data):
+        folders = dict.fromkeys(str(place.resolve()) for place in (folder, Path()))
+        sys.path += [place for place in folders if place not in sys.path]
+    if not isinstance(files, list):
+        files = [files] if isinstance(files, str) else []
+    for position, name in enumerate(files):
+        if isinstance(name, str):
+            try:
+                plugins.add_files([placed(name, folder)])
+            except PluginError as error:
+                yield document.fault(("plugins", position), str(error))
+
+
+def _names_a_module(value: object) -> bool:
+    """Return whether some value is a ``module:name``."""
+    if isinstance(value, dict):
+        return any(map(_names_a_module, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_names_a_module, value))
+    return isinstance(value, str) and bool(OWN.match(value))
+
+
 def _algorithm_faults(document: Document) -> Iterator[Fault]:
     """Check each algorithm that is well formed in itself, whatever else is wrong in the file."""
     given = document.data.get("algorithms")
@@ -440,9 +470,7 @@ def _algorithm_faults(document: Document) -> Iterator[Fault]:
         with suppress(ValidationError):
             algorithm = _ALGORITHM.validate_python(row)
             # A class is searched in the config's folder, then here.
-            folders = {each.resolve(): None for each in (document.folder or Path(), Path())}
-            if ":" in algorithm.name:
-                sys.path += [str(each) for each in folders if str(each) not in sys.path]
+            folders = {place.resolve(): None for place in (document.folder or Path(), Path())}
             faults = registry.check(algorithm)
             if ":" in algorithm.name and (message := own.hidden(algorithm.name, folders)):
                 faults = [(("name",), message)]

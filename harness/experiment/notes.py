@@ -158,7 +158,7 @@ def _notes_on_metrics(
             yield f"{names[table]}{label}: all algorithms of this run score the same"
     yield from notes_on_tests(compared, tables)
     for metric in plan.metrics:
-        if not (metric.needs_pairs or metric.needs_items):
+        if metric.has_bounds:
             reason = evaluation.random_order(metric)
             if isinstance(reason, str):
                 yield f"{metric}: no expected score of a random order is shown: {reason}"

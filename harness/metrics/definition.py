@@ -62,6 +62,9 @@ class Definition:
         For messages only: a label has one spelling.
     fault, fault_of_relevance : callable, optional
         What is wrong with parameters and the rank together, and why a relevance has no gain; or "".
+    has_bounds : bool
+        Whether the best order of a list is that by relevance, and ``ties=average`` the mean over
+        orders, so that a table can show the best and the expected score.
     name : str
         In labels; by default the name of the function.
 
@@ -86,11 +89,15 @@ class Definition:
     synonyms: tuple[str, ...] = ()
     fault: Callable[[Params, int | None], str] | None = None
     fault_of_relevance: Callable[[Params, Floats], str] | None = None
+    has_bounds: bool = True
     name: str = ""
+    api: int = 1
+    """The version of the interface that it is written for, see `harness.plugins`."""
 
     def __post_init__(self) -> None:
+        name = self.name
         update_wrapper(self, self.compute)
-        self.name = self.name or self.compute.__name__
+        self.name = name or self.compute.__name__
 
     @property
     def summary(self) -> str:

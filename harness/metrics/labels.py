@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from harness import plugins
@@ -39,8 +39,7 @@ def definition(name: str) -> Definition:
         raise MetricError(str(error)) from error.__cause__
     if not isinstance(declared, Definition):
         raise MetricError(f"{name!r} is no metric; decorate its function with `harness.metric`")
-    declared.name = name
-    return declared
+    return declared if declared.name == name else replace(declared, name=name)
 
 
 def spelled(name: str) -> str:
@@ -153,6 +152,11 @@ class Metric:
     def needs_genres(self) -> bool:
         """Whether it needs the genres of items too."""
         return self.definition.needs == "genres"
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether its best score and that of a random order are known; for metrics of lists."""
+        return self.definition.has_bounds and not (self.needs_pairs or self.needs_items)
 
     @property
     def neutral(self) -> float:

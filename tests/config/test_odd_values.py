@@ -57,6 +57,7 @@ algorithms:
   - {name: BaselineOnly, params: {bsl_options: {method: als, reg_u: 5}}}
 metrics: [ndcg@5]
 groups: [{users: known}, {items: genre, quantiles: 3}]
+plugins: null
 seed: [0, 1]
 seeds: {split: 1, search: 1, model: 1}
 tuning: {method: random, trials: 2, seconds: 5.0, metric: ndcg@5, validation: {kind: holdout}}
