@@ -50,6 +50,11 @@ class Found(NamedTuple):
 @click.option(
     "--fresh", is_flag=True, help="Compute every cell and trial again, even finished ones."
 )
+@click.option(
+    "--trust-cache",
+    is_flag=True,
+    help="Take finished cells of a class of your own although not all of its code is in their key.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print only the tables.")
 def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **settings: Any) -> int:
     """Run experiments and print their tables.

@@ -80,6 +80,9 @@ class AlgorithmConfig(Section):
     """Name of the row in the table; by default the algorithm's name. Labels must differ."""
     params: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the constructor, `sim_options` and `bsl_options` included."""
+    depends: list[Annotated[str, Field(min_length=1)]] = Field(default=[])
+    """Files that the code of your own class reads: paths, folders or patterns as `data/*.csv`,
+    relative to the config's folder. If one changes, the cells of the row are computed again."""
     as_surprise: bool = False
     """Reproduce Surprise where it truncates fractional ratings (SlopeOne, CoClustering)."""
 

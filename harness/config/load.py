@@ -21,7 +21,7 @@ from ruamel.yaml.events import Event
 from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 
 from harness import plugins
-from harness.algorithms import own, registry
+from harness.algorithms import depends, own, registry
 from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
 from harness.datasets.section import is_ratings_file
 from harness.errors import ConfigError, Fault, PluginError, reason_of, suggestion
@@ -474,6 +474,7 @@ def _algorithm_faults(document: Document) -> Iterator[Fault]:
             faults = registry.check(algorithm)
             if ":" in algorithm.name and (message := own.hidden(algorithm.name, folders)):
                 faults = [(("name",), message)]
+            faults += depends.faults(algorithm.depends, document.folder)
             for key, message in faults:
                 inside = key if isinstance(row, dict) else ()
                 yield document.fault(("algorithms", position, *inside), message)

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 import harness
 from harness import datasets, grouping, metrics, seeds, splits
-from harness.algorithms import registry
-from harness.algorithms.own import code_digest
+from harness.algorithms import depends, registry
+from harness.algorithms.identity import Identity, code_identity
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Candidates, Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import Document, listed, load, repeated
 from harness.datasets import Ratings
-from harness.errors import ConfigError, DataError, MetricError, SplitError
+from harness.errors import AlgorithmError, ConfigError, DataError, MetricError, SplitError
 from harness.files import placed
 from harness.lazy import pd
 from harness.metrics import Metric
@@ -68,6 +68,11 @@ class Plan:
     """Filtered data and the reports of filters."""
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
     _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
+    _identities: dict[str, Identity] = field(default_factory=dict)
+    _depends: dict[int, dict[str, str]] = field(default_factory=dict)
+    """Hashes of the files of `depends`, by the algorithm's position, as the run was planned."""
+    _base: str | None = None
+    """Where these files are, in another process."""
     _trainset: tuple[str, ColumnTrainset] | None = None
     _selected: tuple[tuple[str, int, int, int], Candidates] | None = None
 
@@ -211,7 +216,50 @@ class Plan:
             read={i: (ratings, []) for i, ratings in enumerate(bare)},
             _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
             _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
+            _depends={n: self.depends(n) for n in range(len(self.experiment.algorithms))},
+            _base=str((self.document.folder or Path()).resolve()),
         )
+
+    def depends(self, algorithm: int) -> dict[str, str]:
+        """Return a hash of each entry of `depends` of the config's algorithm of this number.
+
+        In another process it is that of the files there; on a machine without them, as planned.
+        """
+        planned = self._depends.get(algorithm)
+        base = self.document.folder if self._base is None else Path(self._base)
+        digests: dict[str, str] = {}
+        for pattern in self.experiment.algorithms[algorithm].depends:
+            try:
+                digests[pattern] = depends.digest(pattern, base)
+            except AlgorithmError:
+                if planned is None:
+                    raise
+                digests[pattern] = planned[pattern]
+        return digests
+
+    def code(self, name: str) -> Identity | None:
+        """Return the identity of the code of a class of your own, by its import path."""
+        if ":" not in name or "/" in name:
+            return None
+        if name not in self._identities:
+            self._identities[name] = code_identity(registry.find(name))
+        return self._identities[name]
+
+    def is_followed(self, cell: Cell) -> bool:
+        """Return whether the key of a cell covers all code that decides its numbers."""
+        code = self.code(self.experiment.algorithms[cell.algorithm].name)
+        return code is None or not code.unfollowed
+
+    def unfollowed(self) -> Iterator[str]:
+        """Yield a note for each class of your own whose code cannot be followed in full."""
+        for name in dict.fromkeys(algorithm.name for algorithm in self.experiment.algorithms):
+            code = self.code(name)
+            if code is not None and code.unfollowed:
+                yield (
+                    f"{name}: not all of its code is in the keys of its cells: "
+                    f"{'; '.join(code.unfollowed)}; so they are computed again in every run, "
+                    "unless --trust-cache (trust_cache=True) takes finished ones"
+                )
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -256,6 +304,8 @@ class Plan:
             "harness": harness.__version__,
             "surprise": registry.package_version("scikit-surprise"),
         }
+        if code := self.code(chosen.name):
+            versions |= code.packages
         sample = experiment.draws[cell.seed].split, cell.fold
         decisive = {
             "numbers": NUMBERS_VERSION,
@@ -264,7 +314,7 @@ class Plan:
             "split": self.split(cell).fingerprint,
             "candidates": section.model_dump(exclude_none=True),
             "sample": sample if isinstance(section, Sampled) else None,
-            "algorithm": _identity(chosen.name),
+            "algorithm": self._identity(chosen.name),
             "params": cell.params,
             "global_seed": self.global_seed(cell),
             "as_surprise": chosen.as_surprise,
@@ -274,6 +324,8 @@ class Plan:
         }
         if experiment.fallback != "default":
             decisive["fallback"] = experiment.fallback
+        if chosen.depends:
+            decisive["depends"] = self.depends(cell.algorithm)
         if cell.inner:  # of a trial, only the metric that decides is kept
             return decisive | {"judged": experiment.tuning.metric}
         kept = {"items": self.names_items, "outputs": experiment.outputs.wanted}
@@ -327,10 +379,19 @@ class Plan:
 
     @cached_property
     def _described(self) -> list[dict[str, Any]]:
-        return [
-            each.model_dump(mode="json", exclude={"label"}) | {"name": _identity(each.name)}
-            for each in self.experiment.algorithms
-        ]
+        described = []
+        for number, algorithm in enumerate(self.experiment.algorithms):
+            row = algorithm.model_dump(mode="json", exclude={"label", "depends"})
+            row |= {"name": self._identity(algorithm.name)}
+            described.append(row | ({"depends": self.depends(number)} if algorithm.depends else {}))
+        return described
+
+    def _identity(self, name: str) -> str:
+        """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
+        if "/" in name:
+            return str(registry.libraries().identity(name))
+        code = self.code(name)
+        return f"{name} {code.digest}" if code else registry.canonical(name)
 
     def name(self, cell: Cell) -> CellName:
         """Return the names and identities of a cell; neither label nor run's seed decide its row.
@@ -450,12 +511,3 @@ class Plan:
                 metrics.check_relevance(metric, relevance)
         except MetricError as error:
             raise MetricError(f"{name}, rated from {low:.16g} to {high:.16g}: {error}") from None
-
-
-def _identity(name: str) -> str:
-    """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
-    if "/" in name:
-        return str(registry.libraries().identity(name))
-    if ":" not in name:
-        return registry.canonical(name)
-    return f"{name} {code_digest(registry.find(name))}"

@@ -120,11 +120,21 @@ class Task(NamedTuple):
 class Pool:
     """Computes and stores the cells of a run: here, in child processes or on a cluster.
 
-    `fresh` computes cells again that are stored.
+    `fresh` computes cells again that are stored, all or, unless `trust_cache`, those whose key does
+    not cover all of their code.
     """
 
-    def __init__(self, plan: Plan, workers: int, watch: Watch, *, fresh: bool = False) -> None:
-        self.plan, self.workers, self.watch, self.fresh = plan, workers, watch, fresh
+    def __init__(
+        self,
+        plan: Plan,
+        workers: int,
+        watch: Watch,
+        *,
+        fresh: bool = False,
+        trust_cache: bool = False,
+    ) -> None:
+        self.plan, self.workers, self.watch = plan, workers, watch
+        self.fresh, self.trust_cache = fresh, trust_cache
         self.store = CellStore.default()
         self.computed: set[str] = set()
         """Keys of the cells of this run that were not there before."""
@@ -146,7 +156,7 @@ class Pool:
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return the cells that have to be computed, the first of those with one key."""
         first = {cell.key: cell for cell in reversed([*cells])}
-        return [cell for cell in cells if first[cell.key] is cell and not self._is_there(cell.key)]
+        return [cell for cell in cells if first[cell.key] is cell and not self._is_there(cell)]
 
     def compute(self, cells: Sequence[Cell], *, trials: bool = False) -> dict[str, Outcome]:
         """Compute and store the cells that are missing; return those that failed, by key.
@@ -189,11 +199,16 @@ class Pool:
         record = self._records.get(key)
         return record if record is not None else self.store.get(key)
 
-    def _is_there(self, key: str) -> bool:
+    def _may_take(self, cell: Cell) -> bool:
+        """Return whether the result of an earlier run stands for a cell."""
+        return not self.fresh and (self.trust_cache or self.plan.is_followed(cell))
+
+    def _is_there(self, cell: Cell) -> bool:
         """Return whether a cell is completed; a broken file is removed and reported."""
+        key = cell.key
         if key in self._records or key in self.computed:
             return True
-        if self.fresh:
+        if not self._may_take(cell):
             return False
         try:
             record = self.store.get(key)
@@ -239,7 +254,7 @@ class Pool:
         """Compute and store a cell unless it is stored; None if another run is still at it."""
         with suppress(TimeoutError), self.store.lock(cell.key, patience):
             with suppress(ResultsError):  # a broken one is computed again
-                if not self.fresh and (record := self.store.get(cell.key)) is not None:
+                if self._may_take(cell) and (record := self.store.get(cell.key)) is not None:
                     return Outcome(record=record, found=True)
             outcome = compute()
             try:

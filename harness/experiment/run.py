@@ -37,6 +37,7 @@ def run(
     overrides: Iterable[str] = (),
     workers: int | None = None,
     fresh: bool = False,
+    trust_cache: bool = False,
     watch: Watch = lambda event: None,
 ) -> Run:
     """Carry out an experiment.
@@ -56,6 +57,9 @@ def run(
     fresh : bool
         Compute every cell and every trial again, finished or not; the old one stays until
         the new one is complete.
+    trust_cache : bool
+        Take finished cells also where their key does not cover all code of a class of your own, as
+        of a compiled extension; otherwise these are computed again, and a note says why.
     watch : callable
         Receives events, see `harness.experiment.pool`.
 
@@ -106,7 +110,7 @@ def run(
     plan.check_groups()
     cells, searches, failures = list(plan.cells), dict[int, Search](), dict[str, str]()
     workers = workers or plan.experiment.execution.workers
-    with Pool(plan, workers, watch, fresh=fresh) as pool:
+    with Pool(plan, workers, watch, fresh=fresh, trust_cache=trust_cache) as pool:
         if plan.is_tuned:
             cells, searches, failures = tune(plan, pool)
         todo = [cell for cell in cells if cell.key not in failures]
@@ -170,7 +174,7 @@ def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
         "datasets": datasets,
         "splits": plan.made(),
         "descriptions": descriptions,
-        "notes": shown([*notes(plan, evaluation, statistics), *not_compared]),
+        "notes": shown([*notes(plan, evaluation, statistics), *not_compared, *plan.unfollowed()]),
         "cells": evaluation.cells,
         "rows": evaluation.rows,
         "bounds": evaluation.bounds,

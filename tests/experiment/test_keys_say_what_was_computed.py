@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.algorithms.own import code_digest
+from harness.algorithms.identity import code_identity
 from harness.errors import HarnessError
 from harness.experiment.cell import compute
 from harness.experiment.plan import Plan
@@ -89,7 +89,7 @@ def test_loaded_code_tells_versions_apart_where_there_is_no_file(one, other, mon
         module = type(sys)("made")
         monkeypatch.setitem(sys.modules, "made", module)
         exec(f"class A: pass\n{source}", vars(module))
-        return code_digest(module.A)
+        return code_identity(module.A).digest
 
     assert digest(one) == digest(f"# moved down, with a comment\n\n{one}")
     assert digest(one) == digest(f"{one}\n__warningregistry__ = {{}}")  # as a warning leaves it
@@ -98,11 +98,11 @@ def test_loaded_code_tells_versions_apart_where_there_is_no_file(one, other, mon
 
 def test_a_change_of_data_in_the_file_is_another_key_in_the_next_process(own):
     def digest(seed="1"):
-        command = "import ownalgorithm as own; from harness.algorithms.own import code_digest as d;"
+        command = "import ownalgorithm as own; from harness.algorithms.identity import *;"
         where = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(own.parent)}
         options = {"env": where, "cwd": own.parent, "text": True, "timeout": 60}
         return subprocess.check_output(
-            [sys.executable, "-c", f"{command} print(d(own.Own))"], **options
+            [sys.executable, "-c", f"{command} print(code_identity(own.Own))"], **options
         )
 
     before = digest()
