@@ -14,6 +14,7 @@ TYPE_CHECKING = False  # as type checkers know it; to import `typing` takes long
 __version__ = "0.2.0"
 
 __all__ = [
+    "Note",
     "Ratings",
     "Run",
     "across",
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from harness.experiment.describe import describe
     from harness.experiment.run import fit_row, run
     from harness.metrics.functions import metric
+    from harness.notes import Note
     from harness.rankings import ndcg
     from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
@@ -62,6 +64,7 @@ _HOMES = {
     "harness.experiment.describe": ("describe",),
     "harness.experiment.run": ("fit_row", "run"),
     "harness.metrics.functions": ("metric",),
+    "harness.notes": ("Note",),
     "harness.rankings": ("ndcg",),
     "harness.recommendations": ("estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),

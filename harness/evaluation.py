@@ -12,6 +12,7 @@ from harness import metrics
 from harness.errors import MetricError
 from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value, number
 from harness.metrics.ties import resolve_ties
+from harness.notes import Note
 
 NO_DIFFERENCE = 1e-9
 """Scores of a user that differ by less are equal except for rounding."""
@@ -70,12 +71,12 @@ def random_order(metric: Metric) -> Metric | str:
 
 def cannot_distinguish(
     metric: Metric, rankings: Rankings, limits: Mapping[str, Scores] | None = None
-) -> str | None:
+) -> Note | None:
     """Return why every order of these lists scores the same; None if orders differ or may do so.
 
     >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
-    >>> cannot_distinguish(metrics.parse("precision@1"), lists)
-    'every test item is relevant; set a threshold, as precision(threshold=5)@1'
+    >>> print(cannot_distinguish(metrics.parse("precision@1"), lists))
+    every test item is relevant; set a threshold, as precision(threshold=5)@1
     >>> cannot_distinguish(metrics.parse("precision(threshold=5)@1"), lists)
     """
     if not metric.has_bounds or isinstance(random_order(metric), str):
@@ -86,9 +87,9 @@ def cannot_distinguish(
         return None
     longest = int(rankings.n_ranked.max(initial=0))
     if longest <= 1:
-        return "no list has more than one item; use `candidates: catalogue` or `sampled`"
+        return Note("lists-of-one")
     if metric.name in ("idcg", "user_coverage"):
-        return "it depends on the lists alone, not on their order"
+        return Note("lists-alone")
     judged_only = len(rankings.relevance) == int(rankings.n_ranked.sum())
     gain = metric.params.get("gain")
     binary = "threshold" in metric.params if gain is None else gain.word == "binary"
@@ -99,18 +100,15 @@ def cannot_distinguish(
             least = number(float(grades[grades > grades.mean()].min(initial=grades.max())))
             name, value = ("threshold", least) if gain is None else ("gain", f"binary({least})")
             wanted = metric.having(**{name: value})
-            return f"every test item is relevant; set a threshold, as {wanted}"
+            return Note("all-relevant", {"metric": str(wanted)})
         if grades.max() < metric.neutral:
-            return "no test item is relevant; lower the threshold"
+            return Note("none-relevant")
     shorter = metric.k is not None and longest <= metric.k
     if shorter and not cannot_distinguish(replace(metric, k=1), rankings):
-        return (
-            f"no list is longer than {metric.k}; use a smaller k, or `candidates: catalogue` "
-            "or `sampled`"
-        )
+        return Note("lists-within-k", {"k": metric.k})
     if judged_only:
-        return "all items of a list are equally relevant; use `candidates: catalogue` or `sampled`"
-    return "every order of these lists scores the same"
+        return Note("equally-relevant")
+    return Note("orders-equal")
 
 
 def tied_shares(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, float]:

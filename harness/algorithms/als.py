@@ -24,6 +24,7 @@ from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, RawIds
 from harness.errors import AlgorithmError
 from harness.kernels import n_threads
 from harness.lazy import pa, pd, scipy
+from harness.notes import Note
 from harness.sections import Range, log_range
 from harness.splits.filters import k_core
 
@@ -49,7 +50,7 @@ class AlternatingLeastSquares(Preferring):
 
     def __post_init__(self) -> None:
         surprise.AlgoBase.__init__(self)
-        self.fit_notes: list[str] = []
+        self.fit_notes: list[Note] = []
 
     @abstractmethod
     def factorise(
@@ -108,11 +109,8 @@ class AlternatingLeastSquares(Preferring):
         if len(rows) < len(users):
             of_users = 1 - len(np.unique(users[rows])) / columns.n_users
             of_items = 1 - len(np.unique(items[rows])) / columns.n_items
-            self.fit_notes = [
-                f"trained without noise: {1 - len(rows) / len(users):.0%} of the ratings, with all "
-                f"of {of_users:.0%} of the users and {of_items:.0%} of the items, left out of "
-                "training, but not of the test"
-            ]
+            shares = {"ratings": 1 - len(rows) / len(users), "users": of_users, "items": of_items}
+            self.fit_notes = [Note("noise-left-out", shares)]
         return users[rows], items[rows], ratings[rows]
 
 
@@ -233,7 +231,7 @@ class SparkALSEntry(LeastSquares):
     summary = "alternating least squares of Spark's MLlib, for ratings or counts"
     citation = "zhou2008large"
     package, extra = "pyspark", "spark"
-    note = "peak MB is that of Python; Spark runs beside it, in Java"
+    note = "memory-of-python"
 
     @classmethod
     def missing(cls) -> str:

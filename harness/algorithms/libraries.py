@@ -31,6 +31,7 @@ from harness.errors import AlgorithmError, suggestion
 from harness.files import hold
 from harness.kernels import n_threads
 from harness.lazy import pa, pq
+from harness.notes import Note, as_note
 from harness.sections import Section, folded
 
 RUNNERS = files("harness.algorithms").joinpath("runners")
@@ -187,7 +188,7 @@ class LibraryModel(Preferring):
         self.name, self.python, self.random_state = name, python, random_state
         self.params = params
         self.is_preference = not declared.ratings
-        self.fit_notes: list[str] = []
+        self.fit_notes: list[Note] = []
 
     def fit(self, trainset: surprise.Trainset) -> LibraryModel:
         """Train in the library's own process, whose seconds are `seconds_elsewhere`."""
@@ -198,10 +199,11 @@ class LibraryModel(Preferring):
         self.seconds_elsewhere = result["fit_seconds"], result["score_seconds"]
         missing = np.isnan(self.scores)
         self.lowest = float(np.nanmin(self.scores)) if not missing.all() else 0.0
-        process = "in a process of its own, which peak MB leaves out"
-        lacking = f"no score for {missing.mean():.1%} of all pairs of users and items"
-        self.fit_notes = [f"{self._known.title} {result['version']}, {process}"]
-        self.fit_notes += [lacking] * bool(missing.any()) + result["notes"]
+        about = {"library": self._known.title, "version": result["version"]}
+        self.fit_notes = [Note("library", about)]
+        if missing.any():
+            self.fit_notes.append(Note("library-unscored", {"share": missing.mean()}))
+        self.fit_notes += map(as_note, result["notes"])
         return self
 
     def _run(self, folder: Path, columns: ColumnTrainset) -> tuple[dict[str, Any], Any]:

@@ -98,7 +98,7 @@ class Algorithm(ABC):
     citation: ClassVar[str] = ""  # a key of ``sources.bib``
     package: ClassVar[str] = ""  # what has to be installed for an algorithm of another library
     extra: ClassVar[str] = ""  # the extra of this package that brings it
-    note: ClassVar[str] = ""  # what every run with this algorithm notes
+    note: ClassVar[str] = ""  # the code of what every run with this algorithm notes
     not_ratings: ClassVar[str] = ""  # what estimates are if they are not estimates of ratings
     style: ClassVar[tuple[str, str, str, bool] | None] = None
     """Hue, marker, line and whether the marker is filled; where there is none, by its label."""

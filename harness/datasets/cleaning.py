@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from harness.datasets.conversion import NO_TIME, SHOWN, Coded, Flaw, Mask, Rows, Table, shown
 from harness.datasets.section import DatasetSection, Policies
 from harness.errors import DataError, counted
+from harness.notes import Note
 from harness.sections import validated
 
 _ADVICE = {
@@ -48,23 +49,23 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
     duplicates, out_of_scale = section.duplicates, section.out_of_scale
     if not len(table):
         raise DataError(f"{table.at(-1)}: no ratings; give data that have some")
-    notes: list[str] = []
+    notes: list[Note] = []
     flaws = [*table.flaws, *_missing(table)]
     usable = _without(flaws, len(table))
-    for key, what in {"unreadable": "that cannot be read", "missing": "without a value"}.items():
+    for key in ("unreadable", "missing"):
         n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
         if n_lost and policies[key] == "drop":
-            notes.append(f"{counted(n_lost, 'row')} {what} dropped")
+            notes.append(Note(f"{key}-dropped", {"n": n_lost}))
     ratings = table.numbers["rating"]
     given = ratings[usable]
     if scale is None and len(given):
         low, high = float(given.min()), float(given.max())
-        found = "the lowest and highest rating found"
+        code, rating = "scale-found", high
         if low == high:  # of no width, it would make all clipped estimates equal
-            found = f"as every rating found is {high:.16g}"
+            code = "scale-of-one-rating"
             low, high = (min(0.0, low), max(0.0, high)) if high else (0.0, 1.0)
         scale = low, high
-        notes.append(f"scale {low:.16g} to {high:.16g}, {found}")
+        notes.append(Note(code, {"low": low, "high": high, "rating": rating}))
         if out_of_scale != "keep":
             flaws += _extreme(ratings, scale, usable)
     elif scale is not None and len(given):
@@ -78,10 +79,10 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
                 lambda row: f"the rating {ratings[row]:.16g} {beyond}",
             )
         )  # fmt: skip
-        done = {"drop": "dropped", "clip": "clipped", "keep": "kept as they are"}
+        done = {"drop": "dropped", "clip": "clipped", "keep": "kept"}
         if n_outside and out_of_scale in done:
-            found = counted(n_outside, "rating")
-            notes.append(f"{found} outside {low:.16g} to {high:.16g} {done[out_of_scale]}")
+            values = {"n": n_outside, "low": low, "high": high}
+            notes.append(Note(f"outside-scale-{done[out_of_scale]}", values))
         if out_of_scale == "drop":
             usable &= ~outside
         if out_of_scale == "clip":
@@ -91,14 +92,12 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
     refused = [each for each in flaws if policies.get(each.policy, "error") == "error"]
     _refuse(refused, table, _ADVICE)
     if scale is None or not usable.any():
-        left = f"no ratings are left ({'; '.join(notes)}); check the policies"
+        left = f"no ratings are left ({'; '.join(map(str, notes))}); check the policies"
         raise DataError(f"{table.at(-1)}: {left}")
     if len(repeated.rows):
         n_pairs = len(np.unique(_pairs(table, repeated.rows)))
-        notes.append(
-            f"{counted(n_pairs, 'duplicate pair')}: the {duplicates} kept, "
-            f"{counted(len(repeated.rows), 'row')} dropped"
-        )
+        merged = {"n_pairs": n_pairs, "policy": duplicates, "n_rows": len(repeated.rows)}
+        notes.append(Note("duplicates-merged", merged))
         table, usable = merge_pairs(table, duplicates, usable)
     if not usable.all():
         table = table.take(usable)

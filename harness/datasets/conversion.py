@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from harness.datasets.layout import Kind, is_number
 from harness.errors import DataError
+from harness.notes import Note
 
 SHOWN = 20
 """Faults that are shown one by one; the others are counted."""
@@ -80,7 +81,7 @@ class Table:
     numbers: dict[str, NDArray[np.float64]]
     times: dict[str, NDArray[np.int64]]
     at: Callable[[int], str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     flaws: tuple[Flaw, ...] = ()
 
     def __len__(self) -> int:
@@ -104,7 +105,7 @@ def convert(
     at: Callable[[int], str] | None = None,
     *,
     decimal: str = "",
-    notes: Iterable[str] = (),
+    notes: Iterable[Note] = (),
     flaws: Iterable[Flaw] = (),
 ) -> Table:
     """Return columns of text or typed values (Arrow, arrays, Series, lists) as a table."""
@@ -142,7 +143,7 @@ def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
 class _Conversion:
     """Converts columns, and collects notes and the rows that cannot be read."""
 
-    def __init__(self, decimal: str, notes: list[str], flaws: list[Flaw]) -> None:
+    def __init__(self, decimal: str, notes: list[Note], flaws: list[Flaw]) -> None:
         self.decimal, self.notes, self.flaws = decimal, notes, flaws
 
     def _mark(self, wrong: Mask, describe: Callable[[int], str]) -> None:
@@ -183,9 +184,7 @@ class _Conversion:
         merged = texts.dictionary_encode()
         names = merged.dictionary.to_numpy(zero_copy_only=False)
         if n_merged := len(texts) - len(names):
-            self.notes.append(
-                f"{role} ids that differ only in surrounding blanks were merged: {n_merged}"
-            )
+            self.notes.append(Note("blanks-merged", {"role": role, "n": n_merged}))
         positions = merged.indices.to_numpy()
         positions = np.append(np.where(names[positions] == "", -1, positions), -1).astype(np.int32)
         return Coded(positions[codes], names)
@@ -261,9 +260,7 @@ class _Conversion:
         sizes = np.where(known, np.abs(values.astype(np.float64)), np.inf)
         for least, per_second, unit in _UNITS:
             if sizes.min() >= least:
-                self.notes.append(
-                    f"{role}s read as {unit}, because of their size; stored as seconds"
-                )
+                self.notes.append(Note("time-unit", {"role": role, "unit": unit}))
                 return np.where(known, values // per_second, NO_TIME)
         self._mark(
             known & (sizes >= _LAST_SECOND),

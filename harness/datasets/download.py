@@ -27,6 +27,7 @@ from urllib.parse import urljoin, urlsplit
 from harness.datasets.section import DataSet, WheelMember, is_archive
 from harness.errors import DataError, DownloadError
 from harness.files import write_whole
+from harness.notes import Note
 
 if TYPE_CHECKING:
     import requests
@@ -138,16 +139,16 @@ def _check_hash(
         )
 
 
-def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Path | None, list[str]]:
+def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Path | None, list[Note]]:
     """Return the first good copy on this machine, and what was skipped."""
-    skipped: list[str] = []
+    skipped: list[Note] = []
     for place in what.local_places(downloads, base):
         if not place.is_file():
             continue
         try:
             return inspect(place, what), skipped
         except DataError as error:
-            skipped.append(f"skipped {error}")
+            skipped.append(Note("copy-skipped", {"reason": str(error)}))
     return None, skipped
 
 

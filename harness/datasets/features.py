@@ -17,6 +17,7 @@ from harness.datasets.layout import Kind, Layout, Roles, TextFormat, find_column
 from harness.datasets.reading import parquet_columns, read_file, read_sample, read_text
 from harness.datasets.section import FeatureFile, FeaturesSection, ItemsSection, find_file
 from harness.errors import DataError, counted
+from harness.notes import Note
 from harness.sections import validated
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def flags_of(column: pd.Series[str]) -> pd.DataFrame:
 
 
 def _with(
-    ratings: Ratings, role: str, frame: pd.DataFrame, genres: str | None, notes: list[str]
+    ratings: Ratings, role: str, frame: pd.DataFrame, genres: str | None, notes: list[Note]
 ) -> Ratings:
     """Return ratings with a frame, whose genres are also called so, missing where there is none."""
     if role == "user":
@@ -173,7 +174,7 @@ def _kinds(names: Sequence[str], chosen: str) -> dict[str, Kind]:
     return {name: "id" if name == chosen else "text" for name in names}
 
 
-def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, list[str]]:
+def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, list[Note]]:
     """Return a row for each id of the ratings, in the order of their codes, and what was left."""
     (codes, names), *_ = table.ids.values()
     where = table.at(-1)
@@ -207,7 +208,8 @@ def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, l
         )
     notes = list(table.notes)
     if n_absent := len(rated) - int(known.sum()):
-        notes.append(f"{n_absent:,} of {len(rated):,} {role}s have no row in {where}")
+        values = {"n": n_absent, "n_all": len(rated), "role": role, "file": where}
+        notes.append(Note("features-missing", values))
     if n_unknown := int((~known).sum()):
-        notes.append(f"{counted(n_unknown, 'row')} of {where} for {role}s without ratings ignored")
+        notes.append(Note("features-ignored", {"n": n_unknown, "file": where, "role": role}))
     return found.reindex(pd.Index(rated, dtype=object, name=role)), notes

@@ -39,8 +39,9 @@ from harness.datasets.section import (
     find_file,
     is_archive,
 )
-from harness.errors import DataError, counted, reason_of
+from harness.errors import DataError, reason_of
 from harness.files import hold, placed
+from harness.notes import Note
 
 ROLES = tuple(RATINGS.kinds)
 LOCK_PATIENCE = 3600.0
@@ -93,7 +94,7 @@ def load_named(
         path = Path(__file__).parent / "bundled/ratings.parquet"
         table = read_file(path, TextFormat(), what.name)
         return Ratings.from_table(table, what.name, what, **policies)
-    notes: list[str] = []
+    notes: list[Note] = []
     with ExitStack() as held:
         if section.path is not None:
             path = inspect(placed(section.path, base), what)
@@ -147,7 +148,7 @@ def _copy(
     downloads: Path,
     base: Path | None,
     progress: Progress | None,
-    notes: list[str],
+    notes: list[Note],
     held: ExitStack,
 ) -> Path:
     """Return a copy of a data set, which one process at a time may fetch."""
@@ -171,7 +172,7 @@ def _copy(
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            notes.append(f"download not kept for the next run: {error}")
+            notes.append(Note("download-not-kept", {"reason": str(error)}))
             folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
         return fetch(what, folder, progress)
 
@@ -189,7 +190,10 @@ def read_plays(stream: io.BufferedReader, where: str) -> Table:
     for row in flaws[""].rows[:1].tolist():
         raise DataError(f"{table.at(row)}: {flaws[''].describe(row)}")
     ragged = flaws["unreadable"].rows
-    notes = [f"{counted(len(ragged), 'line')} without four fields left out"] * bool(len(ragged))
+    notes = []
+    if len(ragged):
+        values = {"n": len(ragged), "fault": "without four fields"}
+        notes.append(Note("lines-left-out", values))
     sound = np.ones(len(table), dtype=bool)
     sound[ragged] = False
     for role, (pattern, what) in _SOUND_PLAYS.items():
@@ -198,7 +202,7 @@ def read_plays(stream: io.BufferedReader, where: str) -> Table:
         odd = sound & ~np.append(passed, False)[codes]
         sound &= ~odd
         if odd.any():
-            notes.append(f"{counted(int(odd.sum()), 'line')} {what} left out")
+            notes.append(Note("lines-left-out", {"n": odd.sum(), "fault": what}))
     table = table.take(sound)
     codes, texts = table.ids.pop("plays")
     counts = np.array([float(text) if text.isdecimal() else 0 for text in texts])
@@ -222,16 +226,16 @@ def read_plays_as_pandas(stream: io.BufferedReader, where: str) -> Table:
         raise DataError(f"{where}: not read as pandas does ({reason}); leave out like") from None
     frame.columns = pd.Index(["user", "item", "plays"])
     kept = frame.dropna()
-    notes = [f"read as pandas.read_table does by default, which makes {len(frame):,} rows of it"]
+    notes = [Note("read-as-pandas", {"n": len(frame)})]
     if len(kept) < len(frame):
-        notes.append(f"{counted(len(frame) - len(kept), 'row')} with a missing value left out")
+        notes.append(Note("rows-left-out", {"n": len(frame) - len(kept)}))
     ids = {role: kept[role] for role in ("user", "item")}
     table = convert(ids, {"user": "id", "item": "id"}, where)
     return _added_up(table.ids, kept["plays"].to_numpy(), where, notes)
 
 
 def _added_up(
-    ids: dict[str, Coded], plays: NDArray[np.float64], where: str, notes: list[str]
+    ids: dict[str, Coded], plays: NDArray[np.float64], where: str, notes: list[Note]
 ) -> Table:
     """Return each pair once, at the place of its first row, with the sum of its plays."""
     if not len(plays):
@@ -241,7 +245,7 @@ def _added_up(
     n_added = int((~kept).sum())
     if n_added:
         table = table.take(kept)
-        notes.append(f"{counted(n_added, 'row')} added to another of the same user and artist")
+        notes.append(Note("plays-added", {"n": n_added}))
     return replace(table, notes=tuple(notes))
 
 

@@ -23,6 +23,7 @@ from harness.datasets.section import (
 )
 from harness.errors import DataError, counted, suggestion
 from harness.lazy import pd
+from harness.notes import Note
 from harness.sections import validated
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Ratings:
         Name of the data in tables.
     licence, citation : str or None
         What the source asks of those who use it.
-    notes : tuple of str
+    notes : tuple of Note
         What was done to the rows, as ``12 duplicate pairs: the last kept, 13 rows dropped``.
     user_features, item_features : DataFrame or None
         What else is known: columns of text, with a row for each code, NaN where nothing is known,
@@ -82,7 +83,7 @@ class Ratings:
     name: str = "ratings"
     licence: str | None = None
     citation: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     user_features: pd.DataFrame | None = None
     item_features: pd.DataFrame | None = None
 
@@ -239,8 +240,9 @@ class Ratings:
 
         Examples
         --------
-        >>> Ratings.from_columns([1, 1], ["x", "x"], [2, 4], scale=(1, 5), duplicates="mean").notes
-        ('1 duplicate pair: the mean kept, 1 row dropped',)
+        >>> made = Ratings.from_columns([1, 1], ["x", "x"], [2, 4], scale=(1, 5), duplicates="mean")
+        >>> str(made.notes[0])
+        '1 duplicate pair: the mean kept, 1 row dropped'
         """
         columns = {"user": users, "item": items, "rating": ratings}
         if timestamps is not None:

@@ -41,6 +41,7 @@ from harness.datasets.layout import (
 )
 from harness.errors import DataError, counted, reason_of
 from harness.files import report_os_error
+from harness.notes import Note
 
 BLOCK = 1 << 22
 MOST_FAULTS = 10_000
@@ -330,10 +331,7 @@ class _Rows:
         ]
         notes = []
         if self.tall:
-            rows = "1 row takes" if len(self.tall) == 1 else f"{len(self.tall):,} rows take"
-            notes.append(
-                f"{rows} several lines, within quotation marks; the first is line {self.tall[0]}"
-            )
+            notes.append(Note("several-lines", {"n": len(self.tall), "line": self.tall[0]}))
         columns = {role: pa.chunked_array(chunks) for role, chunks in self.chunks.items()}
         return convert(columns, self.kinds, where, at, decimal=decimal, notes=notes, flaws=flaws)
 

@@ -29,6 +29,7 @@ from harness.experiment.plan import Cell, Plan
 from harness.kernels import n_threads, rows_of_owners
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
+from harness.notes import Note, as_note
 from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
 from harness.results.environment import Machine
 from harness.results.record import CellFacts, Conditions
@@ -181,7 +182,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         n_impossible=n_impossible,
         n_test=len(selected.items),
         n_unknown_users=int((trainset.inner_users[selected.users[selected.kept]] < 0).sum()),
-        notes=[f"{chosen.title}: {note}" for note in notes],
+        notes=[as_note(note).at(chosen.title) for note in notes],
     )
     record = CellRecord(facts, selected.users, selected.kept, lists, pairs, inputs)
     if not cell.inner:
@@ -209,18 +210,15 @@ def _reason(error: BaseException, own: str | None) -> str:
     return shown if len(shown) <= LONGEST_REASON else f"{shown[:LONGEST_REASON]} …"
 
 
-def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[str]:
+def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[Note]:
     """Yield notes on how an algorithm was fitted."""
     values = trainset.by_user.ratings
     if not registry.entry(chosen.name).truncates or (values == values.astype(int)).all():
         return
     if chosen.as_surprise or fit_path == "surprise":
-        yield "fractional ratings are cut to whole numbers, as Surprise does"
+        yield Note("ratings-cut")
     else:
-        yield (
-            "computed with the true ratings, where Surprise cuts fractional ones to whole numbers; "
-            "`as_surprise: true` reproduces that"
-        )
+        yield Note("ratings-not-cut")
 
 
 def refuse_what_cannot_fit(name: str, params: dict[str, object], trainset: ColumnTrainset) -> None:

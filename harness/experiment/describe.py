@@ -18,6 +18,7 @@ from harness.config.load import RUN_FILE
 from harness.datasets import Ratings
 from harness.errors import DataError, counted
 from harness.experiment.plan import Plan
+from harness.notes import Note
 from harness.results.description import (
     MOST_VALUES,
     QUANTILES,
@@ -96,7 +97,7 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
         if not named:
             raise error from None
     found = datasets.load(section)
-    note = f"read with {', '.join(named)}, which a config has to name"
+    note = Note("layout-found", {"settings": named})
     return replace(found, notes=(*found.notes, note))
 
 
@@ -143,7 +144,7 @@ def _of_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
         distinct_per_user=float(np.median(distinct)),
         constant_users=float((distinct == 1)[several].mean()) if several.any() else 0.0,
         span=span,
-        notes=[*data.notes, *filters],
+        notes=[*data.notes, *(Note("filtered", {"counts": report}) for report in filters)],
         splits=[],
         warnings=[],
     )
@@ -243,4 +244,4 @@ def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]
         )
     if split.backwards:
         yield f"{split.name}: every training rating is later than every test rating"
-    yield from (f"{split.name}: {note}" for note in split.notes if note.startswith("leaks"))
+    yield from (f"{split.name}: {note}" for note in split.notes if note.code == "leak")

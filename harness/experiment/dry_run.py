@@ -20,6 +20,7 @@ from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids, n_planned
 from harness.lazy import psutil
 from harness.metrics import Rankings
+from harness.notes import Note, by_weight
 from harness.results.record import distinct_names
 from harness.sections import Section
 from harness.splits import Split
@@ -28,15 +29,16 @@ LARGE = 1_000_000
 """Ratings from which a data set of the catalogue is not loaded for a check."""
 
 
-def notes_before_fit(plan: Plan) -> Iterator[str]:
+def notes_before_fit(plan: Plan) -> Iterator[Note]:
     """Yield which metrics cannot distinguish algorithms on the lists of the first fold."""
     for (dataset, split, candidates), table in plan.tables.items():
         made = plan.splits(dataset, split, plan.experiment.seed[0])[0]
         lists = _test_lists(plan.experiment.candidates[candidates], made)
-        where = table.start(plan.tables)
+        where = table.place(plan.tables)
         for metric in plan.metrics:
             if reason := evaluation.cannot_distinguish(metric, lists):
-                yield f"{where}{metric} cannot distinguish algorithms: {reason}"
+                values = {"metric": str(metric), "reason": reason}
+                yield Note("indistinct", values, where, table.table)
 
 
 def _test_lists(section: CandidatesSection, split: Split) -> Rankings:
@@ -67,7 +69,7 @@ class DryRun(NamedTuple):
     """What is described (data, splits, candidates, work), and its description."""
     rows: list[tuple[str, str, str, str, str]]
     """Of each algorithm label, cells, trials, memory of its largest cell and parameters."""
-    notes: list[str]
+    notes: list[Note]
     faults: list[str]
 
 
@@ -90,9 +92,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     for section, folds in zip(experiment.split, divided, strict=True):
         made = next(filter(None, folds), [])
         if section.from_files and not made:
-            notes.append(
-                "the number of folds is in files that could not be read; one is counted here"
-            )
+            notes.append(Note("folds-unknown"))
         n_folds += len(made) or section.n_folds
     n_cells = len(experiment.dataset) * len(experiment.candidates) * len(experiment.draws) * n_folds
     notes += [*cut_grids(experiment), *_notes_on_sizes(plan), *plan.unfollowed()]
@@ -114,10 +114,8 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
                     + registry.what_fits(algorithm.name, algorithm.params, largest, room)
                 )
             elif needed > room / 1e9:
-                notes.append(
-                    f"{algorithm.title}: {needed:.1f} GB needed, {free / 1e9:.1f} GB free; "
-                    "it would be refused"
-                )
+                values = {"algorithm": algorithm.title, "needed": needed, "free": free / 1e9}
+                notes.append(Note("memory-refused", values))
         params = ", ".join(f"{key}={value!r}" for key, value in algorithm.params.items())
         tried = "no limit" if trials is None else f"{trials:,}"
         rows.append((algorithm.title, f"{n_cells:,}", tried, memory, params or "defaults"))
@@ -127,7 +125,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     elif n_all := sum(filter(None, n_trials)):
         work += f" and up to {counted(n_all, 'trial')}"
     facts = [*_facts(plan, divided), ("work", work)]
-    return DryRun(experiment.name, facts, rows, [*dict.fromkeys(notes)], [*dict.fromkeys(faults)])
+    return DryRun(experiment.name, facts, rows, by_weight(notes), [*dict.fromkeys(faults)])
 
 
 def _n_trials(plan: Plan, number: int, n_cells: int) -> int | None:
@@ -148,16 +146,16 @@ def _collected(faults: list[str]) -> Iterator[None]:
         faults.append(str(error))
 
 
-def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
+def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[Note]]:
     """Return a plan of the data sets that can be read here, and notes on all."""
-    unread: list[str] = []
-    notes: list[str] = []
+    unread: list[Note] = []
+    notes: list[Note] = []
     for number, section in enumerate(plan.experiment.dataset):
         size = section.expected_size()
         if size is not None and size[2] > LARGE:
-            unread.append(f"{section.describe()}: not read by a check, as it is large")
+            unread.append(Note("not-read-large", {"data": section.describe()}))
         elif section.data_set and not section.data_set.is_here(base=plan.document.folder):
-            unread.append(f"{section.describe()}: not on this machine; a run downloads it")
+            unread.append(Note("not-here", {"data": section.describe()}))
         else:
             with _collected(faults):
                 plan.ratings(number)
@@ -170,7 +168,8 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[str]]:
                 plan.check_gains(section.describe(), scale, np.array(scale))
     names = _names(plan)
     for number, (ratings, reports) in plan.read.items():
-        notes += (f"{names[number]}: {note}" for note in (*ratings.notes, *reports))
+        filtered = (Note("filtered", {"counts": report}) for report in reports)
+        notes += (note.at(names[number]) for note in (*ratings.notes, *filtered))
     kept = [plan.experiment.dataset[number] for number in plan.read]
     here = plan.experiment.model_copy(update={"dataset": kept})
     return Plan(here, plan.document, read=dict(enumerate(plan.read.values()))), unread + notes
@@ -202,16 +201,13 @@ def _missing_extras(plan: Plan) -> Iterator[str]:
             yield lacking
 
 
-def _notes_on_sizes(plan: Plan) -> Iterator[str]:
+def _notes_on_sizes(plan: Plan) -> Iterator[Note]:
     """Yield a note on sizes that are probably meant as a percentage but count ratings."""
     for section in plan.experiment.split:
         for key in ("test_size", "train_size"):
             size = getattr(section, key, None)
             if isinstance(size, int) and 1 <= size <= 100:
-                yield (
-                    f"{key}: {size} means {counted(size, 'rating')}, not a percentage; "
-                    f"for {size}% write {size / 100:g}"
-                )
+                yield Note("size-is-a-count", {"key": key, "size": size, "share": size / 100})
 
 
 def _names(plan: Plan) -> list[str]:

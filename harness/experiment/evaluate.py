@@ -19,6 +19,7 @@ from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool, Stage
 from harness.lazy import pd
 from harness.metrics import Exposure, Metric, Scores
+from harness.notes import Note
 from harness.results.display import BOUNDS, ROW
 from harness.results.outputs import OutputFiles
 from harness.results.record import (
@@ -53,11 +54,11 @@ class Evaluation:
     bounds: list[BoundResult] = field(default_factory=list)
     conventions: list[ConventionScores] = field(default_factory=list)
     ties: list[TieScores] = field(default_factory=list)
-    undistinguished: dict[str, dict[str, list[str | None]]] = field(default_factory=dict)
+    undistinguished: dict[str, dict[str, list[Note | None]]] = field(default_factory=dict)
     """By table and label: for each fold why every order of its lists scores the same, None where
     orders differ."""
     groups: list[GroupScores] = field(default_factory=list)
-    group_notes: list[str] = field(default_factory=list)
+    group_notes: list[Note] = field(default_factory=list)
 
 
 def evaluate(
@@ -111,7 +112,7 @@ def evaluate(
         found.bounds += limits.results(name)
         pool.watch(Stage(", ".join(name.names), "groups"))
         groups = list(by_group.results([results[position] for position in positions]))
-        found.group_notes += by_group.notes(name.start(tables), groups)
+        found.group_notes += by_group.notes(name.place(tables), groups)
         found.groups += groups
         found.undistinguished[table] = limits.reasons
     if found.outputs is not None:
@@ -189,7 +190,7 @@ class _Bounds:
         self.wanted = wanted
         self.folds: set[tuple[int, int]] = set()
         self.values: dict[Bound, dict[str, RowValue]] = {bound: {} for bound in BOUNDS}
-        self.reasons: dict[str, list[str | None]] = {}
+        self.reasons: dict[str, list[Note | None]] = {}
 
     def add(self, name: CellName, record: CellRecord) -> None:
         """Take the lists of a cell, unless those of another model in its fold were taken."""

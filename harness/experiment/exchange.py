@@ -25,6 +25,7 @@ from harness.experiment.evaluate import scored, users_of
 from harness.experiment.plan import Plan
 from harness.files import report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
+from harness.notes import Note, by_weight
 from harness.rankings.lists import Rows, match, read_table
 from harness.results.history import RUN_FILE
 from harness.results.record import (
@@ -116,7 +117,7 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
             f"{counted(len(files), 'file')} for {counted(len(places), 'fold')} of {run.name}; "
             f"give one for each fold, in the order of {INDEX}"
         )
-    notes: Counter[str] = Counter()
+    notes: Counter[Note] = Counter()
     given = [_File(path, place[-1], notes) for path, place in zip(files, places, strict=True)]
     refused: list[str] = []
     cells: list[CellResult] = []
@@ -143,7 +144,8 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
             rows.append(RowResult(**cells[-1].only(RowName), scores=means))
     if not rows:
         raise ResultsError(refused[0])
-    lines = [*(f"{label}: {what}: {n:,}" for what, n in notes.items()), *refused]
+    counts = [Note(note.code, {**note.values, "n": n}, label) for note, n in notes.items()]
+    lines = by_weight([*counts, *(Note("not-shown", {"reason": reason}) for reason in refused)])
     update = {"name": label, "cells": cells, "rows": rows, "notes": lines, "statistics": []}
     update |= {"bounds": [], "conventions": [], "ties": [], "groups": []}
     return Run(info.model_copy(update=update), pd.concat(frames, ignore_index=True))
@@ -194,7 +196,7 @@ class _FromFile(Scorer):
 class _File:
     """What another program made of one fold."""
 
-    def __init__(self, path: Path, split: Split, notes: Counter[str]) -> None:
+    def __init__(self, path: Path, split: Split, notes: Counter[Note]) -> None:
         self.path, self.split, self.notes = path, split, notes
         table = read_table(path, ("user", "item"), ("estimate", "rank"))
         if not table.numbers:
@@ -215,12 +217,12 @@ class _File:
         if not self.by_rank:
             low, high = ratings.scale
             outside = np.count_nonzero((values < low) | (values > high))
-            scale = f"the scale {low:.16g} to {high:.16g}"
-            self._note(outside, f"estimates outside {scale}, not clipped")
+            self._note(outside, "estimates-outside", low=low, high=high)
 
-    def _note(self, number: int | np.integer[Any], what: str) -> None:
+    def _note(self, number: int | np.integer[Any], code: str, **values: object) -> None:
+        """Count what a note of the row will say of all files."""
         if number:
-            self.notes[what] += int(number)
+            self.notes[Note(code, {**values, "n": 0})] += int(number)
 
     def cell(
         self,
@@ -254,12 +256,11 @@ class _File:
             ids = ratings.user_ids, ratings.item_ids
             lists = scorer.rank(section, estimated, depth=plan.depth, ids=ids)
             n_ranked = len(selected.items) + len(selected.extra_items)
-            what = f"rows of no candidate under {section.describe()}, which do not count"
-            self._note(len(self.rows.users) - n_ranked, what)
+            n_outside = len(self.rows.users) - n_ranked
+            self._note(n_outside, "no-candidates", candidates=section.describe())
         no_errors = not len(pairs.ratings)
         if no_errors and (errors := [m for m in plan.metrics if m.needs_pairs]):
-            names = ", ".join(map(str, errors))
-            self._note(1, f"files without estimates of all test ratings, so no {names}")
+            self._note(1, "estimates-missing", metrics=list(map(str, errors)))
         known = {
             "fit_path": OUTSIDE,
             "scoring_path": OUTSIDE,
@@ -305,13 +306,12 @@ class _File:
                 f"without a training rating in {split.name}, fold {split.fold + 1}; rank only "
                 "items of its training file"
             )
-        unranked = "rows with an item that training lacks, not ranked"
-        self._note(np.count_nonzero(tested & ~known), unranked)
-        self._note(np.count_nonzero(~tested), "rows of users who are not tested")
+        self._note(np.count_nonzero(tested & ~known), "unranked")
+        self._note(np.count_nonzero(~tested), "not-tested")
         ranked = np.flatnonzero(known & tested & (rows.values >= section.least))
         ranked = ranked[np.argsort(inner[rows.items[ranked]], kind="stable")]  # as the run's models
         users, items = position[rows.users[ranked]], rows.items[ranked]
-        self._note(len(kept) - len(np.unique(users)), "tested users without a list")
+        self._note(len(kept) - len(np.unique(users)), "without-list")
         owners = np.repeat(selected.users, np.diff(selected.offsets)).astype(np.int64)
         test = owners * ratings.n_items + selected.items
         if ranked.size and np.isin(pairs[ranked], test).all():

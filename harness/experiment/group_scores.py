@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import evaluation, metrics, seeds, statistics
-from harness.errors import counted
 from harness.experiment.plan import Cell, Plan
 from harness.grouping import KNOWN, UNKNOWN, Groups, GroupSection, divide
 from harness.lazy import pd
 from harness.metrics import Metric, Rankings
 from harness.metrics.arrays import Floats
+from harness.notes import Note
 from harness.rankings.pairs import offsets_of
 from harness.results.record import (
     AlgorithmMean,
@@ -231,17 +231,17 @@ class TableGroups:
         folds = zip(tested, division.groups.masks, strict=True)
         return len(np.unique(np.concatenate([each[masks[number][each]] for each, masks in folds])))
 
-    def notes(self, where: str, found: Sequence[GroupScores]) -> Iterator[str]:
-        """Yield notes on groups that were added, on metrics left out, and on missing values."""
-        lacking: dict[str, list[str]] = {}
+    def notes(self, where: str, found: Sequence[GroupScores]) -> Iterator[Note]:
+        """Yield notes on groups that were added, on metrics left out, and on missing values.
+
+        `where` names the table where there are several.
+        """
+        lacking: dict[tuple[str, ...], list[str]] = {}
         for division in self.divisions[: len(self.divisions) - self.adds_known]:
-            if out := ", ".join(str(each) for each in self.metrics if each not in division.wanted):
+            if out := tuple(str(each) for each in self.metrics if each not in division.wanted):
                 lacking.setdefault(out, []).append(division.section.title)
         for labels, titles in lacking.items():
-            yield (
-                f"{where}groups by {', '.join(titles)}: without {labels}: groups have means of "
-                "users' scores alone, those of items only of ranks"
-            )
+            yield Note("groups-without-metrics", {"groups": titles, "metrics": labels}, where)
         for each in {each.title: each for each in found}.values():
             sizes = {group.group: group.n_members for group in each.groups}
             n_unknown = sizes.get(UNKNOWN, 0)
@@ -249,13 +249,10 @@ class TableGroups:
                 if self.adds_known:  # a user may be known in one fold and unknown in another
                     tested = (split.ratings.users[split.test] for split in self.splits.values())
                     n_users = len(np.unique(np.concatenate([*tested])))
-                    yield (
-                        f"{where}{n_unknown:,} of {counted(n_users, 'test user')} "
-                        f"{'is' if n_unknown == 1 else 'are'} unknown to the model; "
-                        "`harness table RUN --groups` shows both apart"
-                    )
+                    yield Note("users-unknown-to-model", {"n": n_unknown, "n_all": n_users}, where)
             elif n_unknown and each.by != "popularity":
-                yield f"{where}groups by {each.title}: {n_unknown:,} have no value: {UNKNOWN!r}"
+                values = {"groups": each.title, "n": n_unknown, "name": UNKNOWN}
+                yield Note("groups-without-value", values, where)
 
 
 def _known(split: Split) -> NDArray[np.bool_]:

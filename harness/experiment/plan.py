@@ -26,6 +26,7 @@ from harness.errors import AlgorithmError, ConfigError, DataError, MetricError, 
 from harness.files import placed
 from harness.lazy import pd
 from harness.metrics import Metric
+from harness.notes import Note
 from harness.results.record import CellName, DataInfo, SplitInfo, TableName, distinct_names
 from harness.results.store import key_of, short_key
 from harness.splits import Split
@@ -250,16 +251,13 @@ class Plan:
         code = self.code(self.experiment.algorithms[cell.algorithm].name)
         return code is None or not code.unfollowed
 
-    def unfollowed(self) -> Iterator[str]:
+    def unfollowed(self) -> Iterator[Note]:
         """Yield a note for each class of your own whose code cannot be followed in full."""
         for name in dict.fromkeys(algorithm.name for algorithm in self.experiment.algorithms):
             code = self.code(name)
             if code is not None and code.unfollowed:
-                yield (
-                    f"{name}: not all of its code is in the keys of its cells: "
-                    f"{'; '.join(code.unfollowed)}; so they are computed again in every run, "
-                    "unless --trust-cache (trust_cache=True) takes finished ones"
-                )
+                reasons = "; ".join(code.unfollowed)
+                yield Note("code-not-followed", {"algorithm": name, "reasons": reasons})
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

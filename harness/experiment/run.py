@@ -22,6 +22,7 @@ from harness.experiment.plan import Plan
 from harness.experiment.pool import CellFinished, Pool, RunPlanned, Stage, Watch
 from harness.experiment.tuning import Search, describe, space_of, tune
 from harness.files import placed
+from harness.notes import Note, by_weight
 from harness.results.best import best
 from harness.results.environment import Machine, commit, packages, versions, without_folders
 from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison, RunInfo
@@ -136,12 +137,15 @@ def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
     """Return the content of ``run.json`` except its times."""
     experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
 
-    def shown(messages: Iterable[str]) -> list[str]:
-        return [without_folders(each, plan.document.folder) for each in messages]
+    def without(text: str) -> str:
+        return without_folders(text, plan.document.folder)
+
+    def shown(made: Iterable[Note]) -> list[Note]:
+        return [note.mapped(without) for note in made]
 
     for cell in evaluation.cells:
         if isinstance(cell, FailedCell):
-            (cell.error,) = shown([cell.error])
+            cell.error = without(cell.error)
     datasets = plan.loaded()
     for data in datasets:
         data.notes = shown(data.notes)
@@ -151,7 +155,7 @@ def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
         for split in described.splits:
             split.notes = []
     statistics: list[MetricComparison] = []
-    not_compared: list[str] = []
+    not_compared: list[Note] = []
     if (settings := experiment.statistics) is not None:
         scores = evaluation.users, labels, evaluation.cells, settings, experiment.seed[0]
         statistics, not_compared = infer(*scores, experiment.draws, plan.made())
@@ -174,7 +178,9 @@ def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
         "datasets": datasets,
         "splits": plan.made(),
         "descriptions": descriptions,
-        "notes": shown([*notes(plan, evaluation, statistics), *not_compared, *plan.unfollowed()]),
+        "notes": shown(
+            by_weight([*notes(plan, evaluation, statistics), *not_compared, *plan.unfollowed()])
+        ),
         "cells": evaluation.cells,
         "rows": evaluation.rows,
         "bounds": evaluation.bounds,

@@ -19,6 +19,7 @@ from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
 from harness.experiment.plan import Cell, Plan
 from harness.experiment.pool import Pool, RunPlanned
 from harness.lazy import pd
+from harness.notes import Note
 from harness.results.display import ROW
 from harness.results.record import CellResult, FailedCell
 from harness.results.sensitivity import distributions, need_optuna, value_at
@@ -72,13 +73,14 @@ class Search:
         return max(scored, key=lambda trial: sign * trial.value, default=None)
 
     @property
-    def failure(self) -> str:
-        """How many trials have no score, and the first reason; empty where all have one."""
+    def failure(self) -> Note | None:
+        """How many trials have no score, and the first reason; None where all have one."""
         failed = [trial for trial in self.tried if math.isnan(trial.value)]
         if not failed:
-            return ""
+            return None
         reason = failed[0].error or "no user of the validation part has a score"
-        return f"{len(failed)} of {len(self.tried)} trials failed: {reason}"
+        values = {"n": len(failed), "n_all": len(self.tried), "reason": reason}
+        return Note("trials-failed", values)
 
     def next_settings(self) -> list[Setting]:
         """Return the settings to be tried at once: as many as do not wait for another's value."""
@@ -170,7 +172,7 @@ def describe(
         cell.search_seconds = search.seconds
         if isinstance(cell, CellResult):
             notes = filter(None, (near_ends[search.cell.algorithm], search.failure))
-            cell.notes = [*cell.notes, *(f"{cell.algorithm}: {note}" for note in notes)]
+            cell.notes = [*cell.notes, *(note.at(cell.algorithm) for note in notes)]
         named = {key: cell[key] for key in (*ROW, "seed", "fold")}
         for number, trial in enumerate(search.tried):
             params = json.dumps(trial.params, sort_keys=True)
@@ -179,7 +181,7 @@ def describe(
     return pd.DataFrame(rows)
 
 
-def _near_ends(searches: Iterable[Search]) -> str:
+def _near_ends(searches: Iterable[Search]) -> Note | None:
     """Note which parameters were best near an end that could be moved, for most searches."""
     ends: dict[str, list[str]] = defaultdict(list)
     for search in searches:
@@ -191,14 +193,13 @@ def _near_ends(searches: Iterable[Search]) -> str:
                 least = 1 if values.whole else registry.LEAST.get(key, -math.inf)
                 end = values.end(value)
                 ends[name].append("" if end == "low" and values.low <= least else end)
-    near = ", ".join(
+    near = [
         f"{name} at the {end} end ({each.count(end)} of {len(each)} searches)"
         for name, each in ends.items()
         for end in ("low", "high")
         if each.count(end) > len(each) / 2
-    )
-    start = "the best settings lie in the outer tenth of a range"
-    return f"{start}: {near}; a wider range may hold better ones" if near else ""
+    ]
+    return Note("near-ends", {"ends": near}) if near else None
 
 
 def n_planned(plan: Plan, algorithm: int) -> int | None:
@@ -215,16 +216,14 @@ def n_planned(plan: Plan, algorithm: int) -> int | None:
     return 1 + int(min(tuning.trials, size))
 
 
-def cut_grids(experiment: Experiment) -> Iterator[str]:
+def cut_grids(experiment: Experiment) -> Iterator[Note]:
     """Yield a note for each algorithm whose grid has more settings than there are trials."""
     tuning = experiment.tuning
     for algorithm in experiment.algorithms:
         size = _n_settings(_grid_of(space_of(algorithm)))
         if tuning.method == "grid" and tuning.trials is not None and size > tuning.trials:
-            yield (
-                f"{algorithm.title}: the grid has {size:,} settings, of which {tuning.trials:,}, "
-                f"drawn at random, are tried; raise tuning.trials to {size} to try all"
-            )
+            values = {"algorithm": algorithm.title, "n": size, "trials": tuning.trials}
+            yield Note("grid-cut", values)
 
 
 def space_of(algorithm: AlgorithmConfig) -> SearchSpace:

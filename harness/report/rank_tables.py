@@ -97,8 +97,9 @@ def to_latex(found: AcrossDataSets) -> str:
 def to_json(found: AcrossDataSets) -> str:
     """Return all that the comparison holds as JSON."""
     compared = found.comparison
-    names = ("metric", "datasets", "split", "candidates", "notes")
+    names = ("metric", "datasets", "split", "candidates")
     described = {name: getattr(found, name) for name in names}
+    described["notes"] = [note.to_dict() for note in found.notes]
     settings = ("post_hoc", "rope", "level", "seed", "critical_difference")
     described |= {name: getattr(compared, name) for name in settings}
     tests = compared.friedman._asdict().items()

@@ -12,6 +12,7 @@ from harness import metrics
 from harness.datasets.section import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.lazy import pd
+from harness.notes import Note
 from harness.results.compare import common_metrics, run_names
 from harness.results.record import LONGEST_VALUE, DataInfo, distinct_names, flattened
 from harness.results.runs import Run, read_run
@@ -41,7 +42,7 @@ class AcrossDataSets:
     datasets : list of str
     split, candidates : str
         Names of the question that was asked of all data sets.
-    notes : list of str
+    notes : list of Note
         What was left out, and what the comparison cannot answer.
     """
 
@@ -51,7 +52,7 @@ class AcrossDataSets:
     datasets: list[str]
     split: str
     candidates: str
-    notes: list[str]
+    notes: list[Note]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,14 +161,14 @@ def across(
     shared, left = listed.index[listed == len(tables)], listed.index[listed < len(tables)]
     notes = []
     if len(left):
-        notes.append(f"left out, because not every data set has them: {', '.join(left)}")
+        notes.append(Note("rows-of-some-data", {"algorithms": left}))
     # By row and data set; NaN where a cell failed.
     own = [each.rows[label].where(each.rows["n_failed"] == 0)[shared] for each in tables]
     values = pd.DataFrame(dict(zip(titles, own, strict=True)))
     for row, lacks in values.isna().iterrows():
         if lacks.any():
-            lacking = ", ".join(lacks.index[lacks])
-            notes.append(f"left out: {row}: no value of {label} on {lacking}")
+            lacking = {"algorithm": row, "metric": label, "datasets": lacks.index[lacks]}
+            notes.append(Note("row-without-value", lacking))
     common = values.dropna().index.tolist()
     if len(common) < 2:
         raise ComparisonError(
@@ -180,13 +181,12 @@ def across(
             f"{'; '.join(differences)}: these are different questions; run them with the same "
             "config but for `dataset`, or use --anyway to compare them with this warning"
         )
-    notes += [f"not comparable: {each}" for each in differences]
+    notes += [Note("not-comparable", {"difference": difference}) for difference in differences]
     for source in dict.fromkeys(table.data.source for table in tables):
         named = [title for title, table in zip(titles, tables, strict=True)
                  if table.data.source == source]  # fmt: skip
         if len(named) > 1 and source in {*CATALOGUE} - {"synthetic"}:
-            parts = ", ".join(named)
-            notes.append(f"{parts}: all from {source}, so they are not independent data sets")
+            notes.append(Note("same-source", {"datasets": named, "source": source}))
     scores = np.array(values.dropna().T, np.float64, order="C")
     comparison = compare_ranks(
         scores,
@@ -197,7 +197,8 @@ def across(
         level=level,
         seed=seed,
     )
-    notes += [comparison.note] if comparison.note else []
+    if comparison.note:
+        notes.append(Note("ranks-undecided", {"reason": comparison.note}))
     found = comparison.algorithms.assign(**dict(zip(titles, scores, strict=True)))
     found = found.sort_values("mean_rank", kind="stable", ignore_index=True)
     return AcrossDataSets(found, comparison, label, titles, *tables[0].names[1:], notes)

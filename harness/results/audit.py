@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -503,10 +502,10 @@ def _of_run(run: Run, label: str | None) -> Audit:
     for check in ["ties"] * (not info.ties) + ["ideal"] * (not info.conventions):
         search.skip("the run keeps no scores by other definitions", check)
     for data, note in ((each, note) for each in info.datasets for note in each.notes):
-        if re.search(r"outside .* (clipped|kept)", note):
+        if note.code in ("outside-scale-clipped", "outside-scale-kept"):
             search.found("clipped.ratings", note=note, data=data.name)
     for note in info.notes:
-        if "cannot distinguish algorithms" in note or "of this run score the same" in note:
+        if note.code in ("indistinct", "all-equal"):
             search.found("indistinct.note", note=note)
     for key, rows in run.table.groupby("table", sort=False):
         up, known_rows = search.metric.higher_is_better, rows.dropna(subset=[search.label])
@@ -536,7 +535,7 @@ def _check_table(search: _Search, run: Run, key: str, rows: pd.DataFrame) -> Non
         return {label: {best[column]: float(best[label]), **(there or {name: None})}}
 
     of_data = [each for each in info.splits if each.dataset == best["dataset"]]
-    leaks = {s.split: [n for n in s.notes if n.startswith("leaks")] for s in reversed(of_data)}
+    leaks = {s.split: [n for n in s.notes if n.code == "leak"] for s in reversed(of_data)}
     for note in leaks.get(best["split"], []):
         other = next((split for split, own in leaks.items() if not own), "a split by time")
         effect = beside("split", other)

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.errors import ComparisonError
 from harness.lazy import pd
+from harness.notes import PLAIN, Note, by_weight
 from harness.results.display import ROW
 from harness.results.record import (
     AnyCell,
@@ -23,7 +24,7 @@ from harness.results.record import (
     measured,
 )
 from harness.results.runs import Run
-from harness.results.scores import infer, notes_on_tests
+from harness.results.scores import OF_TESTS, infer, notes_on_tests
 from harness.results.store import short_key
 
 
@@ -77,17 +78,15 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     _distinguish(rows, names)
     cells = [cell.model_copy(update=row.result.only(RowName)) for row in rows for cell in row.cells]
     users = _users(runs, rows, labels)
-    notes = [f"not comparable: {difference}" for difference in differences]
+    notes = [Note("not-comparable", {"difference": difference}) for difference in differences]
     left_out = sorted({label for info in infos for label in info.metrics} - {*labels})
     if left_out:
-        notes.append(f"left out, because not every run has them: {', '.join(left_out)}")
+        notes.append(Note("metrics-left-out", {"metrics": left_out}))
     if len(conditions := measured(cells)) > 1:
-        notes.append(f"fit s, score s and peak MB were measured {'; '.join(conditions)}")
+        notes.append(Note("measured", {"conditions": "; ".join(conditions)}))
     for number, name in enumerate(names):
         if own := dict.fromkeys(row.result.algorithm for row in repeated if row.run == number):
-            notes.append(
-                f"{name}: the same cells as in another run, counted once: {', '.join(own)}"
-            )
+            notes.append(Note("cells-repeated", {"algorithms": [*own]}, name))
     seeds = sorted({seed for info in infos for seed in info.seeds})
     statistics: list[MetricComparison] = []
     tables = {row.result.table: row.result.only(TableName) for row in rows}
@@ -96,10 +95,16 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
         splits = [each for info in infos for each in info.splits]
         statistics, said = infer(users, labels, cells, settings, seeds[0], draws, splits)
         notes += [*said, *notes_on_tests(statistics, tables)]
-    of_tests = {note for info in infos for note in notes_on_tests(info.statistics, info.tables)}
-    notes += [note for info in infos for note in info.notes if note not in of_tests]
+    # The notes of runs that were written before notes had codes are known by their whole text.
+    old = {str(note) for info in infos for note in notes_on_tests(info.statistics, info.tables)}
+    notes += [
+        note
+        for info in infos
+        for note in info.notes
+        if note.code not in OF_TESTS and not (note.code == PLAIN and note.text in old)
+    ]
     if any(info.groups for info in infos):
-        notes.append("groups are of one run at a time: harness table RUN --groups")
+        notes.append(Note("groups-apart"))
 
     def merged(part: str, *identity: str) -> list[Any]:
         """Return the entries of a part in all runs, the first of each identity."""
@@ -118,7 +123,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
             "datasets": merged("datasets", "fingerprint"),
             "descriptions": merged("descriptions", "name"),
             "splits": merged("splits", "fingerprint"),
-            "notes": list(dict.fromkeys(notes)),
+            "notes": by_weight(notes),
             "cells": cells,
             "rows": [row.result for row in rows],
             "bounds": [

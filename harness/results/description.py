@@ -10,7 +10,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.errors import counted
-from harness.results.fields import Amount, Count, Number, Record, Rows, Share, Text, Word
+from harness.results.fields import (
+    Amount,
+    Count,
+    Number,
+    Record,
+    Rows,
+    Share,
+    Text,
+    Word,
+    WrittenNote,
+)
 
 Quantile = Literal["least", "10%", "25%", "median", "75%", "90%", "most"]
 QUANTILES: dict[Quantile, float] = {
@@ -49,7 +59,7 @@ class SplitDescription(Record):
         Share of test users whose test ratings are all the same.
     backwards : bool
         Whether every training rating is later than every test rating.
-    notes : list of str
+    notes : list of Note
         As a run notes them.
     """
 
@@ -64,7 +74,7 @@ class SplitDescription(Record):
     short: dict[Word, Share]
     equal: Share
     backwards: bool
-    notes: Rows[Text]
+    notes: Rows[WrittenNote]
 
 
 class DataDescription(Record):
@@ -95,7 +105,7 @@ class DataDescription(Record):
         Share of users with several ratings who always give the same.
     span : list of str
         First and last day with a rating; empty without timestamps.
-    notes : list of str
+    notes : list of Note
         What was done to the rows while they were read, and by filters.
     splits : list of SplitDescription
         One for each split of a config.
@@ -121,7 +131,7 @@ class DataDescription(Record):
     distinct_per_user: Amount
     constant_users: Share
     span: Annotated[list[Word], Field(max_length=2)]
-    notes: Rows[Text]
+    notes: Rows[WrittenNote]
     splits: Rows[SplitDescription]
     warnings: Rows[Text]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +15,8 @@ from pydantic import (
     PlainSerializer,
     WrapValidator,
 )
+
+from harness.notes import PLAIN, Note
 
 Text = Annotated[str, Field(max_length=1_000_000)]
 Word = Annotated[str, Field(min_length=1, max_length=10_000)]
@@ -63,3 +66,29 @@ class Record(BaseModel):
     def only(self, kind: type[Record]) -> dict[str, Any]:
         """Return the fields of a base class: the names and identities of a table or a row."""
         return {key: getattr(self, key) for key in kind.model_fields}
+
+
+class _WrittenNote(Record):
+    code: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_:.-]{0,199}$")]
+    values: Params = {}
+    where: Text = ""
+    table: Annotated[str, Field(pattern="^([0-9a-f]{16})?$")] = ""
+    text: Annotated[Text, Field(min_length=1)]
+    weight: Annotated[int, Field(ge=1, le=3)] = 2
+
+
+def _read_note(value: object, check: Callable[[object], _WrittenNote]) -> Note:
+    if isinstance(value, Note):
+        return value
+    if isinstance(value, str):  # of a run of before notes had codes
+        value = {"code": PLAIN, "text": value}
+    return Note(**check(value).model_dump())
+
+
+if TYPE_CHECKING:
+    WrittenNote = Note
+else:
+    WrittenNote = Annotated[
+        _WrittenNote, WrapValidator(_read_note), PlainSerializer(lambda note: note.to_dict())
+    ]
+"""A note as a record holds it: an object or, in older runs, a sentence."""

@@ -42,6 +42,7 @@ from harness.results.fields import (
     Some,
     Text,
     Word,
+    WrittenNote,
 )
 from harness.sections import SearchSpace, dotted
 
@@ -75,9 +76,13 @@ class TableName(Record):
         """Data set, split and candidates."""
         return self.dataset, self.split, self.candidates
 
+    def place(self, tables: Sized) -> str:
+        """Return what this one of some tables is called; '' where there is no other."""
+        return ", ".join(self.names) if len(tables) > 1 else ""
+
     def start(self, tables: Sized) -> str:
         """Return how a message about this one of some tables begins; of a single one, with ''."""
-        return f"{', '.join(self.names)}: " if len(tables) > 1 else ""
+        return f"{place}: " if (place := self.place(tables)) else ""
 
 
 class RowKey(Record):
@@ -150,7 +155,7 @@ class CellFacts(Record):
     n_impossible: Count
     n_test: Count
     n_unknown_users: Count = 0  # users with a list but without a training rating
-    notes: list[str]
+    notes: Rows[WrittenNote]
     judged: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
     """By label, what a trial scored; None where no user has a score."""
 
@@ -339,7 +344,7 @@ class DataInfo(Record):
     n_ratings: Count
     scale: Annotated[list[Number], Field(min_length=2, max_length=2)]
     filters: Rows[Text]
-    notes: Rows[Text]
+    notes: Rows[WrittenNote]
     genres: Text = ""  # identity of the genres of the items, where a metric of the run needs them
 
 
@@ -353,7 +358,7 @@ class SplitInfo(Record):
     fingerprint: Word
     n_train: Count
     n_test: Count
-    notes: Rows[Text]
+    notes: Rows[WrittenNote]
     unknown: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
     """Share of test users, and of test ratings by their item, without a training rating."""
 
@@ -403,7 +408,8 @@ class RunInfo(Record):
         Scores by the definitions of other libraries, and under other rules for ties.
     groups : list of GroupScores
         Scores in groups of users or items, by table and metric; see `Run.groups`.
-    notes : list of str
+    notes : list of Note
+        What changes most how the tables are read comes first.
     spaces : dict
         By label, the space that an algorithm was searched in, recommended ones written out.
     versions, machine, commit, config_file, started, seconds
@@ -423,7 +429,7 @@ class RunInfo(Record):
     datasets: Some[DataInfo]
     splits: Some[SplitInfo]
     descriptions: Rows[DataDescription] = []
-    notes: Rows[Text]
+    notes: Rows[WrittenNote]
     cells: Some[AnyCell]
     rows: Some[RowResult]
     bounds: Rows[BoundResult]

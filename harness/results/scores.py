@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Claim, Draw, Inference
-from harness.errors import MetricError, ResultsError, counted, joined, suggestion
+from harness.errors import MetricError, ResultsError, joined, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
+from harness.notes import Note
 from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName, grouped
 from harness.statistics import SEED_TESTS, PairedTest
 from harness.statistics.variance import FEWEST_USERS
@@ -174,7 +175,7 @@ def infer(
     seed: int,
     draws: Mapping[int, Draw] | None = None,
     splits: Iterable[SplitInfo] = (),
-) -> tuple[list[MetricComparison], list[str]]:
+) -> tuple[list[MetricComparison], list[Note]]:
     """Compare the algorithms of each table by every metric that is a mean over users.
 
     `users` is as a run has it; `cells` give tables and rows their order; `draws` say which seeds
@@ -190,28 +191,25 @@ def infer(
     found, notes = [], []
     for table, rows in tables.items():
         named = next(iter(rows.values()))[0]
-        where = named.start(tables)
+        where = named.place(tables)
         names = {row: own[0].algorithm for row, own in rows.items()}
         whole = [row for row, own in rows.items() if not any(cell.error for cell in own)]
         for row, own in rows.items():
             n_finished = sum(not cell.error for cell in own)
             if 0 < n_finished < len(own):
-                notes.append(
-                    f"{where}{names[row]}: {n_finished} of {len(own)} cells finished; its values "
-                    "are of those alone, and it is not compared with the others"
-                )
+                values = {"algorithm": names[row], "n": n_finished, "n_all": len(own)}
+                notes.append(Note("cells-failed", values, where, table))
         for metric in wanted if table in users_of and len(whole) > 1 else ():
             label = str(metric)
             # A user in several folds and seeds is one observation.
             scores = _means(users_of[table], "row", label).reindex(columns=whole).sort_index()
             kept = [whole[i] for i in _comparable(scores.notna().to_numpy())]
             if len(kept) < 2:
-                why = "no two algorithms have scores of the same users; none are compared"
-                notes.append(f"{where}{label}: {why}")
+                notes.append(Note("none-compared", {"metric": label}, where, table))
                 continue
             if left_out := [names[row] for row in whole if row not in kept]:
-                why = "not compared: without users in common with every other algorithm"
-                notes.append(f"{where}{label}: {', '.join(left_out)} {why}")
+                values = {"metric": label, "algorithms": left_out}
+                notes.append(Note("not-compared", values, where, table))
             titles = [names[row] for row in kept]
             design = Design.of([cell for row in kept for cell in rows[row]], draws or {})
             claim, test = settings.about(len(design.units))
@@ -220,10 +218,7 @@ def infer(
                 by_seed = design.by_part(users_of[table], label, scores[kept], test)
                 if len(by_seed) < 2:
                     claim, test, by_seed = "models", "randomisation", None
-                    notes.append(
-                        f"{where}{label}: its rows have no two folds or seeds in common, so that "
-                        "tests are of the fitted models"
-                    )
+                    notes.append(Note("no-common-seeds", {"metric": label}, where, table))
             ratio = [ratios[each] for each in design.fingerprints if each in ratios]
             compared = statistics.compare(
                 scores[kept].to_numpy(),
@@ -242,10 +237,8 @@ def infer(
             )
             fewest = int(compared.pairs["n_users"].min())
             if claim == "models" and fewest < FEWEST_USERS:
-                notes.append(
-                    f"{where}with {counted(fewest, 'user')} in a comparison, intervals may be too "
-                    f"narrow; they hold from {FEWEST_USERS} users on"
-                )
+                values = {"n": fewest, "fewest": FEWEST_USERS}
+                notes.append(Note("few-users", values, where, table))
             about = design.about(claim, test)
             of_rows = plain_rows(compared.algorithms.assign(row=kept))
             for own_row, row in zip(of_rows, kept, strict=True):
@@ -266,11 +259,20 @@ def infer(
     return found, list(dict.fromkeys(notes))
 
 
-def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[str]:
+OF_TESTS = ("claim", "test-limited")
+"""Codes of `notes_on_tests`."""
+
+
+def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[Note]:
     """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
-    yield from dict.fromkeys(each.about for each in compared)
-    undecided = grouped(((each.start(tables), each.note), each.metric) for each in compared)
-    yield from (f"{of}{', '.join(own)}: {note}" for (of, note), own in undecided.items() if note)
+    for claim in dict.fromkeys(each.about for each in compared):
+        yield Note("claim", {"claim": claim})
+    limited = grouped(
+        ((each.place(tables), each.table, each.note), each.metric) for each in compared
+    )
+    for (where, table, reason), labels in limited.items():
+        if reason:
+            yield Note("test-limited", {"metrics": labels, "reason": reason}, where, table)
 
 
 def _comparable(scored: NDArray[np.bool_]) -> list[int]:

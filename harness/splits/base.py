@@ -19,13 +19,14 @@ from harness import seeds
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.lazy import pd
+from harness.notes import Note
 from harness.sections import Kind
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Parts = tuple[Rows, Rows]
 """Rows of the training part, in training order, and of the test part."""
-Notes = tuple[str, ...]
+Notes = tuple[Note, ...]
 """What the rows do not show, a sentence each."""
 
 
@@ -50,7 +51,7 @@ class Split:
         How many there are.
     fingerprint : str
         SHA-256, in hexadecimal, of the data's fingerprint and the rows in their order.
-    notes : tuple of str
+    notes : tuple of Note
         What a reader of the numbers should know: test users and items without training ratings,
         ratings in neither part, a leak through time.
     """
@@ -62,7 +63,7 @@ class Split:
     fold: int
     n_folds: int
     fingerprint: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def unknown(self) -> tuple[float, float]:
@@ -269,20 +270,17 @@ def assemble(
     return splits
 
 
-def _notes(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> Iterator[str]:
+def _notes(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> Iterator[Note]:
     """Yield notes on users and items without training ratings, on ratings left out, on leaks."""
-    for noun, codes in (("test user", ratings.users), ("test item", ratings.items)):
+    for role, codes in (("users", ratings.users), ("items", ratings.items)):
         tested = np.flatnonzero(np.bincount(codes[test]))
         n_new = int(np.isin(tested, codes[train], invert=True).sum())
         if n_new:
-            yield (
-                f"{n_new:,} of {counted(len(tested), noun)} ({_percent(n_new / len(tested))}) "
-                f"{'has' if n_new == 1 else 'have'} no training rating"
-            )
+            values = {"n": n_new, "n_all": len(tested), "share": n_new / len(tested)}
+            yield Note(f"unknown-{role}", values)
     n_left = n_divided - int(np.count_nonzero(np.bincount(np.concatenate([train, test]))))
     if n_left:
-        part = _percent(n_left / n_divided)
-        yield f"{counted(n_left, 'rating')} ({part}) in neither part"
+        yield Note("in-neither-part", {"n": n_left, "share": n_left / n_divided})
     if ratings.timestamps is not None:
         before, after = ratings.timestamps[train], ratings.timestamps[test]
         if before.max() > after.min():
@@ -291,14 +289,7 @@ def _notes(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> Iterato
             # recommender system offline evaluation", TOIS 41(3), 2023, doi:10.1145/3569930.
             middle = (len(after) - 1) // 2
             n_later = np.count_nonzero(before > np.partition(after, middle)[middle])
-            yield (
-                f"leaks the future: {_percent(max(int(n_later), 1) / len(before))} of the training "
-                "ratings are later than the median test rating; `kind: global-time` does not"
-            )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%" if share >= 0.0005 else "less than 0.1%"
+            yield Note("leak", {"share": max(int(n_later), 1) / len(before)})
 
 
 def rounded(size: float, n: int, *, up: bool) -> int:

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.lazy import pd
+from harness.notes import Note
 from harness.sections import (
     Folds,
     Moment,
@@ -301,11 +302,7 @@ class OwnTraining(DrawnSplit):
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         rows = np.arange(len(ratings))
-        note = (
-            "evaluated on its own training data: scores show what a model remembers, not what it "
-            "predicts"
-        )
-        return [(rows, rows)], (note,)
+        return [(rows, rows)], (Note("own-training"),)
 
     def describe(self) -> str:
         return "own training data"
@@ -332,7 +329,7 @@ class _PerUser(DrawnSplit):
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         rng = np.random.Generator(np.random.PCG64(state))
         n_test, few, need, advice = self.counts(ratings, rng)
-        notes: tuple[str, ...] = ()
+        notes: Notes = ()
         if few.any():
             found = f"{counted(few.sum(), 'user')} {'has' if few.sum() == 1 else 'have'} {need}"
             if self.too_few == "error":
@@ -340,7 +337,8 @@ class _PerUser(DrawnSplit):
                     f"{self.describe()}: {found} (as user {str(ratings.user_ids[few][0])!r}); "
                     f"{advice}, or set too_few: train or too_few: drop"
                 )
-            notes = (f"{found}: {'training only' if self.too_few == 'train' else 'left out'}",)
+            code = "users-in-training-only" if self.too_few == "train" else "users-left-out"
+            notes = (Note(code, {"n": few.sum(), "need": need}),)
         if getattr(self, "like", None) == "surprise":
             return self._as_surprise(ratings, few, state), notes
         folds = []
@@ -556,7 +554,7 @@ class GlobalTime(DrawnSplit):
             if first == last:
                 advice = f"all are of {first}, so use a split without time"
             raise SplitError(f"{name}: no rating is {missing} {_as_date(moment)}; {advice}")
-        note = f"training is before {_as_date(moment)}, test from then on"
+        note = Note("moment", {"date": _as_date(moment)})
         return [(np.flatnonzero(before), np.flatnonzero(~before))], (note,)
 
     def describe(self) -> str:
@@ -630,7 +628,7 @@ class Rolling(DrawnSplit):
             folds.append((train, test))
         named = [_as_date(moment) for moment in origins]
         named = named if len(named) < 6 else [named[0], "…", named[-1]]
-        return folds, (f"origins: {', '.join(named)}",)
+        return folds, (Note("origins", {"dates": named}),)
 
     def describe(self) -> str:
         parts = [f"rolling {counted(self.n_folds, 'origin')}"]

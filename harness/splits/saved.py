@@ -19,6 +19,7 @@ from harness.datasets.section import find_file
 from harness.errors import SplitError, reason_of
 from harness.files import placed, report_os_error, write_output
 from harness.lazy import pa, pd, pq
+from harness.notes import Note, as_note
 from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
         "name": folds[0].name,
         "data": folds[0].ratings.fingerprint,
         "fingerprints": [fold.fingerprint for fold in folds],
-        "notes": [list(fold.notes) for fold in folds],
+        "notes": [[note.to_dict() for note in fold.notes] for fold in folds],
     }
     about["seal"] = _seal(about)
     parts = [rows for fold in folds for rows in (fold.train, fold.test)]
@@ -309,13 +310,18 @@ def read(path: Path | str, ratings: Ratings) -> list[Split]:
         if [split.fingerprint for split in splits] != about["fingerprints"]:
             raise SplitError(f"{path}: its rows are not those that were saved; make it again")
         return [
-            replace(split, notes=tuple(notes))
+            replace(split, notes=tuple(map(_read_note, notes)))
             for split, notes in zip(splits, about["notes"], strict=True)
         ]
     except FileNotFoundError:
         raise SplitError(f"{path}: no such file; save a split there or fix the path") from None
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise SplitError(f"{path}: not a saved split ({reason_of(error)}); make it again") from None
+
+
+def _read_note(written: str | dict[str, Any]) -> Note:
+    """Return a note; of a file of before notes had codes, a sentence."""
+    return as_note(written) if isinstance(written, str) else Note(**written)
 
 
 def _seal(about: Mapping[str, object]) -> str:

@@ -168,4 +168,4 @@ def test_a_run_leaves_errors_blank_and_says_so(tmp_path):
     assert (
         "EASE, BinaryUserKNN: estimates are scores on a scale of their own, not ratings, so rmse, "
         "estimated_precision@5 are left blank"
-    ) in run.info.notes
+    ) in map(str, run.info.notes)

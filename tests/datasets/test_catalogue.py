@@ -115,6 +115,6 @@ def test_filmtrust_keeps_the_last_of_repeated_ratings(serve, known, cache):
     ratings = datasets.load("filmtrust", cache=cache)
     assert rows_of(ratings) == [("1", "2", 3.5, 0), ("1", "1", 4.0, 0)]
     assert ratings.scale == (0.5, 4.0)
-    assert ratings.notes == ("1 duplicate pair: the last kept, 1 row dropped",)
+    assert str(*ratings.notes) == "1 duplicate pair: the last kept, 1 row dropped"
     first = datasets.load({"name": "filmtrust", "duplicates": "first"}, cache=cache)
     assert rows_of(first)[0] == ("1", "1", 2.0, 0)

@@ -202,7 +202,7 @@ class TestPolicies:
         made = Ratings.from_columns(*self.rows, scale=(1, 5), duplicates=policy)
         assert rows_of(made) == rows
         assert made.users.tolist() == [0, 1, 1 if policy == "last" else 0]
-        assert made.notes == (f"1 duplicate pair: the {policy} kept, 1 row dropped",)
+        assert str(*made.notes) == f"1 duplicate pair: the {policy} kept, 1 row dropped"
 
     @given(
         st.lists(st.tuples(*map(st.integers, (0, 0, 1), (3, 3, 5))), min_size=1, max_size=40),
@@ -222,7 +222,7 @@ class TestPolicies:
         made = Ratings.from_columns([1, 2], [1, 2], [0, 9], scale=(1, 5), out_of_scale="clip")
         assert made.ratings.tolist() == [1.0, 5.0]
         assert made.scale == (1, 5)
-        assert made.notes == ("2 ratings outside 1 to 5 clipped",)
+        assert str(*made.notes) == "2 ratings outside 1 to 5 clipped"
 
     @pytest.mark.parametrize(
         ("rating", "scale"), [(1, (0, 1)), (4.5, (0, 4.5)), (0, (0, 1)), (-3, (-3, 0))]
@@ -231,7 +231,7 @@ class TestPolicies:
         made = Ratings.from_columns([1, 2], [1, 1], [rating] * 2)
         assert made.scale == scale
         found = f"scale {scale[0]:g} to {scale[1]:g}, as every rating found is {rating:g}"
-        assert made.notes == (found,)
+        assert str(*made.notes) == found
 
     def test_popularity_differs_where_all_ratings_are_equal(self):
         made = Ratings.from_columns([1, 2, 2, 3], [1, 1, 2, 3], [1] * 4)

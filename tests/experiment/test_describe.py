@@ -148,7 +148,7 @@ def test_of_a_plain_file_decimal_mark_and_encoding_are_found(tmp_path):
     path.write_bytes("user;item;rating\né;2;4,5\n1;3;5\n".encode("latin-1"))
     (found,) = harness.describe(path)
     assert found.scale == [4.5, 5.0]
-    assert "decimal: ',', encoding: 'cp1252', which a config has to name" in found.notes[-1]
+    assert "decimal: ',', encoding: 'cp1252', which a config has to name" in str(found.notes[-1])
     for text, message in (
         ("user;item;rating\n1;2;4,5\n1;3;x\n", r"3: the rating 'x' is not a number; fix"),
         ("user;what;rating\n1;2;4,5\n", "1: .*no column for the item among user, what, rating"),

@@ -168,17 +168,17 @@ def test_known_and_unknown_users_are_apart_without_being_asked_for(ratings):
     known, tested = ({*ratings.users[rows]} for rows in (split.train, split.test))
     sizes = {each.group: each.n_members for each in found.groups}
     assert sizes == {"known": len(tested & known), "unknown": len(tested - known)}
-    notes = " ".join(run.info.notes)
+    notes = " ".join(map(str, run.info.notes))
     assert f"{len(tested - known)} of {len(tested)} test users are unknown to the model" in notes
     # Under another seed some of the unknown users are known.
     seeds = make(ratings, split={"kind": "holdout", "test_size": 0.9}, seed=[0, 1])
-    assert "of 200 test users are unknown to the model" in " ".join(seeds.info.notes)
+    assert "of 200 test users are unknown to the model" in " ".join(map(str, seeds.info.notes))
 
 
 def test_metrics_that_groups_cannot_have_are_named(ratings):
     run = make(ratings, metrics=["rmse"], groups=[{"items": "popularity"}])
     assert not run.info.groups
-    assert "groups by items: popularity: without rmse: " in " ".join(run.info.notes)
+    assert "groups by items: popularity: without rmse: " in " ".join(map(str, run.info.notes))
 
 
 COLUMN = ["5", "5", "7", None, "9"]

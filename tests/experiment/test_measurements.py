@@ -174,13 +174,14 @@ def test_a_run_says_where_and_when_its_cells_were_measured_and_what_was_found(mo
     first = harness.run(SMALL | {"algorithms": ["BaselineOnly"]}, results=None)
     measured = first.info["cells"][0]["measured"]
     assert (measured.workers, measured.date) == (1, first.info.started[:10])
-    assert not [note for note in first.info["notes"] if "measured" in note]
+    assert not [note for note in first.info["notes"] if note.code == "measured"]
     run_on("CPU Y")
     monkeypatch.setattr("harness.experiment.cell.n_threads", lambda: 7)
     second = harness.run(SMALL, results=None)
     n_found, n_cells = len(first.info["cells"]), len(second.info["cells"])
-    found, where = (note for note in second.info["notes"] if "found" in note or "measured" in note)
-    assert found.startswith(f"{n_found} of {n_cells} cells were found in the cache")
+    noted = {note.code: note for note in second.info["notes"]}
+    assert noted["cells-found"].values == {"n": n_found, "n_all": n_cells}
+    where = str(noted["measured"])
     for text in (f"{n_found} of {n_cells} cells on ", "CPU X", "CPU Y", "7 threads"):
         assert text in where
     text = dict(methods(second.info).paragraphs)["Computation"]

@@ -63,16 +63,16 @@ SAMPLED = {"kind": "sampled", "n": 5}
 @pytest.mark.parametrize(
     ("metric", "config", "reason"),
     [
-        ("precision@2", {}, "every test item is relevant.*precision(threshold=4)@2"),
-        ("ndcg(gain=binary)@1", {}, "every test item is relevant.*ndcg(gain=binary(4))@1"),
-        ("hit(threshold=6)@1", {}, "no test item is relevant"),
-        ("recall(threshold=4)@10", {}, "no list is longer than 10"),
-        ("ndcg@10", {"split": "leave-n-out"}, "no list has more than one item"),
-        ("ndcg@10", {"ratings": [3] * 10}, "all items of a list are equally relevant; use `cand"),
-        ("ndcg@1", {"ratings": [3] * 10}, "all items of a list are equally relevant; use `cand"),
-        ("idcg@3", {"candidates": "catalogue"}, "it depends on the lists alone"),
-        ("precision(threshold=4)@8", {"candidates": "catalogue"}, "no list is longer than 8"),
-        ("precision(threshold=4)@8", {"candidates": SAMPLED}, "no list is longer than 8"),
+        ("precision@2", {}, "all-relevant precision(threshold=4)@2"),
+        ("ndcg(gain=binary)@1", {}, "all-relevant ndcg(gain=binary(4))@1"),
+        ("hit(threshold=6)@1", {}, "none-relevant"),
+        ("recall(threshold=4)@10", {}, "lists-within-k 10"),
+        ("ndcg@10", {"split": "leave-n-out"}, "lists-of-one"),
+        ("ndcg@10", {"ratings": [3] * 10}, "equally-relevant"),
+        ("ndcg@1", {"ratings": [3] * 10}, "equally-relevant"),
+        ("idcg@3", {"candidates": "catalogue"}, "lists-alone"),
+        ("precision(threshold=4)@8", {"candidates": "catalogue"}, "lists-within-k 8"),
+        ("precision(threshold=4)@8", {"candidates": SAMPLED}, "lists-within-k 8"),
     ],
 )
 def test_a_metric_that_cannot_distinguish_algorithms_is_named_with_the_reason(
@@ -80,10 +80,13 @@ def test_a_metric_that_cannot_distinguish_algorithms_is_named_with_the_reason(
 ):
     config = {"split": {"kind": "user-fraction", "fraction": 0.3}, **config}
     ratings = data(config.pop("ratings", RATINGS))
+    reason, _, label = reason.partition(" ")
     (note,) = notes_before_fit(prepared(ratings, metrics=["rmse", metric], **config))
-    before, _, after = reason.partition(".*")
-    assert note.startswith(f"{metric} cannot distinguish algorithms: {before}")
-    assert after in note
+    assert note.code == "indistinct"
+    assert note.values["metric"] == metric
+    assert note.values["reason"]["code"] == reason
+    assert str(note) == f"{metric} cannot distinguish algorithms: {note.values['reason']['text']}"
+    assert label in str(note)
 
 
 @pytest.mark.parametrize("candidates", ["rated", "catalogue", SAMPLED])
@@ -95,10 +98,11 @@ def test_a_metric_that_depends_on_the_order_gets_no_note(candidates):
 def test_the_notes_of_several_tables_say_which_table_they_are_of():
     config = {"metrics": ["ndcg@10"], "split": ["leave-n-out", "holdout"]}
     (note,) = notes_before_fit(prepared(data(), **config))
-    assert note.startswith("columns, leave-1-out random, rated: ndcg@10 cannot distinguish")
+    assert (note.code, note.where) == ("indistinct", "columns, leave-1-out random, rated")
+    assert str(note).startswith("columns, leave-1-out random, rated: ndcg@10 cannot distinguish")
     config = {"algorithms": ["ItemMean"], "metrics": ["ndcg@3"]}
     noted = run(config | {"split": ["holdout", "kfold"]}, ratings=data(), results=None).info.notes
-    tables = [note.partition(": ndcg@3: cannot decide: ")[0] for note in noted if "decide:" in note]
+    tables = [note.where for note in noted if note.code == "test-limited"]
     assert tables == ["columns, holdout 20%, rated", "columns, 5-fold, rated"]
 
 
@@ -107,7 +111,7 @@ def test_orders_of_ties_that_favour_a_side_of_a_sample_are_noted():
     few = {**SAMPLED, "n": 3}
     config = {"algorithms": ["UserMean"], "metrics": labels, "candidates": few, "baselines": False}
     made = run(config, ratings=load(DATA), results=None)
-    noted = [note for note in made.info.notes if "of equal estimates" in note]
+    noted = [str(note) for note in made.info.notes if note.code == "sampled-ties"]
     assert [note.partition(";")[0] for note in noted] == [
         "sampled 3: ndcg(ties=first)@3 and ap(ties=first): of equal estimates, a user's test items "
         "stand before the sampled ones",
@@ -117,7 +121,7 @@ def test_orders_of_ties_that_favour_a_side_of_a_sample_are_noted():
     first, average, last = (made.table.loc[0, labels[n]] for n in (1, 0, 3))
     assert first > average > last  # all of a user's estimates are equal
     rated = run(config | {"candidates": "rated"}, ratings=load(DATA), results=None)
-    assert not any("of equal estimates" in note for note in rated.info.notes)
+    assert not any(note.code == "sampled-ties" for note in rated.info.notes)
 
 
 def test_a_split_from_files_is_known_by_its_rows_and_goes_to_other_processes_with_them(tmp_path):
@@ -152,7 +156,7 @@ def test_metrics_of_genres_say_what_they_lack_and_what_they_leave_out():
     done = run(OF_GENRES, ratings=known, results=None)
     assert (
         "columns: 2 of 10 items have no genre and are left out of calibration@2, genre_diversity@2"
-    ) in done.info.notes
+    ) in map(str, done.info.notes)
     (frame,) = [each for each in done.info.datasets if each.fingerprint == plain.fingerprint]
     assert frame.genres
     other = run(OF_GENRES, ratings=load(plain, items=items.assign(genre="Comedy")), results=None)
@@ -186,14 +190,18 @@ def finished(tmp_path_factory):
 
 
 def test_metrics_that_distinguish_nothing_or_have_no_random_order_are_named(finished):
-    (noted,) = [note for note in finished["notes"] if "cannot distinguish" in note]
-    assert noted.startswith("precision@3 cannot distinguish algorithms: every test item is rel")
-    assert not any(note.startswith("precision@3: ties") for note in finished["notes"])
-    assert "item_coverage@60: all algorithms of this run score the same" in finished["notes"]
+    (noted,) = [note for note in finished["notes"] if note.code == "indistinct"]
+    assert str(noted).startswith(
+        "precision@3 cannot distinguish algorithms: every test item is rel"
+    )
+    ties = [note.values["metric"] for note in finished["notes"] if note.code == "ties-decide"]
+    assert "precision@3" not in ties
+    texts = [*map(str, finished["notes"])]
+    assert "item_coverage@60: all algorithms of this run score the same" in texts
     assert (
         f"{NO_MEAN}: no expected score of a random order is shown: ideal=retrieved with a gain of "
         "exp2 has no average over ties"
-    ) in finished["notes"]
+    ) in texts
     shown = {bound["bound"]: bound["scores"][NO_MEAN] for bound in finished["bounds"]}
     assert shown == {"best": 1.0, "random": None}
 
@@ -203,7 +211,7 @@ def test_a_comparison_that_cannot_decide_is_noted_in_the_table_the_record_and_th
         "cannot decide: with 100 resamples no difference can be significant in 6 comparisons; set "
         "resamples to at least 2,400, or leave it out"
     )
-    assert f"ndcg@3, {NO_MEAN}: {reason}" in finished["notes"]
+    assert f"ndcg@3, {NO_MEAN}: {reason}" in map(str, finished["notes"])
     entry = next(each for each in finished["statistics"] if each["metric"] == "ndcg@3")
     assert entry["note"] == reason
     assert reason[1:] in entry["method"]
@@ -228,15 +236,14 @@ def test_users_and_items_that_filters_remove_are_not_counted():
 def test_a_split_is_noted_under_the_first_seed_alone():
     config = {"dataset": DATA, "split": {"kind": "holdout"}, "algorithms": ["ItemMean"]}
     noted = run(config | {"metrics": ["ndcg@3"], "seed": [3, 1]}, results=None).info["notes"]
-    leaks = [note.partition(" leaks the future")[0] for note in noted if "leaks" in note]
-    assert leaks == ["holdout 20%, first seed:"]
+    assert [note.where for note in noted if note.code == "leak"] == ["holdout 20%, first seed"]
 
 
 def test_no_user_is_left_out_of_a_value_over_all_ratings():
     config = {"dataset": DATA, "split": "leave-n-out", "algorithms": ["ItemMean"]}
     noted = run(config | {"metrics": ["r2", "recall(threshold=5)@3"]}, results=None).info["notes"]
-    (note,) = (each for each in noted if "are undefined" in each)
-    assert note.startswith("recall(threshold=5)@3: up to ")
+    (note,) = (each for each in noted if each.code == "users-undefined")
+    assert note.values["metric"] == "recall(threshold=5)@3"
 
 
 class Levels(AlgoBase):
@@ -257,5 +264,6 @@ def test_ties_decide_the_scores_of_many_users_from_a_third_of_them_on(n_levels, 
     own = {"name": f"{__name__}:Levels", "label": "own", "params": {"n_levels": n_levels}}
     config = {"dataset": DATA, "algorithms": [own], "metrics": ["ndcg@3"], "baselines": False}
     noted = run(config, results=None).info["notes"]
-    (note,) = (each for each in noted if "ties decide" in each)
-    assert note.startswith(f"ndcg@3: ties decide the score of {whose} users: own (")
+    (note,) = (each for each in noted if each.code == "ties-decide")
+    assert note.values["whose"] == whose
+    assert str(note).startswith(f"ndcg@3: ties decide the score of {whose} users: own (")

@@ -72,15 +72,15 @@ def test_a_grid_of_four_settings_with_four_trials_tries_all_four():
     done = run()
     assert tried(done) == [{"k": k, "min_k": m} for k in (2, 5) for m in (1, 2)]
     assert done.info["cells"][0]["n_trials"] == 4
-    assert not any("grid" in note for note in done.info["notes"])
+    assert not any(note.code == "grid-cut" for note in done.info["notes"])
 
 
 def test_a_grid_that_is_cut_says_so_before_and_after_the_run():
     tuning = GRID | {"trials": 3}
     note = "KNNBasic: the grid has 4 settings, of which 3, drawn at random, are tried; raise "
-    assert any(each.startswith(note) for each in dry_run(CONFIG | {"tuning": tuning}).notes)
+    assert any(str(each).startswith(note) for each in dry_run(CONFIG | {"tuning": tuning}).notes)
     done = run(tuning=tuning)
-    assert any(each.startswith(note) for each in done.info["notes"])
+    assert any(str(each).startswith(note) for each in done.info["notes"])
     assert len(tried(done)) == done.info["cells"][0]["n_trials"] == 3
 
 
@@ -119,7 +119,7 @@ def test_the_number_of_trials_is_that_of_the_settings_tried():
     assert counted[["KNNBasic", "SlopeOne"]].tolist() == [2, 0]
     shown = display_table(done.info).frame.set_index("algorithm")["trials"]
     assert shown[["KNNBasic", "SlopeOne", "Random"]].tolist() == ["2", "0", ""]
-    (note,) = (note for note in done.info.notes if note.startswith("settings tried"))
+    (note,) = (str(note) for note in done.info.notes if note.code == "trials-differ")
     assert note.endswith("which is always tried and not counted: KNNBasic 2, SlopeOne 0")
     text = dict(methods(done.info).paragraphs)["Tuning"]
     assert "Trials of each search: 2 of KNNBasic." in text
@@ -179,7 +179,7 @@ def test_a_search_by_a_metric_that_nobody_has_leaves_a_row_with_the_same_paramet
 
 def test_trials_that_fail_beside_others_are_noted():
     done = run(algorithms=[refusing({"k": [3, 5, 7]}, params={"k": 6})])
-    (note,) = (note for note in done.info["notes"] if "trials failed" in note)
+    (note,) = (str(note) for note in done.info["notes"] if note.code == "trials-failed")
     assert note.startswith("own: 2 of 4 trials failed: ValueError: no fit with 3")
     assert done.info["cells"][0]["params"]["k"] in (6, 7)
 
@@ -322,7 +322,9 @@ def test_a_best_setting_in_the_outer_tenth_of_a_range_is_noted(search, params, e
     done = harness.run(config | {"tuning": tuning}, ratings=ratings, results=None)
     start = "mean: the best settings lie in the outer tenth of a range: damping at the"
     expected = f"{start} {end} end (2 of 2 searches); a wider range may hold better ones"
-    assert [note for note in done.info.notes if "outer" in note] == ([expected] if end else [])
+    assert [str(note) for note in done.info.notes if note.code == "near-ends"] == (
+        [expected] if end else []
+    )
 
 
 @pytest.mark.parametrize("metric", ["rmse", "ndcg@5"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import harness
+from harness import Note
 from harness.datasets import Ratings, cache_folder
 from harness.results.environment import without_folders
 
@@ -20,14 +21,16 @@ def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small):
     noted = Ratings(
         *(getattr(ratings, name) for name in ("users", "items", "ratings", "timestamps")),
         *(getattr(ratings, name) for name in ("user_ids", "item_ids", "scale", "name")),
-        notes=(f"skipped {bench.cache / 'datasets' / 'x.zip'}: not as published",),
+        notes=(Note("copy-skipped", {"reason": f"{bench.cache / 'datasets' / 'x.zip'}: no"}),),
     )
     (bench.cache / "cells").mkdir(parents=True)
     for number in range(256):  # in the place of the folder of every cell
         (bench.cache / "cells" / f"{number:02x}").touch()
     done = harness.run(small, ratings=noted)
     assert done.failed[0].error.startswith("(cache)/cells/")
-    assert done.info.datasets[0]["notes"] == ["skipped (cache)/datasets/x.zip: not as published"]
+    (note,) = done.info.datasets[0]["notes"]
+    assert note.values == {"reason": "(cache)/datasets/x.zip: no"}
+    assert str(note) == "skipped (cache)/datasets/x.zip: no"
     held = everything_in(bench.results / "small")
     assert b"(not a directory)" in held
     assert str(bench.folder).encode() not in held

@@ -152,7 +152,7 @@ def test_several_runs_stand_in_one_table_and_are_compared_user_by_user(plain_run
     same = join([plain_run, changed(plain_run, name="other")])
     assert set(same.info.algorithms) == {"SVD", "BaselineOnly", "Random"}
     counted = "other: the same cells as in another run, counted once: SVD, BaselineOnly, Random"
-    assert counted in same.info.notes
+    assert counted in map(str, same.info.notes)
 
 
 def test_runs_that_cannot_be_compared_are_refused_unless_wanted(plain_run):

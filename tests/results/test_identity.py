@@ -164,7 +164,9 @@ def test_rows_of_one_name_are_told_apart_by_their_parameters(runs):
         columns = ["ndcg@3", "rmse", "n_cells"]
         assert table.loc[name, columns].tolist() == alone[columns].tolist()
     assert (joined.name, len(joined.bounds)) == ("2/run and 9/run", 2)
-    assert "9/run: the same cells as in another run, counted once: ItemMean" in joined.info.notes
+    assert "9/run: the same cells as in another run, counted once: ItemMean" in map(
+        str, joined.info.notes
+    )
     assert "SVD (n\\_factors 9)" in latex(joined)
     assert "SVD (n_factors 9)" in build_page(runs)
 
