@@ -26,7 +26,7 @@ from harness.grouping import GroupSection
 from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State
 from harness.splits import FilterSection, SplitSection
 from harness.splits.kinds import Holdout
-from harness.statistics.comparison import SEED_TESTS, PairedTest
+from harness.statistics.pairs import SEED_TESTS, PairedTest
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 GIVEN = "given from Python: "
@@ -197,7 +197,8 @@ class Inference(Section):
     """How bootstrap intervals are drawn from the resamples."""
     resamples: int | None = Field(default=None, ge=100, le=1_000_000)
     """Of the randomisation test and of the bootstrap; null: 10,000, and as many as the number of
-    comparisons needs where none of these is as extreme as the scores."""
+    comparisons needs where none of these is as extreme as the scores. With 10,000 users or more
+    null computes both from moments, as of all resamples; a number draws that many."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
     """Of the intervals; a difference is significant at one minus this."""
 

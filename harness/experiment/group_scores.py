@@ -64,8 +64,8 @@ class TableGroups:
         self.settings, self.seed = plan.experiment.statistics, plan.experiment.seed[0]
         self.interval: dict[str, Any] = {}
         if self.settings is not None:
-            n_resamples = self.settings.resamples or statistics.DEFAULT_RESAMPLES
-            self.interval = {"n_resamples": n_resamples, "method": self.settings.interval}
+            resamples, method = self.settings.resamples, self.settings.interval
+            self.interval = {"n_resamples": resamples, "method": method}
             self.interval["confidence"] = self.settings.confidence
         self.splits = {(cell.seed, cell.fold): plan.split(cell) for cell in cells}
         self.folds = {fold: number for number, fold in enumerate(self.splits)}

@@ -161,6 +161,8 @@ def methods(info: RunInfo) -> Methods:
         "catalogue": CATALOGUE,
         "cited_in": cited_in,
         "default_resamples": statistics.DEFAULT_RESAMPLES,
+        "many_users": statistics.MANY_USERS,
+        "fewest_effective": statistics.FEWEST_EFFECTIVE,
         "chosen_test": test,
         "span": _span,
         "share": partial(_span, form="{:.1%}"),

@@ -248,6 +248,7 @@ class MetricComparison(TableName):
     claim: Claim = "models"
     about: Text = ""  # the claim as a sentence
     margin: Amount | None = None
+    from_moments: bool = False  # intervals and p-values of many users, else from resamples
     algorithms: Some[AlgorithmMean]
     pairs: Rows[PairDifference]
     baseline: list[PairDifference] | None

@@ -251,6 +251,7 @@ def infer(
                 "claim": claim,
                 "about": about,
                 "margin": settings.margin,
+                "from_moments": compared.from_moments,
                 "algorithms": of_rows,
                 "pairs": plain_rows(compared.pairs),
                 "baseline": None if baseline is None else plain_rows(baseline),

@@ -1,30 +1,24 @@
 """Significance of differences: paired tests, corrections, intervals and letters."""
 
-from harness.statistics.comparison import (
+from harness.statistics.comparison import Comparison, against, compare
+from harness.statistics.corrections import Correction, adjust, letters
+from harness.statistics.expansion import FEWEST_EFFECTIVE, MANY_USERS
+from harness.statistics.intervals import IntervalMethod, bootstrap_interval, gaps
+from harness.statistics.paired import (
     DEFAULT_RESAMPLES,
-    SEED_TESTS,
-    Comparison,
-    Correction,
-    PairedTest,
-    adjust,
-    against,
-    compare,
-    letters,
-)
-from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
-from harness.statistics.resampling import (
-    IntervalMethod,
-    bootstrap_interval,
     effect_size,
-    gaps,
     paired_t,
     randomisation,
     wilcoxon,
 )
+from harness.statistics.pairs import SEED_TESTS, PairedTest
+from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
 from harness.statistics.variance import StandardError, components
 
 __all__ = [
     "DEFAULT_RESAMPLES",
+    "FEWEST_EFFECTIVE",
+    "MANY_USERS",
     "SEED_TESTS",
     "Comparison",
     "Correction",

@@ -4,45 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from string import ascii_lowercase
-from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import ComparisonError, counted, suggestion
-from harness.kernels import each_block
-from harness.lazy import pd, scipy
-from harness.statistics.resampling import (
-    Floats,
-    IntervalMethod,
-    PairColumns,
-    check_words,
-    effect_size,
-    pair_intervals,
-    paired_t,
-    randomise,
-    wilcoxon,
-)
-from harness.statistics.variance import (
-    FEWEST_SEEDS,
-    FEWEST_USERS,
-    StandardError,
-    corrected,
-    over_users,
-    two_way,
-)
-
-PairedTest = Literal["randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"]
-Correction = Literal["holm", "benjamini-hochberg", "none"]
-
-SEED_TESTS: tuple[PairedTest, ...] = ("two-way", "nadeau-bengio")
-"""Tests over seeds, for claims about algorithms; the others are over users alone."""
-DEFAULT_RESAMPLES = 10_000
-PAIRS_AT_ONCE = 64  # whose differences are in memory at the same time, in each thread
-MARGIN = 20
-"""The smallest p-value that can be found, corrected, is at most the level divided by this."""
+from harness.lazy import pd
+from harness.statistics.corrections import Correction, adjust, ranked_letters
+from harness.statistics.intervals import IntervalMethod
+from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
+from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs
+from harness.statistics.resampling import Floats
+from harness.statistics.variance import FEWEST_SEEDS, FEWEST_USERS, StandardError
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +44,9 @@ class Comparison:
         Why no difference could have been significant, or the level may not hold; else empty.
     margin : float or None
         Of the test of equivalence.
+    from_moments : bool
+        Whether intervals, and p-values of the randomisation test, are computed from moments and
+        not from resamples, because there are many users and no number of resamples is set.
     """
 
     algorithms: pd.DataFrame
@@ -85,14 +60,18 @@ class Comparison:
     seed: int
     note: str = ""
     margin: float | None = None
+    from_moments: bool = False
 
     def describe(self) -> str:
         """Return how the comparison was made, as a sentence for a caption."""
         n_resamples = self.n_resamples or DEFAULT_RESAMPLES
         closer = "" if self.n_resamples else "; where none is as extreme, p is an upper bound"
-        flips = f"randomisation test ({n_resamples:,} sign flips{closer}) over users"
+        flips = f"{n_resamples:,} sign flips{closer}"
+        resamples = f"{n_resamples:,} resamples"
+        if self.from_moments:
+            flips, resamples = "all sign flips, by saddlepoint approximation", "from moments"
         test = {
-            "randomisation": flips,
+            "randomisation": f"randomisation test ({flips}) over users",
             "t": "paired t-test over users",
             "wilcoxon": "Wilcoxon's signed-rank test over users",
             "two-way": "t-test with random effects of users and seeds",
@@ -104,7 +83,7 @@ class Comparison:
             "none": "no correction for the number of comparisons",
         }[self.correction]
         interval = {"bca": "BCa", "percentile": "percentile"}[self.interval]
-        interval += f" bootstrap over users ({n_resamples:,} resamples)"
+        interval += f" bootstrap over users ({resamples})"
         if self.test in SEED_TESTS:
             interval = "the same standard errors"
         margin = ""
@@ -158,7 +137,8 @@ def compare(
     n_resamples : int, optional
         Of the randomisation test and of the bootstrap. Left out, there are 10,000, and the
         randomisation test uses more for pairs where none of them is as extreme as the scores, so
-        that it can decide any number of comparisons; see `randomise`.
+        that it can decide any number of comparisons; see `randomise`. From 10,000 users on, both
+        are then computed from moments, as of all resamples; see `harness.statistics.expansion`.
     confidence : float
         In (0, 1), of the intervals; a difference is significant if its adjusted p-value is at most
         1 - confidence.
@@ -217,26 +197,19 @@ def compare(
         raise ComparisonError(
             f"comparison: no user has a score from both {one!r} and {other!r}; leave one out"
         )
-    n_drawn = n_resamples or DEFAULT_RESAMPLES
-    shared = PairColumns.of(table, firsts, seconds)
+    scored = ScoredPairs.of(table, firsts, seconds, n_resamples)
     is_bound, note = np.zeros(len(firsts), bool), ""
-    differing, of_pairs, sizes, *error, p_values = describe_pairs(table, firsts, seconds, test)
+    differing, of_pairs, sizes, *error, p_values = scored.describe(test)
     if test == "randomisation":
         n_counted = 1 if correction == "none" else len(firsts)
-        smallest = level / (MARGIN * n_counted)
-        if 4 * n_counted <= level * (n_drawn + 1):
-            smallest = 1 / (n_drawn + 1)
-        p_values, is_bound = randomise(shared, n_drawn, seed, None if n_resamples else smallest)
+        p_values, is_bound = scored.randomise(seed, level, n_counted)
         note = _undecidable(differing, n_resamples, correction, level)
     means = np.nanmean(table, axis=0)
     if seeds is None or test not in SEED_TESTS:
         errors = StandardError(*error)
-        low, high = pair_intervals(shared, n, confidence, n_drawn, interval, seed)
+        low, high = scored.intervals(confidence, interval, seed)
     else:
-        values = np.column_stack([table, table[:, firsts] - table[:, seconds]])
-        both = seeds[:, :, firsts]
-        both = np.concatenate([seeds, both - seeds[:, :, seconds]], axis=2)
-        found = two_way(values, both) if test == "two-way" else corrected(both, ratio or 0.0)
+        found = scored.over_seeds(seeds, test, ratio or 0.0)
         low, high = found.interval(np.concatenate([means, of_pairs]), confidence)
         errors = StandardError(found.error[n:], found.degrees[n:])
         p_values = errors.p_values(of_pairs)
@@ -280,32 +253,8 @@ def compare(
     )
     others = None if baseline is None else against(pairs, baseline, correction, level, margin)
     settings = (test, correction, interval, n_resamples, confidence, seed, note, margin)
-    return Comparison(algorithms, pairs, others, *settings)
-
-
-def describe_pairs(
-    table: Floats, firsts: NDArray[np.intp], seconds: NDArray[np.intp], test: PairedTest
-) -> Floats:
-    """Return, by pair, how many users differ, mean, d_z, standard error, its degrees, and p.
-
-    The differences of a few pairs at a time are in memory.
-    """
-    found = np.ones((6, len(firsts)))
-    p_of = {"t": paired_t, "wilcoxon": wilcoxon}.get(test)
-
-    def describe(start: int, stop: int) -> None:
-        for first in range(start, stop, PAIRS_AT_ONCE):
-            own = slice(first, min(first + PAIRS_AT_ONCE, stop))
-            differences = table[:, firsts[own]] - table[:, seconds[own]]
-            differing = np.count_nonzero(np.nan_to_num(differences), axis=0)
-            sizes, errors = effect_size(differences), over_users(differences)
-            means = np.nanmean(differences, axis=0)
-            found[:5, own] = differing, means, sizes, errors.error, errors.degrees
-            if p_of is not None:
-                found[5, own] = p_of(differences)
-
-    each_block(describe, len(firsts), PAIRS_AT_ONCE)
-    return found
+    from_moments = n_resamples is None and scored.from_moments and test not in SEED_TESTS
+    return Comparison(algorithms, pairs, others, *settings, from_moments)
 
 
 def _with_power(
@@ -411,78 +360,3 @@ def _faults(
         yield f"ratio {ratio}; give test ratings for each training rating, as 0.25"
     if margin is not None and not 0 < margin < np.inf:
         yield f"margin {margin}; use a difference above 0, as 0.01"
-
-
-def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
-    r"""Adjust p-values for the number of comparisons.
-
-    Holm's correction keeps the chance of even one false difference at the level, whatever the
-    dependence between the comparisons (1979, https://www.jstor.org/stable/4615733): with p sorted
-    ascending, :math:`\tilde p_i = \max_{j \le i} \min(1, (m - j + 1) p_j)`. Benjamini and
-    Hochberg's keeps the expected share of false differences there (1995,
-    doi:10.1111/j.2517-6161.1995.tb02031.x): :math:`\tilde p_i = \min_{j \ge i} \min(1, m p_j / j)`.
-
-    >>> adjust([0.01, 0.04, 0.03], "holm").tolist()
-    [0.03, 0.06, 0.06]
-    """
-    adjusted = np.array(p_values, np.float64)
-    if correction == "holm":  # SciPy does not have it
-        order = np.argsort(adjusted, kind="stable")
-        steps = np.arange(len(adjusted), 0, -1) * adjusted[order]
-        adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-    elif correction == "benjamini-hochberg" and len(adjusted):
-        adjusted = scipy.stats.false_discovery_control(adjusted, method="bh")
-    return adjusted
-
-
-def letters(different: NDArray[np.bool_]) -> list[str]:
-    """Give each algorithm letters so that two share one only if they do not differ significantly.
-
-    `different` is symmetric; the order, best first, determines the first letters. After 26 letters,
-    ``aa``, ``ab`` follow, separated by points.
-
-    Insert and absorb (Piepho 2004, doi:10.1198/1061860043515): begin with one group of all; for
-    each pair that differs, replace every group with both by one without the first and one without
-    the second; drop groups that lie within another. At the end drop redundant groups, the smallest
-    first: without them every pair that does not differ still shares one.
-    """
-    n = len(different)
-    groups = [frozenset(range(n))] if n else []
-    for pair in combinations(range(n), 2):
-        if different[pair]:
-            kept = [group for group in groups if not {*pair} <= group]
-            split = [group - {each} for group in groups if {*pair} <= group for each in pair]
-            distinct = list(dict.fromkeys(kept + split))
-            groups = [group for group in distinct if not any(group < other for other in distinct)]
-    for group in sorted(groups, key=lambda group: (len(group), sorted(group))):
-        others = [each for each in groups if each is not group]
-        equal = [pair for pair in combinations(sorted(group), 2) if not different[pair]]
-        needs = [*equal, *((member,) for member in group)]
-        if all(any({*need} <= other for other in others) for need in needs):
-            groups = others
-    groups.sort(key=sorted)
-    between = "." if len(groups) > len(ascii_lowercase) else ""
-    return [
-        between.join(_name(i) for i, group in enumerate(groups, 1) if member in group)
-        for member in range(n)
-    ]
-
-
-def ranked_letters(keys: Floats, significant: NDArray[np.bool_]) -> list[str]:
-    """Return the letters of algorithms, the least key first, given which pairs differ."""
-    firsts, seconds = np.triu_indices(len(keys), 1)
-    different = np.zeros((len(keys), len(keys)), bool)
-    different[firsts, seconds] = different[seconds, firsts] = significant
-    order = np.argsort(keys, kind="stable")
-    marks = np.empty(len(keys), object)
-    marks[order] = letters(different[np.ix_(order, order)])
-    return marks.tolist()
-
-
-def _name(number: int) -> str:
-    """Return the name of a group: a to z, then aa, ab and so on."""
-    name = ""
-    while number:
-        number, letter = divmod(number - 1, len(ascii_lowercase))
-        name = ascii_lowercase[letter] + name
-    return name

@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from harness import seeds
 from harness.errors import ComparisonError, counted
 from harness.lazy import pd, scipy
-from harness.statistics.comparison import adjust, ranked_letters, table_fault
-from harness.statistics.resampling import Floats, check_words
+from harness.statistics.comparison import table_fault
+from harness.statistics.corrections import adjust, ranked_letters
+from harness.statistics.paired import check_words
+from harness.statistics.resampling import Floats
 
 PostHoc = Literal["nemenyi", "holm"]
 N_DRAWS = 50_000  # from the posterior of the Bayesian test

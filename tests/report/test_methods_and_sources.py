@@ -4,6 +4,7 @@ import csv
 import hashlib
 import re
 from importlib import metadata
+from typing import NamedTuple
 
 import pytest
 
@@ -19,6 +20,12 @@ from harness.report.methods import ASSETS, all_sources, checklist, cited_in, met
 from harness.results.record import RunInfo
 
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
+
+
+class Changed(NamedTuple):
+    """A run with another record."""
+
+    info: RunInfo
 
 
 def said(run, **changes):
@@ -254,6 +261,22 @@ def test_the_test_its_correction_and_bounds_of_p_values_are_named(plain_run):
     text = said(plain_run, statistics={"test": "nadeau-bengio"})["Inference"]
     assert "by the corrected t-test over folds and seeds" in text
     assert "averaged" not in text  # it compares the means of folds
+
+
+def test_what_is_computed_from_moments_is_told_from_what_is_resampled(plain_run):
+    resampled = plain_run.info.statistics[0]
+    computed = resampled.model_copy(update={"from_moments": True})
+    assert "from 10,000 resamples. Algorithms" in said(plain_run)["Inference"]
+    changed = Changed(plain_run.info.model_copy(update={"statistics": [resampled, computed]}))
+    text = said(changed)["Inference"]
+    assert "from 10,000 resamples, and from moments with many users. With 10,000 users" in text
+    assert "expansion (Cornish and Fisher 1938; DiCiccio and Efron 1996)" in text
+    assert "by a saddlepoint approximation (Lugannani and Rice 1980; Robinson 1982); where" in text
+    changed = Changed(plain_run.info.model_copy(update={"statistics": [computed]}))
+    text = said(changed)["Inference"]
+    assert "from moments, as of infinitely many resamples. With" in text
+    assert "upper bound where no random sign" not in text
+    assert "Robinson" not in said(changed, statistics={"test": "t"})["Inference"]
 
 
 def test_every_citation_of_the_text_is_listed_and_every_entry_cited(nasty):

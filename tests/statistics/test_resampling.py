@@ -11,6 +11,7 @@ from harness.errors import ComparisonError
 from harness.statistics import (
     bootstrap_interval,
     effect_size,
+    intervals,
     paired_t,
     randomisation,
     resampling,
@@ -142,7 +143,7 @@ def test_from_the_same_resamples_the_bounds_are_scipys(ours, theirs, confidence)
     result = stats.bootstrap(
         (values,), np.mean, n_resamples=2000, confidence_level=confidence, method=theirs, rng=1
     )
-    low, high = resampling.interval_of(result.bootstrap_distribution, values, confidence, ours)
+    low, high = intervals.interval_of(result.bootstrap_distribution, values, confidence, ours)
     assert low == pytest.approx(result.confidence_interval.low, abs=1e-12)
     assert high == pytest.approx(result.confidence_interval.high, abs=1e-12)
 

@@ -1,0 +1,233 @@
+"""Bootstrap intervals of means over users, of their differences, and of gaps between groups."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from harness import seeds
+from harness.errors import ComparisonError
+from harness.kernels import each_block
+from harness.lazy import scipy
+from harness.statistics.expansion import MANY_USERS, Moments
+from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
+from harness.statistics.resampling import Floats, PairColumns, means_of_few, resampled_means
+
+IntervalMethod = Literal["bca", "percentile"]
+
+LEAST_COLUMNS = 64  # whose intervals are too little work for another thread
+SLACK = 1e-12  # means closer than this share of the range of the values are taken to be equal
+
+
+def bootstrap_interval(
+    values: Floats,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int | None = None,
+    method: IntervalMethod = "bca",
+    seed: int = 0,
+) -> tuple[Floats, Floats]:
+    """Return an interval for the mean of each column, from resampling the rows.
+
+    Users are drawn with replacement, and all columns of a user together. The interval is about
+    other users of the same kind; it says nothing of other splits or seeds.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_users, m)
+        A score or a difference of scores for each user; NaN where there is none.
+    confidence : float
+        In (0, 1): how often such intervals contain the mean.
+    n_resamples : int, optional
+        How often users are drawn. By default 10,000 times, and from 10,000 users on the ends are
+        computed as those of infinitely many resamples [2]_; see `harness.statistics.expansion`.
+    method : {"bca", "percentile"}
+        Quantiles of the resampled means, corrected for bias and skewness [1]_ or not corrected.
+    seed : int
+        Seed of the resamples.
+
+    Returns
+    -------
+    low, high : ndarray of float64, shape (m,)
+        In the unit of the values; NaN for a column without a value, the mean itself for a column
+        of equal values.
+
+    Raises
+    ------
+    ComparisonError
+        If there are no columns, or `method` is unknown.
+
+    References
+    ----------
+    .. [1] B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical
+       Association 82(397), 1987, doi:10.1080/01621459.1987.10478410.
+    .. [2] T. J. DiCiccio, B. Efron, "Bootstrap confidence intervals", Statistical Science 11(3),
+       1996, doi:10.1214/ss/1032280214.
+
+    Examples
+    --------
+    >>> low, high = bootstrap_interval(np.arange(100.0)[:, None])
+    >>> low.round().tolist(), high.round().tolist()
+    ([44.0], [55.0])
+    """
+    check_words("interval", method=(method, IntervalMethod))
+    if np.ndim(values) != 2:
+        raise ComparisonError(
+            f"interval: values of shape {np.shape(values)}; give a column for each mean, as "
+            "values[:, None]"
+        )
+    none, values = np.zeros(0, np.intp), np.asarray(values, np.float64)
+    if n_resamples is None and len(values) >= MANY_USERS:
+        moments = Moments.of_columns(np.ascontiguousarray(values.T))
+        return intervals_of_many(moments, confidence, method, seed)
+    columns, n_resamples = PairColumns(values, none, none), n_resamples or DEFAULT_RESAMPLES
+    return pair_intervals(columns, values.shape[1], confidence, n_resamples, method, seed)
+
+
+def intervals_of_many(
+    moments: Moments, confidence: float, method: IntervalMethod, seed: int
+) -> tuple[Floats, Floats]:
+    """Return intervals of many users from moments; resample columns of too few effective users."""
+    low, high = moments.interval(confidence, corrected=method == "bca")
+    for pair in np.flatnonzero(~moments.has_interval & (moments.n_known > 0)).tolist():
+        values, rng = moments.values(pair), seeds.generator(seed, "bootstrap of few", pair)
+        drawn = means_of_few(values, DEFAULT_RESAMPLES, rng)
+        low[pair], high[pair] = interval_of(drawn, values, confidence, method)
+    return low, high
+
+
+def pair_intervals(
+    pairs: PairColumns,
+    n_plain: int,
+    confidence: float,
+    n_resamples: int,
+    method: IntervalMethod,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Return the intervals of the first `n_plain` columns, and then those of the pairs.
+
+    The same as `bootstrap_interval` of the columns beside the differences, but only the columns
+    are resampled.
+    """
+    rng = seeds.generator(seed, "bootstrap")
+    columns = np.ascontiguousarray(pairs.columns.T)
+    means = np.ascontiguousarray(resampled_means(pairs.columns, n_resamples, rng).T)
+    found = np.empty((2, n_plain + len(pairs.first)))
+
+    def find(start: int, stop: int) -> None:
+        for number in range(start, stop):
+            drawn, values = means[number % len(means)], columns[number % len(means)]
+            if number >= n_plain:
+                i, j = pairs.first[number - n_plain], pairs.second[number - n_plain]
+                drawn, values = means[i] - means[j], columns[i] - columns[j]
+            found[:, number] = interval_of(drawn, values, confidence, method)
+
+    each_block(find, found.shape[1], LEAST_COLUMNS)
+    low, high = found
+    return low, high
+
+
+def interval_of(
+    means: Floats, values: Floats, confidence: float, method: IntervalMethod
+) -> tuple[float, float]:
+    r"""Return the interval of one column of values, given the means of its resamples.
+
+    With :math:`z` the quantile of the normal distribution at :math:`(1 - c)/2` or its complement,
+    :math:`z_0 = \Phi^{-1}` (share of means below the observed one, equal ones counting half) and
+    the acceleration :math:`a = \sum (x_i - \bar x)^3 / (6 (\sum (x_i - \bar x)^2)^{3/2})`, a bound
+    is the quantile of the means at :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`. For a mean
+    this acceleration is the jackknife's, which SciPy finds in quadratic time.
+    """
+    means, values = means[~np.isnan(means)], values[~np.isnan(values)]
+    if len(values) == 0:
+        return np.nan, np.nan
+    if np.ptp(values) == 0:
+        return float(values[0]), float(values[0])
+    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    if method == "bca":
+        observed, slack = values.mean(), SLACK * np.ptp(values)
+        n_below = np.count_nonzero(means < observed - slack)
+        n_equal = np.count_nonzero(np.abs(means - observed) <= slack)
+        bias = scipy.special.ndtri((n_below + n_equal / 2) / len(means))
+        if np.isfinite(bias):  # not so few resamples that all lie on one side
+            deviations = values - observed
+            squares = deviations**2  # the power 3 takes sixty times as long as a product
+            acceleration = (squares * deviations).sum() / (6 * squares.sum() ** 1.5)
+            shifted = bias + scipy.special.ndtri(tails)
+            tails = scipy.special.ndtr(bias + shifted / (1 - acceleration * shifted))
+    low, high = np.quantile(means, tails)
+    return float(low), float(high)
+
+
+def gaps(
+    one: Floats,
+    other: Floats,
+    *,
+    paired: bool,
+    confidence: float = 0.95,
+    n_resamples: int | None = None,
+    method: IntervalMethod = "bca",
+    seed: int = 0,
+) -> tuple[Floats, Floats, Floats]:
+    r"""Return the difference of the means of columns, one less the other, with its interval.
+
+    Parameters
+    ----------
+    one, other : ndarray of float64, shape (n_users, m)
+        Scores of the same users in two groups; NaN where a user has none.
+    paired : bool
+        Whether the difference is the mean over users with both scores of their difference.
+        Otherwise it is that of the means, each over the users with a score: those of two groups of
+        users are different people.
+    confidence, n_resamples, method, seed
+        As in `bootstrap_interval`. Users are drawn with replacement, with all their scores. The
+        acceleration of BCa is that of the empirical influence [1]_ of a user with value x among n
+        on a difference of means: :math:`(x - \bar x) / n`, negative in the second group.
+
+    Returns
+    -------
+    difference, low, high : ndarray of float64, shape (m,)
+        In the unit of the scores; NaN where a group has no score.
+
+    References
+    ----------
+    .. [1] B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical
+       Association 82(397), 1987, doi:10.1080/01621459.1987.10478410.
+
+    Examples
+    --------
+    >>> men = np.append(np.arange(50.0) + 10, [np.nan] * 50)[:, None]
+    >>> women = np.append([np.nan] * 50, np.arange(50.0))[:, None]
+    >>> difference, low, high = gaps(men, women, paired=False)
+    >>> float(difference[0]), bool(low[0] < 10 < high[0])
+    (10.0, True)
+    """
+    m, values = one.shape[1], one - other if paired else _pseudo_values(one, other)
+    if n_resamples is None and len(values) >= MANY_USERS:
+        moments = Moments.of_columns(np.ascontiguousarray(values.T))
+        return moments.mean, *intervals_of_many(moments, confidence, method, seed)
+    drawn = values if paired else np.hstack([one, other])
+    rng = seeds.generator(seed, "gaps")
+    draws = resampled_means(drawn, n_resamples or DEFAULT_RESAMPLES, rng)
+    if not paired:
+        draws = draws[:, :m] - draws[:, m:]
+    low, high = np.full((2, m), np.nan)
+    for j in range(m):
+        low[j], high[j] = interval_of(draws[:, j], values[:, j], confidence, method)
+    with np.errstate(invalid="ignore"):
+        n_known = np.count_nonzero(~np.isnan(values), axis=0)
+        return np.nansum(values, axis=0) / np.where(n_known, n_known, np.nan), low, high
+
+
+def _pseudo_values(one: Floats, other: Floats) -> Floats:
+    """Return values of which the mean is the difference of the means of two groups.
+
+    The deviation of each is the influence of a user times their number.
+    """
+    both, m = np.hstack([one, other]), one.shape[1]
+    known = ~np.isnan(both)
+    counts = np.where(known.any(axis=0), known.sum(axis=0), np.nan)
+    centres = np.where(known, both, 0.0).sum(axis=0) / counts
+    parts = centres + np.where(known, both - centres, 0.0) / counts * len(both)
+    return np.asarray(parts[:, :m] - parts[:, m:])

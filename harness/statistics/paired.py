@@ -1,0 +1,182 @@
+"""Paired tests of the scores of two algorithms for the same users.
+
+Tests take the differences of the users' scores, shape (n_users, n_pairs), NaN where a user has no
+score for one of the two, and give a two-sided p-value for each column: 1 for a column without users
+or without any difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import seeds
+from harness.errors import ComparisonError, suggestion
+from harness.lazy import scipy
+from harness.statistics.expansion import LEAST_P, MANY_USERS, Moments
+from harness.statistics.resampling import Floats, PairColumns, sign_sums
+
+DEFAULT_RESAMPLES = 10_000
+EPSILON = float(np.finfo(np.float64).eps)
+MOST_WORK = 5_000_000_000  # limit of users times pairs times more resamples: a few seconds
+
+
+def check_words(where: str, **settings: tuple[str, object]) -> None:
+    """Refuse a setting that is none of the words of its type."""
+    for key, (word, words) in settings.items():
+        if word not in get_args(words):
+            fault = f"unknown {key} {word!r}; {suggestion(word, get_args(words))}"
+            raise ComparisonError(f"{where}: {fault}")
+
+
+def paired_t(differences: Floats) -> Floats:
+    """Student's paired t-test: ``scipy.stats.ttest_1samp`` of the differences.
+
+    1 for fewer than two users, 0 for several users who all differ by the same amount.
+    """
+
+    def test(column: Floats) -> float:
+        return 0.0 if _is_constant(column) else float(scipy.stats.ttest_1samp(column, 0.0).pvalue)
+
+    return _by_column(differences, test, fewest=2)
+
+
+def wilcoxon(differences: Floats) -> Floats:
+    """Wilcoxon's signed-rank test, ``scipy.stats.wilcoxon``; zero differences are left out.
+
+    With thousands of users it rejects equal algorithms too often (Ihemelandu and Ekstrand, SIGIR
+    2023, doi:10.48550/arXiv.2305.02461).
+    """
+    return _by_column(differences, lambda column: float(scipy.stats.wilcoxon(column).pvalue))
+
+
+def effect_size(differences: Floats) -> Floats:
+    """Return Cohen's d_z: the mean difference in standard deviations (n - 1) of the differences.
+
+    0 where there is no difference at all, infinite where all users differ by the same amount, NaN
+    for fewer than two users (Lakens 2013, doi:10.3389/fpsyg.2013.00863).
+    """
+
+    def size(column: Floats) -> float:
+        if _is_constant(column):
+            return float(np.copysign(np.inf, column[0])) if column[0] else 0.0
+        return float(column.mean() / column.std(ddof=1))
+
+    sizes = _by_column(differences, size, fewest=2, none=0.0)
+    sizes[np.count_nonzero(~np.isnan(differences), axis=0) < 2] = np.nan
+    return sizes
+
+
+def _is_constant(values: Floats) -> bool:
+    """Return whether all values are equal except for rounding."""
+    return bool(np.ptp(values) <= 50 * EPSILON * np.abs(values).max())
+
+
+def _by_column(
+    differences: Floats, function: Callable[[Floats], float], *, fewest: int = 1, none: float = 1.0
+) -> Floats:
+    """Apply a function to the known part of each column that has something to test."""
+    columns = (column[~np.isnan(column)] for column in differences.T)
+    values = [function(x) if len(x) >= fewest and x.any() else none for x in columns]
+    return np.array(values)
+
+
+def randomisation(differences: Floats, n_resamples: int | None = None, seed: int = 0) -> Floats:
+    """Fisher's randomisation test of the mean difference: signs flipped at random, user by user.
+
+    The p-value is the share of sign vectors whose mean is at least as far from 0 as the observed
+    one: (b + 1) / (B + 1) with b of B random vectors, which counts the observed one and never gives
+    0 (Phipson and Smyth 2010, doi:10.2202/1544-6115.1585). A pair with so few differing users that
+    there are no more than B vectors is tested exactly, over all of them.
+
+    Left out, B is 10,000, and from 10,000 users on the share is computed by a saddlepoint
+    approximation, without random vectors; see `harness.statistics.expansion`.
+    """
+    n_users, n_pairs = differences.shape
+    if n_resamples is None and n_users >= MANY_USERS:
+        moments = Moments.of_columns(np.ascontiguousarray(differences.T))
+        return randomise_many(moments, seed)[0]
+    columns = np.column_stack([differences, np.zeros(n_users)])
+    pairs = PairColumns(columns, np.arange(n_pairs), np.full(n_pairs, n_pairs))
+    return randomise(pairs, n_resamples or DEFAULT_RESAMPLES, seed)[0]
+
+
+def randomise_many(
+    moments: Moments, seed: int, smallest: float | None = None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Test pairs of many users by their moments; those with too few effective users by signs."""
+    p_values, is_bound = moments.sign_test()
+    for pair in np.flatnonzero(~moments.has_test).tolist():
+        differences = np.nan_to_num(moments.values(pair))
+        columns = np.column_stack([differences, np.zeros(len(differences))])
+        few = PairColumns(columns[differences != 0], np.array([0]), np.array([1]))
+        (p_values[pair],), (is_bound[pair],) = randomise(few, DEFAULT_RESAMPLES, seed, smallest)
+    return p_values, is_bound
+
+
+def randomise(
+    pairs: PairColumns, n_resamples: int, seed: int, smallest: float | None = None
+) -> tuple[Floats, NDArray[np.bool_]]:
+    r"""Test pairs as `randomisation` does, with more resamples if no sign vector was as extreme.
+
+    Returned are the p-values and whether each is an upper bound, because no random sign vector was
+    as extreme. `smallest` is the p-value that can decide; left out, all pairs get B sign vectors
+    and no more.
+
+    Of n sign flips of the differences d, a share of at most
+    :math:`2 \exp(-(\sum d)^2 / (2 \sum d^2))` is as extreme as what was observed (Hoeffding 1963,
+    doi:10.1080/01621459.1963.10500830). Where no random vector is, the p-value is the smaller of
+    this bound and 1 / (B + 1); where that is above `smallest`, vectors are drawn until there are
+    1 / `smallest`, `MOST_WORK` permitting. Either keeps the test's level: it goes below 1 / (B + 1)
+    only where the exact p-value, or the one of all the vectors drawn, does so too.
+    """
+    filled = np.nan_to_num(pairs.columns)
+    n_users, n_pairs = len(filled), len(pairs.first)
+    sums, sizes = filled.sum(axis=0), np.abs(filled).sum(axis=0)
+    sizes = sizes[pairs.first] + sizes[pairs.second]
+    # Sums that are equal but for the rounding of n additions count as equal.
+    least = np.abs(pairs.differences(sums)) - EPSILON * (n_users + 8) * sizes
+    squares, p_values = np.empty(n_pairs), np.ones(n_pairs)
+    exact, is_bound = np.zeros(n_pairs, bool), np.zeros(n_pairs, bool)
+    for pair, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        differences = filled[:, i] - filled[:, j]
+        squares[pair] = np.square(differences).sum()
+        differing = differences[differences != 0]
+        exact[pair] = len(differing) <= np.log2(n_resamples)
+        if exact[pair] and len(differing):
+            extreme = np.abs(_all_sign_sums(differing)) >= least[pair]
+            p_values[pair] = np.count_nonzero(extreme) / len(extreme)
+    if exact.all():
+        return p_values, is_bound
+    rng = seeds.generator(seed, "randomisation")
+    n_extreme = np.zeros(n_pairs, np.int64)
+    for block in sign_sums(filled, n_resamples, rng, width=n_pairs):
+        n_extreme += np.count_nonzero(np.abs(pairs.differences(block)) >= least, axis=0)
+    p_values[~exact] = (n_extreme[~exact] + 1) / (n_resamples + 1)
+    is_bound = ~exact & (n_extreme == 0)
+    if smallest is None:
+        return p_values, is_bound
+    spread = np.maximum(2.0 * squares, np.finfo(np.float64).tiny)
+    hoeffding = np.maximum(2.0 * np.exp(-np.square(np.maximum(least, 0.0)) / spread), LEAST_P)
+    undecided = np.flatnonzero(is_bound & (hoeffding > smallest))
+    n_more = int(np.ceil(1 / smallest)) - n_resamples
+    n_more = min(n_more, MOST_WORK // max(1, n_users * len(undecided)))
+    if len(undecided) and n_more > 0:
+        differences = filled[:, pairs.first[undecided]] - filled[:, pairs.second[undecided]]
+        for block in sign_sums(differences, n_more, rng):
+            n_extreme[undecided] += np.count_nonzero(np.abs(block) >= least[undecided], axis=0)
+        p_values[undecided] = (n_extreme[undecided] + 1) / (n_resamples + n_more + 1)
+        is_bound[undecided] = n_extreme[undecided] == 0
+    p_values[is_bound] = np.minimum(p_values, hoeffding)[is_bound]
+    return p_values, is_bound
+
+
+def _all_sign_sums(values: Floats) -> Floats:
+    """Return the sums under every sign vector."""
+    sums = np.zeros(1)
+    for value in values.tolist():
+        sums = np.concatenate([sums + value, sums - value])
+    return sums

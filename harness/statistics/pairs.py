@@ -1,0 +1,137 @@
+"""The columns of a table of scores and their pairs: what is computed from moments or resamples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.kernels import each_block
+from harness.statistics.expansion import MANY_USERS, Moments
+from harness.statistics.intervals import IntervalMethod, intervals_of_many, pair_intervals
+from harness.statistics.paired import (
+    DEFAULT_RESAMPLES,
+    effect_size,
+    paired_t,
+    randomise,
+    randomise_many,
+    wilcoxon,
+)
+from harness.statistics.resampling import Floats, Indices, PairColumns
+from harness.statistics.variance import StandardError, corrected, over_users, two_way
+
+PairedTest = Literal["randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"]
+SEED_TESTS: tuple[PairedTest, ...] = ("two-way", "nadeau-bengio")
+"""Tests over seeds, for claims about algorithms; the others are over users alone."""
+PAIRS_AT_ONCE = 64  # whose differences are in memory at the same time, in each thread
+MARGIN = 20
+"""The smallest p-value that can be found, corrected, is at most the level divided by this."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """The columns of a table and their pairs: of many users by moments, of others by resamples."""
+
+    table: Floats
+    firsts: Indices
+    seconds: Indices
+    n_resamples: int | None
+    moments: Moments | None
+
+    @classmethod
+    def of(
+        cls, table: Floats, firsts: Indices, seconds: Indices, n_resamples: int | None
+    ) -> ScoredPairs:
+        """Return the scores with their moments, if there are many users."""
+        moments = None
+        if len(table) >= MANY_USERS:
+            alone = np.arange(table.shape[1])
+            first, second = np.append(alone, firsts), np.append(np.full_like(alone, -1), seconds)
+            moments = Moments.of(np.ascontiguousarray(table.T), first, second)
+        return cls(table, firsts, seconds, n_resamples, moments)
+
+    @property
+    def from_moments(self) -> bool:
+        """Whether nothing is resampled: there are many users, and no number of resamples is set."""
+        return self.n_resamples is None and self.moments is not None
+
+    @cached_property
+    def shared(self) -> PairColumns:
+        """What is resampled."""
+        return PairColumns.of(self.table, self.firsts, self.seconds)
+
+    def describe(self, test: PairedTest) -> Floats:
+        """Return, by pair, how many users differ, mean, d_z, standard error, its degrees, and p.
+
+        The differences of a few pairs at a time are in memory.
+        """
+        described = np.ones((6, len(self.firsts)))
+        p_of = {"t": paired_t, "wilcoxon": wilcoxon}.get(test)
+        if self.moments is not None:
+            pairs = self.moments[self.table.shape[1] :]
+            error, degrees = pairs.standard_error()
+            described[:5] = pairs.n_differing, pairs.mean, pairs.effect_size(), error, degrees
+            if p_of is None:
+                return described
+        at_once = PAIRS_AT_ONCE if self.moments is None else 1
+
+        def describe(start: int, stop: int) -> None:
+            for first in range(start, stop, at_once):
+                part = slice(first, min(first + at_once, stop))
+                differences = self.table[:, self.firsts[part]] - self.table[:, self.seconds[part]]
+                if self.moments is None:
+                    differing = np.count_nonzero(np.nan_to_num(differences), axis=0)
+                    sizes, errors = effect_size(differences), over_users(differences)
+                    means = np.nanmean(differences, axis=0)
+                    described[:5, part] = differing, means, sizes, errors.error, errors.degrees
+                if p_of is not None:
+                    described[5, part] = p_of(differences)
+
+        each_block(describe, len(self.firsts), at_once)
+        return described
+
+    def randomise(
+        self, seed: int, level: float, n_counted: int
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return p-values of the pairs, and which are bounds; `n_counted` are corrected for."""
+        smallest = level / (MARGIN * n_counted)
+        if 4 * n_counted <= level * (DEFAULT_RESAMPLES + 1):
+            smallest = 1 / (DEFAULT_RESAMPLES + 1)
+        if self.n_resamples is not None:
+            return randomise(self.shared, self.n_resamples, seed)
+        if self.moments is not None:
+            return randomise_many(self.moments[self.table.shape[1] :], seed, smallest)
+        return randomise(self.shared, DEFAULT_RESAMPLES, seed, smallest)
+
+    def intervals(
+        self, confidence: float, method: IntervalMethod, seed: int
+    ) -> tuple[Floats, Floats]:
+        """Return the intervals of the columns, and then those of the pairs."""
+        if self.n_resamples is None and self.moments is not None:
+            return intervals_of_many(self.moments, confidence, method, seed)
+        n, n_resamples = self.table.shape[1], self.n_resamples or DEFAULT_RESAMPLES
+        return pair_intervals(self.shared, n, confidence, n_resamples, method, seed)
+
+    def over_seeds(self, by_seed: Floats, test: PairedTest, ratio: float) -> StandardError:
+        """Return the standard errors of the columns and then of the pairs, over users and seeds."""
+        n = self.table.shape[1]
+        first, second = np.append(np.arange(n), self.firsts), np.append([-1] * n, self.seconds)
+        at_once = len(first) if self.moments is None else 1  # in memory
+
+        def differences(scores: Floats, part: slice) -> Floats:
+            is_alone = second[part] < 0
+            others = np.where(is_alone, 0.0, scores[..., second[part]])
+            return np.asarray(scores[..., first[part]] - others)
+
+        errors = []
+        for start in range(0, len(first), at_once):
+            part = slice(start, start + at_once)
+            scores = differences(by_seed, part)
+            if test == "two-way":
+                errors.append(two_way(differences(self.table, part), scores))
+            else:
+                errors.append(corrected(scores, ratio))
+        return StandardError(*(np.concatenate(parts) for parts in zip(*errors, strict=True)))
