@@ -38,7 +38,7 @@ def _of_a_table(command: Callable[..., int]) -> Callable[..., int]:
         ("--candidates", "Choose the table with these candidates."),
         ("--split", "Choose the table with this split."),
         ("--dataset", "Choose the table of this data set."),
-        ("--metric", "Best by this metric; by default the first of the run."),
+        ("--metric", "Best by this metric; by default the headline metric of the run."),
         ("--algorithm", "A row by its name, in place of the best one."),
     ):
         command = click.option(name, metavar="NAME", help=text)(command)

@@ -93,7 +93,7 @@ def _page_path(output: Path | None, default: Path) -> Path:
     show_default=True,
     help="Kind of plot; can be repeated.",
 )
-@click.option("--metric", metavar="LABEL", help="Plotted; by default ndcg@10, else the first ndcg.")
+@click.option("--metric", metavar="LABEL", help="Plotted; by default the headline metric.")
 @click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
 @options.formats("svg", "png")
 @click.option(
@@ -157,9 +157,7 @@ def plot(
 @options.anyway
 @options.formats(*options.TABLES)
 @click.option("--groups", is_flag=True, help="The values in groups of users and items.")
-@click.option(
-    "--metric", metavar="LABEL", help="With --groups: by default ndcg@10, else the first ndcg."
-)
+@click.option("--metric", metavar="LABEL", help="With --groups: by default the headline metric.")
 def table(
     runs: tuple[str, ...], results: Path, anyway: bool, form: str, groups: bool, metric: str | None
 ) -> int:
@@ -208,9 +206,7 @@ def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
 @options.results
 @options.anyway
 @click.option("--across", is_flag=True, help="One verdict over the data sets of the runs.")
-@click.option(
-    "--metric", metavar="LABEL", help="With --across: by default ndcg@10, else the first ndcg."
-)
+@click.option("--metric", metavar="LABEL", help="With --across: by default the headline metric.")
 @click.option("--split", metavar="NAME", help="With --across: choose the tables with this split.")
 @click.option("--candidates", metavar="NAME", help="With --across: ... with these candidates.")
 @click.option(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -28,6 +29,7 @@ from harness.splits import FilterSection, SplitSection
 from harness.splits.kinds import Holdout
 from harness.statistics.pairs import SEED_TESTS, PairedTest
 
+USUAL_METRIC = "ndcg@10"
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 GIVEN = "given from Python: "
 """How the record of a run names ratings that were given from Python."""
@@ -52,6 +54,27 @@ def _check_accuracy(label: str) -> str:
     if metric.needs_items:
         raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
     return label
+
+
+def headline_of(labels: Iterable[str], chosen: str | None = None) -> str:
+    """Return the headline metric among some labels: the chosen one, else the first ranking metric.
+
+    A ranking metric measures how the items are ordered. Where there is none, it is the first label.
+
+    >>> headline_of(["rmse", "novelty@5", "ndcg@5", "ndcg@10"])
+    'ndcg@5'
+    >>> headline_of(["rmse", "ndcg@5", "ndcg@10"], "ndcg@10"), headline_of(["rmse", "mae"])
+    ('ndcg@10', 'rmse')
+    """
+    parsed = {str(metric): metric for metric in metrics.parse_many(labels)}
+    if chosen in parsed:
+        return chosen
+    ranking = (label for label, metric in parsed.items() if metric.is_ranking)
+    return next(ranking, next(iter(parsed)))
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    del schema["default"]  # it depends on other keys
 
 
 def _named_in_either_way(schema: dict[str, Any]) -> None:
@@ -234,8 +257,11 @@ class Tuning(Section):
     seconds: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
     """Seconds of fitting and scoring, of failed trials too, after which no further setting is
     tried."""
-    metric: Annotated[str, AfterValidator(_check_accuracy)] = "ndcg@10"
-    """The metric that selects the setting, on the validation part."""
+    metric: Annotated[str, AfterValidator(_check_accuracy)] = Field(
+        default=USUAL_METRIC, json_schema_extra=_without_default
+    )
+    """The metric that selects the setting, on the validation part. By default the headline metric;
+    `ndcg@10` where that does not measure accuracy."""
     validation: SplitSection | None = None
     """How the training part is split again; a `validation` of the split itself takes precedence. By
     default by time if the split is by time (`global-time`, `rolling`, `choose: latest`), else a
@@ -316,6 +342,9 @@ class Experiment(Section):
     """The rows of the table."""
     metrics: list[Annotated[str, AfterValidator(_check_labels)]] = Field(min_length=1)
     """Labels as `ndcg@10`, `ndcg(gain=linear)@5,10` or `rmse`; see `harness list metrics`."""
+    headline: str | None = None
+    """The metric of `metrics` that decides which row is the best, in `harness best`, on the page
+    and in plots; by default the first that measures how items are ordered, else the first."""
     groups: list[GroupSection] = Field(default=[])
     """For whom each algorithm works: groups of users or items, each with the metrics that are means
     of users' scores. `{users: known}` is added where a split tests users without training."""
@@ -327,7 +356,7 @@ class Experiment(Section):
     split, search and model together."""
     seeds: Seeds = Seeds()
     """How many seeds of each kind to cross, beside one `seed`."""
-    tuning: Tuning = Tuning(trials=20)
+    tuning: Tuning = Field(default=Tuning(trials=20), validate_default=True)
     """How algorithms with a `search` are tuned: the same budget for each."""
     baselines: bool = True
     """Whether `Random` and `Popularity` are added if they are not among the algorithms."""
@@ -388,6 +417,29 @@ class Experiment(Section):
                     f"{title!r}; give one a `label` of its own"
                 )
         return entries
+
+    @field_validator("headline")
+    @classmethod
+    def _headline_is_a_metric(cls, headline: str | None, info: ValidationInfo) -> str | None:
+        if headline is None or "metrics" not in info.data:
+            return headline
+        labels = [str(metric) for metric in metrics.parse_many(info.data["metrics"])]
+        with suppress(MetricError):
+            headline = str(metrics.parse(headline))
+        if headline not in labels:
+            raise ValueError(f"{headline!r} is not in `metrics`; {suggestion(headline, labels)}")
+        return headline
+
+    @field_validator("tuning")
+    @classmethod
+    def _tuned_by_the_headline(cls, tuning: Tuning, info: ValidationInfo) -> Tuning:
+        is_tuned = any(each.search is not None for each in info.data.get("algorithms", []))
+        if "metric" in tuning.model_fields_set or not is_tuned or "headline" not in info.data:
+            return tuning
+        labels = info.data.get("metrics", [USUAL_METRIC])
+        headline = headline_of(labels, info.data["headline"])
+        usable = not metrics.parse(headline).needs_items
+        return tuning.model_copy(update={"metric": headline if usable else USUAL_METRIC})
 
     @field_validator("seeds")
     @classmethod

@@ -76,7 +76,7 @@ def evaluate(
     kept, sections = plan.experiment.outputs, plan.experiment.candidates
     empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
     found = Evaluation(OutputFiles(kept) if kept.wanted else None, empty)
-    sensitivity = Sensitivity(labels)
+    sensitivity = Sensitivity(labels, plan.experiment.headline)
     for table, of_table in tables.items():
         limits = _Bounds(plan.metrics)
         positions = [position for of_row in of_table.values() for position, _, _ in of_row]

@@ -11,7 +11,7 @@ from typing import Any
 from harness import seeds
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
-from harness.config.experiment import GIVEN, Experiment
+from harness.config.experiment import GIVEN, Experiment, headline_of
 from harness.datasets import load
 from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
 from harness.experiment.cell import refuse_what_cannot_fit
@@ -172,6 +172,7 @@ def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
         "name": experiment.name,
         "description": experiment.description,
         "metrics": labels,
+        "headline": headline_of(labels, experiment.headline),
         "seeds": list(experiment.draws),
         "config": config,
         "config_file": plan.document.folder and file,

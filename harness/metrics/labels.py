@@ -144,6 +144,11 @@ class Metric:
         return self.needs_pairs and self.name != "fcp"  # which compares them with each other
 
     @property
+    def is_ranking(self) -> bool:
+        """Whether it measures how items are ordered, by their relevance."""
+        return not (self.needs_pairs or self.needs_items)
+
+    @property
     def needs_items(self) -> bool:
         """Whether it needs the items at the top of lists and the training ratings."""
         return self.definition.needs_items

@@ -84,7 +84,7 @@ class Plot(ABC):
     ) -> Axes:
         """Draw a plot of this kind into `ax`, or a new figure in the report's style.
 
-        By default, its metric is nDCG at 10, else the first nDCG or metric, its table the first;
+        By default, its metric is the run's headline metric, its table the first;
         the baseline is that of a summary, or of the run's config.
         """
         plot = cls(run, metric, place)

@@ -24,7 +24,7 @@ from harness.results.display import (
 )
 from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
 from harness.results.runs import Run
-from harness.results.scores import chosen_metric, plain_rows, primary_metric
+from harness.results.scores import chosen_metric, plain_rows
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -160,8 +160,8 @@ class Summary:
 
     @cached_property
     def primary(self) -> str:
-        """The primary metric of headline and plots: nDCG at 10, else the first nDCG or metric."""
-        return primary_metric(self.info.metrics)
+        """The headline metric of the run, of its plots too."""
+        return self.info.primary
 
     @cached_property
     def styles(self) -> dict[str, AlgorithmStyle]:
@@ -170,7 +170,9 @@ class Summary:
 
     def metric(self, label: str | None) -> str:
         """Return a label of this run, the primary one for None."""
-        return chosen_metric(label, self.info.metrics, f"{self.run.name}: no metric")
+        return chosen_metric(
+            label, self.info.metrics, f"{self.run.name}: no metric", self.info.headline
+        )
 
     def table(self, number: int) -> ResultTable:
         """Return a table by its number, from 1."""

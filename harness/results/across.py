@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from harness import metrics
+from harness.config.experiment import headline_of
 from harness.datasets.section import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.lazy import pd
@@ -16,7 +17,7 @@ from harness.notes import Note
 from harness.results.compare import common_metrics, run_names
 from harness.results.record import LONGEST_VALUE, DataInfo, distinct_names, flattened
 from harness.results.runs import Run, read_run
-from harness.results.scores import chosen_metric, primary_metric
+from harness.results.scores import chosen_metric
 from harness.sections import Section
 from harness.statistics import PostHoc, RankComparison, compare_ranks
 
@@ -107,7 +108,8 @@ def across(
     runs : sequence of Run, Path or str
         Runs, or their folders; each of one data set or of several.
     metric : str, optional
-        A label that all runs have; by default ``ndcg@10``, else the first nDCG or metric.
+        A label that all runs have; by default the headline metric of
+        the first run, where all have it, else the first ranking metric that all have.
     split, candidates : str, optional
         Display names that select one table of several for each data set.
     post_hoc : {"nemenyi", "holm"}
@@ -154,7 +156,8 @@ def across(
         for table in _tables(run, name, wanted)
     ]
     _check_datasets(tables)
-    label = metric or primary_metric(common_metrics(names, [run.info for run in opened]))
+    infos = [run.info for run in opened]
+    label = metric or headline_of(common_metrics(names, infos), infos[0].headline)
     of_data = [each.data.name + " (data)" * (each.data.name in COLUMNS) for each in tables]
     titles = distinct_names(of_data, [{"from": each.run_name} for each in tables])
     listed = pd.concat([each.rows for each in tables]).groupby(level=0, sort=False).size()

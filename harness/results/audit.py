@@ -496,7 +496,7 @@ def _of_run(run: Run, label: str | None) -> Audit:
     if not known:
         ways = "add ndcg@10 to its config, and run it"
         raise ResultsError(f"{run.name}: has no metric with a cut; {ways}")
-    search = _Search(chosen_metric(label, known, f"{run.name}: has no"))
+    search = _Search(chosen_metric(label, known, f"{run.name}: has no", info.headline))
     if not any(each.span for each in info.descriptions):
         search.skip("the run knows no timestamps", "future")
     for check in ["ties"] * (not info.ties) + ["ideal"] * (not info.conventions):

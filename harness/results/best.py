@@ -15,7 +15,7 @@ import numpy as np
 from ruamel.yaml import YAML
 
 from harness import metrics
-from harness.config.experiment import GIVEN
+from harness.config.experiment import GIVEN, headline_of
 from harness.errors import ResultsError, counted, suggestion
 from harness.files import placed
 from harness.lazy import pd
@@ -95,7 +95,7 @@ def best(
     ----------
     run : Run
     metric : str, optional
-        A label of the run; its first metric by default. Lower is better where it is an error.
+        A label of the run; its headline metric by default. Lower is better where it is an error.
     algorithm : str, optional
         The display name of a row; the best row by default. Rows with a failed cell are not the
         best: their values are of other folds.
@@ -135,9 +135,7 @@ def best(
     [{'name': 'BaselineOnly', 'params': {}}]
     """
     info = run.info
-    label = info.metrics[0]
-    if metric is not None:
-        label = chosen_metric(metric, info.metrics, f"{info.name}: no metric")
+    label = chosen_metric(metric, info.metrics, f"{info.name}: no metric", info.headline)
     wanted = {"dataset": dataset, "split": split, "candidates": candidates}
     fits = [run.table[key] == name for key, name in wanted.items() if name is not None]
     table = run.table[np.logical_and.reduce([*fits, run.table["row"] != ""])].set_index("row")
@@ -178,6 +176,8 @@ def best(
         "metrics": list(dict.fromkeys([label, *info.metrics])),
         "seed": list(info.experiment.seed),
     }
+    if headline_of(config["metrics"]) != label:
+        config["headline"] = label
     if seeds := info.experiment.seeds.stated({"search"}):  # nothing is searched
         config["seeds"] = seeds
     evidence = [*_evidence(info, table, row, label), *how]

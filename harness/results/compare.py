@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.config.experiment import headline_of
 from harness.errors import ComparisonError
 from harness.lazy import pd
 from harness.notes import PLAIN, Note, by_weight
@@ -119,6 +120,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
             "name": " and ".join(names),
             "description": "",
             "metrics": labels,
+            "headline": headline_of(labels, first.headline),
             "seeds": seeds,
             "datasets": merged("datasets", "fingerprint"),
             "descriptions": merged("descriptions", "name"),

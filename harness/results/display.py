@@ -347,13 +347,13 @@ def group_tables(
 ) -> list[TextTable]:
     """Return a table of one metric for each division into groups.
 
-    By default the metric is nDCG at 10, else the first with groups. With `asked`, what the
-    config does not ask for is left out. A ResultsError says so if no group has the metric.
+    By default the metric is the headline, else the first ranking metric with groups. With `asked`,
+    what the config does not ask for is left out. A ResultsError says so if no group has the metric.
     """
     known = dict.fromkeys(entry.metric for entry in info.groups)
     if not known:
         return []
-    label = chosen_metric(label, known, f"{info.name}: no groups with")
+    label = chosen_metric(label, known, f"{info.name}: no groups with", info.headline)
     titles = {each.title for each in info.experiment.groups}
     entries = [each for each in info.groups if each.metric == label]
     return [_group_table(info, each) for each in entries if each.title in titles or not asked]

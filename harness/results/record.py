@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from harness import metrics
-from harness.config.experiment import GIVEN, NAME, Claim, Experiment
+from harness.config.experiment import GIVEN, NAME, Claim, Experiment, headline_of
 from harness.errors import MetricError, ResultsError, counted
 from harness.files import report_os_error
 from harness.results.description import DataDescription
@@ -390,6 +390,8 @@ class RunInfo(Record):
     name, description : str
     metrics : list of str
         Labels, in the order of the config.
+    headline : str or None
+        The metric that decides which row is the best; None in older runs, see `primary`.
     seeds : list of int
     config : dict
         With every key; `experiment` is the same as an object.
@@ -425,6 +427,7 @@ class RunInfo(Record):
     name: Annotated[str, Field(pattern=NAME)]
     description: Text
     metrics: Some[Word]
+    headline: Word | None = None
     seeds: Some[Count]
     config: Annotated[Params, AfterValidator(_explicit)]
     datasets: Some[DataInfo]
@@ -465,6 +468,11 @@ class RunInfo(Record):
     def experiment(self) -> Experiment:
         """The config; data that came from Python, which no config can name, are bundled ones."""
         return _experiment(self.config)
+
+    @property
+    def primary(self) -> str:
+        """The headline metric; of a run that does not name one, the first ranking metric."""
+        return headline_of(self.metrics, self.headline)
 
     @property
     def finished(self) -> list[CellResult]:
@@ -515,6 +523,8 @@ class RunInfo(Record):
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
         """Check that all parts are of the same metrics and rows, each listed once."""
+        if self.headline is not None and self.headline not in self.metrics:
+            raise ValueError(f"the headline {self.headline} is not among its metrics")
         labels = [row.label for entry in self.conventions for row in entry.rows]
         for label in [*labels, *(entry.metric for entry in self.ties), *self.metrics]:
             metrics.parse(label)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
-from harness.config.experiment import Claim, Draw, Inference
+from harness.config.experiment import Claim, Draw, Inference, headline_of
 from harness.errors import MetricError, ResultsError, joined, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
@@ -20,7 +20,6 @@ from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableNa
 from harness.statistics import SEED_TESTS, PairedTest
 from harness.statistics.variance import FEWEST_USERS
 
-USUAL_RANK = 10
 LEVELS = ("split", "search", "model")
 
 
@@ -296,23 +295,16 @@ def plain_rows(frame: pd.DataFrame) -> list[dict[str, object]]:
     return [{str(key): plain(value) for key, value in row.items()} for row in rows]
 
 
-def primary_metric(labels: Iterable[str]) -> str:
-    """Return the primary label of a run: nDCG at 10, else the first nDCG or metric."""
+def chosen_metric(
+    label: str | None, known: Collection[str], lacks: str, headline: str | None = None
+) -> str:
+    """Return a label as a run writes it, the headline for None, or raise a ResultsError.
 
-    def distance(metric: Metric) -> tuple[bool, bool, bool]:
-        is_ndcg = metric.name == "ndcg"
-        return not is_ndcg or metric.k != USUAL_RANK, not is_ndcg, metric.needs_pairs
-
-    return str(min(map(metrics.parse, labels), key=distance))
-
-
-def chosen_metric(label: str | None, known: Collection[str], lacks: str) -> str:
-    """Return a label as a run writes it, the primary one for None, or raise a ResultsError.
-
-    `lacks` begins the message: what has no such metric.
+    `lacks` begins the message: what has no such metric. A headline that is not known gives way to
+    the first ranking metric that is.
     """
     if label is None:
-        return primary_metric(known)
+        return headline_of(known, headline)
     with suppress(MetricError):  # as NDCG@10 for ndcg@10; what is no label is not known either
         label = str(metrics.parse(label))
     if label not in known:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
+from harness.config.experiment import headline_of
 from harness.errors import AlgorithmError, MetricError, ResultsError
 from harness.lazy import pd
 from harness.metrics import Metric, conventions
@@ -25,7 +26,7 @@ from harness.results.record import (
     TieRow,
     TieScores,
 )
-from harness.results.scores import USUAL_RANK, RowValue, mean_or_none, primary_metric
+from harness.results.scores import RowValue, mean_or_none
 from harness.results.store import CellRecord, CellStore
 from harness.sections import Range, SearchSpace
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
     from harness.results.runs import Run
+
+USUAL_RANK = 10
 
 TIE_RULES = ("average", "first", "last", "best", "worst")
 BEST = 0.25  # share of the trials of a search that count as good: of 20 trials, five
@@ -43,19 +46,20 @@ class Sensitivity:
     """How much the scores of a run depend on definitions: those of other libraries, and of ties.
 
     Each library computes the metric of one `role` (``ndcg``, ``ap``, ...) in its own way; without a
-    `threshold`, with its own for relevance. The primary of the run's metrics gives the cut-off rank
+    `threshold`, with its own for relevance. The headline metric gives the cut-off rank
     when `k` is left out, and its ties are ordered in every way.
     """
 
     def __init__(
         self,
         labels: Sequence[str],
+        headline: str | None = None,
         *,
         role: str = "ndcg",
         k: int | None = None,
         threshold: float | None = None,
     ) -> None:
-        primary = metrics.parse(primary_metric(labels))
+        primary = metrics.parse(headline_of(labels, headline))
         self.role = role
         self.k = k or primary.k or USUAL_RANK
         known = conventions()
@@ -147,7 +151,7 @@ def under_conventions(
     are used, if they are of the same metric at the same rank; else a ResultsError says so.
     """
     info = run.info
-    collected = Sensitivity(info.metrics, role=role, k=k, threshold=threshold)
+    collected = Sensitivity(info.metrics, info.headline, role=role, k=k, threshold=threshold)
     finished = [cell for own in info.cells_of_rows.values() for cell in own if not cell.error]
     if not finished:
         raise ResultsError(f"{run.name}: no cell finished; {AGAIN}")

@@ -19,6 +19,7 @@ CONFIG = {
         "Popularity",
     ],
     "metrics": ["ndcg@5", "ndcg@10", "ndcg(gain=linear, ties=first)@10", "rmse", "mae"],
+    "headline": "ndcg@10",
     "statistics": {"resamples": 200},
 }
 

@@ -56,6 +56,7 @@ algorithms:
      search: {min_k: [1, 2], k: {low: 1, high: 9, log: true, points: 3}}}
   - {name: BaselineOnly, params: {bsl_options: {method: als, reg_u: 5}}}
 metrics: [ndcg@5]
+headline: ndcg@5
 groups: [{users: known}, {items: genre, quantiles: 3}]
 plugins: null
 seed: [0, 1]

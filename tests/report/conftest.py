@@ -48,6 +48,7 @@ def build(
         "candidates": list(candidates),
         "algorithms": rows,
         "metrics": metrics,
+        "headline": "ndcg@10" if metrics is METRICS else None,
         "baselines": False,
         "statistics": {"resamples": 500},
         "groups": [{"users": "training_ratings", "quantiles": 2}],

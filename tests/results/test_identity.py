@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import ComparisonError, ConfigError
 from harness.report import build_page, join, latex
-from harness.results.scores import primary_metric
 
 SMALL = {
     "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 250}},
@@ -135,11 +134,6 @@ def test_an_algorithm_listed_twice_is_two_rows():
     twice = run(algorithms=["ItemMean", {"name": "ItemMean", "label": "again"}])
     assert twice.table["row"].nunique() == 2
     assert twice.table["ndcg@3"].nunique() == 1
-
-
-def test_the_primary_metric_is_ndcg_at_ten_or_the_nearest():
-    assert primary_metric(["rmse", "ndcg@5", "ndcg@10"]) == "ndcg@10"
-    assert primary_metric(["rmse", "mae"]) == "rmse"
 
 
 @pytest.fixture(scope="module")
