@@ -36,7 +36,8 @@ def _loaded(value: object, home: str, around: tuple[type, ...]) -> object:
     if isinstance(value, staticmethod | classmethod | MethodType):
         value = value.__func__
     elif not isinstance(value, type | FunctionType | CodeType | CONSTANT):
-        value = inspect.getattr_static(value, "py_func", value)  # of a compiled loop
+        for name in ("py_func", "__wrapped__"):  # of a compiled loop; of a cached function
+            value = inspect.getattr_static(value, name, value)
     if isinstance(value, CodeType):
         return [_loaded(getattr(value, name), home, around) for name in CODE]
     if isinstance(value, FunctionType):

@@ -95,7 +95,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
             notes.append(Note("folds-unknown"))
         n_folds += len(made) or section.n_folds
     n_cells = len(experiment.dataset) * len(experiment.candidates) * len(experiment.draws) * n_folds
-    notes += [*cut_grids(experiment), *_notes_on_sizes(plan), *plan.unfollowed()]
+    notes += [*cut_grids(experiment), *_notes_on_sizes(plan), *plan.code.notes()]
     known = [each.counts for each, _ in here.read.values()]
     known += filter(None, (each.expected_size() for each in experiment.dataset))
     largest = max(known, key=lambda size: size[2], default=None)

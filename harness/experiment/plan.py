@@ -15,18 +15,17 @@ from numpy.typing import NDArray
 
 import harness
 from harness import datasets, grouping, metrics, seeds, splits
-from harness.algorithms import depends, registry
-from harness.algorithms.identity import Identity, code_identity
+from harness.algorithms import registry
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Candidates, Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import Document, listed, load, repeated
 from harness.datasets import Ratings
-from harness.errors import AlgorithmError, ConfigError, DataError, MetricError, SplitError
+from harness.errors import ConfigError, DataError, MetricError, SplitError
+from harness.experiment.code import Code
 from harness.files import placed
 from harness.lazy import pd
 from harness.metrics import Metric
-from harness.notes import Note
 from harness.results.record import CellName, DataInfo, SplitInfo, TableName, distinct_names
 from harness.results.store import key_of, short_key
 from harness.splits import Split
@@ -69,11 +68,7 @@ class Plan:
     """Filtered data and the reports of filters."""
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
     _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
-    _identities: dict[str, Identity] = field(default_factory=dict)
-    _depends: dict[int, dict[str, str]] = field(default_factory=dict)
-    """Hashes of the files of `depends`, by the algorithm's position, as the run was planned."""
-    _base: str | None = None
-    """Where these files are, in another process."""
+    _code: Code | None = None
     _trainset: tuple[str, ColumnTrainset] | None = None
     _selected: tuple[tuple[str, int, int, int], Candidates] | None = None
 
@@ -217,47 +212,14 @@ class Plan:
             read={i: (ratings, []) for i, ratings in enumerate(bare)},
             _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
             _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
-            _depends={n: self.depends(n) for n in range(len(self.experiment.algorithms))},
-            _base=str((self.document.folder or Path()).resolve()),
+            _code=self.code.portable(),
         )
 
-    def depends(self, algorithm: int) -> dict[str, str]:
-        """Return a hash of each entry of `depends` of the config's algorithm of this number.
-
-        In another process it is that of the files there; on a machine without them, as planned.
-        """
-        planned = self._depends.get(algorithm)
-        base = self.document.folder if self._base is None else Path(self._base)
-        digests: dict[str, str] = {}
-        for pattern in self.experiment.algorithms[algorithm].depends:
-            try:
-                digests[pattern] = depends.digest(pattern, base)
-            except AlgorithmError:
-                if planned is None:
-                    raise
-                digests[pattern] = planned[pattern]
-        return digests
-
-    def code(self, name: str) -> Identity | None:
-        """Return the identity of the code of a class of your own, by its import path."""
-        if ":" not in name or "/" in name:
-            return None
-        if name not in self._identities:
-            self._identities[name] = code_identity(registry.find(name))
-        return self._identities[name]
-
-    def is_followed(self, cell: Cell) -> bool:
-        """Return whether the key of a cell covers all code that decides its numbers."""
-        code = self.code(self.experiment.algorithms[cell.algorithm].name)
-        return code is None or not code.unfollowed
-
-    def unfollowed(self) -> Iterator[Note]:
-        """Yield a note for each class of your own whose code cannot be followed in full."""
-        for name in dict.fromkeys(algorithm.name for algorithm in self.experiment.algorithms):
-            code = self.code(name)
-            if code is not None and code.unfollowed:
-                reasons = "; ".join(code.unfollowed)
-                yield Note("code-not-followed", {"algorithm": name, "reasons": reasons})
+    @cached_property
+    def code(self) -> Code:
+        """The code that decides numbers and is not built in, and the files that it reads."""
+        folder = self.document.folder
+        return self._code or Code(self.experiment, None if folder is None else str(folder))
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -302,8 +264,8 @@ class Plan:
             "harness": harness.__version__,
             "surprise": registry.package_version("scikit-surprise"),
         }
-        if code := self.code(chosen.name):
-            versions |= code.packages
+        for part in self.code.parts(cell.algorithm, is_trial=cell.inner):
+            versions |= part.packages
         sample = experiment.draws[cell.seed].split, cell.fold
         decisive = {
             "numbers": NUMBERS_VERSION,
@@ -323,9 +285,11 @@ class Plan:
         if experiment.fallback != "default":
             decisive["fallback"] = experiment.fallback
         if chosen.depends:
-            decisive["depends"] = self.depends(cell.algorithm)
+            decisive["depends"] = self.code.files(cell.algorithm)
         if cell.inner:  # of a trial, only the metric that decides is kept
-            return decisive | {"judged": experiment.tuning.metric}
+            metric = self.code.deciding
+            code = f" {metric.digest}" if metric else ""
+            return decisive | {"judged": f"{experiment.tuning.metric}{code}"}
         kept = {"items": self.names_items, "outputs": experiment.outputs.wanted}
         return decisive | {what: True for what, is_kept in kept.items() if is_kept}
 
@@ -380,15 +344,17 @@ class Plan:
         described = []
         for number, algorithm in enumerate(self.experiment.algorithms):
             row = algorithm.model_dump(mode="json", exclude={"label", "depends"})
-            row |= {"name": self._identity(algorithm.name)}
-            described.append(row | ({"depends": self.depends(number)} if algorithm.depends else {}))
+            row["name"] = self._identity(algorithm.name)
+            if algorithm.depends:
+                row["depends"] = self.code.files(number)
+            described.append(row)
         return described
 
     def _identity(self, name: str) -> str:
         """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
         if "/" in name:
             return str(registry.libraries().identity(name))
-        code = self.code(name)
+        code = self.code.algorithm(name)
         return f"{name} {code.digest}" if code else registry.canonical(name)
 
     def name(self, cell: Cell) -> CellName:

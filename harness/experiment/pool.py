@@ -201,7 +201,9 @@ class Pool:
 
     def _may_take(self, cell: Cell) -> bool:
         """Return whether the result of an earlier run stands for a cell."""
-        return not self.fresh and (self.trust_cache or self.plan.is_followed(cell))
+        if self.fresh or self.trust_cache:
+            return not self.fresh
+        return self.plan.code.is_followed(cell.algorithm, is_trial=cell.inner)
 
     def _is_there(self, cell: Cell) -> bool:
         """Return whether a cell is completed; a broken file is removed and reported."""

@@ -180,7 +180,7 @@ def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
         "splits": plan.made(),
         "descriptions": descriptions,
         "notes": shown(
-            by_weight([*notes(plan, evaluation, statistics), *not_compared, *plan.unfollowed()])
+            by_weight([*notes(plan, evaluation, statistics), *not_compared, *plan.code.notes()])
         ),
         "cells": evaluation.cells,
         "rows": evaluation.rows,

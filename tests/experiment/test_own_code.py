@@ -10,6 +10,7 @@ import pytest
 
 import harness
 from harness.experiment.plan import Plan
+from harness.metrics.labels import definition
 
 DATA = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}}
 CONFIG = {"dataset": DATA, "metrics": ["rmse"], "baselines": False, "statistics": None}
@@ -40,6 +41,7 @@ def project(tmp_path, monkeypatch):
             if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
                 del sys.modules[name]
         importlib.invalidate_caches()
+        definition.cache_clear()
 
     def write(**files):
         forget()  # as if a new process began
@@ -217,3 +219,36 @@ def test_the_command_takes_the_option(project, cli):
         shown = "".join(map(str, out[1:]))
         assert ("1 of 1 cell found" in shown) == bool(n_found)
         assert shown.count("own imports a module by a computed name") == 1
+
+
+METRIC = """
+import harness
+{imports}
+
+@harness.metric("the distance from a value", needs="pairs", higher_is_better=False, range=(0, 99))
+def distance(pairs):
+    far, starts = abs(pairs.estimates - deep.wanted), pairs.offsets[:-1]
+    return [far[start] for start in starts]
+"""
+
+
+@pytest.mark.parametrize("computed", [False, True])
+def test_settings_are_selected_by_the_metric_as_it_is(project, computed):
+    imports = "import importlib\ndeep = importlib.import_module('de' + 'ep')"
+    metric = METRIC.format(imports=imports if computed else "import deep")
+    project(own=own(value="2.0 + self.shift"), measure=metric, deep="wanted = 2.25\n")
+    tuned = {
+        "algorithms": [{"name": "own:Own", "search": {"shift": [0.25, 1.5]}}],
+        "tuning": {"metric": "measure:distance", "trials": 2},
+    }
+
+    def selected():
+        done = harness.run(CONFIG | tuned, results=None)
+        notes = [note for note in done.info.notes if note.code == "code-not-followed"]
+        assert [note.values["name"] for note in notes] == ["measure:distance"] * computed
+        (cell,) = done.info.cells
+        return cell.params["shift"]
+
+    assert selected() == 0.25
+    project(deep="wanted = 3.5\n")
+    assert selected() == 1.5
