@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +15,6 @@ from harness.errors import SplitError
 from harness.sections import Kind
 from harness.splits import Split
 
-UnknownUsers = Annotated[
-    Literal["keep", "drop"],
-    Field(description="Whether users without a training rating are evaluated."),
-]
-UnknownItems = Annotated[
-    Literal["count", "drop"],
-    Field(
-        description="Whether a test item without a training rating, so never ranked, counts in "
-        "the ideal."
-    ),
-]
-LeastEstimate = Annotated[
-    float | None,
-    Field(
-        allow_inf_nan=False,
-        description="The least estimate of an item in a list; null for any. Items below it are no "
-        "candidates; test ratings among them count in the ideal.",
-    ),
-]
 NAMES = {
     ("training_items", "keep"): ", training items kept",
     ("unknown_users", "drop"): ", known users",
@@ -44,16 +25,19 @@ SENTENCES = {
     ("unknown_items", "count"): " Test items without a training rating cannot be ranked but count "
     "in the ideal.",
     ("unknown_items", "drop"): " Test items without a training rating are left out.",
-    ("unknown_users", "drop"): " Users without a training rating are left out.",
+    ("unknown_users", "drop"): " Users without a training rating are left out, of lists and of "
+    "errors of estimates alike.",
     ("list_ties", "training"): " Lists show equal estimates in the order of the training part.",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The test users of a split, their judged items and their candidates, as codes of the data set.
+    """The evaluated users of a split, what they rated and their candidates, as codes of the data.
 
-    User ``u`` judged ``items[offsets[u]:offsets[u + 1]]``, in the order of the test set.
+    Every number of a cell is of these users: those with a test rating and, under `unknown_users:
+    drop`, with a training rating. User ``u`` judged ``items[offsets[u]:offsets[u + 1]]``, in the
+    order of the test set.
     """
 
     users: NDArray[np.int32]
@@ -61,18 +45,22 @@ class Candidates:
     items: NDArray[np.int32]
     ratings: NDArray[np.float64]
     order: NDArray[np.int64]
-    """Position of each item in the test set."""
-    kept: NDArray[np.bool_]
-    """Users whose ranking is evaluated."""
+    """Position of each item among the test ratings of these users."""
     known: NDArray[np.bool_]
     """Whether an item can be ranked: training saw it, or only test ratings are ranked."""
+    judged: NDArray[np.bool_]
+    """Whether an item counts in the ideal order."""
     extra_offsets: NDArray[np.int64]
     extra_items: NDArray[np.int32]
     """Unrated items that are among the candidates of a sample; empty otherwise."""
+    n_unknown: int
+    """How many of the users have no training rating."""
+    n_dropped: int
+    """How many users with a test rating are not evaluated."""
 
     @property
     def n_users(self) -> int:
-        """How many users have a test rating."""
+        """How many users are evaluated."""
         return len(self.users)
 
 
@@ -83,11 +71,12 @@ class CandidatesSection(Kind):
     name: ClassVar[str]
     ranked: ClassVar[str]
 
-    if TYPE_CHECKING:  # the fields of the kinds: not every kind has all
-        training_items: Literal["drop", "keep"] = "drop"
-        unknown_users: Literal["keep", "drop"] = "keep"
-        unknown_items: Literal["count", "drop"] = "count"
-        least_estimate: float | None = None
+    unknown_users: Literal["keep", "drop"] = "keep"
+    """Whether users without a training rating are evaluated, by metrics of lists and by errors of
+    estimates."""
+    least_estimate: float | None = Field(default=None, allow_inf_nan=False)
+    """The least estimate of an item in a list; null for any. Items below it are no candidates; test
+    ratings among them count in the ideal."""
 
     @property
     def least(self) -> float:
@@ -101,8 +90,7 @@ class CandidatesSection(Kind):
 
     def sentence(self) -> str:
         """Return a sentence on what was ranked, for the methods text of a report."""
-        own = "included" if getattr(self, "training_items", "") == "keep" else "left out"
-        text = self.ranked.format(self, own=own) + self._texts(SENTENCES)
+        text = self._ranked() + self._texts(SENTENCES)
         if self.least_estimate is None:
             return text
         return f"{text} Items estimated below {self.least:.16g} are left out of the lists."
@@ -113,41 +101,51 @@ class CandidatesSection(Kind):
         A sample depends on the run's seed, on the fold and on the user, not on the algorithm.
         """
         ratings = split.ratings
-        codes = ratings.users[split.test]
-        order = np.argsort(codes, kind="stable")
-        rows = split.test[order]
-        users, counts = np.unique(codes, return_counts=True)
-        in_training = np.zeros(ratings.n_items, dtype=bool)
-        in_training[ratings.items[split.train]] = True
-        kept = np.ones(len(users), dtype=bool)
+        rows = split.test
+        known_users, known_items = split.known_users, split.known_items
         if self.unknown_users == "drop":
-            kept = np.isin(users, ratings.users[split.train])
-        if not kept.any():
+            rows = rows[known_users[ratings.users[rows]]]
+        if not len(rows):
             raise SplitError(
                 f"{split.name}, fold {split.fold + 1} of {split.n_folds}: no test user has a "
                 "training rating; use `unknown_users: keep` or another split"
             )
-        extra = self._sample(split, users, in_training, seed)
+        codes = ratings.users[rows]
+        order = np.argsort(codes, kind="stable")
+        rows = rows[order]
+        users, counts = np.unique(codes, return_counts=True)
+        extra = self._sample(split, users, seed)
+        items = ratings.items[rows]
+        n_tested = len(np.unique(ratings.users[split.test]))
         return Candidates(
             users=users.astype(np.int32),
             offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-            items=ratings.items[rows],
+            items=items,
             ratings=ratings.ratings[rows],
             order=order,
-            kept=kept,
-            known=in_training[ratings.items[rows]] | self.only_rated,
+            known=known_items[items] | self.only_rated,
+            judged=self.judged_items(split)[items],
             extra_offsets=np.cumsum([0, *map(len, extra)], dtype=np.int64),
             extra_items=np.concatenate(extra).astype(np.int32),
+            n_unknown=int(np.count_nonzero(~known_users[users])),
+            n_dropped=n_tested - len(users),
         )
 
-    def _sample(
-        self, split: Split, users: NDArray[np.int32], in_training: NDArray[np.bool_], seed: int
-    ) -> list[NDArray[np.int64]]:
+    def judged_items(self, split: Split) -> NDArray[np.bool_]:
+        """Return by code which items count in the ideal order of a user who rated them: all."""
+        return np.ones(split.ratings.n_items, dtype=bool)
+
+    def _ranked(self) -> str:
+        """Return a sentence on the items that are ranked."""
+        return self.ranked.format(self)
+
+    def _sample(self, split: Split, users: NDArray[np.int32], seed: int) -> list[NDArray[np.int64]]:
         """Return the unrated candidates of each user: none."""
         return [np.zeros(0, dtype=np.int64)] * len(users)
 
     def _texts(self, of: dict[tuple[str, str], str]) -> str:
-        return "".join(text for (key, value), text in of.items() if getattr(self, key, "") == value)
+        options = self.model_dump()
+        return "".join(text for (key, value), text in of.items() if options.get(key) == value)
 
 
 class Rated(CandidatesSection):
@@ -159,11 +157,21 @@ class Rated(CandidatesSection):
 
     kind: Literal["rated"] = "rated"
     """Rank only what the user rated in the test set."""
-    least_estimate: LeastEstimate = None
-    unknown_users: UnknownUsers = "keep"
 
 
-class Catalogue(CandidatesSection):
+class _OfTraining(CandidatesSection):
+    """Candidates that are items of the training part, so that a test item may be none."""
+
+    unknown_items: Literal["count", "drop"] = "count"
+    """Whether a test item without a training rating, so never ranked, counts in the ideal."""
+
+    def judged_items(self, split: Split) -> NDArray[np.bool_]:
+        if self.unknown_items == "drop":
+            return split.known_items
+        return super().judged_items(split)
+
+
+class Catalogue(_OfTraining):
     """Every item of the training set, for every test user."""
 
     name = "catalogue"
@@ -180,12 +188,13 @@ class Catalogue(CandidatesSection):
     """The order of equal estimates in lists that are shown, and for metrics of which items are
     shown: `training` for the first appearance of the items in training, as a stable sort has it;
     null for one of the ids that differs from user to user."""
-    least_estimate: LeastEstimate = None
-    unknown_users: UnknownUsers = "keep"
-    unknown_items: UnknownItems = "count"
+
+    def _ranked(self) -> str:
+        own = "included" if self.training_items == "keep" else "left out"
+        return self.ranked.format(self, own=own)
 
 
-class Sampled(CandidatesSection):
+class Sampled(_OfTraining):
     """A user's test ratings among a random sample of items without one."""
 
     name = "sampled {0.n}"
@@ -198,17 +207,13 @@ class Sampled(CandidatesSection):
     """Rank the test ratings and `n` items that the user has not rated."""
     n: int = Field(default=100, ge=1, le=2**31 - 1)
     """How many unrated items each user gets; fewer if the catalogue has fewer."""
-    least_estimate: LeastEstimate = None
-    unknown_users: UnknownUsers = "keep"
-    unknown_items: UnknownItems = "count"
 
-    def _sample(
-        self, split: Split, users: NDArray[np.int32], in_training: NDArray[np.bool_], seed: int
-    ) -> list[NDArray[np.int64]]:
+    def _sample(self, split: Split, users: NDArray[np.int32], seed: int) -> list[NDArray[np.int64]]:
         """Draw up to `n` training items for each user among those the user rated nowhere."""
         ratings, n = split.ratings, self.n
         order = np.argsort(ratings.users, kind="stable")
         edges = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
+        in_training = split.known_items
         catalogue = np.flatnonzero(in_training)
         drawn = []
         for user in users:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness import metrics
 from harness.errors import MetricError
@@ -22,18 +21,11 @@ def evaluate(
     wanted: Sequence[Metric],
     rankings: Rankings,
     pairs: Pairs,
-    kept: NDArray[np.bool_],
     exposure: Exposure | None = None,
 ) -> dict[str, Scores]:
-    """Score every user of a cell by every metric; rankings are of those that `kept` marks."""
-    found = {}
-    for metric, scores in metrics.score(wanted, rankings, pairs, exposure).items():
-        per_user = scores.per_user
-        if len(per_user) != len(kept):
-            per_user = np.full(len(kept), np.nan)
-            per_user[kept] = scores.per_user
-        found[str(metric)] = replace(scores, per_user=per_user)
-    return found
+    """Score the users of a cell, who have a list and pairs each, by every metric."""
+    scores = metrics.score(wanted, rankings, pairs, exposure)
+    return {str(metric): of_metric for metric, of_metric in scores.items()}
 
 
 def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:

@@ -45,9 +45,9 @@ class Note:
 
     Examples
     --------
-    >>> note = Note("users-undefined", {"metric": "ndcg@10", "n": 1})
+    >>> note = Note("users-undefined", {"metric": "ndcg@10", "n": 1, "n_all": 3})
     >>> str(note), note.weight
-    ('ndcg@10: up to 1 user a cell is undefined', 2)
+    ('ndcg@10: mean over 1 of 3 users, undefined for the others', 2)
     >>> str(Note("mine:few", {"n": 3}, where="ml-100k", text="3 users bought nothing"))
     'ml-100k: 3 users bought nothing'
     """

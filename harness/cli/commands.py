@@ -376,6 +376,7 @@ def _rescore(
     """Score the rows of a run again; values of the run that are known must be equal."""
     from harness.results.display import GROUP
     from harness.results.outputs import rescore
+    from harness.results.scores import notes_on_undefined
 
     begun = time.perf_counter()
     rows = [*rescore(path, wanted)]
@@ -401,11 +402,7 @@ def _rescore(
                     "run its config again"
                 )
             n_equal += 1
-    for metric in wanted:
-        n_users = max(row.n_undefined[str(metric)] for row in rows)
-        if n_users and not metric.definition.pooled:
-            users = counted(n_users, "user")
-            found.notes.append(f"{metric} is undefined for up to {users} a cell")
+    found.notes.extend(map(str, notes_on_undefined((row.n_users, row.n_undefined) for row in rows)))
     if n_equal:
         compared = counted(n_equal, "value")
         found.notes.append(f"{compared} compared with the table of the run: equal")

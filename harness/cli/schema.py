@@ -140,7 +140,7 @@ def _section(heading: str, section: JsonSchema, sections: JsonSchema) -> Iterato
         yield from (section["description"], "")
     yield "| key | value | default | meaning |"
     yield "| --- | --- | --- | --- |"
-    for key, value in section["properties"].items():
+    for key, value in sorted(section["properties"].items(), key=lambda entry: entry[0] != "kind"):
         default, given = "", value.get("default", {})  # those of a section stand at its own keys
         if isinstance(given, list) and len(given) == 1:  # of one or a list
             given = given[0].get("kind") if isinstance(given[0], dict) else given[0]

@@ -181,13 +181,14 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         scoring_path=models.scoring_path(model) if experiment.accelerate else "surprise",
         n_impossible=n_impossible,
         n_test=len(selected.items),
-        n_unknown_users=int((trainset.inner_users[selected.users[selected.kept]] < 0).sum()),
+        n_unknown_users=selected.n_unknown,
+        n_dropped_users=selected.n_dropped,
         notes=[as_note(note).at(chosen.title) for note in notes],
     )
-    record = CellRecord(facts, selected.users, selected.kept, lists, pairs, inputs)
+    record = CellRecord(facts, selected.users, lists, pairs, inputs)
     if not cell.inner:
         return record
-    scores = evaluation.evaluate(deciding, lists, pairs, selected.kept)
+    scores = evaluation.evaluate(deciding, lists, pairs)
     return record.judged({label: or_none(each.mean) for label, each in scores.items()})
 
 
@@ -254,7 +255,7 @@ class Scorer:
     """Fitted to the same training part; it answers for users whom that does not know."""
 
     def pairs(self) -> tuple[Pairs, int]:
-        """Estimate every test rating, in the order of the test set; count the impossible ones."""
+        """Estimate every judged rating, in the order of the test set; count the impossible ones."""
         selected = self.selected
         users = np.empty(len(selected.items), dtype=np.int32)
         items = np.empty_like(users)
@@ -274,20 +275,17 @@ class Scorer:
         named: bool = False,
         progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> Rankings:
-        """Rank the candidates of every kept user.
+        """Rank the candidates of every user.
 
         The first `depth` items of each list are kept by name, tied ones in an order that the raw
         `ids` or the section decide; with `named`, judged items are too, and the first estimates.
         """
         selected = self.selected
         keys = (tie_keys(ids[0])[selected.users], tie_keys(ids[1])) if depth else None
-        # A test item that cannot be ranked may still count in the ideal order.
-        drops = getattr(section, "unknown_items", "") == "drop"
-        counted = selected.known if drops else np.ones_like(selected.known)
         if isinstance(section, Catalogue):
             keys = None if section.list_ties else keys
-            return self._rank_catalogue(section, counted, keys, depth, named, progress)
-        kept, known = np.flatnonzero(selected.kept), selected.known
+            return self._rank_catalogue(section, keys, depth, named, progress)
+        known, n_users = selected.known, selected.n_users
         owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
         listed = owners, selected.items, pairs.estimates, selected.ratings
         if not isinstance(section, Rated):
@@ -299,38 +297,37 @@ class Scorer:
                 np.concatenate([pairs.estimates[known], estimates]),
                 np.concatenate([selected.ratings[known], np.zeros(len(others))]),
             )
-        ranked = _rank_listed(kept, *listed, keys, depth=depth, named=named, least=section.least)
+        ranked = _rank_listed(n_users, *listed, keys, depth=depth, named=named, least=section.least)
         if isinstance(section, Rated) and section.least_estimate is None:
             return ranked
-        users, rows = rows_of_owners(selected.offsets, kept)
-        users, ratings = users[counted[rows]], selected.ratings[rows[counted[rows]]]
+        # A test item that cannot be ranked may still count in the ideal order.
+        users, ratings = owners[selected.judged], selected.ratings[selected.judged]
         ideal = ratings[np.lexsort((-ratings, users))]
-        return replace(ranked, pool_offsets=offsets_of(users, len(kept)), pool=ideal)
+        return replace(ranked, pool_offsets=offsets_of(users, n_users), pool=ideal)
 
     def _rank_catalogue(
         self,
         section: Catalogue,
-        counted: Bools,
         keys: Keys | None,
         depth: int,
         named: bool,
         progress: Callable[[int, int], object],
     ) -> Rankings:
-        """Rank every training item for every kept user, a block of users at a time."""
+        """Rank every training item for every user, a block of users at a time."""
         selected, trainset = self.selected, self.model.trainset
-        kept, excluded = np.flatnonzero(selected.kept), section.training_items == "drop"
-        inner = trainset.inner_users[selected.users[kept]]
+        excluded, judged = section.training_items == "drop", selected.judged
+        inner = trainset.inner_users[selected.users]
         codes = np.append(trainset.item_codes, -1).astype(np.int32)
         how, parts = {"clip": False, "accelerate": self.accelerate}, []
-        for start, stop, estimates in models.catalogue(self.model, selected.users[kept], **how):
+        for start, stop, estimates in models.catalogue(self.model, selected.users, **how):
             unknown = np.flatnonzero(inner[start:stop] < 0)
             if self.fallback and len(unknown):
-                strangers = selected.users[kept[start:stop][unknown]]
+                strangers = selected.users[start:stop][unknown]
                 for first, last, others in models.catalogue(self.fallback, strangers):
                     estimates[unknown[first:last]] = others
             models.check_and_clip(self.model, estimates, self.clip)
-            users, rows = rows_of_owners(selected.offsets, kept[start:stop])
-            users, rows = users[counted[rows]], rows[counted[rows]]
+            users, rows = rows_of_owners(selected.offsets, np.arange(start, stop))
+            users, rows = users[judged[rows]], rows[judged[rows]]
             trained, seen = rows_of_owners(trainset.by_user.offsets, inner[start:stop])
             part = rankings.rank_block(
                 estimates,
@@ -340,14 +337,14 @@ class Scorer:
                 excluded_offsets=offsets_of(trained, stop - start) if excluded else None,
                 excluded_items=trainset.by_user.ids[seen] if excluded else None,
                 depth=depth,
-                tie_keys=None if keys is None else (keys[0][kept[start:stop]], keys[1][codes[:-1]]),
+                tie_keys=None if keys is None else (keys[0][start:stop], keys[1][codes[:-1]]),
                 least=section.least,
             )
             top = None if part.top_items is None else codes[part.top_items]
             shown = part.top_estimates if named else None
             items = codes[part.items] if named else None
             parts.append(replace(part, top_items=top, top_estimates=shown, items=items))
-            progress(stop, len(kept))
+            progress(stop, selected.n_users)
         return Rankings.concatenate(parts)
 
     def _estimate(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
@@ -364,7 +361,7 @@ class Scorer:
 
 
 def _rank_listed(
-    kept: Ints,
+    n_users: int,
     owners: Ints,
     items: Codes,
     estimates: Floats,
@@ -375,14 +372,11 @@ def _rank_listed(
     named: bool = False,
     least: float = -np.inf,
 ) -> Rankings:
-    """Rank candidates that are given by pair; owners are positions among the test users."""
-    position = np.full(max(owners.max(initial=-1), kept.max(initial=-1)) + 1, -1)
-    position[kept] = np.arange(len(kept))
-    users = position[owners]
-    rows = np.flatnonzero((users >= 0) & (estimates >= least))
-    rows = rows[np.argsort(users[rows], kind="stable")]
-    users, items, estimates = users[rows], items[rows], estimates[rows]
-    pairs = Pairs(offsets_of(users, len(kept)), estimates, relevance[rows])
+    """Rank candidates that are given by pair; owners are positions among the users."""
+    rows = np.flatnonzero(estimates >= least)
+    rows = rows[np.argsort(owners[rows], kind="stable")]
+    users, items, estimates = owners[rows], items[rows], estimates[rows]
+    pairs = Pairs(offsets_of(users, n_users), estimates, relevance[rows])
     ranked = rankings.from_grouped(pairs)
     if named:  # row numbers in place of relevances come back in rank order
         numbered = Pairs(pairs.offsets, estimates, np.arange(len(rows)))
@@ -390,8 +384,8 @@ def _rank_listed(
         ranked = replace(ranked, items=items[order])
     if not depth:
         return ranked
-    equal = None if keys is None else order_keys(keys[0][owners[rows]], keys[1][items])
-    top = top_items(users, np.arange(len(rows)), estimates, len(kept), depth, equal)
+    equal = None if keys is None else order_keys(keys[0][users], keys[1][items])
+    top = top_items(users, np.arange(len(rows)), estimates, n_users, depth, equal)
     shown = np.append(estimates, np.nan)[top] if named else None
     return replace(ranked, top_items=np.append(items, -1)[top], top_estimates=shown)
 
@@ -399,16 +393,18 @@ def _rank_listed(
 @cache
 def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool = False) -> None:
     """Rank and score a toy, once in each process, so that no clock holds compilation."""
-    kept, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
+    users, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
     estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
     keys = (tie_keys(ids[:1]), tie_keys(ids)) if depth else None
     models.bound(estimates, 1.0, 5.0)
-    listed = _rank_listed(kept, owners, items, estimates, ratings, keys, depth=depth)
+    listed = _rank_listed(1, owners, items, estimates, ratings, keys, depth=depth)
     if catalogue:
         block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])
         rankings.rank_block(*block, depth=depth, tie_keys=keys)
     if wanted:
-        exposure = Exposure(kept, items[:1], kept, n_items=3, ratings=ratings[:1], genres=np.eye(3))
+        exposure = Exposure(
+            users, items[:1], users, n_items=3, ratings=ratings[:1], genres=np.eye(3)
+        )
         pairs = Pairs([0, 3], estimates, ratings)
-        evaluation.evaluate(wanted, listed, pairs, np.array([True]), exposure)
+        evaluation.evaluate(wanted, listed, pairs, exposure)

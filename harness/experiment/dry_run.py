@@ -45,20 +45,20 @@ def _test_lists(section: CandidatesSection, split: Split) -> Rankings:
     """Return the lists of a split in no particular order: all candidates of a user are tied."""
     rule = section if isinstance(section, Rated) else Catalogue(unknown_users=section.unknown_users)
     selected = rule.select(split, seed=0)
-    ratings, kept = split.ratings, selected.kept
+    ratings = split.ratings
     owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))[selected.known]
     counts = n_ranked = np.bincount(owners, minlength=selected.n_users)
     if not isinstance(section, Rated):
-        n_items = len(np.unique(ratings.items[split.train]))
+        n_items = np.count_nonzero(split.known_items)
         seen = np.bincount(ratings.users[split.train], minlength=ratings.n_users)[selected.users]
         if isinstance(section, Sampled):
             n_ranked = np.minimum(counts + section.n, n_items - seen)
-        else:
+        elif isinstance(section, Catalogue):
             n_ranked = n_items - seen * (section.training_items == "drop")
-    offsets = np.concatenate(([0], np.cumsum(counts[kept])))
-    rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts[kept]) + 1
-    relevance = selected.ratings[selected.known][kept[owners]]
-    return Rankings(offsets, relevance, rank, rank, rank, np.maximum(n_ranked, counts)[kept])
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + 1
+    relevance = selected.ratings[selected.known]
+    return Rankings(offsets, relevance, rank, rank, rank, np.maximum(n_ranked, counts))
 
 
 class DryRun(NamedTuple):

@@ -30,13 +30,12 @@ from harness.results.record import (
     ConventionScores,
     FailedCell,
     GroupScores,
-    RowName,
     RowResult,
     Score,
     TableName,
     TieScores,
 )
-from harness.results.scores import RowValue, or_none
+from harness.results.scores import RowScores, RowValue, or_none
 from harness.results.sensitivity import Sensitivity
 from harness.results.store import CellRecord
 from harness.splits import Split
@@ -82,7 +81,7 @@ def evaluate(
         positions = [position for of_row in of_table.values() for position, _, _ in of_row]
         by_group = TableGroups(plan, [cells[position] for position in positions])
         for of_row in of_table.values():  # so that what is kept of each user is that of one row
-            values = {str(metric): RowValue(metric) for metric in plan.metrics}
+            row = RowScores(plan.metrics)
             for position, cell, name in of_row:
                 record = None if cell.key in failures else pool.take(cell.key)
                 ratings, _ = plan.ratings(cell.dataset)
@@ -98,8 +97,7 @@ def evaluate(
                 scores, result = scored(plan, plan.split(cell), name, record, prefers)
                 result.found = cell.key not in pool.computed
                 results[position] = result
-                for label, value in values.items():
-                    value.add(record.users, scores[label])
+                row.add(record.users, scores)
                 sensitivity.add(name, record)
                 if sections[cell.candidates].least_estimate is None:
                     limits.add(name, record)  # else each algorithm has lists of its own
@@ -107,8 +105,7 @@ def evaluate(
                     found.outputs.add(name, plan.split(cell), sections[cell.candidates], record)
                 frames[position] = users_of(name, ratings, record, scores)
                 by_group.add(cell, record, frames[position])
-            means = {label: each.value for label, each in values.items()}
-            found.rows.append(RowResult(**name.only(RowName), scores=means))
+            found.rows.append(row.result(name))
         found.bounds += limits.results(name)
         pool.watch(Stage(", ".join(name.names), "groups"))
         groups = list(by_group.results([results[position] for position in positions]))
@@ -145,15 +142,15 @@ def scored(
     exposure = None
     if any(each.needs_items for each in wanted):
         exposure = _exposure(split, record, split.ratings.genres if plan.of_genres else None)
-    scores = evaluation.evaluate(wanted, record.rankings, record.pairs, record.kept, exposure)
-    blank = Scores(np.full(len(record.kept), np.nan), np.nan, 0)
+    scores = evaluation.evaluate(wanted, record.rankings, record.pairs, exposure)
+    blank = Scores(np.full(len(record.users), np.nan), np.nan, 0)
     scores |= {str(each): blank for each in wanted if prefers and each.needs_ratings}
     seconds = time.perf_counter() - begun
     result = CellResult(
         **name.model_dump(exclude_unset=True),
         **record.facts.model_dump(exclude_unset=True),
         metric_seconds=seconds,
-        n_users=int(record.kept.sum()),
+        n_users=len(record.users),
         scores={
             label: Score(mean=or_none(each.mean), n_undefined=int(each.n_undefined))
             for label, each in scores.items()
@@ -166,16 +163,14 @@ def scored(
 def _exposure(split: Split, record: CellRecord, genres: NDArray[np.bool_] | None) -> Exposure:
     """Return what training showed of the items that stand in a cell's lists."""
     ratings = split.ratings
-    listed = record.users[record.kept]
-    trained = np.zeros(ratings.n_users, dtype=bool)
-    trained[ratings.users[split.train]] = True
+    users = record.users
     position = np.full(ratings.n_users, -1)
-    position[listed] = np.arange(len(listed))
+    position[users] = np.arange(len(users))
     judged = split.test[position[ratings.users[split.test]] >= 0]
     return Exposure(
         ratings.users[split.train],
         ratings.items[split.train],
-        np.where(trained[listed], listed, -1),
+        np.where(split.known_users[users], users, -1),
         n_items=ratings.n_items,
         judged=(position[ratings.users[judged]], ratings.items[judged], ratings.ratings[judged]),
         ratings=ratings.ratings[split.train],
@@ -197,11 +192,10 @@ class _Bounds:
         if (name.seed, name.fold) in self.folds:
             return
         self.folds.add((name.seed, name.fold))
-        listed = record.users[record.kept]
         for label, limits in evaluation.bound_scores(self.wanted, record.rankings).items():
             metric = metrics.parse(label)
             for bound, of_bound in self.values.items():
-                of_bound.setdefault(label, RowValue(metric)).add(listed, limits[bound])
+                of_bound.setdefault(label, RowValue(metric)).add(record.users, limits[bound])
             reason = evaluation.cannot_distinguish(metric, record.rankings, limits)
             self.reasons.setdefault(label, []).append(reason)
 

@@ -34,11 +34,10 @@ from harness.results.record import (
     CellFacts,
     CellName,
     CellResult,
-    RowName,
     RowResult,
 )
 from harness.results.runs import Run, read_run
-from harness.results.scores import RowValue
+from harness.results.scores import RowScores
 from harness.results.store import CellRecord, key_of, short_key
 from harness.splits import Split
 
@@ -129,10 +128,10 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
         ):
             table = plan.tables[dataset, split, number].table
             alike = {(c.seed, c.fold): c for c in info.cells if c.table == table}
-            values = {str(metric): RowValue(metric) for metric in plan.metrics}
+            row = RowScores(plan.metrics)
             try:
                 made = [
-                    file.cell(plan, section, alike[seed, fold.fold], label, facts, values)
+                    file.cell(plan, section, alike[seed, fold.fold], label, facts, row)
                     for file, (*_, seed, fold) in group
                 ]
             except _MissingError as error:
@@ -140,8 +139,7 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
                 continue
             cells += [cell for cell, _ in made]
             frames += [frame for _, frame in made]
-            means = {name: each.value for name, each in values.items()}
-            rows.append(RowResult(**cells[-1].only(RowName), scores=means))
+            rows.append(row.result(cells[-1]))
     if not rows:
         raise ResultsError(refused[0])
     counts = [Note(note.code, {**note.values, "n": n}, label) for note, n in notes.items()]
@@ -231,7 +229,7 @@ class _File:
         like: AnyCell,
         label: str,
         facts: CellFacts,
-        values: dict[str, RowValue],
+        row: RowScores,
     ) -> tuple[CellResult, pd.DataFrame]:
         """Score the file beside the cell `like`; return a cell and the scores of its users."""
         selected, ratings = section.select(self.split, like.seed), self.split.ratings
@@ -267,10 +265,12 @@ class _File:
             "notes": [],
             "n_impossible": 0,
             "n_test": len(selected.items),
+            "n_unknown_users": selected.n_unknown,
+            "n_dropped_users": selected.n_dropped,
             "judged": {},
         }
         of_program = CellFacts(**facts.only(CellFacts) | known)
-        record = CellRecord(of_program, selected.users, selected.kept, lists, pairs)
+        record = CellRecord(of_program, selected.users, lists, pairs)
         digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
         new: dict[str, Any] = {"params": {}, "n_trials": None, "search_seconds": None}
         new |= {"row": short_key({"table": like.table, "program": label}), "algorithm": label}
@@ -278,16 +278,15 @@ class _File:
         scores, result = scored(plan, self.split, name, record, no_errors)
         # Nobody has measured the other program here; the table leaves these cells empty.
         result.fit_seconds = result.score_seconds = result.peak_mb = math.nan
-        for key, value in values.items():
-            value.add(record.users, scores[key])
+        row.add(record.users, scores)
         return result, users_of(name, ratings, record, scores)
 
     def _catalogue(self, plan: Plan, section: Catalogue, selected: Candidates) -> Rankings:
-        """Return the file's lists of the kept users, over the items of the training part."""
+        """Return the file's lists of the evaluated users, over the items of the training part."""
         split, ratings, rows = self.split, self.split.ratings, self.rows
-        kept = selected.users[selected.kept].astype(np.int64)
+        users = selected.users.astype(np.int64)
         position = np.full(ratings.n_users, -1)
-        position[kept] = np.arange(len(kept))
+        position[users] = np.arange(len(users))
         inner = plan.trainset(split).inner_items
         pairs = rows.users * ratings.n_items + rows.items
         trained = ratings.users[split.train].astype(np.int64) * ratings.n_items
@@ -310,8 +309,8 @@ class _File:
         self._note(np.count_nonzero(~tested), "not-tested")
         ranked = np.flatnonzero(known & tested & (rows.values >= section.least))
         ranked = ranked[np.argsort(inner[rows.items[ranked]], kind="stable")]  # as the run's models
-        users, items = position[rows.users[ranked]], rows.items[ranked]
-        self._note(len(kept) - len(np.unique(users)), "without-list")
+        positions, items = position[rows.users[ranked]], rows.items[ranked]
+        self._note(len(users) - len(np.unique(positions)), "without-list")
         owners = np.repeat(selected.users, np.diff(selected.offsets)).astype(np.int64)
         test = owners * ratings.n_items + selected.items
         if ranked.size and np.isin(pairs[ranked], test).all():
@@ -319,12 +318,11 @@ class _File:
                 f"{self.path}: not shown under {section.describe()}, because all of its rows are "
                 "test ratings; give lists or estimates of the other items too"
             )
-        owners = position[owners]
-        judged = (owners >= 0) & (selected.known | (section.unknown_items == "count"))
+        judged, owners = selected.judged, position[owners]
         judged_items, relevant = selected.items[judged].astype(np.int64), selected.ratings[judged]
-        given = Rows(users, items, rows.values[ranked])
+        given = Rows(positions, items, rows.values[ranked])
         truth = Rows(owners[judged], judged_items, relevant)
-        ids, by_name = (ratings.user_ids[kept], ratings.item_ids), section.list_ties is None
+        ids, by_name = (ratings.user_ids[users], ratings.item_ids), section.list_ties is None
         lists = match(given, truth, *ids, by_rank=self.by_rank, by_name=by_name)
         top = None if lists.top_items is None else lists.top_items[:, : plan.depth]
         return replace(lists, top_items=top if plan.depth else None)

@@ -72,8 +72,10 @@ class TableGroups:
         self.candidates = plan.experiment.candidates[cells[0].candidates]
         made, splits = list(plan.experiment.groups), list(self.splits.values())
         self.seen: set[tuple[int, int]] = set()
-        known = np.concatenate([_known(split) for split in splits])
-        drops = getattr(self.candidates, "unknown_users", "") == "drop"
+        known = np.concatenate([
+            split.known_users[np.unique(split.ratings.users[split.test])] for split in splits
+        ])  # fmt: skip
+        drops = self.candidates.unknown_users == "drop"
         self.adds_known = KNOWN not in made and not drops and 0 < known.sum() < len(known)
         self.metrics, self.design = plan.metrics, (plan.experiment.draws, plan.made())
         averaged = [each for each in plan.metrics if is_mean_of_users(each)]
@@ -86,35 +88,33 @@ class TableGroups:
     def add(self, cell: Cell, record: CellRecord, users: pd.DataFrame) -> None:
         """Take a finished cell, and the scores of its users in the order of its record."""
         fold = cell.seed, cell.fold
-        codes, listed, lists = record.users[record.kept], users[record.kept], record.rankings
+        codes, lists = record.users, record.rankings
         is_first, number = fold not in self.seen, self.folds[fold]
         self.seen.add(fold)
         for division in self.divisions:
             wanted, masks = division.wanted, division.groups.masks[number]
             if division.of_users:
-                chance = listed.assign(**_random(wanted, lists)) if is_first else None
+                chance = users.assign(**_random(wanted, lists)) if is_first else None
                 for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
-                    inside.append(listed[mask[codes]])
-                    outside.append(listed[~mask[codes]])
+                    inside.append(users[mask[codes]])
+                    outside.append(users[~mask[codes]])
                     random += [] if chance is None else [chance[mask[codes]]]
                 continue
             judged = self._judged(self.splits[fold], record)
             for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
                 own, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
-                inside.append(listed.assign(**item_scores(wanted, own)))
-                outside.append(listed.assign(**item_scores(wanted, rest)))
+                inside.append(users.assign(**item_scores(wanted, own)))
+                outside.append(users.assign(**item_scores(wanted, rest)))
                 if is_first:
-                    random.append(listed.assign(**item_scores(wanted, own, at_random=True)))
+                    random.append(users.assign(**item_scores(wanted, own, at_random=True)))
 
     def _judged(self, split: Split, record: CellRecord) -> Judged:
         """Return the test ratings that count in the ideal of the users with a list."""
         data, rows = split.ratings, split.test
         position = np.full(data.n_users, -1)
-        position[record.users[record.kept]] = np.arange(record.rankings.n_users)
-        counts = position[data.users[rows]] >= 0
-        if getattr(self.candidates, "unknown_items", "") == "drop":
-            counts &= np.isin(data.items[rows], data.items[split.train])
-        rows = rows[counts]
+        position[record.users] = np.arange(len(record.users))
+        judged = self.candidates.judged_items(split)[data.items[rows]]
+        rows = rows[judged & (position[data.users[rows]] >= 0)]
         return position[data.users[rows]], data.items[rows], data.ratings[rows]
 
     def results(self, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
@@ -253,12 +253,6 @@ class TableGroups:
             elif n_unknown and each.by != "popularity":
                 values = {"groups": each.title, "n": n_unknown, "name": UNKNOWN}
                 yield Note("groups-without-value", values, where)
-
-
-def _known(split: Split) -> NDArray[np.bool_]:
-    """Return for each test user whether there is a training rating."""
-    users = split.ratings.users
-    return np.isin(np.unique(users[split.test]), users[split.train])
 
 
 def _wide(

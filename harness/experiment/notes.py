@@ -9,7 +9,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from harness import evaluation, metrics
+from harness import evaluation
 from harness.algorithms import registry
 from harness.candidates import Sampled
 from harness.experiment.cell import FALLBACKS
@@ -17,8 +17,8 @@ from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids
 from harness.notes import Note, by_weight
-from harness.results.record import CellResult, MetricComparison, measured
-from harness.results.scores import notes_on_tests
+from harness.results.record import CellResult, MetricComparison, RowResult, measured
+from harness.results.scores import notes_on_tests, notes_on_undefined
 
 TIED_SHARE = 0.05
 """A larger share of users whose score depends on ties gets a note."""
@@ -33,8 +33,9 @@ def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -
         [
             *_notes_on_data(plan),
             *(note for cell in cells for note in cell.notes),
+            *_notes_on_dropped_users(cells),
             *_notes_on_unknown_users(plan, cells),
-            *_notes_on_counts(cells),
+            *_notes_on_counts(found.rows, cells),
             *_notes_on_trials(cells),
             *found.group_notes,
             *(cut_grids(plan.experiment) if plan.is_tuned else ()),
@@ -72,6 +73,19 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
                     yield Note("sampled-ties", values)
 
 
+def _notes_on_dropped_users(cells: list[CellResult]) -> Iterator[Note]:
+    """Note by table how many test users no number covers."""
+    counts: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for cell in cells:
+        counts[cell.table].add((cell.n_dropped_users, cell.n_dropped_users + cell.n_users))
+    places = {cell.table: cell.place(counts) for cell in cells}
+    for table, of_folds in counts.items():
+        n_dropped, n_all = max(of_folds)
+        if n_dropped:
+            code = "users-dropped-in-folds" if len(of_folds) > 1 else "users-dropped"
+            yield Note(code, {"n": n_dropped, "n_all": n_all}, places[table], table)
+
+
 def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[Note]:
     """Note how users without training ratings are answered, equal answers together."""
     if not any(cell.n_unknown_users for cell in cells):
@@ -92,9 +106,8 @@ def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[Not
         yield Note("fallback", {"algorithm": FALLBACKS[fallback], "fallback": fallback})
 
 
-def _notes_on_counts(cells: list[CellResult]) -> Iterator[Note]:
+def _notes_on_counts(rows: Sequence[RowResult], cells: list[CellResult]) -> Iterator[Note]:
     """Note how many estimates were impossible, equal counts together, and scores undefined."""
-    undefined: dict[str, int] = defaultdict(int)
     alike: dict[tuple[int, int], list[str]] = defaultdict(list)
     for algorithm in dict.fromkeys(cell.algorithm for cell in cells):
         own = [cell for cell in cells if cell.algorithm == algorithm]
@@ -104,11 +117,7 @@ def _notes_on_counts(cells: list[CellResult]) -> Iterator[Note]:
         if n_impossible:
             values = {"algorithms": algorithms, "n": n_impossible, "n_all": n_test}
             yield Note("impossible", values)
-    for label, score in itertools.chain(*(cell.scores.items() for cell in cells)):
-        undefined[label] = max(undefined[label], score.n_undefined)
-    for label, n_users in undefined.items():
-        if n_users and not metrics.parse(label).definition.pooled:
-            yield Note("users-undefined", {"metric": label, "n": n_users})
+    yield from notes_on_undefined((row.n_users, row.n_undefined) for row in rows)
 
 
 def _notes_on_trials(cells: list[CellResult]) -> Iterator[Note]:

@@ -30,7 +30,7 @@ from harness.results.record import CellName, DataInfo, SplitInfo, TableName, dis
 from harness.results.store import key_of, short_key
 from harness.splits import Split
 
-NUMBERS_VERSION = 5
+NUMBERS_VERSION = 6
 """Raised whenever a change of the code changes what a cell computes."""
 
 Positions = tuple[int, int, int]

@@ -13,7 +13,16 @@ from typing import Any
 
 from harness import metrics
 from harness.lazy import pd
-from harness.results.record import FEWEST_USERS, AnyCell, Bound, CellResult, GroupScores, RunInfo
+from harness.results.record import (
+    FEWEST_USERS,
+    AlgorithmMean,
+    AnyCell,
+    Bound,
+    CellResult,
+    GroupScores,
+    RowResult,
+    RunInfo,
+)
 from harness.results.scores import chosen_metric, deviation, mean_or_none
 
 GROUP = ("dataset", "split", "candidates")  # what a table is called
@@ -203,10 +212,22 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
         for column in TIMES:
             row[column] = _or_nan(mean_or_none([cell[column] for cell in good]))
         row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
-        row["n_users"] = max((cell.n_users for cell in good), default=0)
+        row["n_users"] = _n_users(entry, good, compared)
         row |= {"n_cells": len(good), "n_failed": len(cells) - len(good), "error": _errors(cells)}
         rows.append(row | {"table": entry.table, "row": entry.row})
     return rows
+
+
+def _n_users(
+    row: RowResult, cells: Sequence[CellResult], compared: Mapping[tuple[str, str], AlgorithmMean]
+) -> float:
+    """Return how many users are evaluated in a cell of a row; NaN where an older run lacks it."""
+    if row.n_users is not None:
+        return row.n_users
+    if len(cells) <= 1:
+        return sum(cell.n_users for cell in cells)
+    counts = [mean.n_users for (_, identity), mean in compared.items() if identity == row.row]
+    return max(counts, default=math.nan)
 
 
 def bound_rows(info: RunInfo) -> list[dict[str, Any]]:

@@ -26,11 +26,13 @@ from harness.rankings.pairs import offsets_of
 from harness.results.display import ROW
 from harness.results.record import AGAIN, CellName
 from harness.results.runs import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, read_parts
-from harness.results.scores import RowValue
+from harness.results.scores import RowScores
 from harness.results.store import CellRecord, are_possible
 from harness.splits import Split
 
-LEFT_OUT = -1  # the rank of an item that does not count, the length of a list that is not evaluated
+LEFT_OUT = -1
+"""The rank of an item that does not count; in files of earlier versions also the length of the list
+of a user who is not evaluated."""
 MAKE_ROOM = "free space, or set TMPDIR to another folder; finished cells are kept"
 NO_TRAINING = "it depends on which items are shown and on the training ratings, not kept by a run"
 
@@ -77,7 +79,7 @@ def _lists(split: Split, record: CellRecord, most: int) -> dict[str, Any]:
     top = lists.top_items[:, :most]
     owners, places = np.nonzero(top >= 0)
     return {
-        "user": ratings.user_ids[record.users[record.kept][owners]].astype(str),
+        "user": ratings.user_ids[record.users[owners]].astype(str),
         "rank": places + 1,
         "item": ratings.item_ids[top[owners, places]].astype(str),
         "estimate": lists.top_estimates[owners, places],
@@ -85,28 +87,28 @@ def _lists(split: Split, record: CellRecord, most: int) -> dict[str, Any]:
 
 
 def _estimates(split: Split, section: CandidatesSection, record: CellRecord) -> dict[str, Any]:
-    """Return every test pair, users as in the cell and the items of each as in the test set."""
+    """Return the pairs of a cell, users as in the cell and the items of each as in the test set."""
     ratings, lists, pairs = split.ratings, record.rankings, record.pairs
     assert lists.items is not None
-    items = ratings.items[split.test[np.argsort(ratings.users[split.test], kind="stable")]]
+    evaluated = np.zeros(ratings.n_users, dtype=bool)
+    evaluated[record.users] = True
+    rows = split.test[evaluated[ratings.users[split.test]]]
+    items = ratings.items[rows[np.argsort(ratings.users[rows], kind="stable")]]
     sizes = np.diff(pairs.offsets)
-    owners = np.repeat(np.flatnonzero(record.kept), np.diff(lists.offsets))
+    owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
     tested = pd.Index(np.repeat(np.arange(len(sizes)), sizes) * ratings.n_items + items)
     rows = tested.get_indexer(owners * ratings.n_items + lists.items)
     ranks = {name: np.zeros(len(items), dtype=np.int64) for name in ("rank", "tie_low", "tie_high")}
     for name, column in ranks.items():
         column[rows[rows >= 0]] = getattr(lists, name)[rows >= 0]  # -1: an item of a sample
-    if getattr(section, "unknown_items", "") == "drop":
-        ranks["rank"][~np.isin(items, ratings.items[split.train])] = LEFT_OUT
-    n_ranked = np.full(len(record.users), LEFT_OUT)
-    n_ranked[record.kept] = lists.n_ranked
+    ranks["rank"][~section.judged_items(split)[items]] = LEFT_OUT
     return {
         "user": np.repeat(ratings.user_ids[record.users].astype(str), sizes),
         "item": ratings.item_ids[items].astype(str),
         "estimate": pairs.estimates,
         "rating": pairs.ratings,
         **ranks,
-        "n_ranked": np.repeat(n_ranked, sizes),
+        "n_ranked": np.repeat(lists.n_ranked, sizes),
     }
 
 
@@ -115,8 +117,8 @@ class Rescored(NamedTuple):
 
     names: dict[str, str]  # what `ROW` lists
     values: dict[str, float | None]
-    n_undefined: dict[str, int]  # the most users of a cell without a score, by metric
-    n_users: int  # the most users of a cell
+    n_undefined: dict[str, int]  # of these users, those without a score in any cell, by metric
+    n_users: int  # who are evaluated in a cell
     users: pd.DataFrame  # seed, fold, user and scores
 
 
@@ -151,20 +153,15 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
                         f"{metric}: it {use} of the unrated items of {names['candidates']}, which "
                         "are not in the file; leave it out"
                     )
-        values = {str(metric): RowValue(metric) for metric in wanted}
-        codes: dict[str, int] = {}
-        n_undefined, n_lists, frames = dict.fromkeys(values, 0), 0, []
+        collected, codes, frames = RowScores(wanted), dict[str, int](), []
         for key, cell in cells:
             try:
-                users, kept, lists, pairs = _evidence(cell)
-                found = evaluation.evaluate(wanted, lists, pairs, kept)
+                users, lists, pairs = _evidence(cell)
+                found = evaluation.evaluate(wanted, lists, pairs)
             except (MetricError, ValueError) as error:
                 raise ResultsError(f"{path}: {key[3]}: {error}") from None
             numbers = np.array([codes.setdefault(each, len(codes)) for each in users], np.int32)
-            for label, scores in found.items():
-                values[label].add(numbers, scores)
-                n_undefined[label] = max(n_undefined[label], scores.n_undefined)
-            n_lists = max(n_lists, lists.n_users)
+            collected.add(numbers, found)
             columns = {label: scores.per_user for label, scores in found.items()}
             where = dict(zip(("seed", "fold"), key[len(ROW) :], strict=True))
             frames.append(pd.DataFrame(where | {"user": users} | columns))
@@ -172,8 +169,8 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
                 raise ResultsError(f"{path}: the rows of a cell are apart; sort them by row")
             seen.add(key)
         seen.add(row)
-        means = {label: value.value for label, value in values.items()}
-        yield Rescored(names, means, n_undefined, n_lists, pd.concat(frames))
+        counts = collected.n_undefined, collected.n_users
+        yield Rescored(names, collected.values, *counts, pd.concat(frames))
     if not seen:
         raise ResultsError(f"{path}: no cell finished; {AGAIN}")
 
@@ -199,31 +196,29 @@ def cells_of(path: Path) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
     yield from cells
 
 
-def _evidence(cell: pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.bool_], Rankings, Pairs]:
-    """Return the users of a cell, whether their lists are evaluated, the lists and the pairs."""
+def _evidence(cell: pd.DataFrame) -> tuple[NDArray[Any], Rankings, Pairs]:
+    """Return the evaluated users of a cell, their lists and their pairs."""
+    cell = cell[cell["n_ranked"] > LEFT_OUT]
     codes, names = pd.factorize(cell["user"])
     offsets, order = group_rows(codes, len(names))
     columns = {name: cell[name].to_numpy()[order] for name in OUTPUTS[ESTIMATES_FILE]}
     n_ranked, ratings, rank = columns["n_ranked"][offsets[:-1]], columns["rating"], columns["rank"]
-    kept = n_ranked > LEFT_OUT
-    owners = np.repeat(np.cumsum(kept) - 1, np.diff(offsets))
-    evaluated = np.repeat(kept, np.diff(offsets))
-    listed = np.flatnonzero(evaluated & (rank > 0))
+    owners = np.repeat(np.arange(len(names)), np.diff(offsets))
+    listed = np.flatnonzero(rank > 0)
     listed = listed[np.lexsort((rank[listed], owners[listed]))]
-    counted = np.flatnonzero(evaluated & (rank > LEFT_OUT))
+    counted = np.flatnonzero(rank > LEFT_OUT)
     counted = counted[np.lexsort((-ratings[counted], owners[counted]))]
-    n_lists = int(kept.sum())
     lists = Rankings(
-        offsets_of(owners[listed], n_lists),
+        offsets_of(owners[listed], len(names)),
         ratings[listed],
         rank[listed],
         columns["tie_low"][listed],
         columns["tie_high"][listed],
-        n_ranked[kept],
-        offsets_of(owners[counted], n_lists),
+        n_ranked,
+        offsets_of(owners[counted], len(names)),
         ratings[counted],
     )
     pairs = Pairs(offsets, columns["estimate"], ratings)
-    if not are_possible(kept, lists, pairs):
+    if not are_possible(lists, pairs):
         raise ValueError("ranks, ties and lengths of lists contradict each other; run it again")
-    return np.asarray(names), kept, lists, pairs
+    return np.asarray(names), lists, pairs

@@ -97,9 +97,14 @@ class RowName(RowKey, TableName):
 
 
 class RowResult(RowName):
-    """The value of each metric in a row of a table."""
+    """The value of each metric in a row of a table, and the users that it is of."""
 
     scores: Scores
+    n_users: Count | None = None
+    """Users who are evaluated in a cell of the row, each counted once; None in older runs."""
+    n_undefined: dict[str, Count] = {}
+    """By metric that is a mean of users' scores, how many of these users have none in any cell;
+    only metrics of which there are some."""
 
 
 class CellName(RowName):
@@ -154,7 +159,8 @@ class CellFacts(Record):
     scoring_path: str
     n_impossible: Count
     n_test: Count
-    n_unknown_users: Count = 0  # users with a list but without a training rating
+    n_unknown_users: Count = 0  # evaluated users without a training rating
+    n_dropped_users: Count = 0  # test users who are not evaluated, as they have no training rating
     notes: Rows[WrittenNote]
     judged: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
     """By label, what a trial scored; None where no user has a score."""

@@ -80,7 +80,7 @@ class Run:
     info : RunInfo
         What ``run.json`` holds: config, data, splits, seeds, versions, machine, cells.
     users : DataFrame, optional
-        One row for each cell and test user: ``dataset``, ``split``, ``candidates``,
+        One row for each cell and evaluated user: ``dataset``, ``split``, ``candidates``,
         ``algorithm``, ``table`` and ``row``, their identities, ``seed``, ``fold``, ``user`` and a
         column for each metric label, NaN where the metric is undefined. Read from the
         folder on first use.
@@ -134,9 +134,10 @@ class Run:
         over users, and ``<label>_letters``, one in common where two algorithms do not differ
         significantly; where parameters were searched, ``tuned``, the settings found, ``n_trials``
         and ``search_seconds``, summed over cells; ``fit_seconds``, ``score_seconds``,
-        ``metric_seconds``: mean seconds a cell; ``peak_mb``, the largest; ``n_users``; ``n_cells``,
-        those that finished, and ``n_failed``; ``error``, empty when every cell finished; ``table``
-        and ``row``, the identities that ``run.users``, ``run.bounds`` and other runs use.
+        ``metric_seconds``: mean seconds a cell; ``peak_mb``, the largest; ``n_users``, those who
+        are evaluated in some cell; ``n_cells``, those that finished, and ``n_failed``; ``error``,
+        empty when every cell finished; ``table`` and ``row``, the identities that ``run.users``,
+        ``run.bounds`` and other runs use.
         """
         return pd.DataFrame(display.result_rows(self.info))
 

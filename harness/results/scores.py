@@ -16,7 +16,15 @@ from harness.errors import MetricError, ResultsError, joined, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.notes import Note
-from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName, grouped
+from harness.results.record import (
+    AnyCell,
+    MetricComparison,
+    RowName,
+    RowResult,
+    SplitInfo,
+    TableName,
+    grouped,
+)
 from harness.statistics import SEED_TESTS, PairedTest
 from harness.statistics.variance import FEWEST_USERS
 
@@ -67,9 +75,79 @@ class RowValue:
         return float(averages.mean())
 
     @property
+    def n_users(self) -> int:
+        """How many users the mean is over; 0 for a metric that is no mean of users' scores."""
+        cells = zip(self._users, self._scores[1:], strict=True)
+        return n_distinct([users[~np.isnan(scores)] for users, scores in cells])
+
+    @property
     def deviation(self) -> float | None:
         """Standard deviation of the cells' means; None for a single cell."""
         return deviation(self._means)
+
+
+class RowScores:
+    """Collects all metrics over the cells of a row, and the users who are evaluated in them."""
+
+    def __init__(self, wanted: Iterable[Metric]) -> None:
+        self._collected = {str(metric): RowValue(metric) for metric in wanted}
+        self._users: list[NDArray[np.int32]] = []
+
+    def add(self, users: NDArray[np.int32], scores: Mapping[str, Scores]) -> None:
+        """Add the scores of a cell by label, and the codes of its users in their data set."""
+        self._users.append(users)
+        for label, value in self._collected.items():
+            value.add(users, scores[label])
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The value of each metric by label."""
+        return {label: value.value for label, value in self._collected.items()}
+
+    @property
+    def n_users(self) -> int:
+        """How many users are evaluated in some cell."""
+        return n_distinct(self._users)
+
+    @property
+    def n_undefined(self) -> dict[str, int]:
+        """By metric that is a mean of users' scores, how many users have no score in any cell."""
+        n_users = self.n_users
+        lacking = {
+            label: n_users - value.n_users
+            for label, value in self._collected.items()
+            if is_mean_of_users(value.metric)
+        }
+        return {label: number for label, number in lacking.items() if number}
+
+    def result(self, name: RowName) -> RowResult:
+        """Return the row as a record of a run has it."""
+        return RowResult(
+            **name.only(RowName),
+            scores=self.values,
+            n_users=self.n_users,
+            n_undefined=self.n_undefined,
+        )
+
+
+def notes_on_undefined(rows: Iterable[tuple[int | None, Mapping[str, int]]]) -> Iterator[Note]:
+    """Yield of how many users the means of each metric are, where some have no score.
+
+    `rows` are the numbers of users who are evaluated, and by label of those without a score.
+    """
+    counts: dict[str, set[tuple[int, int]]] = {}
+    for n_users, n_undefined in rows:
+        for label, number in n_undefined.items():
+            counts.setdefault(label, set()).add(((n_users or 0) - number, n_users or 0))
+    for label, of_rows in counts.items():
+        n_defined, n_all = min(of_rows)
+        code = "users-undefined-in-rows" if len(of_rows) > 1 else "users-undefined"
+        yield Note(code, {"metric": label, "n": n_defined, "n_all": n_all})
+
+
+def n_distinct(codes: Sequence[NDArray[np.int32]]) -> int:
+    """Return how many different users some arrays of codes name."""
+    return len(np.unique(np.concatenate(codes))) if codes else 0
 
 
 def mean_or_none(values: Sequence[float]) -> float | None:

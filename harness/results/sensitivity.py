@@ -99,7 +99,7 @@ class Sensitivity:
             except MetricError as error:
                 self._notes.setdefault(metric, str(error).partition(": ")[2])
             else:
-                value.add(record.users[record.kept], scores)
+                value.add(record.users, scores)
 
     def _end_row(self) -> None:
         """Keep the values of a row in place of its users' scores; none if a cell has no score."""

@@ -32,14 +32,13 @@ from harness.metrics import Pairs, Rankings
 from harness.results.fields import Record
 from harness.results.record import CellFacts
 
-MAGIC = b"harness-cell-2\n"
+MAGIC = b"harness-cell-3\n"
 START = len(MAGIC) + hashlib.sha256().digest_size
 MOST_HEADER = 1_000_000
 A_DAY = 86_400
 
 ARRAYS = {
     "users": ("<i4", 1),
-    "kept": ("|b1", 1),
     "rankings.offsets": ("<i8", 1),
     "rankings.relevance": ("<f8", 1),
     "rankings.rank": ("<i4", 1),
@@ -89,10 +88,9 @@ class CellRecord:
     """The result of one fitted and scored cell."""
 
     facts: CellFacts
-    users: NDArray[np.int32]  # codes of the test users, shape (n_users,)
-    kept: NDArray[np.bool_]  # users whose ranking is evaluated; `rankings` has a list of each
-    rankings: Rankings
-    pairs: Pairs  # estimate and true rating of every test pair, by user
+    users: NDArray[np.int32]  # codes of the evaluated users, shape (n_users,)
+    rankings: Rankings  # a list of each user
+    pairs: Pairs  # estimate and true rating of every test pair of these users
     inputs: Inputs = field(default_factory=dict)  # what decides its numbers; the key is its hash
 
     @classmethod
@@ -164,22 +162,20 @@ class CellRecord:
     def _is_possible(self) -> bool:
         """Return whether the arrays are safe for loops without bounds checks."""
         return (
-            len(self.users) == len(self.kept)
-            and bool((self.users >= 0).all() and (self.kept.view(np.uint8) <= 1).all())
-            and are_possible(self.kept, self.rankings, self.pairs)
+            len(self.users) == self.rankings.n_users
+            and bool((self.users >= 0).all())
+            and are_possible(self.rankings, self.pairs)
         )
 
 
 @cache
-def _no_lists() -> tuple[NDArray[np.int32], NDArray[np.bool_], Rankings, Pairs]:
-    users, kept = np.empty(0, np.int32), np.empty(0, np.bool_)
-    return users, kept, Rankings([0], [], [], [], [], []), Pairs([0], [], [])
+def _no_lists() -> tuple[NDArray[np.int32], Rankings, Pairs]:
+    return np.empty(0, np.int32), Rankings([0], [], [], [], [], []), Pairs([0], [], [])
 
 
-def are_possible(kept: NDArray[np.bool_], lists: Rankings, pairs: Pairs) -> bool:
+def are_possible(lists: Rankings, pairs: Pairs) -> bool:
     """Return whether lists and pairs of the users of a cell are safe for loops without checks."""
-    fits = pairs.n_users == len(kept) and lists.n_users == np.count_nonzero(kept)
-    if not fits or (np.diff(pairs.offsets) < 0).any():
+    if pairs.n_users != lists.n_users or (np.diff(pairs.offsets) < 0).any():
         return False
     longest = np.repeat(lists.n_ranked, np.diff(lists.offsets))
     top, shown = lists.top_items, lists.top_estimates

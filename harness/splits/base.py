@@ -6,8 +6,9 @@ import hashlib
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -65,18 +66,21 @@ class Split:
     fingerprint: str
     notes: tuple[Note, ...] = ()
 
+    @cached_property
+    def known_users(self) -> Mask:
+        """By code, whether a user has a training rating, of shape (n_users,)."""
+        return np.bincount(self.ratings.users[self.train], minlength=self.ratings.n_users) > 0
+
+    @cached_property
+    def known_items(self) -> Mask:
+        """By code, whether an item has a training rating, of shape (n_items,)."""
+        return np.bincount(self.ratings.items[self.train], minlength=self.ratings.n_items) > 0
+
     @property
     def unknown(self) -> tuple[float, float]:
         """Share of the test users, and of the test ratings' items, without a training rating."""
-        users, items = (
-            np.bincount(codes[self.train], minlength=n) == 0
-            for codes, n in (
-                (self.ratings.users, self.ratings.n_users),
-                (self.ratings.items, self.ratings.n_items),
-            )
-        )
-        tested = np.unique(self.ratings.users[self.test])
-        return float(users[tested].mean()), float(items[self.ratings.items[self.test]].mean())
+        users, items = np.unique(self.ratings.users[self.test]), self.ratings.items[self.test]
+        return float((~self.known_users[users]).mean()), float((~self.known_items[items]).mean())
 
 
 class SplitSection(Kind):
@@ -263,18 +267,20 @@ def assemble(
                     "change the sizes of the split or use more data"
                 )
             digest.update(np.ascontiguousarray(part, dtype="<i8").data)
-        all_notes = (*notes, *_notes(ratings, train, test, n_divided))
-        splits.append(
-            Split(ratings, train, test, name, fold, n_folds, digest.hexdigest(), all_notes)
-        )
+        split = Split(ratings, train, test, name, fold, n_folds, digest.hexdigest())
+        splits.append(replace(split, notes=(*notes, *_notes(split, n_divided))))
     return splits
 
 
-def _notes(ratings: Ratings, train: Rows, test: Rows, n_divided: int) -> Iterator[Note]:
+def _notes(split: Split, n_divided: int) -> Iterator[Note]:
     """Yield notes on users and items without training ratings, on ratings left out, on leaks."""
-    for role, codes in (("users", ratings.users), ("items", ratings.items)):
+    ratings, train, test = split.ratings, split.train, split.test
+    for role, codes, known in (
+        ("users", ratings.users, split.known_users),
+        ("items", ratings.items, split.known_items),
+    ):
         tested = np.flatnonzero(np.bincount(codes[test]))
-        n_new = int(np.isin(tested, codes[train], invert=True).sum())
+        n_new = int(np.count_nonzero(~known[tested]))
         if n_new:
             values = {"n": n_new, "n_all": len(tested), "share": n_new / len(tested)}
             yield Note(f"unknown-{role}", values)

@@ -295,8 +295,7 @@ def test_the_score_of_a_trial_is_the_one_of_its_lists(monkeypatch, metric):
     done = run(tuning=GRID | {"metric": metric})
     wanted = (metrics.parse(metric),)
     expected = [
-        evaluation.evaluate(wanted, each.rankings, each.pairs, each.kept)[metric].mean
-        for each in whole
+        evaluation.evaluate(wanted, each.rankings, each.pairs)[metric].mean for each in whole
     ]
     assert len(expected) == 5
     assert done.trials["value"].tolist() == expected

@@ -40,7 +40,6 @@ FACTS = {
 def record(**changes):
     arrays = {
         "users": np.array([0, 2], np.int32),
-        "kept": np.array([True, True]),
         "rankings": Rankings(
             [0, 2, 3],
             [3.0, 4.0, 5.0],
@@ -93,7 +92,6 @@ def test_a_record_comes_back_as_it_was(lists):
         for name, value in vars(getattr(before, part)).items():
             np.testing.assert_array_equal(getattr(getattr(after, part), name), value)
     assert after.users.tolist() == [0, 2]
-    assert after.kept.tolist() == [True, True]
     assert after.to_bytes(KEY) == before.to_bytes(KEY)
 
 
@@ -128,8 +126,6 @@ def refused(header, arrays, message, save=np.savez):
     ("name", "values"),
     [
         ("users", [0, -1]),
-        ("kept", [2, 1]),
-        ("kept", [1, 0]),
         ("rankings.offsets", [0, 3, 2]),
         ("rankings.offsets", [0, 2**62, 3]),
         ("rankings.offsets", [1, 2, 3]),
@@ -151,8 +147,7 @@ def refused(header, arrays, message, save=np.savez):
 )
 def test_arrays_that_contradict_each_other_are_refused(whole, name, values):
     header, arrays = whole
-    kind = np.uint8 if name == "kept" else ARRAYS[name][0]
-    arrays[name] = np.array(values, dtype=kind).reshape(arrays[name].shape).view(ARRAYS[name][0])
+    arrays[name] = np.array(values, dtype=ARRAYS[name][0]).reshape(arrays[name].shape)
     refused(header, arrays, "not a finished cell")
 
 
