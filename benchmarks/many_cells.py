@@ -29,7 +29,7 @@ from shared import answer, calling, command_line, keep
 
 import harness
 from harness import statistics
-from harness.experiment.pool import CellFinished, Event, RunPlanned
+from harness.execution.events import CellFinished, Event, RunPlanned
 from harness.kernels import n_threads
 from harness.results.store import CellStore
 

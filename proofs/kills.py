@@ -142,7 +142,7 @@ class Disturbance:
 def is_worker(process: psutil.Process) -> bool:
     """Return whether a process is one that computes cells, and alive."""
     try:
-        return any("harness.experiment.pool" in word for word in process.cmdline())
+        return any("harness.execution.processes" in word for word in process.cmdline())
     except psutil.NoSuchProcess:
         return False
 

@@ -90,7 +90,7 @@ def run(scratch: str) -> Counts:
     import harness
     from harness import metrics
     from harness.algorithms import models
-    from harness.experiment.pool import CellFinished
+    from harness.execution.events import CellFinished
     from harness.kernels import Kernel
 
     numbers = dict.fromkeys(

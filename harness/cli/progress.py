@@ -16,7 +16,7 @@ from rich.text import Text
 
 from harness.cli.screen import printable, say, shows_tracebacks
 from harness.errors import counted
-from harness.experiment.pool import (
+from harness.execution.events import (
     CellFinished,
     CellStarted,
     Event,

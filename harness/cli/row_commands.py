@@ -221,7 +221,7 @@ def _users_in(path: Path) -> list[str]:
 def _stages() -> Callable[[str, int, int], None]:
     """Return what says a stage when it begins and, every few seconds, how far it is."""
     from harness.cli.progress import in_words
-    from harness.experiment.pool import Stage
+    from harness.execution.events import Stage
 
     last, said = "", 0.0
 

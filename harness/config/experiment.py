@@ -303,10 +303,13 @@ class Execution(Section):
     at most a year."""
     executor: Literal["local", "dask"] = "local"
     """Where cells are fitted: in processes of this machine, or on the workers of a Dask cluster.
-    There, `workers` is how many to wait for before the first cell."""
+    There, `workers` is how many to wait for before the first cell, for `join_timeout` at most."""
     scheduler: str | None = Field(default=None, min_length=1)
     """Of the Dask cluster: its address, as `tcp://host:8786`, or the path of the file that
     `dask scheduler --scheduler-file` wrote."""
+    join_timeout: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
+    """Seconds to wait for `workers` of the cluster before the run begins with those that have
+    joined, and for a worker to join when all were lost; 60 when left out."""
 
     @model_validator(mode="after")
     def _cluster_has_an_address(self) -> Self:
@@ -316,6 +319,8 @@ class Execution(Section):
             )
         if self.executor == "local" and self.scheduler is not None:
             raise ValueError("`scheduler` without `executor: dask`; add it, or leave this out")
+        if self.executor == "local" and self.join_timeout is not None:
+            raise ValueError("`join_timeout` without `executor: dask`; add it, or leave this out")
         return self
 
 

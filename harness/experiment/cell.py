@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +21,8 @@ from harness.algorithms.trainset import Bools, Codes, ColumnTrainset
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.config.experiment import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
+from harness.execution.events import BEFORE, COMPILING, LOADING, Report
+from harness.execution.outcome import Outcome
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
 from harness.kernels import n_threads, rows_of_owners
@@ -39,18 +38,7 @@ from harness.results.store import CellRecord, key_of
 if TYPE_CHECKING:
     from harness.algorithms import surprise
 
-Report = Callable[[str, int, int], object]
-"""Called with the stage, the steps done and the steps in all."""
-
-WAITING = "waiting"
-LOADING = "loading"
-COMPILING = "compiling"
-BEFORE = (WAITING, LOADING, COMPILING)
-"""Stages that count neither in the seconds of a cell nor against its time limit."""
-
 SHARE_OF_MEMORY = 0.9
-LONGEST_REASON = 500
-LONGEST_TRACEBACK = 20_000
 
 FALLBACKS = {"mean": "UserMean", "item-mean": "ItemMean", "popularity": "Popularity"}
 """Whose estimates stand for those of a user without training ratings, by the config's word."""
@@ -59,35 +47,13 @@ Keys = tuple[TieKeys, TieKeys]
 """Of the test users, by position, and of the items, by code."""
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """How a cell ended: with a record, which may have been there already, or with an error."""
-
-    seconds: float = 0.0
-    """Of fitting and scoring, also of what failed."""
-    record: CellRecord | None = None
-    found: bool = False
-    error: str | None = None
-    """Why it failed, in one line."""
-    traceback: str = ""
-
-    @classmethod
-    def failed(cls, error: BaseException, seconds: float = 0.0, algorithm: str = "") -> Outcome:
-        """Return the outcome of a cell that raised an error."""
-        module = sys.modules.get(algorithm.partition(":")[0]) if ":" in algorithm else None
-        return cls(
-            seconds,
-            error=_reason(error, getattr(module, "__file__", None)),
-            traceback="".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:],
-        )
-
-
 def attempt(
     cell: Cell,
-    plan: Plan,
     report: Report,
     workers: int = 1,
     check: Callable[[BaseException], object] = lambda error: None,
+    *,
+    plan: Plan,
 ) -> Outcome:
     """Compute a cell; what goes wrong is its outcome, unless `check` raises the error again."""
     begun = math.inf
@@ -190,25 +156,6 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         return record
     scores = evaluation.evaluate(deciding, lists, pairs)
     return record.judged({label: or_none(each.mean) for label, each in scores.items()})
-
-
-def _reason(error: BaseException, own: str | None) -> str:
-    """Return one line with the error and, for errors of other code, the place."""
-    if isinstance(error, MemoryError):
-        return "out of memory; use fewer workers, a smaller data set or fewer factors"
-    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
-        return "no more threads are allowed; raise the limit (ulimit -u, -v) or set HARNESS_THREADS"
-    try:
-        text = str(error)
-    except Exception:  # a foreign class whose message cannot be made
-        text = "without a message"
-    if not isinstance(error, HarnessError):
-        every = traceback.extract_tb(error.__traceback__)
-        frames = [frame for frame in every if frame.filename == own] or every
-        where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-        text = f"{type(error).__name__}: {text}{where}"
-    shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return shown if len(shown) <= LONGEST_REASON else f"{shown[:LONGEST_REASON]} …"
 
 
 def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[Note]:

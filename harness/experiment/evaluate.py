@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from harness import evaluation, metrics
 from harness.algorithms import registry
 from harness.datasets import Ratings
+from harness.execution.events import Stage
+from harness.execution.pool import Pool
 from harness.experiment.cell import compile_scoring
 from harness.experiment.group_scores import TableGroups
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.pool import Pool, Stage
 from harness.lazy import pd
 from harness.metrics import Exposure, Metric, Scores
 from harness.notes import Note

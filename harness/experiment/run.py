@@ -14,12 +14,13 @@ from harness.algorithms.trainset import ColumnTrainset
 from harness.config.experiment import GIVEN, Experiment, headline_of
 from harness.datasets import load
 from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
-from harness.experiment.cell import refuse_what_cannot_fit
+from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
+from harness.execution.pool import Pool
+from harness.experiment.cell import attempt, refuse_what_cannot_fit
 from harness.experiment.describe import describe_plan
 from harness.experiment.evaluate import Evaluation, evaluate
 from harness.experiment.notes import notes
 from harness.experiment.plan import Plan
-from harness.experiment.pool import CellFinished, Pool, RunPlanned, Stage, Watch
 from harness.experiment.tuning import Search, describe, space_of, tune
 from harness.files import placed
 from harness.notes import Note, by_weight
@@ -62,7 +63,7 @@ def run(
         Take finished cells also where their key does not cover all code of a class of your own, as
         of a compiled extension; otherwise these are computed again, and a note says why.
     watch : callable
-        Receives events, see `harness.experiment.pool`.
+        Receives events, see `harness.execution.events`.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def run(
     plan.check_groups()
     cells, searches, failures = list(plan.cells), dict[int, Search](), dict[str, str]()
     workers = workers or plan.experiment.execution.workers
-    with Pool(plan, workers, watch, fresh=fresh, trust_cache=trust_cache) as pool:
+    with Pool(plan, attempt, workers, watch, fresh=fresh, trust_cache=trust_cache) as pool:
         if plan.is_tuned:
             cells, searches, failures = tune(plan, pool)
         todo = [cell for cell in cells if cell.key not in failures]

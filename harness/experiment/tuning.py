@@ -16,8 +16,9 @@ from harness import metrics, seeds
 from harness.algorithms import registry
 from harness.algorithms.registry import with_params
 from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
+from harness.execution.events import RunPlanned
+from harness.execution.pool import Pool
 from harness.experiment.plan import Cell, Plan
-from harness.experiment.pool import Pool, RunPlanned
 from harness.lazy import pd
 from harness.notes import Note
 from harness.results.display import ROW

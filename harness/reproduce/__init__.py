@@ -27,7 +27,7 @@ from harness.errors import DataError, MetricError, ResultsError, reason_of, sugg
 from harness.lazy import scipy
 
 if TYPE_CHECKING:
-    from harness.experiment.pool import Watch
+    from harness.execution.events import Watch
     from harness.results.record import AnyCell
 
 EXACT = 1e-12

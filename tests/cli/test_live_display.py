@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from harness.cli.progress import Lines, Live, display, silent
-from harness.experiment.pool import CellFinished, CellStarted, Note, RunPlanned, Stage
+from harness.execution.events import CellFinished, CellStarted, Note, RunPlanned, Stage
 
 
 def shown(live):

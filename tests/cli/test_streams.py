@@ -14,8 +14,8 @@ from rich.console import Console
 from harness import streams
 from harness.cli import main
 from harness.cli.progress import Live
+from harness.execution.events import CellFinished, CellStarted, RunPlanned
 from harness.experiment import run
-from harness.experiment.pool import CellFinished, CellStarted, RunPlanned
 
 ENCODINGS = ("cp1252", "latin-1", "shift_jis", "ascii", "cp437", "utf-16")
 SLOW = ("compare", "report", "plot")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from harness.execution.events import CellFinished, Note
 from harness.experiment import run
-from harness.experiment.pool import CellFinished, Note
 
 PATIENCE = 60.0
 IMPATIENT = {

@@ -25,8 +25,8 @@ from cluster_processes import (
 from ruamel.yaml import YAML
 
 from harness.errors import ClusterError
+from harness.execution.events import CellFinished, RunPlanned
 from harness.experiment import run
-from harness.experiment.pool import RunPlanned
 
 pytestmark = [
     pytest.mark.dask,
@@ -96,9 +96,66 @@ def test_a_run_without_workers_waits_for_one(cluster, pace, tmp_path):
     running = Running(config_on(cluster.file, algorithms=paced(2, pace)), tmp_path)
     wait_until(lambda: marks(pace), "the first cell")
     cluster.end(only)
-    wait_until(running.said("no worker is left; waiting for one to join"), "the note")
+    wait_until(running.said("no worker is left; waiting 60 s for one to join"), "the note")
     (pace / "go").touch()
     cluster.start_worker()
+    assert not running.end().failed
+
+
+@pytest.mark.parametrize("event", ["the first trial", "the end of the search"])
+def test_a_worker_that_is_lost_in_a_search_or_after_it_is_not_waited_for(
+    cluster, tmp_path, is_as_here, event
+):
+    cluster.start_scheduler()
+    lost = [cluster.start_worker()]
+    cluster.start_worker()
+    rows = ["ItemMean", {"name": "KNNBasic", "label": "tuned", "search": {"k": [2, 5, 10]}}]
+    tuning = {"trials": 3, "metric": "rmse"}
+    planned = []
+
+    def watch(seen):
+        planned.extend([seen] * isinstance(seen, RunPlanned))
+        came = isinstance(seen, CellFinished) if event == "the first trial" else len(planned) == 2
+        if came and lost:
+            cluster.end(lost.pop())
+
+    config = {"algorithms": rows, "tuning": tuning}
+    there = config_on(cluster.file, **config, execution={"workers": 2})
+    done = run(there, results=tmp_path / "there", watch=watch)
+    assert not lost, "no worker was lost: the test has tested nothing"
+    is_as_here(done, **config)
+
+
+def test_waits_for_workers_have_an_end(cluster, pace):
+    cluster.start_scheduler()
+    config = config_on(
+        cluster.file, algorithms=paced(1, pace), execution={"workers": 2, "join_timeout": 1.0}
+    )
+    with pytest.raises(ClusterError, match="no worker has joined within 1 s; start one with"):
+        run(config, results=None)
+    only = cluster.start_worker()
+    wait_until(lambda: cluster.n_joined() == 1, "the worker")
+    running = Running(config)
+    wait_until(running.said("1 of 2 workers have joined within 1 s; they begin"), "the note")
+    wait_until(lambda: marks(pace), "the first cell")
+    cluster.end(only)
+    with pytest.raises(ClusterError, match="all workers were lost, and none has joined within 1 s"):
+        running.end()
+
+
+def test_cells_that_only_lost_workers_may_compute_are_submitted_again(cluster, pace, tmp_path):
+    foreign = tmp_path / "foreign" / "surprise_harness-0.0.1.dist-info"
+    foreign.mkdir(parents=True)
+    (foreign / "METADATA").write_text("Name: surprise-harness\nVersion: 0.0.1\n")
+    cluster.start_scheduler()
+    cluster.start_worker(PYTHONPATH=str(foreign.parent))
+    only = cluster.start_worker()
+    wait_until(lambda: cluster.n_joined() == 2, "the workers")
+    running = Running(config_on(cluster.file, algorithms=paced(2, pace)))
+    wait_until(lambda: marks(pace), "the first cell")
+    cluster.end(only)
+    cluster.start_worker()
+    (pace / "go").touch()
     assert not running.end().failed
 
 

@@ -92,7 +92,7 @@ def test_the_seconds_of_a_cell_are_those_of_fitting_and_scoring_alone(monkeypatc
     monkeypatch.setattr("harness.experiment.cell.time.perf_counter", lambda: now[0])
     monkeypatch.setattr("harness.experiment.cell.compute", compute)
     plan = Plan.from_config(SMALL)
-    outcome = attempt(plan.cells[0], plan, lambda stage, *_: reported.append(stage))
+    outcome = attempt(plan.cells[0], lambda stage, *_: reported.append(stage), plan=plan)
     assert outcome.seconds == 5.0
     assert (outcome.error is None) is not fails
     assert reported == ["loading", "compiling", "fitting", "scoring"]
@@ -208,7 +208,7 @@ def test_a_time_limit_may_be_a_year():
 
 LOST = """
 import os, signal
-from harness.experiment.pool import interrupts_kept
+from harness.execution.interrupts import interrupts_kept
 
 class Disposed:
     def __del__(self):

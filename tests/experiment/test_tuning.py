@@ -14,8 +14,8 @@ from harness import evaluation, metrics
 from harness.cli.progress import Lines
 from harness.config.experiment import AlgorithmConfig, Tuning
 from harness.errors import AlgorithmError, ResultsError
+from harness.execution.pool import Pool
 from harness.experiment.dry_run import dry_run
-from harness.experiment.pool import Pool
 from harness.experiment.tuning import settings_of
 from harness.report.methods import methods
 from harness.report.summary import summarise

@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from harness.experiment.pool import _interrupts_ignored
+from harness.execution.interrupts import interrupts_ignored
 from harness.results.store import CellStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
@@ -35,7 +35,7 @@ def test_an_interrupt_is_ignored_where_it_has_to_be_and_handled_afterwards():
     # Below nohup, and in the background of a shell, SIGINT is ignored from the start.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with _interrupts_ignored():
+        with interrupts_ignored():
             signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)

@@ -1,16 +1,19 @@
 """A worker that dies, hangs or raises takes one cell with it, and the row says why."""
 
+import errno
+import pickle
 import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 import psutil
 import pytest
 
 import harness
 from harness.errors import HarnessError
-from harness.experiment.pool import START
+from harness.execution.processes import START
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
@@ -34,7 +37,7 @@ def workers_left():
 
     def is_worker(child):
         try:
-            return any("harness.experiment.pool" in word for word in child.cmdline())
+            return any("harness.execution.processes" in word for word in child.cmdline())
         except (psutil.NoSuchProcess, psutil.ZombieProcess):
             return False  # it has ended, and only its exit code is left
 
@@ -138,6 +141,44 @@ def test_where_no_thread_can_be_started_a_run_ends_with_a_message(bench, monkeyp
 LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**8, -1))"
 
 
+KILL = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n"
+IMPORT = "from harness.execution.processes import serve\n"
+
+
+@pytest.fixture
+def first_dies(bench, monkeypatch):
+    """Return a function after which the first worker process runs another program."""
+
+    def replace_first(program):
+        mark = str(bench.folder / "died")
+        start = (
+            f"try:\n    open({mark!r}, 'x').close()\n    program = {program!r}\n"
+            f"except FileExistsError:\n    program = {START!r}\nexec(program)"
+        )
+        monkeypatch.setattr("harness.execution.processes.START", start)
+
+    return replace_first
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        KILL,
+        START.replace("try:", KILL + "try:"),
+        START.replace(IMPORT, KILL + IMPORT),
+        START.replace(IMPORT, IMPORT + KILL),
+    ],
+    ids=["at once", "before it reads", "before it imports", "before it has the plan"],
+)
+def test_a_worker_that_is_killed_while_it_starts_is_one_row(bench, small, first_dies, program):
+    first_dies(program)
+    done = bench.run(small | {"execution": {"workers": 2}}, results=None)
+    (failed,) = done.failed
+    assert failed["error"].startswith("the worker process was killed (SIGKILL) before it could beg")
+    assert len(bench.cells()) == 3
+    assert not workers_left()
+
+
 @pytest.mark.parametrize(
     "start",
     [
@@ -146,10 +187,45 @@ LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**8, -1))"
     ],
     ids=["no memory to begin", "waits for ever while it imports"],
 )
-def test_where_a_worker_cannot_begin_a_run_ends_with_a_message(bench, small, monkeypatch, start):
+def test_where_no_worker_can_begin_every_row_says_so(bench, small, monkeypatch, start):
     if sys.platform != "linux" and start.startswith(LIMITED):
         pytest.skip("limits memory")
-    monkeypatch.setattr("harness.experiment.pool.START", start)
-    with pytest.raises(HarnessError, match="workers: a process ended before it could begin"):
-        harness.run(small | {"execution": {"workers": 2}}, results=None)
+    monkeypatch.setattr("harness.execution.processes.START", start)
+    done = harness.run(small | {"execution": {"workers": 2}}, results=None)
+    assert len(done.failed) == 4
+    assert all("before it could begin" in cell["error"] for cell in done.failed)
     assert not workers_left()
+
+
+def test_where_no_process_can_be_started_every_row_says_so(bench, small, monkeypatch):
+    def refuse(*arguments, **options):
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("harness.execution.processes.subprocess.Popen", refuse)
+    done = harness.run(small | {"execution": {"workers": 2}}, results=None)
+    assert len(done.failed) == 4
+    assert all("Resource temporarily unavailable" in cell["error"] for cell in done.failed)
+
+
+PATH, PLAN = pickle.dumps(sys.path), pickle.dumps({"a plan": list(range(1000))})
+
+
+@pytest.mark.parametrize(
+    "received",
+    [b"", PATH[:1], PATH[:-1], PATH, PATH + PLAN[:1], PATH + PLAN[:500], PATH + PLAN],
+    ids=["nothing", "a byte", "part of the path", "the path", "a byte more", "a part", "the plan"],
+)
+def test_a_worker_whose_run_is_killed_ends_without_a_word(received):
+    child = subprocess.Popen(
+        [sys.executable, "-c", START],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    child.stdout.close()
+    with suppress(BrokenPipeError):
+        child.stdin.write(received)
+        child.stdin.close()
+    with child.stderr:
+        assert child.stderr.read() == b""
+    child.wait(60)

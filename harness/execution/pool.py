@@ -1,0 +1,256 @@
+"""The cells of a run, computed and stored: here, in child processes, or on a cluster."""
+
+from __future__ import annotations
+
+import pickle
+import queue
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, nullcontext, suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from harness.errors import HarnessError, ResultsError
+from harness.execution.events import WAITING, CellFinished, CellStarted, Note, Stage, Watch
+from harness.execution.interrupts import LOOK_SECONDS, Check, interrupts_ignored, interrupts_kept
+from harness.execution.outcome import Attempt, Outcome
+from harness.execution.processes import ChildProcess, Task
+from harness.kernels import n_threads
+from harness.results.store import CellRecord, CellStore
+
+if TYPE_CHECKING:
+    from harness.execution.dask import Cluster
+    from harness.experiment.plan import Cell, Plan
+
+MOST_BYTES = 256_000_000
+"""Of records that are kept in memory until they are scored; the others are read back."""
+
+
+class Pool:
+    """Computes and stores the cells of a run: here, in child processes or on a cluster.
+
+    `attempt` computes a cell of the `plan` given to it; it is imported by name elsewhere. `fresh`
+    computes cells again that are stored, all or, unless `trust_cache`, those whose key does not
+    cover all of their code.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        attempt: Callable[..., Outcome],
+        workers: int,
+        watch: Watch,
+        *,
+        fresh: bool = False,
+        trust_cache: bool = False,
+    ) -> None:
+        self.plan, self.workers, self.watch = plan, workers, watch
+        self.fresh, self.trust_cache = fresh, trust_cache
+        self._attempt = attempt
+        self.store = CellStore.default()
+        self.computed: set[str] = set()
+        """Keys of the cells of this run that were not there before."""
+        self._records: dict[str, CellRecord] = {}
+        self._n_bytes = 0
+        self._begun: set[str] = set()
+        self._open = True
+        self._children: list[ChildProcess] = []
+        self._idle: list[ChildProcess] = []
+        self._cluster: Cluster | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._open = False
+        for child in self._children:
+            child.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+    def portable(self) -> Attempt:
+        """Return what computes the cells of the plan in another process."""
+        return partial(self._attempt, plan=self.plan.portable())
+
+    def missing(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Return the cells that have to be computed, the first of those with one key."""
+        first = {cell.key: cell for cell in reversed([*cells])}
+        return [cell for cell in cells if first[cell.key] is cell and not self._is_there(cell)]
+
+    def compute(self, cells: Sequence[Cell], *, trials: bool = False) -> dict[str, Outcome]:
+        """Compute and store the cells that are missing; return those that failed, by key.
+
+        An interrupt ends it even if the code of an algorithm caught it.
+        """
+        missing = self.missing(cells)
+        keys = {cell.key for cell in missing}
+        for cell in cells if trials else ():
+            if cell.key not in keys:
+                self.watch(CellFinished(cell.title, 0.0, found=True))
+        if missing:
+            self.store.check_writable()
+        failed, patience = {}, 0.0
+        while missing:
+            busy: list[Cell] = []  # another run computes them; they come last, and are waited for
+            with (
+                interrupts_kept() as check,
+                closing(self._execute(missing, patience, check)) as outcomes,
+            ):
+                for cell, outcome in outcomes:
+                    if outcome is None:
+                        busy.append(cell)
+                        continue
+                    seconds, found = outcome.seconds, outcome.found
+                    error, traceback = outcome.error, outcome.traceback
+                    self.watch(CellFinished(cell.title, seconds, found, error, traceback))
+                    if outcome.record is None:
+                        failed[cell.key] = outcome
+                    else:
+                        self._keep(cell.key, outcome.record)
+                        self.computed |= set() if found else {cell.key}
+                    check()  # an interrupt ends it even if the code of an algorithm caught it
+            missing, patience = busy, LOOK_SECONDS
+            for cell in busy:
+                self.watch(Stage(cell.title, WAITING))
+        return failed
+
+    def take(self, key: str) -> CellRecord | None:
+        """Return a completed cell, from memory or else from the disk."""
+        record = self._records.get(key)
+        return record if record is not None else self.store.get(key)
+
+    def _may_take(self, cell: Cell) -> bool:
+        """Return whether the result of an earlier run stands for a cell."""
+        if self.fresh or self.trust_cache:
+            return not self.fresh
+        return self.plan.code.is_followed(cell.algorithm, is_trial=cell.inner)
+
+    def _is_there(self, cell: Cell) -> bool:
+        """Return whether a cell is completed; a broken file is removed and reported."""
+        key = cell.key
+        if key in self._records or key in self.computed:
+            return True
+        if not self._may_take(cell):
+            return False
+        try:
+            record = self.store.get(key)
+        except ResultsError as error:
+            self.store.discard(key)
+            self.watch(Note(str(error)))
+            return False
+        if record is not None:
+            self._keep(key, record)
+        return record is not None
+
+    def _keep(self, key: str, record: CellRecord) -> None:
+        parts = (*vars(record.rankings).values(), *vars(record.pairs).values())
+        n_bytes = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+        if key not in self._records and self._n_bytes + n_bytes <= MOST_BYTES:
+            self._records[key] = record
+            self._n_bytes += n_bytes
+
+    def _execute(
+        self, cells: list[Cell], patience: float, check: Check
+    ) -> Generator[tuple[Cell, Outcome | None], None, None]:
+        """Yield how each cell ended, in no set order; None if another run is computing it."""
+        execution = self.plan.experiment.execution
+        if execution.executor == "dask":
+            if self._cluster is None:
+                from harness.execution.dask import connect
+
+                self._cluster = connect(self)
+            for cell, outcome in self._cluster.compute(cells, check):
+                # The lock is waited for only to store the cell: nothing is computed twice.
+                store = partial(self._finish, cell, partial(replace, outcome), LOOK_SECONDS)
+                while (ended := store()) is None:
+                    check()
+                yield cell, ended
+        elif self.workers > 1 or execution.time_limit is not None:
+            yield from self._in_children(cells, patience, check)
+        else:
+            for cell in cells:
+                report = partial(self.report, cell)
+                compute = partial(self._attempt, cell, report, check=check, plan=self.plan)
+                yield cell, self._finish(cell, compute, patience)
+
+    def _finish(
+        self, cell: Cell, compute: Callable[[], Outcome], patience: float
+    ) -> Outcome | None:
+        """Compute and store a cell unless it is stored; None if another run is still at it."""
+        with suppress(TimeoutError), self.store.lock(cell.key, patience):
+            with suppress(ResultsError):  # a broken one is computed again
+                if self._may_take(cell) and (record := self.store.get(cell.key)) is not None:
+                    return Outcome(record=record, found=True)
+            outcome = compute()
+            try:
+                if outcome.record is not None:
+                    self.store.put(cell.key, outcome.record)
+            except ResultsError as error:
+                return Outcome.failed(error, outcome.seconds)
+            return outcome
+        return None
+
+    def _in_children(
+        self, cells: list[Cell], patience: float, check: Check
+    ) -> Iterator[tuple[Cell, Outcome | None]]:
+        """Compute cells in child processes, with a thread for each that waits for its answers."""
+        size = min(self.workers, len(cells))
+        threads, limit = max(1, n_threads() // size), self.plan.experiment.execution.time_limit
+        news: queue.SimpleQueue[Future[Outcome | None] | tuple[Cell, str, int, int]]
+        news = queue.SimpleQueue()
+
+        def compute(cell: Cell) -> Outcome:
+            try:
+                child, task = self._child(threads), Task(cell, size, threads)
+            except (HarnessError, OSError) as error:
+                return Outcome.failed(error)
+            outcome = child.compute(task, lambda *stage: news.put((cell, *stage)), limit)
+            self._idle.append(child)
+            return outcome
+
+        workers = ThreadPoolExecutor(size)
+        pending: dict[Future[Outcome | None], Cell] = {}
+        try:
+            for cell in cells:
+                future = workers.submit(self._finish, cell, partial(compute, cell), patience)
+                pending[future] = cell
+                future.add_done_callback(news.put)
+            while pending:
+                check()
+                with suppress(queue.Empty):
+                    answer = news.get(timeout=LOOK_SECONDS)
+                    if isinstance(answer, tuple):
+                        self.report(*answer)
+                    else:  # what went wrong beside a cell ends the run
+                        ended = answer.result()
+                        yield pending.pop(answer), ended
+        finally:
+            # Interrupted, or failed: what is under way is not waited for. Another Ctrl-C in between
+            # would leave a thread and its child waiting for each other.
+            with interrupts_ignored() if pending else nullcontext():
+                if pending:
+                    self.__exit__(None, None, None)
+                workers.shutdown(cancel_futures=True)
+
+    def _child(self, threads: int) -> ChildProcess:
+        """Return an idle child process, or a new one."""
+        with suppress(IndexError):  # another thread may take the last one
+            while True:
+                if (child := self._idle.pop()).usable:
+                    return child
+                child.close()
+        child = ChildProcess(threads)
+        self._children.append(child)
+        if not self._open:
+            child.close()
+        return child.begin(lambda stream: pickle.dump(self.portable(), stream))
+
+    def report(self, cell: Cell, stage: str, done: int, total: int) -> None:
+        """Tell the watcher of a stage, and before the first of a cell that it has begun."""
+        if cell.key not in self._begun:
+            self._begun.add(cell.key)
+            self.watch(CellStarted(cell.title))
+        self.watch(Stage(cell.title, stage, done, total))
