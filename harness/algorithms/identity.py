@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from harness.algorithms import distributions
 from harness.algorithms.imports import Import, Imports
-from harness.algorithms.loaded_code import described
+from harness.algorithms.loaded_code import described, edited
 from harness.files import digest_of
 
 HARNESS = __name__.partition(".")[0]
@@ -145,7 +145,7 @@ class _Following:
             self.reasons[f"{name} has no source"] = None
             return
         loaded = described(vars(module), name) if module else None
-        self.modules[name] = [text, loaded]
+        self.modules[name] = [text, loaded, *([_texts[name].edited] if module else [])]
         if text is None:
             self.reasons[f"{name} has no source: it was typed in, or made at run time"] = None
             return
@@ -224,22 +224,28 @@ def _file(name: str, spec: ModuleSpec | None) -> str | None:
     return file if isinstance(file, str) else None
 
 
-_texts: dict[str, tuple[object, str | None]] = {}
-"""The text of each module when it was first asked for, and the spec that it was loaded by."""
+class _Text(NamedTuple):
+    """The text of a module when it was first asked for."""
+
+    spec: object
+    """By which the module was loaded; a reload brings another."""
+    text: str | None
+    edited: dict[str, str]
+    """Constants that were loaded from another text."""
+
+
+_texts: dict[str, _Text] = {}
 
 
 def _text(name: str, module: ModuleType | None, spec: ModuleSpec | None) -> str | None:
-    """Return the text that a module was loaded from, at the first call since it was; or None.
-
-    In a live process the file can have changed since; a reload brings another spec.
-    """
-    if module is not None and name in _texts and _texts[name][0] is (spec or module):
-        return _texts[name][1]
+    """Return the text of a module, at the first call since it was loaded; None without one."""
+    if module is not None and name in _texts and _texts[name].spec is (spec or module):
+        return _texts[name].text
     try:
         source = getattr(spec.loader, "get_source", None) if spec else None
         text = source(name) if source else inspect.getsource(module or sys.modules[name])
     except (OSError, TypeError, ImportError, LookupError, SyntaxError, UnicodeDecodeError):
         text = None
     if module is not None:
-        _texts[name] = (spec or module, text)
+        _texts[name] = _Text(spec or module, text, edited(text or "", vars(module)))
     return text

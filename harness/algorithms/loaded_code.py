@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import CodeType, FunctionType, MethodType, ModuleType
 
 CONSTANT = bool | int | float | complex | str | bytes | tuple | frozenset | None | type(Ellipsis)
@@ -56,3 +58,45 @@ def _loaded(value: object, home: str, around: tuple[type, ...]) -> object:
     if isinstance(value, frozenset):  # whose order differs between processes
         return sorted(str(_loaded(item, home, around)) for item in value)
     return repr(value) if isinstance(value, CONSTANT) else None
+
+
+def edited(text: str, names: Mapping[str, object]) -> dict[str, str]:
+    """Return the constants of a module and its classes that are not loaded as its text says.
+
+    In a live process the file may have been changed after the import. Constants that the code sets
+    anew when it runs are left out: they differ between processes.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    anew: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            anew |= {*node.names}
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            anew |= {node.attr} - ({node.attr} if ast.unparse(node.value) == "self" else set())
+    constants = dict(_constants(tree.body, names))
+    return {
+        name: repr(loaded)
+        for name, (said, loaded) in constants.items()
+        if name.rpartition(".")[2] not in anew and repr(said) != repr(loaded)
+    }
+
+
+def _constants(
+    body: Sequence[ast.stmt], names: Mapping[str, object], start: str = ""
+) -> Iterator[tuple[str, tuple[object, object]]]:
+    """Yield each constant with the value in the text and the loaded one."""
+    for statement in body:
+        if isinstance(statement, ast.ClassDef) and isinstance(names.get(statement.name), type):
+            members = vars(names[statement.name])
+            yield from _constants(statement.body, members, f"{start}{statement.name}.")
+        elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                with suppress(ValueError):
+                    said = ast.literal_eval(statement.value)
+                    loaded = names.get(target.id) if isinstance(target, ast.Name) else said
+                    if isinstance(said, CONSTANT) and isinstance(loaded, CONSTANT):
+                        yield f"{start}{ast.unparse(target)}", (said, loaded)

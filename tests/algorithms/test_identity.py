@@ -344,3 +344,36 @@ def test_a_function_and_an_instance_have_the_identity_of_their_module(project):
     identity = project.identity()
     own = sys.modules["own"]
     assert code_identity(own.value) == code_identity(own.Own()) == code_identity(own) == identity
+
+
+@pytest.mark.parametrize(
+    "constant", ["K = 1", "K: int = 1", "K = (1, 'a')", "class B:\n    K = 1", "K = 2; K = 1"]
+)
+@pytest.mark.parametrize("file", ["own.py", "deep.py"])
+def test_a_constant_that_was_edited_after_the_import_counts_as_it_is_loaded(
+    project, constant, file
+):
+    files = {"own.py": f"import deep\n{CLASS}", "deep.py": VALUE}
+    project.write(files | {file: f"{constant}\n{files[file]}"})
+    project.forget()
+    own = importlib.import_module("own")
+    project.write({file: f"{constant}\n{files[file]}".replace("1", "25")})
+    before = code_identity(own.Own)
+    assert project.identity().digest != before.digest
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "N = 0\ndef count():\n    global N\n    N += 1\n",
+        "class Counter:\n    N = 0\ndef count():\n    Counter.N += 1\n",
+        "N = []\ndef count():\n    N.append(1)\n",
+    ],
+)
+def test_what_the_code_itself_changes_when_it_runs_does_not_count(project, text):
+    project.write({"own.py": f"import deep\n{CLASS}", "deep.py": text})
+    before = project.identity()
+    project.forget()
+    own = importlib.import_module("own")
+    sys.modules["deep"].count()
+    assert code_identity(own.Own) == before
