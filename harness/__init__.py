@@ -30,11 +30,15 @@ __all__ = [
     "metric",
     "metrics",
     "ndcg",
+    "patch_report",
+    "patch_surprise",
+    "patched_surprise",
     "read_run",
     "recommend",
     "recommend_in_blocks",
     "run",
     "save_model",
+    "unpatch_surprise",
 ]
 
 # OpenBLAS's threads spin after a product, on cores that loops need: for half a millisecond (2^20
@@ -49,6 +53,12 @@ if TYPE_CHECKING:
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
     from harness.experiment.run import fit_row, run
+    from harness.extras.accelerate import (
+        patch_report,
+        patch_surprise,
+        patched_surprise,
+        unpatch_surprise,
+    )
     from harness.metrics.functions import metric
     from harness.notes import Note
     from harness.rankings import ndcg
@@ -65,6 +75,12 @@ _HOMES = {
     "harness.experiment.run": ("fit_row", "run"),
     "harness.metrics.functions": ("metric",),
     "harness.notes": ("Note",),
+    "harness.extras.accelerate": (
+        "patch_report",
+        "patch_surprise",
+        "patched_surprise",
+        "unpatch_surprise",
+    ),
     "harness.rankings": ("ndcg",),
     "harness.recommendations": ("estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),
@@ -85,3 +101,13 @@ def __getattr__(name: str) -> Any:
     if name == "metrics":
         return import_module("harness.metrics")
     raise AttributeError(f"module 'harness' has no attribute {name!r}")
+
+
+def load_ipython_extension(_: Any) -> None:
+    """Patch Surprise: what ``%load_ext harness`` does in a notebook."""
+    __getattr__("patch_surprise")()
+
+
+def unload_ipython_extension(_: Any) -> None:
+    """Put Surprise's own methods back: what ``%unload_ext harness`` does."""
+    __getattr__("unpatch_surprise")()

@@ -1,0 +1,1 @@
+"""What works beside the main path, each part imported by name alone."""

@@ -1,0 +1,253 @@
+"""Gradient descent of SVD and SVD++ with Surprise's result to the last bit.
+
+A step of SVD changes the vectors of one user and one item alone. So steps may be taken in any order
+in which each user's and each item's steps keep theirs, and every number stays the same. Steps that
+depend on each other are in different *waves*; those of one wave are taken four at a time, so that
+the processor adds up four products of vectors at once where one would wait for each addition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from harness.algorithms import surprise
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.kernels import group_rows, in_lines, kernel
+
+State = dict[str, Floats]
+
+
+class Waves(NamedTuple):
+    """Ratings in an order in which those of a wave have no user and no item in common."""
+
+    starts: Offsets  # shape (n_waves + 1,)
+    users: Codes
+    items: Codes
+    ratings: Floats
+
+
+_WAVES: WeakKeyDictionary[ColumnTrainset, Waves] = WeakKeyDictionary()
+
+
+def waves_of(trainset: ColumnTrainset) -> Waves:
+    """Return the waves of a training set, found once for all fits on it."""
+    waves = _WAVES.get(trainset)
+    if waves is None:
+        offsets, items, ratings = trainset.by_user
+        users = np.repeat(np.arange(trainset.n_users, dtype=np.int32), np.diff(offsets))
+        numbers = np.empty(len(items), np.int64)
+        last_of_item = np.zeros(trainset.n_items, np.int64)
+        n_waves = number_waves(offsets, items, last_of_item, numbers)
+        starts, order = group_rows(numbers, n_waves)
+        waves = _WAVES[trainset] = Waves(starts, users[order], items[order], ratings[order])
+    return waves
+
+
+@kernel
+def number_waves(offsets: Offsets, items: Codes, last_of_item: Offsets, numbers: Offsets) -> int:
+    """Write each rating's wave: the first after those of its user and of its item so far."""
+    n_waves = 0
+    for user in range(len(offsets) - 1):
+        wave = 0
+        for row in range(offsets[user], offsets[user + 1]):
+            item = items[row]
+            wave = max(wave, last_of_item[item])
+            numbers[row] = wave
+            wave += 1
+            last_of_item[item] = wave
+        n_waves = max(n_waves, wave)
+    return n_waves
+
+
+def fit_svd(
+    model: surprise.AlgoBase, trainset: ColumnTrainset, begin_epoch: Callable[[int], None]
+) -> State:
+    """Return what ``SVD.sgd`` learns."""
+    rng = surprise.utils.get_rng(model.random_state)
+    n_factors = int(model.n_factors)
+    bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
+    pu, qi = (
+        in_lines(rng.normal(model.init_mean, model.init_std_dev, (n, n_factors)))
+        for n in (trainset.n_users, trainset.n_items)
+    )
+    steps = _steps(model, ("bu", "bi", "pu", "qi"))
+    mean = float(trainset.global_mean) if model.biased else 0.0
+    waves = waves_of(trainset)
+    for epoch in range(model.n_epochs):
+        begin_epoch(epoch)
+        descend(bool(model.biased), waves, mean, *steps, bu, bi, pu, qi, n_factors)
+    pu, qi = (np.ascontiguousarray(vectors[:, :n_factors]) for vectors in (pu, qi))
+    return {"bu": bu, "bi": bi, "pu": pu, "qi": qi}
+
+
+def _steps(model: surprise.AlgoBase, learnt: tuple[str, ...]) -> tuple[Floats, Floats]:
+    """Return the learning rates and the penalties of what a model learns."""
+    rates = [getattr(model, f"lr_{name}") for name in learnt]
+    return np.array(rates, float), np.array(
+        [getattr(model, f"reg_{name}") for name in learnt], float
+    )
+
+
+@kernel
+def descend(
+    biased: bool,
+    waves: Waves,
+    mean: float,
+    rates: Floats,
+    penalties: Floats,
+    bu: Floats,
+    bi: Floats,
+    pu: Floats,
+    qi: Floats,
+    n_factors: int,
+) -> None:
+    """Run one epoch, wave by wave."""
+    starts, users, items, ratings = waves
+    lr_bu, lr_bi, lr_pu, lr_qi = rates
+    reg_bu, reg_bi, reg_pu, reg_qi = penalties
+    dots = np.empty(4)
+    for wave in range(len(starts) - 1):
+        first, stop = starts[wave], starts[wave + 1]
+        while first < stop:
+            n_steps = min(4, stop - first)
+            if n_steps == 4:
+                p0, p1, p2, p3 = (
+                    pu[users[first]],
+                    pu[users[first + 1]],
+                    pu[users[first + 2]],
+                    pu[users[first + 3]],
+                )
+                q0, q1, q2, q3 = (
+                    qi[items[first]],
+                    qi[items[first + 1]],
+                    qi[items[first + 2]],
+                    qi[items[first + 3]],
+                )
+                dot0 = dot1 = dot2 = dot3 = 0.0
+                for f in range(n_factors):
+                    dot0 += q0[f] * p0[f]
+                    dot1 += q1[f] * p1[f]
+                    dot2 += q2[f] * p2[f]
+                    dot3 += q3[f] * p3[f]
+                dots[0], dots[1], dots[2], dots[3] = dot0, dot1, dot2, dot3
+            else:
+                for step in range(n_steps):
+                    p, q = pu[users[first + step]], qi[items[first + step]]
+                    dot = 0.0
+                    for f in range(n_factors):
+                        dot += q[f] * p[f]
+                    dots[step] = dot
+            for step in range(n_steps):
+                row = first + step
+                user, item = users[row], items[row]
+                error = ratings[row] - (mean + bu[user] + bi[item] + dots[step])
+                if biased:
+                    bu[user] += lr_bu * (error - reg_bu * bu[user])
+                    bi[item] += lr_bi * (error - reg_bi * bi[item])
+                p, q = pu[user], qi[item]
+                for f in range(n_factors):
+                    p_f = p[f]
+                    q_f = q[f]
+                    p[f] = p_f + lr_pu * (error * q_f - reg_pu * p_f)
+                    q[f] = q_f + lr_qi * (error * p_f - reg_qi * q_f)
+            first += n_steps
+
+
+def n_implicit_steps(model: surprise.AlgoBase, trainset: ColumnTrainset) -> int:
+    """Return how many numbers of implicit factors a fit of SVD++ adds up in Surprise's order."""
+    lengths = np.diff(trainset.by_user.offsets)
+    return int(lengths @ lengths) * int(model.n_factors) * int(model.n_epochs)
+
+
+def fit_svdpp(
+    model: surprise.AlgoBase, trainset: ColumnTrainset, begin_epoch: Callable[[int], None]
+) -> State:
+    """Return what ``SVDpp.sgd`` learns, by as many steps as Surprise takes."""
+    rng = surprise.utils.get_rng(model.random_state)
+    n_factors = int(model.n_factors)
+    bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
+    pu, qi, yj = (
+        rng.normal(model.init_mean, model.init_std_dev, (n, n_factors))
+        for n in (trainset.n_users, trainset.n_items, trainset.n_items)
+    )
+    steps = _steps(model, ("bu", "bi", "pu", "qi", "yj"))
+    mean = float(trainset.global_mean)
+    scratch = np.empty((2, n_factors)), np.full(trainset.n_items, -1, np.int64)
+    block = np.empty((int(np.diff(trainset.by_user.offsets).max(initial=0)), n_factors))
+    for epoch in range(model.n_epochs):
+        begin_epoch(epoch)
+        descend_implicit(trainset.by_user, mean, *steps, bu, bi, pu, qi, yj, *scratch, block)
+    return {"bu": bu, "bi": bi, "pu": pu, "qi": qi, "yj": yj}
+
+
+@kernel
+def descend_implicit(
+    by_user: Lists,
+    mean: float,
+    rates: Floats,
+    penalties: Floats,
+    bu: Floats,
+    bi: Floats,
+    pu: Floats,
+    qi: Floats,
+    yj: Floats,
+    scratch: Floats,
+    place_of: Offsets,
+    block: Floats,
+) -> None:
+    """Run one epoch; the y of a user's items are in a block meanwhile, each item's once."""
+    offsets, items, ratings = by_user
+    lr_bu, lr_bi, lr_pu, lr_qi, lr_yj = rates
+    reg_bu, reg_bi, reg_pu, reg_qi, reg_yj = penalties
+    implicit, pull = scratch
+    n_factors = len(implicit)
+    places = np.empty(len(block), np.int64)
+    for user in range(len(offsets) - 1):
+        start, stop = offsets[user], offsets[user + 1]
+        root = np.sqrt(stop - start)
+        n_places = 0
+        for row in range(start, stop):
+            item = items[row]
+            if place_of[item] < 0:
+                place_of[item] = n_places
+                for f in range(n_factors):
+                    block[n_places, f] = yj[item, f]
+                n_places += 1
+            places[row - start] = place_of[item]
+        p = pu[user]
+        for row in range(start, stop):
+            item = items[row]
+            q = qi[item]
+            for f in range(n_factors):
+                implicit[f] = 0.0
+            for place in places[: stop - start]:
+                y = block[place]
+                for f in range(n_factors):
+                    implicit[f] += y[f] / root
+            dot = 0.0
+            for f in range(n_factors):
+                dot += q[f] * (p[f] + implicit[f])
+            error = ratings[row] - (mean + bu[user] + bi[item] + dot)
+            bu[user] += lr_bu * (error - reg_bu * bu[user])
+            bi[item] += lr_bi * (error - reg_bi * bi[item])
+            for f in range(n_factors):
+                p_f = p[f]
+                q_f = q[f]
+                p[f] = p_f + lr_pu * (error * q_f - reg_pu * p_f)
+                q[f] = q_f + lr_qi * (error * (p_f + implicit[f]) - reg_qi * q_f)
+                pull[f] = error * q_f / root
+            for place in places[: stop - start]:
+                y = block[place]
+                for f in range(n_factors):
+                    y[f] += lr_yj * (pull[f] - reg_yj * y[f])
+        for row in range(start, stop):
+            item = items[row]
+            place = place_of[item]
+            if place >= 0:
+                for f in range(n_factors):
+                    yj[item, f] = block[place, f]
+                place_of[item] = -1

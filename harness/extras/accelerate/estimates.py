@@ -1,0 +1,294 @@
+"""The estimates of many pairs, with details, as ``estimate`` gives them one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.algorithms import registry, surprise
+from harness.algorithms.compiled import knn, slope_one
+from harness.algorithms.compiled.matrix import each_row
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
+from harness.extras.accelerate.calls import NotAccelerated
+from harness.extras.accelerate.pending import view_of
+from harness.kernels import kernel
+
+NO_COUNT = -1
+POSSIBLE, UNKNOWN, TOO_FEW, BOTH_UNKNOWN = range(4)
+REASONS = (
+    "",
+    "User and/or item is unknown.",
+    "Not enough neighbors.",
+    "User and item are unknown.",
+)
+"""Surprise's words for why an estimate is impossible."""
+PAIRS_AT_ONCE = 1 << 13  # whose vectors fit into a cache
+Numbers = npt.NDArray[np.integer[Any]]
+
+
+class Outcome(NamedTuple):
+    """Estimates before they are clipped, shape (n,), and what ``details`` says of each."""
+
+    values: Floats
+    reasons: Numbers  # places in `REASONS`
+    counts: Numbers | None = None  # ``actual_k``, or NO_COUNT where details have none
+    are_floats: Bools | bool = False  # Python's floats, where others are NumPy's
+
+    @classmethod
+    def empty(cls, n: int, *, with_counts: bool) -> Outcome:
+        """Return arrays that are filled block by block."""
+        counts = np.empty(n, np.int32) if with_counts else None
+        return cls(np.empty(n), np.empty(n, np.int8), counts, np.empty(n, np.bool_))
+
+    def part(self, rows: slice) -> Outcome:
+        """Return some of the estimates."""
+        columns = (None if column is None else column[rows] for column in self)  # type: ignore[index]
+        return Outcome(*columns)  # type: ignore[arg-type]
+
+    def fill(self, start: int, part: Outcome) -> None:
+        """Write a block of estimates."""
+        rows = slice(start, start + len(part.values))
+        for name in ("values", "reasons", "counts", "are_floats"):
+            column, values = getattr(self, name), getattr(part, name)
+            if column is not None:
+                column[rows] = values
+
+
+class Estimator:
+    """The estimates of one fitted model; a subclass for each kind of algorithm."""
+
+    counts_neighbours = False
+
+    def __init__(self, model: surprise.AlgoBase, columns: ColumnTrainset) -> None:
+        self.model = view_of(model, columns)
+        self.columns = columns
+        self.mean = columns.global_mean
+
+    def outcome(self, users: Codes, items: Codes) -> Outcome:
+        """Return the estimates of pairs of inner ids, -1 for unknown ones."""
+        raise NotImplementedError
+
+    def biased(self, users: Codes, items: Codes) -> Floats:
+        """Return ``mean + b_u + b_i``, of an unknown side nothing."""
+        bu, bi = (self.array(name, 1) for name in ("bu", "bi"))
+        of_users = np.where(users >= 0, self.mean + bu[users], self.mean)
+        return np.where(items >= 0, of_users + bi[items], of_users)
+
+    def array(self, name: str, n_dimensions: int) -> Floats:
+        """Return what a model learnt, if it is still as ``fit`` left it."""
+        value = getattr(self.model, name)
+        n = {"u": self.columns.n_users, "i": self.columns.n_items}.get(name[1:], len(value))
+        if not (
+            type(value) is np.ndarray
+            and value.dtype == np.float64
+            and value.ndim == n_dimensions
+            and value.flags.c_contiguous
+            and len(value) == n
+        ):
+            raise NotAccelerated(f"an attribute {name!r} that is not as `fit` leaves it")
+        return value
+
+
+class Baselines(Estimator):
+    """BaselineOnly."""
+
+    def outcome(self, users: Codes, items: Codes) -> Outcome:
+        return Outcome(self.biased(users, items), np.zeros(len(users), np.int8))
+
+
+class Factors(Estimator):
+    """SVD and NMF: products of vectors, with or without biases."""
+
+    def outcome(self, users: Codes, items: Codes) -> Outcome:
+        both = (users >= 0) & (items >= 0)
+        reasons = np.zeros(len(users), np.int8)
+        if self.is_biased():
+            values = self.biased(users, items)
+        else:
+            values = np.zeros(len(users))
+            reasons[~both] = BOTH_UNKNOWN
+        known = np.flatnonzero(both)
+        self.add_products(users, items, known, values)
+        return Outcome(values, reasons)
+
+    def is_biased(self) -> bool:
+        """Return whether mean and biases are part of the estimate."""
+        return bool(self.model.biased)
+
+    def vectors(self, users: Codes) -> Floats:
+        """Return the vector of each user."""
+        return self.array("pu", 2)[users]
+
+    def add_products(self, users: Codes, items: Codes, known: Numbers, values: Floats) -> None:
+        """Add ``q_i · p_u`` as ``numpy.dot`` has it: by the same routine of linear algebra."""
+        qi = self.array("qi", 2)
+        distinct, places = np.unique(users[known], return_inverse=True)
+        vectors = self.vectors(distinct)
+        if vectors.shape[1] != qi.shape[1]:
+            raise NotAccelerated("vectors of users and items of different lengths")
+        for start in range(0, len(known), PAIRS_AT_ONCE):
+            part = slice(start, start + PAIRS_AT_ONCE)
+            rows = known[part]
+            values[rows] += np.vecdot(qi[items[rows]], vectors[places[part]])
+
+
+class ImplicitFactors(Factors):
+    """SVD++: a user's vector plus what follows from the items that the user rated."""
+
+    def is_biased(self) -> bool:
+        return True
+
+    def vectors(self, users: Codes) -> Floats:
+        sums = np.zeros((len(users), self.array("yj", 2).shape[1]))
+        add_rows(self.columns.by_user, users.astype(np.int64), self.array("yj", 2), sums)
+        lengths = np.diff(self.columns.by_user.offsets)[users]
+        vectors: Floats = super().vectors(users) + sums / np.sqrt(lengths)[:, None]
+        return vectors
+
+
+@kernel
+def add_rows(by_user: Lists, users: Numbers, yj: Floats, sums: Floats) -> None:
+    """Add the y of all that each user rated, one after the other."""
+    offsets, items, _ = by_user
+    for place in range(len(users)):
+        for row in range(offsets[users[place]], offsets[users[place] + 1]):
+            for f in range(sums.shape[1]):
+                sums[place, f] += yj[items[row], f]
+
+
+class Clusters(Estimator):
+    """CoClustering, whose estimates of known pairs are Python's floats."""
+
+    def outcome(self, users: Codes, items: Codes) -> Outcome:
+        known = (users >= 0) & (items >= 0)
+        values = np.full(len(users), self.mean)
+        us, js = users[known], items[known]
+        model = self.model
+        of_user, of_item = model.cltr_u[us], model.cltr_i[js]
+        means = self.array("user_mean", 1), self.array("item_mean", 1)
+        averages = self.array("avg_cltr_u", 1), self.array("avg_cltr_i", 1)
+        estimates = self.array("avg_cocltr", 2)[of_user, of_item] + means[0][us]
+        estimates -= averages[0][of_user]
+        estimates += means[1][js]
+        values[known] = estimates - averages[1][of_item]
+        return Outcome(values, np.zeros(len(users), np.int8), None, known)
+
+
+class Draws(Estimator):
+    """NormalPredictor: a draw for each pair, known or not."""
+
+    def outcome(self, users: Codes, items: Codes) -> Outcome:
+        values = np.random.normal(self.mean, self.model.sigma, len(users))  # noqa: NPY002
+        return Outcome(values, np.zeros(len(users), np.int8), None, True)
+
+
+class Deviations(Estimator):
+    """SlopeOne."""
+
+    def __init__(self, model: surprise.AlgoBase, columns: ColumnTrainset) -> None:
+        super().__init__(model, columns)
+        n = columns.n_items
+        if self.model.dev.shape != (n, n) or self.model.freq.shape != (n, n):
+            raise NotAccelerated("an attribute `dev` or `freq` that is not as `fit` leaves it")
+        self.compiled = slope_one.SlopeOne(self.model)
+
+    def outcome(self, users: Codes, items: Codes) -> Outcome:
+        values, unknown = self.compiled.pairs(users, items)
+        return Outcome(values, np.where(unknown, UNKNOWN, POSSIBLE).astype(np.int8))
+
+
+class Neighbours(Estimator):
+    """The four neighbour methods, with the number of neighbours that count."""
+
+    counts_neighbours = True
+
+    def __init__(self, model: surprise.AlgoBase, columns: ColumnTrainset) -> None:
+        super().__init__(model, columns)
+        if columns.has_repeats:
+            raise NotAccelerated("a user rated an item twice")
+        n = columns.n_users if self.model.sim_options["user_based"] else columns.n_items
+        if self.model.sim.shape != (n, n):
+            raise NotAccelerated("an attribute `sim` that is not as `fit` leaves it")
+        entry: Any = registry.entry_of(type(model))
+        self.compiled: knn.KNNBasic = entry(self.model)
+
+    def outcome(self, users: Codes, items: Codes) -> Outcome:
+        compiled, model = self.compiled, self.model
+        known = np.flatnonzero((users >= 0) & (items >= 0))
+        counts = np.full(len(users), NO_COUNT, np.int32)
+        xs, ys = model.switch(users[known], items[known])
+        means = np.full(len(users), compiled.unknown)
+        k = compiled.options[1]
+
+        def average(distinct: Codes, rows: Codes, places: Numbers) -> None:
+            of_pairs, n_nearest = np.empty(len(places)), np.empty(len(places), np.int32)
+            scratch = np.empty(k + 1), np.empty(k + 1, np.int64)
+            similarities = compiled.similarities(distinct)
+            arguments = rows, ys[places], similarities, compiled.y_lists
+            knn.average_pairs(*arguments, *compiled.options, of_pairs, *scratch)
+            count_neighbours(*arguments, k, n_nearest)
+            means[known[places]] = of_pairs
+            counts[known[places]] = n_nearest
+
+        each_row(xs, compiled.rows_at_once, knn.MEANS_A_THREAD, average)
+        values = compiled.complete(means, users, items)
+        reasons = np.zeros(len(users), np.int8)
+        if np.isnan(compiled.unknown):
+            reasons[np.isnan(values)] = UNKNOWN
+        if np.isnan(compiled.too_few):
+            few = np.isnan(values[known])
+            if (counts[known[few]] >= max(int(model.min_k), 1)).any():
+                raise NotAccelerated("estimates that are not numbers")
+            reasons[known[few]] = TOO_FEW
+        counts[reasons != POSSIBLE] = NO_COUNT
+        return Outcome(values, reasons, counts)
+
+
+@kernel
+def count_neighbours(
+    rows: Codes, ys: Codes, similarities: Floats, y_lists: Lists, k: int, counts: Codes
+) -> None:
+    """Write how many of the k nearest raters of each y have a positive similarity."""
+    offsets, xs, _ = y_lists
+    for pair in range(len(rows)):
+        similarity = similarities[rows[pair]]
+        count = 0
+        for row in range(offsets[ys[pair]], offsets[ys[pair] + 1]):
+            count += similarity[np.uint32(xs[row])] > 0.0
+        counts[pair] = min(count, k)
+
+
+ESTIMATORS: dict[type, Callable[[surprise.AlgoBase, ColumnTrainset], Estimator]] = {
+    surprise.SVD: Factors,
+    surprise.SVDpp: ImplicitFactors,
+    surprise.NMF: Factors,
+    surprise.SlopeOne: Deviations,
+    surprise.CoClustering: Clusters,
+    surprise.BaselineOnly: Baselines,
+    surprise.NormalPredictor: Draws,
+    **dict.fromkeys(
+        (
+            surprise.KNNBasic,
+            surprise.KNNWithMeans,
+            surprise.KNNWithZScore,
+            surprise.KNNBaseline,
+        ),
+        Neighbours,
+    ),
+}
+
+
+def estimator_of(model: surprise.AlgoBase, columns: ColumnTrainset) -> Estimator:
+    """Return what estimates for a fitted model; refuse a class that does something of its own."""
+    entry = registry.entry_of(type(model))
+    if entry is None or entry.model_class not in ESTIMATORS:
+        raise NotAccelerated("a class that Surprise does not have")
+    if not entry.may_score(model):
+        raise NotAccelerated("a subclass that overrides how it estimates, or unusual parameters")
+    try:
+        return ESTIMATORS[entry.model_class](model, columns)
+    except registry.NeedsSurprise:
+        raise NotAccelerated("similarities or spreads that have no order") from None

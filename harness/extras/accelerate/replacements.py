@@ -1,0 +1,349 @@
+"""What takes the place of each method of Surprise: a function of the method as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from harness.algorithms import surprise
+from harness.algorithms.trainset import ColumnTrainset
+from harness.extras.accelerate import (
+    columns,
+    comparison,
+    fits,
+    one_by_one,
+    pending,
+    splits,
+    testing,
+    traps,
+)
+from harness.extras.accelerate.calls import (
+    ACCELERATED,
+    SURPRISE,
+    AccelerationError,
+    NotAccelerated,
+    Streams,
+    count,
+    run,
+    state,
+)
+from harness.extras.accelerate.predictions import LazyList
+
+Method = Callable[..., Any]
+
+
+def fit_of(owner: type) -> Callable[[Method], Method]:
+    """Return what replaces the ``fit`` of a class."""
+
+    def replace(original: Method) -> Method:
+        @wraps(original)
+        def fit(self: Any, trainset: Any) -> Any:
+            if isinstance(trainset, ColumnTrainset):  # the harness's own
+                return original(self, trainset)
+            twin = comparison.twin_of(self) if state.options.compare else None
+            before = Streams()
+
+            def attempt() -> Any:
+                fits.fit(owner, self, trainset, columns.columns_of(trainset))
+                return self
+
+            def by_itself() -> Any:
+                pending.forget(self)
+                return original(self, trainset)
+
+            def check(_: Any) -> None:
+                after = Streams()
+                before.rewind()
+                original(twin, trainset)
+                comparison.require_same(Streams().states, after.states, "numpy.random after fit")
+                comparison.require_same(self, twin, f"{type(self).__name__}.fit")
+
+            name, generator = f"{type(self).__name__}.fit", getattr(self, "random_state", None)
+            run(name, attempt, by_itself, generator=generator, draws=True, check=check)
+            traps.warn_of_divergence(self, trainset.rating_scale[1])
+            return self
+
+        return fit
+
+    return replace
+
+
+def test(original: Method) -> Method:
+    """Return what replaces ``AlgoBase.test``."""
+
+    @wraps(original)
+    def test(self: Any, testset: Any, verbose: bool = False) -> Any:
+        if isinstance(getattr(self, "trainset", None), ColumnTrainset):
+            return original(self, testset, verbose)
+        rows = testset if isinstance(testset, list | tuple | LazyList) else list(testset)
+        before = Streams()
+
+        def attempt() -> Any:
+            predictions = testing.test(self, rows)
+            for prediction in predictions if verbose else ():
+                print(prediction)  # noqa: T201 - as Surprise does
+            return predictions
+
+        def check(predictions: Any) -> None:
+            after = Streams()
+            before.rewind()
+            expected = original(self, rows)
+            after.rewind()
+            comparison.require_same(predictions, expected, f"{type(self).__name__}.test")
+
+        name = f"{type(self).__name__}.test"
+        return run(name, attempt, lambda: original(self, rows, verbose), draws=True, check=check)
+
+    return test
+
+
+def predict(original: Method) -> Method:
+    """Return what replaces ``AlgoBase.predict``."""
+
+    @wraps(original)
+    def predict(
+        self: Any, uid: Any, iid: Any, r_ui: Any = None, clip: bool = True, verbose: bool = False
+    ) -> Any:
+        estimate = one_by_one.ESTIMATES.get(type(self))
+        if estimate is None or not one_by_one.may_predict(self):
+            return original(self, uid, iid, r_ui, clip, verbose)
+
+        def attempt() -> Any:
+            prediction = one_by_one.predict(self, estimate, uid, iid, r_ui, clip)
+            if verbose:
+                print(prediction)  # noqa: T201 - as Surprise does
+            return prediction
+
+        def by_itself() -> Any:
+            return original(self, uid, iid, r_ui, clip, verbose)
+
+        def check(prediction: Any) -> None:
+            expected = original(self, uid, iid, r_ui, clip)
+            comparison.require_same(prediction, expected, f"{type(self).__name__}.predict")
+
+        return run(f"{type(self).__name__}.predict", attempt, by_itself, check=check)
+
+    return predict
+
+
+def compute_baselines(original: Method) -> Method:
+    """Return what replaces ``AlgoBase.compute_baselines``."""
+
+    @wraps(original)
+    def compute_baselines(self: Any) -> Any:
+        if self.bu is not None or isinstance(self.trainset, ColumnTrainset):
+            return original(self)
+
+        def attempt() -> Any:
+            bu, bi = fits.baselines(self, columns.columns_of(self.trainset))
+            self.bu, self.bi = bu, bi
+            fits.say_baselines(self)
+            return bu, bi
+
+        return run(f"{type(self).__name__}.compute_baselines", attempt, lambda: original(self))
+
+    return compute_baselines
+
+
+def compute_similarities(original: Method) -> Method:
+    """Return what replaces ``AlgoBase.compute_similarities``."""
+
+    @wraps(original)
+    def compute_similarities(self: Any) -> Any:
+        if isinstance(self.trainset, ColumnTrainset):
+            return original(self)
+        name = f"{type(self).__name__}.compute_similarities"
+
+        def attempt() -> Any:
+            return fits.compute_similarities(self, columns.columns_of(self.trainset))
+
+        return run(name, attempt, lambda: original(self))
+
+    return compute_similarities
+
+
+def get_neighbors(original: Method) -> Method:
+    """Return what replaces ``AlgoBase.get_neighbors``: one row of similarities is enough."""
+
+    @wraps(original)
+    def get_neighbors(self: Any, iid: int, k: int) -> Any:
+        similarities = pending.lazy_rows(self, "sim")
+        if similarities is None or not isinstance(iid, int | np.integer) or iid < 0:
+            return original(self, iid, k)
+        return one_by_one.neighbours(self, similarities[int(iid)], iid, k)
+
+    return get_neighbors
+
+
+def missing_attribute_of_model(_: Method | None) -> Method:
+    """Return ``AlgoBase.__getattr__``."""
+
+    def read(self: Any, name: str) -> Any:
+        return pending.make(self, name)
+
+    return read
+
+
+def state_of_model(_: Method | None) -> Method:
+    """Return ``AlgoBase.__getstate__``."""
+
+    def state_of(self: Any) -> Any:
+        pending.make_all(self)
+        return vars(self)
+
+    return state_of
+
+
+def missing_attribute_of_trainset(_: Method | None) -> Method:
+    """Return ``Trainset.__getattr__``."""
+
+    def read(self: Any, name: str) -> Any:
+        if name in ("ur", "ir"):
+            columns.read(self)
+            if name in vars(self):
+                return vars(self)[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    return read
+
+
+def state_of_trainset(_: Method | None) -> Method:
+    """Return ``Trainset.__getstate__``."""
+
+    def state_of(self: Any) -> Any:
+        columns.read(self)
+        return vars(self)
+
+    return state_of
+
+
+def knows(size: str) -> Callable[[Method], Method]:
+    """Return what replaces ``Trainset.knows_user`` and ``knows_item``."""
+
+    def replace(original: Method) -> Method:
+        @wraps(original)
+        def knows(self: Any, inner: Any) -> bool:
+            if type(inner) is int and columns.is_unread(self):
+                return 0 <= inner < int(getattr(self, size))
+            if type(inner) is str and columns.is_unread(self):
+                return False
+            return bool(original(self, inner))
+
+        return knows
+
+    return replace
+
+
+def all_ratings(original: Method) -> Method:
+    """Return what replaces ``Trainset.all_ratings``."""
+
+    @wraps(original)
+    def all_ratings(self: Any) -> Iterator[tuple[int, int, float]]:
+        if not columns.is_unread(self):
+            yield from original(self)
+            return
+        offsets, items, ratings = columns.columns_of(self).by_user
+        owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        yield from zip(owners.tolist(), items.tolist(), ratings.tolist(), strict=True)
+
+    return all_ratings
+
+
+def from_columns(
+    attempt: Method, name: str, *, to_compare: bool = True
+) -> Callable[[Method], Method]:
+    """Return what replaces a method by a function of the same arguments."""
+
+    def replace(original: Method) -> Method:
+        @wraps(original)
+        def method(self: Any, *arguments: Any, **options: Any) -> Any:
+            if isinstance(self, ColumnTrainset):
+                return original(self, *arguments, **options)
+
+            def check(value: Any) -> None:
+                expected = original(self, *arguments, **options)
+                comparison.require_same(value, expected, name)
+
+            return run(
+                name,
+                lambda: attempt(self, *arguments, **options),
+                lambda: original(self, *arguments, **options),
+                check=check,
+            )
+
+        return method
+
+    return replace
+
+
+def split(
+    name: str, attempt: Method, check: Callable[[Any, splits.Rows], None] = lambda *_: None
+) -> Callable[[Method], Method]:
+    """Return what replaces the ``split`` of an iterator."""
+
+    def replace(original: Method) -> Method:
+        @wraps(original)
+        def split(self: Any, data: Any) -> Iterator[splits.Fold]:
+            try:
+                rows = splits.rows_of(data)
+                check(self, rows)
+            except NotAccelerated as refusal:
+                reason = str(refusal)
+            except Exception as error:
+                reason = f"Surprise's own code answers a {type(error).__name__}: {error}"[:200]
+            else:
+                theirs = original(self, data) if state.options.compare else None
+                yield from _folds(f"{name}.split", attempt(self, rows), theirs, self)
+                return
+            if state.options.strict:
+                raise AccelerationError(f"{name}.split: cannot be accelerated ({reason})")
+            count(f"{name}.split", SURPRISE, reason, 0.0)
+            yield from original(self, data)
+
+        return split
+
+    return replace
+
+
+def _folds(
+    name: str, ours: Iterator[splits.Fold], theirs: Iterator[splits.Fold] | None, iterator: Any
+) -> Iterator[splits.Fold]:
+    """Yield folds; if there are those of Surprise too, both from the same random numbers."""
+    end = object()
+    while True:
+        before = Streams(getattr(iterator, "random_state", None))
+        begin = perf_counter()
+        fold: Any = next(ours, end)
+        seconds = perf_counter() - begin
+        if theirs is not None:
+            before.rewind()
+            expected: Any = next(theirs, end)
+            if fold is not end or expected is not end:
+                comparison.require_same(fold, expected, name)
+        if fold is end:
+            return
+        count(name, ACCELERATED, "", seconds)
+        yield fold
+
+
+def load(original: Method) -> Method:
+    """Return what replaces ``DatasetAutoFolds.__init__``."""
+
+    @wraps(original)
+    def begin(self: Any, ratings_file: Any = None, reader: Any = None, df: Any = None) -> None:
+        def attempt() -> None:
+            rows = splits.rows_of_frame(df)
+            surprise.Dataset.__init__(self, reader)
+            self.has_been_split, self.df, self.raw_ratings = False, df, rows
+
+        if ratings_file is None and df is not None:
+            run("load_from_df", attempt, lambda: original(self, None, reader, df))
+        else:
+            original(self, ratings_file, reader, df)
+        traps.warn_of_raw_ratings(self.raw_ratings, reader)
+
+    return begin

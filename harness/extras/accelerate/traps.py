@@ -1,0 +1,120 @@
+"""Warnings of what Surprise does without a word; the numbers stay Surprise's."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.algorithms import surprise
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
+
+LOOKED_AT = 100  # unknown ids of a test set
+
+
+class SurpriseWarning(UserWarning):
+    """Something that Surprise accepts and that is probably not meant."""
+
+
+def _warn(text: str) -> None:
+    """Warn at the first line outside this package and Surprise."""
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(text, SurpriseWarning, stacklevel=depth)
+
+
+def _is_inside(module: str) -> bool:
+    return module.partition(".")[0] in ("surprise", "joblib") or module.startswith(
+        "harness.extras.accelerate"
+    )
+
+
+def warn_of_ratings(ratings: Floats, scale: tuple[Any, Any]) -> None:
+    """Warn of ratings that are no numbers, or outside the scale."""
+    lowest, highest = scale
+    n_missing = int(np.isnan(ratings).sum())
+    if n_missing:
+        _warn(
+            f"ratings: {n_missing:,} of {len(ratings):,} are NaN; Surprise fits them, and most "
+            f"estimates become {highest}; drop them"
+        )
+    n_outside = int(((ratings < lowest) | (ratings > highest)).sum())
+    if n_outside:
+        least, most = np.nanmin(ratings), np.nanmax(ratings)
+        _warn(
+            f"ratings: {n_outside:,} of {len(ratings):,} are outside the scale {lowest} to "
+            f"{highest}, to which estimates are cut; give rating_scale=({least:g}, {most:g})"
+        )
+
+
+def warn_of_raw_ratings(rows: list[Any], reader: Any) -> None:
+    """Warn of the ratings of a data set, if they are numbers and have a scale."""
+    try:
+        ratings = np.array([row[2] for row in rows], np.float64)
+        scale = reader.rating_scale
+        warn = ratings.size > 0 and len(scale) == 2
+    except (TypeError, ValueError, AttributeError, IndexError):
+        return
+    if warn:
+        warn_of_ratings(ratings, scale)
+
+
+def warn_of_types(
+    side: str, names: Sequence[Any], inner: Codes, inner_ids: Mapping[Any, int]
+) -> None:
+    """Warn of ids that the training set has as another type, so that they count as unknown."""
+    for place in np.flatnonzero(inner < 0)[:LOOKED_AT].tolist():
+        name = names[place]
+        other = _as_other_type(name)
+        if other is not None and other in inner_ids:
+            _warn(
+                f"{side} {name!r} ({type(name).__name__}) is unknown to the model, which has "
+                f"{other!r} ({type(other).__name__}); Surprise estimates as for an unknown {side}; "
+                "give ids of one type"
+            )
+            return
+
+
+def _as_other_type(name: Any) -> Any:
+    """Return an id as the other of text and number."""
+    if isinstance(name, int | np.integer) and not isinstance(name, bool):
+        return str(name)
+    if isinstance(name, float | np.floating) and float(name).is_integer():
+        return str(int(name))
+    if isinstance(name, str):
+        try:
+            return int(name)
+        except ValueError:
+            return None
+    return None
+
+
+def warn_of_divergence(model: surprise.AlgoBase, highest: Any) -> None:
+    """Warn if what a model learnt is not finite."""
+    for name in ("pu", "qi", "bu", "bi", "yj"):
+        values = vars(model).get(name)
+        if isinstance(values, np.ndarray) and not np.isfinite(values).all():
+            _warn(
+                f"{type(model).__name__}: the fit diverged ({name} is not finite), and estimates "
+                f"become {highest}; lower the learning rate or raise the regularisation"
+            )
+            return
+
+
+_told: set[str] = set()
+
+
+def warn_of_truncation(entry: Any, columns: ColumnTrainset) -> None:
+    """Warn once that an algorithm reads half stars as whole ones."""
+    ratings = columns.by_user.ratings
+    if not entry.truncates or entry.name in _told or (ratings == np.trunc(ratings)).all():
+        return
+    _told.add(entry.name)
+    _warn(
+        f"{entry.name}: Surprise reads ratings as whole numbers here, 4.5 stars as 4, and so does "
+        "the accelerated fit; harness.fit(model, trainset) uses the true ratings"
+    )
