@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from harness.arguments import as_array
 from harness.errors import MetricError, counted
 
 Floats = NDArray[np.float64]
@@ -307,15 +308,8 @@ class Exposure:
         return int((self.popularity > 0).sum())
 
 
-def unmasked(name: str, values: ArrayLike) -> ArrayLike:
-    """Return what was given, or refuse a masked value: an array would have what is below it."""
-    if np.ma.is_masked(values):
-        raise MetricError(f"{name}: some values are masked; drop these rows or give them a value")
-    return values
-
-
 def _store(owner: object, kind: DTypeLike, **arrays: ArrayLike | None) -> None:
     """Set fields of a frozen object to arrays of one type; None stays None."""
     for name, value in arrays.items():
-        array = None if value is None else np.ascontiguousarray(unmasked(name, value), dtype=kind)
+        array = None if value is None else as_array(name, value, kind, MetricError)
         object.__setattr__(owner, name, array)

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.arguments import unmasked
 from harness.datasets.layout import ENDINGS, RATINGS, Kind, Roles, TextFormat
 from harness.errors import MetricError, counted, listed
 from harness.kernels import group_rows
 from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
-from harness.metrics.arrays import Floats, Ints, unmasked
+from harness.metrics.arrays import Floats, Ints
 from harness.rankings.pairs import (
     Ids,
     as_floats,
@@ -403,7 +404,7 @@ def _column(frames: Mapping[str, Frame], where: str, name: str) -> Ids:
         raise MetricError(f"{where}: no column {name!r} among {names}; rename one")
     column: Ids = np.zeros((0, 0))
     with suppress(ValueError):  # of a ragged list
-        column = np.asarray(unmasked(f"{where}: column {name!r}", frame[name]))
+        column = np.asarray(unmasked(f"{where}: column {name!r}", frame[name], MetricError))
     if column.ndim != 1:  # as of a set, which has no order
         found = "several values in a row" if column.ndim else f"a {type(frame[name]).__name__}"
         raise MetricError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from harness.arguments import as_array, unmasked
 from harness.errors import MetricError, counted
 from harness.kernels import each_block, group_rows, kernel
 from harness.lazy import pd
 from harness.metrics import Pairs, Rankings, dcg
-from harness.metrics.arrays import Floats, Ints, Ranks, unmasked
+from harness.metrics.arrays import Floats, Ints, Ranks
 
 Ids = NDArray[np.generic]
 """Names of users or items: numbers or text."""
@@ -58,7 +60,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and ascending ids."""
-    columns = [np.asarray(unmasked("users", users))]
+    columns = [_id_column("users", users)]
     columns += [as_floats("estimates", estimates), as_floats("ratings", ratings)]
     lengths = [column.shape for column in columns]
     if len(set(lengths)) > 1 or columns[0].ndim != 1:
@@ -113,8 +115,7 @@ def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> fl
     Parameters
     ----------
     predictions : iterable
-        As `from_predictions` takes them: ``algo.test(testset)`` of Surprise, or tuples. In an
-        anti-test set of Surprise all ratings are the mean, and any order scores 1.
+        As `from_predictions` takes them: ``algo.test(testset)`` of Surprise, or tuples.
     k : int or None
         Cut-off rank; None for whole lists.
     **params
@@ -131,6 +132,12 @@ def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> fl
     MetricError
         If a parameter or a prediction cannot be used.
 
+    Warns
+    -----
+    UserWarning
+        If all ratings are equal, as in an anti-test set of Surprise, where each is the mean of the
+        training set: any order scores the same.
+
     Examples
     --------
     The worked example with ten ratings and their estimates, ties in input order:
@@ -142,7 +149,20 @@ def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> fl
     >>> round(ndcg(zip(estimates, ratings), k=5, ties="first"), 12)
     0.959091177065
     """
-    return dcg.ndcg(from_predictions(predictions), k, **params).mean
+    rankings = from_predictions(predictions)
+    _warn_of_equal_ratings(rankings)
+    return dcg.ndcg(rankings, k, **params).mean
+
+
+def _warn_of_equal_ratings(rankings: Rankings) -> None:
+    ratings = rankings.relevance
+    if rankings.longest > 1 and ratings.min() == ratings.max():
+        warnings.warn(
+            f"predictions: all ratings are {ratings[0]:.6g}, as in an anti-test set, so that any "
+            "order scores the same; score a test set, or rank all items by harness.run with "
+            "`candidates: catalogue`",
+            stacklevel=3,
+        )
 
 
 def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
@@ -175,12 +195,17 @@ def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
 
 def as_floats(name: str, values: ArrayLike) -> Floats:
     """Return a column as floats; `name` starts the message about a value that is no number."""
-    try:
-        return np.ascontiguousarray(unmasked(name, values), dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        ragged = "inhomogeneous" in str(error)
-        what = "rows of different lengths; give rows of one length"
-        raise MetricError(f"{name}: {what if ragged else f'{error}; give numbers only'}") from None
+    return as_array(name, values, np.float64, MetricError)
+
+
+def _id_column(name: str, values: ArrayLike) -> Ids:
+    """Return ids of any kind as a column; tuples are ids, not rows of an array."""
+    unmasked(name, values, MetricError)
+    if isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
+        return as_ids(values)
+    with suppress(ValueError):  # of lists of different lengths, which are no ids
+        return np.asarray(values)
+    raise MetricError(f"{name}: an id is a list; give numbers, text or tuples")
 
 
 def as_ids(values: Sequence[Hashable]) -> Ids:
@@ -196,13 +221,15 @@ def as_ids(values: Sequence[Hashable]) -> Ids:
 def encode(ids: Ids) -> tuple[Ints, Ids]:
     """Replace ids by their positions among the ids, which are ascending and unique."""
     if ids.dtype.kind in "iu" and len(ids):
-        least, span = int(ids.min()), int(ids.max()) - int(ids.min()) + 1
+        span = int(ids.max()) - int(ids.min()) + 1
         if span <= max(4 * len(ids), 1_000_000):  # a table is ten times faster than hashing
-            shifted = ids.astype(np.int64, copy=False) - least
+            wide = ids.astype(np.uint64 if ids.dtype.kind == "u" else np.int64, copy=False)
+            least = wide.min()
+            shifted = (wide - least).astype(np.int64, copy=False)
             present = np.zeros(span, dtype=bool)
             present[shifted] = True
             codes = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
-            return codes, (np.flatnonzero(present) + least).astype(ids.dtype)
+            return codes, (np.flatnonzero(present).astype(wide.dtype) + least).astype(ids.dtype)
     try:
         codes, unique = pd.factorize(ids, sort=True)
     except TypeError as error:
@@ -401,8 +428,8 @@ def _columns(
     name: str, given_offsets: ArrayLike, given_items: ArrayLike, n_users: int, n_items: int
 ) -> tuple[Ints, Ints]:
     """Return the user and the column of each entry of a ragged array that came from elsewhere."""
-    offsets = np.asarray(unmasked(f"{name}_offsets", given_offsets))
-    items = np.asarray(unmasked(f"{name}_items", given_items), dtype=np.int64)
+    offsets = as_array(f"{name}_offsets", given_offsets, np.int64, MetricError)
+    items = as_array(f"{name}_items", given_items, np.int64, MetricError)
     if len(offsets) != n_users + 1 or offsets[0] != 0 or offsets[-1] != len(items):
         raise MetricError(
             f"{name}_offsets: they do not divide {counted(len(items), 'item')} among "

@@ -263,3 +263,57 @@ REFUSED = {
 def test_what_cannot_be_ranked_is_refused(make, given):
     with pytest.raises(MetricError, match=given[-1]):
         make(*given[:-1])
+
+
+NO_NUMBERS = {
+    "complex": np.array([1 + 2j, 3.0]),
+    "complex objects": np.array([1 + 2j, 3.0], object),
+    "dates": np.array(["2020-01-01", "2020-01-02"], "datetime64[s]"),
+    "Python's dates": pd.to_datetime(["2020-01-01", "2020-01-02"]).to_pydatetime(),
+    "time differences": np.array([1, 2], "timedelta64[s]"),
+    "a Series of dates": pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])),
+    "records": np.zeros(2, [("a", float)]),
+}
+
+
+@pytest.mark.parametrize("values", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_what_is_no_real_number_is_refused_as_estimate_and_as_rating(values):
+    for columns in ((values, [4.0, 5.0]), ([4.0, 5.0], values)):
+        with pytest.raises(MetricError, match="give numbers only"):
+            rankings.from_pairs([1, 1], *columns)
+    matrix = np.asarray(values)[None]
+    with pytest.raises(MetricError, match="give numbers only"):
+        rankings.from_matrix([[4.0, 5.0]], matrix)
+    with pytest.raises(MetricError, match="give numbers only"):
+        Pairs([0, 2], values, [4.0, 5.0])
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint8, np.uint32, np.uint64])
+def test_ids_of_every_width_keep_their_values(kind):
+    limits = np.iinfo(kind)
+    for base in (limits.min, limits.max - 3):
+        users = np.array([base + 3, base, base + 3], kind)
+        lists = rankings.from_pairs(users, [1.0, 2.0, 3.0], [5, 4, 3])
+        assert lists.users.dtype == kind
+        assert lists.users.tolist() == [base, base + 3]
+        assert lists.relevance.tolist() == [4.0, 3.0, 5.0]
+
+
+def test_ids_of_any_hashable_kind_name_users():
+    users = [("u", 2), ("u", 1), ("u", 2)]
+    lists = rankings.from_pairs(users, [1.0, 2.0, 3.0], [5, 4, 3])
+    assert lists.users.tolist() == [("u", 1), ("u", 2)]
+    predictions = [*zip(users, [1.0, 2.0, 3.0], [5, 4, 3], strict=True)]
+    assert rankings.from_predictions(predictions).users.tolist() == lists.users.tolist()
+
+
+@pytest.mark.parametrize("gain", ["exp2", "linear", "binary(4)"])
+def test_ratings_that_are_all_equal_are_warned_of(gain):
+    anti_testset = [
+        Prediction(u, i, 3.5, 3 + u / 9 - i / 7, {}) for u in range(3) for i in range(4)
+    ]
+    with pytest.warns(UserWarning, match=r"all ratings are 3\.5, as in an anti-test set"):
+        rankings.ndcg(anti_testset, k=3, gain=gain)
+    # No order at all, and an order that could be wrong: nothing to warn of.
+    assert rankings.ndcg([(4.5, 5)]) == 1.0
+    assert rankings.ndcg([(4.5, 5), (3.5, 1)]) == 1.0

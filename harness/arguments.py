@@ -1,0 +1,216 @@
+"""Arguments of public functions: what is no value of its annotation is refused before it is used.
+
+`checked` decorates a public function; its annotations say what it takes. `as_array` reads columns
+of numbers, which no annotation describes.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import os
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from harness.errors import HarnessError, joined, reason_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Array = NDArray[Any]
+
+NOT_NUMBERS = {"c": "complex numbers", "M": "dates", "m": "time differences", "V": "records"}
+WORDS: dict[Any, str] = {
+    bool: "True or False", int: "a whole number", float: "a number", str: "text",
+    Path: "a path", type(None): "None", Mapping: "a mapping", Callable: "a function",
+    Array: "an array", Any: "anything",
+}  # fmt: skip
+UNIONS = (Union, types.UnionType)
+SHOWN = 60
+"""Characters of a value that a message quotes."""
+
+
+def checked(error: type[HarnessError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function: an argument that its annotation excludes raises `error`.
+
+    Arrays and what only type checkers know are not looked at. An unknown keyword or a missing
+    argument is Python's own TypeError.
+
+    Examples
+    --------
+    >>> @checked(HarnessError)
+    ... def half(number: float, name: str | None = None) -> float:
+    ...     return number / 2
+    >>> half("2")
+    Traceback (most recent call last):
+    harness.errors.HarnessError: half: number is '2' (str); give a number
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @wraps(function)
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                arguments = signature.bind(*args, **kwargs).arguments
+            except TypeError:  # Python's own message names the function
+                return function(*args, **kwargs)
+            hints = _hints(function)
+            for name, value in arguments.items():
+                kind = signature.parameters[name].kind
+                if kind not in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
+                    _check(function.__name__, name, value, hints.get(name, Any), error)
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+class _Names(dict[str, Any]):
+    """Names of a module; those that only type checkers import stand for anything."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, Any)
+
+
+@cache
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    return get_type_hints(function, localns=_Names(function.__globals__))
+
+
+def _check(function: str, name: str, value: object, hint: Any, error: type[HarnessError]) -> None:
+    if not _fits(value, hint):
+        if isinstance(value, type):  # in place of its object, a usual slip
+            raise error(f"{function}: {name} is the class {value.__name__}; give an object of it")
+        words = dict.fromkeys(_word(choice) for choice in _choices(hint))
+        raise error(f"{function}: {name} is {_quoted(value)}; give {joined(words, 'or')}")
+    if isinstance(value, str | Path) and Path in _choices(hint):
+        check_path(f"{function}: {name}", value, error)
+
+
+def check_path(where: str, path: str | Path, error: type[HarnessError]) -> None:
+    """Refuse a path that no file can have: with a NUL, too long, or of broken Unicode."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass
+    except (OSError, ValueError) as fault:
+        found = reason_of(fault)
+        raise error(f"{where}: {_quoted(path)} is no path ({found}); give another") from None
+
+
+def _quoted(value: object) -> str:
+    """Return a value on one line, as a message shows it, with its type."""
+    try:
+        text = " ".join(f"{value!r:.1000}".split())
+    except Exception:  # an object whose own text cannot be made
+        text = "an object"
+    kind = type(value).__name__
+    return f"{text[:SHOWN]}{' …' if len(text) > SHOWN else ''}" + (
+        "" if value is None else f" ({kind})"
+    )
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in UNIONS else (hint,)
+
+
+def _word(hint: Any) -> str:
+    origin = get_origin(hint) or hint
+    if origin is Literal:
+        return joined(map(repr, get_args(hint)), "or")
+    if origin in WORDS:
+        return WORDS[origin]
+    if get_origin(hint) and issubclass(origin, Iterable):
+        return "a list"
+    package = origin.__module__.partition(".")[0]
+    name = (
+        origin.__name__ if package in ("builtins", __package__) else f"{package}.{origin.__name__}"
+    )
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Return whether a value is one of an annotation, as far as that can be said cheaply."""
+    choices, origin = _choices(hint), get_origin(hint)
+    if hint == ArrayLike or hint in (Any, object) or origin is np.ndarray:
+        return True
+    if len(choices) > 1:
+        return any(_fits(value, choice) for choice in choices)
+    if origin is Literal:
+        return any(value is choice or (type(value) is type(choice) and value == choice)
+                   for choice in get_args(hint))  # fmt: skip
+    if hint is bool:
+        return isinstance(value, bool | np.bool_)
+    if hint in (int, float):
+        number = Integral if hint is int else Real
+        return isinstance(value, number) and not isinstance(value, bool | np.bool_)
+    if inspect.isclass(origin or hint):
+        return _is_instance(value, origin or hint, get_args(hint))
+    return True  # a type variable, or what only type checkers know
+
+
+def _is_instance(value: object, kind: type, inside: tuple[Any, ...]) -> bool:
+    if kind is Sequence:
+        # An array, a Series and an index are sequences without saying so.
+        right = hasattr(value, "__len__") and hasattr(value, "__getitem__")
+        right = right and not isinstance(value, str | bytes | Mapping)
+        right = right and not hasattr(value, "columns")
+        return right and all(_fits(part, inside[0]) for part in value if inside)  # type: ignore[attr-defined]
+    if kind is Iterable and isinstance(value, str | bytes):
+        return False
+    try:
+        return isinstance(value, kind)
+    except TypeError:  # a protocol
+        return True
+
+
+def unmasked(name: str, values: ArrayLike, error: type[HarnessError] = HarnessError) -> ArrayLike:
+    """Return what was given, or refuse a masked value: an array would have what is below it."""
+    if np.ma.is_masked(values):
+        raise error(f"{name}: some values are masked; drop these rows or give them a value")
+    return values
+
+
+def as_array(
+    name: str,
+    values: ArrayLike,
+    kind: DTypeLike = np.float64,
+    error: type[HarnessError] = HarnessError,
+) -> Array:
+    """Return numbers as a contiguous array of a type, or refuse what they cannot become.
+
+    >>> as_array("ratings", [1, 2.5]).tolist()
+    [1.0, 2.5]
+    >>> as_array("ratings", [1 + 2j])
+    Traceback (most recent call last):
+    harness.errors.HarnessError: ratings: complex numbers; give numbers only
+    """
+    try:
+        array = np.asarray(unmasked(name, values, error))
+        if array.dtype.kind in NOT_NUMBERS:
+            raise TypeError(NOT_NUMBERS[array.dtype.kind])
+        if array.dtype.kind in "fO" and np.issubdtype(kind, np.integer):
+            _check_whole(array, kind)
+        return np.ascontiguousarray(array, dtype=kind)
+    except (TypeError, ValueError, OverflowError) as fault:
+        ragged = "inhomogeneous" in str(fault)
+        found = "rows of different lengths; give rows of one length"
+        raise error(
+            f"{name}: {found if ragged else f'{reason_of(fault)}; give numbers only'}"
+        ) from None
+
+
+def _check_whole(array: Array, kind: DTypeLike) -> None:
+    """Refuse numbers that a conversion to integers would cut."""
+    numbers, limits = array.astype(np.float64), np.iinfo(np.dtype(kind))
+    wrong = ~((numbers == np.floor(numbers)) & (numbers >= limits.min) & (numbers <= limits.max))
+    if wrong.any():
+        raise ValueError(f"{numbers[wrong].flat[0]:.16g} is no whole number of {np.dtype(kind)}")
