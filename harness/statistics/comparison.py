@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from harness.arguments import as_array
 from harness.errors import ComparisonError, counted, suggestion
 from harness.lazy import pd
 from harness.statistics.corrections import Correction, adjust, ranked_letters
@@ -15,6 +16,9 @@ from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs
 from harness.statistics.resampling import Floats
 from harness.statistics.variance import FEWEST_SEEDS, FEWEST_USERS, StandardError
+
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Between what the greatest score of an algorithm must be, unless it is 0: squares are added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +182,10 @@ def compare(
     >>> found.baseline[["first", "significant"]].to_numpy().tolist()
     [['A', True], ['B', False]]
     """
-    table = np.asarray(scores, np.float64)
-    seeds = None if by_seed is None else np.asarray(by_seed, np.float64)
+    table = as_array("comparison: scores", scores, error=ComparisonError)
+    seeds = None
+    if by_seed is not None:
+        seeds = as_array("comparison: by_seed", by_seed, error=ComparisonError)
     faults = _faults(table, names, baseline, n_resamples, confidence, test, seeds, ratio, margin)
     if fault := next(filter(None, faults), ""):
         raise ComparisonError(f"comparison: {fault}")
@@ -344,6 +350,12 @@ def _faults(
     yield table_fault(table, names, "user")
     if np.isinf(table).any():
         yield "a score is infinite; leave it out as NaN"
+    greatest = np.abs(np.nan_to_num(table)).max(axis=0, initial=0.0)
+    for size in greatest[(greatest != 0) & ((greatest < SMALLEST) | (greatest > LARGEST))][:1]:
+        yield (
+            f"scores of {size:.3g}, whose squares a float does not hold; give them in a unit that "
+            f"has values between {SMALLEST:g} and {LARGEST:g}"
+        )
     if baseline is not None and baseline not in names:
         yield f"unknown baseline {baseline!r}; {suggestion(baseline, names)}"
     if not 0 < confidence < 1:

@@ -9,12 +9,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from harness.arguments import as_array, checked
+from harness.errors import ComparisonError
 from harness.lazy import scipy
 
 Floats = NDArray[np.float64]
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 
 
+@checked(ComparisonError)
 def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
     r"""Adjust p-values for the number of comparisons.
 
@@ -24,10 +27,16 @@ def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
     Hochberg's keeps the expected share of false differences there (1995,
     doi:10.1111/j.2517-6161.1995.tb02031.x): :math:`\tilde p_i = \min_{j \ge i} \min(1, m p_j / j)`.
 
+    A ComparisonError names another word, and what is no p-value.
+
     >>> adjust([0.01, 0.04, 0.03], "holm").tolist()
     [0.03, 0.06, 0.06]
     """
-    adjusted = np.array(p_values, np.float64)
+    adjusted = as_array("adjust: p_values", p_values, error=ComparisonError).copy()
+    if adjusted.ndim != 1 or ((adjusted < 0) | (adjusted > 1)).any():
+        raise ComparisonError(
+            "adjust: p_values are not all in [0, 1]; give one for each comparison"
+        )
     if correction == "holm":  # SciPy does not have it
         order = np.argsort(adjusted, kind="stable")
         steps = np.arange(len(adjusted), 0, -1) * adjusted[order]

@@ -195,3 +195,39 @@ def test_a_test_that_cannot_decide_says_so(n_users, n_resamples, correction, not
     assert bool(found.note) == bool(note) == (not found.pairs["significant"].any())
     assert found.note[1:] in found.describe()
     assert ("annot decide" in found.describe()) == bool(note)
+
+
+def test_masked_scores_are_refused_not_counted():
+    scores = np.ma.array([[1.0, 2], [3, 4], [5, 7]], mask=[[0, 0], [1, 0], [0, 0]])
+    with pytest.raises(ComparisonError, match="scores: some values are masked"):
+        compare(scores, ["A", "B"])
+    with pytest.raises(ComparisonError, match="by_seed: some values are masked"):
+        compare(scores.data, ["A", "B"], test="two-way", by_seed=np.ma.stack([scores, scores]))
+    with pytest.raises(ComparisonError, match="p_values: some values are masked"):
+        adjust(np.ma.array([0.1, 0.2], mask=[0, 1]), "holm")
+
+
+@pytest.mark.parametrize("correction", ["bonferroni", "Holm", "", None, 3])
+def test_a_correction_that_is_none_is_refused_by_adjust_as_by_compare(correction):
+    for call in (lambda: adjust([0.1], correction), lambda: compare(
+        np.arange(8.0).reshape(4, 2), ["A", "B"], correction=correction
+    )):  # fmt: skip
+        with pytest.raises(ComparisonError, match="correction"):
+            call()
+
+
+@pytest.mark.parametrize("p_values", [[-0.1], [1.1], [[0.5]], ["x"], [1j]])
+def test_what_is_no_p_value_is_refused(p_values):
+    with pytest.raises(ComparisonError, match="p_values"):
+        adjust(p_values, "none")
+
+
+@pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon"])
+@pytest.mark.parametrize("size", [1e308, 1e200, 1e-200, 1e-310])
+def test_scores_whose_squares_are_no_floats_are_refused(size, test):
+    column = np.random.default_rng(0).random(50)
+    scores = np.column_stack([column, column[::-1]])
+    with pytest.raises(ComparisonError, match="whose squares a float does not hold; give them in"):
+        compare(scores * size, ["A", "B"], test=test)
+    scores[:, 1] = 0  # an algorithm that never scores is none of them
+    assert len(compare(scores, ["A", "B"], test=test).pairs) == 1
