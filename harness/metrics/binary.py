@@ -151,7 +151,8 @@ def r_precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
 )
 def rbp(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Rank-biased precision: relevant items weighted by the probability that a reader who
-    continues with probability p reaches them.
+    continues with probability p reaches them. An item is relevant or not; `RBP` of ir_measures
+    without `rel` weighs grades, so that it is another number.
     """
     p = float(params["p"])
     weights = lambda ranks: (1.0 - p) * p ** (ranks - 1.0)  # noqa: E731

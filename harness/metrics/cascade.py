@@ -20,7 +20,16 @@ from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.binary import hits, where_relevant
 from harness.metrics.dcg import GRADES, OFFSET, Entries, Form, gain_of, gains, walk, without_gain
 from harness.metrics.definition import metric
-from harness.metrics.parameters import LISTS, POSITIVE, THRESHOLD, Parameter, Params, number, words
+from harness.metrics.parameters import (
+    LISTS,
+    POSITIVE,
+    THRESHOLD,
+    Parameter,
+    Params,
+    Value,
+    number,
+    words,
+)
 
 NEGATIVE = Parameter(
     "negative",
@@ -74,7 +83,10 @@ def _beyond_max(params: Params, relevance: Floats) -> str:
     most, offset = float(params["max"]), float(params["offset"])
     highest = max(0.0, float(relevance.max()) - offset)
     beyond = f"a relevance of {number(highest)} is above max={number(most)}; set max to the top "
-    return without_gain(params, relevance) or (highest > most) * f"{beyond}of the rating scale"
+    return (
+        without_gain(_with_gain(params), relevance)
+        or (highest > most) * f"{beyond}of the rating scale"
+    )
 
 
 @metric(
@@ -93,6 +105,7 @@ def err(lists: Rankings, ks: Ints, params: Params) -> Floats:
     0.53125
     """
     scale = 2.0 ** -float(params["max"])
+    params = _with_gain(params)
     stops = gains(params, lists.relevance)
     scores = walk(_cascade, lists, stops, lambda ranks: 1.0 / ranks, ks, scale)
     judged = np.diff(lists.pool_offsets) > 0
@@ -100,6 +113,11 @@ def err(lists: Rankings, ks: Ints, params: Params) -> Floats:
     best[judged], *_ = gains(params, lists.pool[lists.pool_offsets[:-1][judged]])
     scores[best <= 0.0] = np.nan
     return scores
+
+
+def _with_gain(params: Params) -> Params:
+    """Add the gain that the formula of err has."""
+    return {**params, "gain": Value("exp2")}
 
 
 def _first_relevant(lists: Rankings, ks: Ints, params: Params, form: Form) -> Floats:

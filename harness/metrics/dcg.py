@@ -26,7 +26,6 @@ from harness.metrics.parameters import (
     TIES,
     Parameter,
     Params,
-    Value,
     number,
     words,
 )
@@ -34,8 +33,8 @@ from harness.metrics.ties import AVERAGE, BEST, WORST, cut_rule, hypergeometric,
 
 GAIN = Parameter(
     "gain",
-    "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on, or a table "
-    "with the gain of relevance 0, 1, 2, ...",
+    "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on (binary alone: of "
+    "anything above 0), or a table with the gain of relevance 0, 1, 2, ...",
     words("exp2", "linear", binary=OPTIONAL, table=SEVERAL),
 )
 LEAST = Parameter(
@@ -46,7 +45,7 @@ LEAST = Parameter(
 )
 OFFSET = Parameter(
     "offset",
-    "subtracted from each relevance before its gain",
+    "subtracted from each relevance before its gain; not for binary gains",
     limits=ANY,
     default="0",
 )
@@ -107,7 +106,7 @@ def _grades(params: Params, relevance: Floats) -> tuple[Floats, NDArray[np.bool_
 
 def without_gain(params: Params, relevance: Floats) -> str:
     """Return which relevance has no gain and what to do, or ""."""
-    gain, offset = params.get("gain", Value("exp2")), float(params["offset"])
+    gain, offset = params["gain"], float(params["offset"])
     if gain.word == "binary":
         return ""
     if gain.word == "table":  # it has to hold every grade; for the rest the extremes are enough
@@ -150,6 +149,9 @@ def _excluded(params: Params, k: int | None) -> str:
         return "ideal=full fills k ranks; write {label}@10"
     if binary and params["threshold"] != "none":
         return f"a binary gain has its own threshold; write gain=binary({params['threshold']})"
+    if binary and params["offset"] != "0":
+        least = (*gain.numbers, 0.0)[0] + float(params["offset"])
+        return f"a binary gain has no offset; move its threshold, as gain=binary({number(least)})"
     if params["negative"] == "keep" and params["threshold"] != "none":
         return (
             f"threshold={params['threshold']} takes the gain of negative relevances away, which "
@@ -214,7 +216,11 @@ def ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
 )
 def dcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Discounted cumulative gain: the sum of the gains, each discounted by its rank."""
-    return _of_lists(lists, ks, params)
+    scores = _of_lists(lists, ks, params)
+    empty = lists.n_ranked == 0
+    if params["empty"] == "1" and empty.any():  # of users who have relevant items
+        scores[empty & ~_of_best_order(lists, ks, params).any(axis=1)] = np.nan
+    return scores
 
 
 @metric(
@@ -260,7 +266,7 @@ def _discounts(params: Params) -> Form:
 
 def gains(params: Params, relevance: Floats) -> Gains:
     """Return what the gains of relevances are computed from; `without_gain` must name none."""
-    gain = params.get("gain", Value("exp2"))
+    gain = params["gain"]
     if gain.word == "binary":
         return relevance, BINARY, least_gain(params)
     form = LINEAR if gain == "linear" else EXP2

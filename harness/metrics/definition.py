@@ -223,6 +223,8 @@ class Definition:
         if "empty" in params:
             stays = undefined & (params["empty"] != "nan")
             values[(lists.n_ranked == 0) & ~stays] = float(params["empty"])
+            if "undefined" not in params:  # as of dcg, a sum of no gains
+                values[stays] = 0.0
         if params.get("short") == "skipped" and k is not None:
             values[lists.n_ranked < k] = np.nan
         is_defined = ~np.isnan(values)

@@ -11,6 +11,7 @@ from metric_oracles import cases, lists_of, value
 
 from harness import metrics, rankings
 from harness.errors import MetricError
+from harness.metrics import dcg
 
 GRADES = [-2.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.7]
 CUTS = (1, 2, 4, 9)
@@ -128,3 +129,33 @@ def test_a_mean_over_nobody_is_undefined():
     (scores,) = metrics.score([metrics.parse("ndcg@3")], lists).values()
     assert math.isnan(scores.mean)
     assert scores.n_undefined == 2
+
+
+@pytest.mark.parametrize("gain", ["exp2", "linear", "binary(2)", "table(0, 0, 5, 7)"])
+@pytest.mark.parametrize("empty", ["nan", "0", "1"])
+def test_an_empty_list_scores_what_empty_says_where_there_was_something_to_find(gain, empty):
+    # Users: 0 has a list; 1 and 2 have none, and 2 nothing with a gain; 3 has no gain, but a list.
+    lists = metrics.Rankings(
+        [0, 1, 1, 1, 2], [3.0, 0.0], [1, 1], [1, 1], [1, 1], [1, 0, 0, 1], [0, 1, 2, 3, 4],
+        [3.0, 3.0, 0.0, 0.0],
+    )  # fmt: skip
+    metric = metrics.parse(f"dcg(gain={gain}, empty={empty})@2")
+    scores = metrics.score([metric], lists)[metric].per_user
+    without_items = float("nan") if empty == "nan" else 0.0
+    np.testing.assert_array_equal(scores[1:], [float(empty), without_items, 0.0])
+
+
+@pytest.mark.parametrize("name", ["dcg", "idcg", "ndcg"])
+@pytest.mark.parametrize(("gain", "offset", "meant"), [("", 1, "1"), ("(2)", 2, "4")])
+def test_a_binary_gain_takes_no_offset(name, gain, offset, meant):
+    label = f"{name}(gain=binary{gain}, offset={offset})@3"
+    with pytest.raises(MetricError, match=rf"no offset; .* as gain=binary\({meant}\)"):
+        metrics.parse(label)
+
+
+def test_a_metric_without_a_gain_gets_none():
+    params = metrics.parse("precision@3").params
+    with pytest.raises(KeyError):
+        dcg.gains(params, np.ones(2))
+    with pytest.raises(KeyError):
+        dcg.without_gain(params, np.ones(2))
