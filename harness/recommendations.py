@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from harness.algorithms import models, registry, surprise
+from harness.algorithms import models, numerical_faults, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset, both_ways
+from harness.arguments import as_array, checked
 from harness.errors import AlgorithmError, DataError, listed
 from harness.kernels import rows_of_owners
-from harness.rankings.pairs import tie_keys, top_columns
+from harness.rankings.pairs import as_ids, tie_keys, top_columns
 
 Floats = NDArray[np.float64]
 Seen = Literal["leave-out", "keep"]
@@ -27,6 +28,7 @@ _IN_COLUMNS: WeakKeyDictionary[surprise.Trainset, ColumnTrainset] = WeakKeyDicti
 """Copies of the training sets of models that Surprise fitted."""
 
 
+@checked(AlgorithmError)
 def fit(model: surprise.AlgoBase, trainset: surprise.Trainset | surprise.Dataset) -> Any:
     """Fit a model of Surprise, many times faster than its own ``fit`` and to the same attributes.
 
@@ -45,7 +47,9 @@ def fit(model: surprise.AlgoBase, trainset: surprise.Trainset | surprise.Dataset
     Raises
     ------
     AlgorithmError
-        If `trainset` is neither.
+        If `trainset` is neither, the fit diverges, or it divides by zero, as in cosines of zeros.
+    DataError
+        If a rating is not finite.
 
     Notes
     -----
@@ -61,18 +65,17 @@ def fit(model: surprise.AlgoBase, trainset: surprise.Trainset | surprise.Dataset
     >>> float(model.predict("1", "31").est)
     2.4...
     """
-    _check_model(model)
     if isinstance(trainset, surprise.Dataset):
         trainset = trainset.build_full_trainset()
-    if not isinstance(trainset, surprise.Trainset):
-        raise AlgorithmError(
-            f"fit: a trainset of type {type(trainset).__name__}; give a surprise.Trainset or a "
-            "surprise.Dataset, as of Ratings.to_surprise()"
-        )
-    models.fit(model, trainset)
+    if not trainset.n_ratings:
+        raise DataError("fit: the training set has no rating; give some, as Ratings.to_surprise()")
+    with numerical_faults.report_division_by_zero(model), np.errstate(all="ignore"):
+        models.fit(model, trainset)
+    numerical_faults.check_fitted(model)
     return model
 
 
+@checked(AlgorithmError)
 def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> Floats:
     """Estimate the ratings of many pairs, as ``model.predict`` does for each.
 
@@ -93,7 +96,7 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
     ------
     AlgorithmError
         If the model is not fitted, or knows none of the users (or items) and their ids have another
-        type, as 196 is where the training set has "196".
+        type, as 196 is where the training set has "196"; if an estimate is not a number.
 
     Examples
     --------
@@ -107,26 +110,29 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
     trainset = known.trainset
     users, items = _two_columns(pairs)
     ids, inner = (trainset._raw2inner_id_users, trainset._raw2inner_id_items), []
-    for what, given, of_side in zip(("users", "items"), (users, items), ids, strict=True):
-        inner.append(np.fromiter((of_side.get(raw, -1) for raw in given), np.int64, len(given)))
-        have = next(iter(of_side))
-        if len(given) and (inner[-1] < 0).all() and type(given[0]) is not type(have):
+    for side, asked, of_side in zip(("users", "items"), (users, items), ids, strict=True):
+        inner.append(_inner_ids(side, asked, of_side))
+        trained = next(iter(of_side))
+        if asked and (inner[-1] < 0).all() and type(asked[0]) is not type(trained):
             raise AlgorithmError(
-                f"pairs: the model knows none of these {what}; its ids are like {have!r} "
-                f"({type(have).__name__}), these like {given[0]!r} ({type(given[0]).__name__})"
+                f"pairs: the model knows none of these {side}; its ids are like {trained!r} "
+                f"({type(trained).__name__}), these like {asked[0]!r} ({type(asked[0]).__name__})"
             )
     if isinstance(model, surprise.NormalPredictor):  # a draw for each pair, in their order
         inner[0][:] = -1
     found = np.empty(len(users))
     both = (inner[0] >= 0) & (inner[1] >= 0)
     codes = (trainset.user_codes[inner[0][both]], trainset.item_codes[inner[1][both]])
-    found[both] = models.estimate(known, *codes)[0]
+    estimates = models.estimate(known, *codes, clip=False)[0]
+    models.check_and_clip(known, estimates, clip=True)
+    found[both] = estimates
     with models.drawing_from(models.own_generator(known)):
         for row in np.flatnonzero(~both).tolist():
             found[row] = known.predict(users[row], items[row]).est
     return found
 
 
+@checked(AlgorithmError)
 def recommend(
     model: surprise.AlgoBase,
     ratings: Mapping[object, float] | pd.DataFrame | None = None,
@@ -191,6 +197,7 @@ def recommend(
     return pd.concat(blocks, ignore_index=True)
 
 
+@checked(AlgorithmError)
 def recommend_in_blocks(
     model: surprise.AlgoBase,
     ratings: Mapping[object, float] | pd.DataFrame | None = None,
@@ -218,14 +225,8 @@ def recommend_in_blocks(
     >>> sum(len(block) for block in harness.recommend_in_blocks(model, n=3))
     2013
     """
-    whole = isinstance(n, int | np.integer) and not isinstance(n, bool)
-    if not whole or n < 1 or seen not in ("leave-out", "keep"):
-        raise AlgorithmError(
-            f"recommend: n {n!r}, seen {seen!r}; n is a whole number from 1, seen is 'leave-out' "
-            "or 'keep'"
-        )
-    if isinstance(users, str) or (users is not None and not isinstance(users, Iterable)):
-        raise AlgorithmError(f"users: {users!r}; give a list of ids")
+    if n < 1:
+        raise AlgorithmError(f"recommend: n is {n}; give a whole number from 1")
     model = _in_columns(model) if ratings is None else fold_in(model, ratings)
     trainset = model.trainset
     most = trainset.rating_scale[1] if clip else np.inf
@@ -235,7 +236,7 @@ def recommend_in_blocks(
         )
     wanted = trainset.raw_users(trainset.user_codes) if users is None else list(users)
     inner = _inner_users(trainset, wanted)
-    item_ids = np.array(trainset.raw_items(trainset.item_codes), dtype=object)
+    item_ids = as_ids(trainset.raw_items(trainset.item_codes)).astype(object)
     keys = tie_keys([str(user) for user in wanted]), tie_keys(item_ids)
     offsets, rated, _ = trainset.by_user
     yield _lists([], [], [])
@@ -258,6 +259,7 @@ def recommend_in_blocks(
         )
 
 
+@checked(AlgorithmError)
 def fold_in(
     model: surprise.AlgoBase, ratings: Mapping[object, float] | pd.DataFrame
 ) -> surprise.AlgoBase:
@@ -314,18 +316,8 @@ def fold_in(
     return folded
 
 
-def _check_model(model: object) -> None:
-    if isinstance(model, type):
-        raise AlgorithmError(f"the class {model.__name__}; give an object: {model.__name__}()")
-    if not isinstance(model, surprise.AlgoBase):
-        raise AlgorithmError(
-            f"{model!r:.60} is no model; give one of Surprise's, or what harness.load_model returns"
-        )
-
-
 def _in_columns(model: surprise.AlgoBase) -> surprise.AlgoBase:
     """Return the model, or a shallow copy, with its training set in columns."""
-    _check_model(model)
     trainset = getattr(model, "trainset", None)
     if trainset is None:
         raise AlgorithmError(f"{type(model).__name__}: the model is not fitted; call harness.fit")
@@ -352,14 +344,26 @@ def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[A
 
 
 def _inner_users(trainset: ColumnTrainset, wanted: list[object]) -> NDArray[np.int64]:
-    known = trainset._raw2inner_id_users
-    if unknown := [user for user in wanted if user not in known]:
-        some = listed([*map(repr, unknown)], 5)
+    trained = trainset._raw2inner_id_users
+    inner = _inner_ids("users", wanted, trained)
+    if (inner < 0).any():
+        unknown = [
+            repr(user) for user, code in zip(wanted, inner.tolist(), strict=True) if code < 0
+        ]
         raise AlgorithmError(
-            f"users: {len(unknown)} of {len(wanted)} are not in the training set ({some}); its ids "
-            f"are like {next(iter(known), None)!r}; give their ratings to recommend for new users"
+            f"users: {len(unknown)} of {len(wanted)} are not in the training set "
+            f"({listed(unknown, 5)}); its ids are like {next(iter(trained), None)!r}; give their "
+            "ratings to recommend for new users"
         )
-    return np.array([known[user] for user in wanted], dtype=np.int64)
+    return inner
+
+
+def _inner_ids(where: str, raw_ids: Sequence[Any], trained: Mapping[Any, int]) -> NDArray[np.int64]:
+    """Return the inner id of each raw id, -1 for one that the training set does not have."""
+    try:
+        return np.array([trained.get(raw, -1) for raw in raw_ids], dtype=np.int64)
+    except TypeError as error:  # as of a list
+        raise AlgorithmError(f"{where}: {error}; give ids as the training set has them") from None
 
 
 def _lists(users: list[object], items: Any, estimates: Any, ranks: Any = ()) -> pd.DataFrame:
@@ -373,7 +377,9 @@ def _lists(users: list[object], items: Any, estimates: Any, ranks: Any = ()) -> 
     )
 
 
-def _checked_ratings(trainset: ColumnTrainset, ratings: object) -> pd.DataFrame:
+def _checked_ratings(
+    trainset: ColumnTrainset, ratings: Mapping[object, float] | pd.DataFrame
+) -> pd.DataFrame:
     """Return the ratings of new users with inner items."""
     if isinstance(ratings, pd.DataFrame):
         if missing := {"user", "item", "rating"} - {*ratings}:
@@ -381,27 +387,23 @@ def _checked_ratings(trainset: ColumnTrainset, ratings: object) -> pd.DataFrame:
                 f"ratings: no column {', '.join(sorted(missing))}; have user, item, rating"
             )
         frame = ratings[["user", "item", "rating"]].reset_index(drop=True)
-    elif not isinstance(ratings, Mapping):
-        kind = type(ratings).__name__
-        raise DataError(f"ratings: of type {kind}; give {{item: rating}} or a DataFrame")
     else:
-        rows = [(NEW_USER, item, rating) for item, rating in ratings.items()]
-        frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
+        columns = {"item": as_ids([*ratings]), "rating": [*ratings.values()]}
+        frame = pd.DataFrame({"user": NEW_USER, **columns})
     if frame.empty:
         raise DataError("ratings: none; give a new user's ratings of at least one item")
-    inner = frame["item"].map(trainset._raw2inner_id_items)
-    if inner.isna().any():
-        some = listed([*map(repr, frame["item"][inner.isna()].tolist())], 5)
+    inner = _inner_ids("ratings: items", frame["item"].tolist(), trainset._raw2inner_id_items)
+    if (inner < 0).any():
+        some = listed([*map(repr, frame["item"][inner < 0].tolist())], 5)
         raise DataError(
             f"ratings: items that the training set does not have ({some}); drop them, and give "
             "ratings as {item: rating} or a DataFrame"
         )
-    values = pd.to_numeric(frame["rating"], errors="coerce").astype(float)
+    values = as_array("ratings", frame["rating"].to_numpy(), error=DataError)
     low, high = trainset.rating_scale
-    if not values.between(low, high).all():
-        found = frame["rating"][~values.between(low, high)].iloc[0]
+    for rating in values[~((values >= low) & (values <= high))][:1]:
         scale = f"{low:.16g} to {high:.16g}"
-        raise DataError(f"ratings: {found}; the scale of the training set is {scale}")
+        raise DataError(f"ratings: {rating:.16g}; the scale of the training set is {scale}")
     frame = frame.assign(item=inner.astype(np.int32), rating=values)
     if frame.duplicated(["user", "item"]).any() or frame["user"].isna().any():
         raise DataError("ratings: a user has two ratings of an item, or no id; keep one")

@@ -201,7 +201,11 @@ def test_a_class_of_ones_own_works_but_takes_no_new_users(data):
 
 
 CASES = [
-    (lambda m: harness.fit(m, [("u", 1, 2.0)]), AlgorithmError, "type list; give a surprise.Train"),
+    (
+        lambda m: harness.fit(m, [("u", 1, 2.0)]),
+        AlgorithmError,
+        "give a surprise.Trainset or a surprise.D",
+    ),
     (
         lambda m: harness.estimate(surprise.SVD(), []),
         AlgorithmError,
@@ -214,10 +218,14 @@ CASES = [
     ),
     (lambda m: harness.estimate(m, [(7, 1)]), AlgorithmError, "none of these users; its ids"),
     (lambda m: harness.estimate(m, (7, 1)), AlgorithmError, "7; give"),
-    (lambda m: harness.fit(surprise.SVD, m), AlgorithmError, "give an object: SVD"),
-    (lambda m: harness.recommend("model.zip"), AlgorithmError, "'model.zip' is no model"),
-    (lambda m: harness.recommend(m, users="u0"), AlgorithmError, "'u0'; give a list"),
-    (lambda m: harness.recommend(m, users=7), AlgorithmError, "7; give a list"),
+    (lambda m: harness.fit(surprise.SVD, m), AlgorithmError, "the class SVD; give an object of it"),
+    (
+        lambda m: harness.recommend("model.zip"),
+        AlgorithmError,
+        "'model.zip' .str.; give a surprise.AlgoBase",
+    ),
+    (lambda m: harness.recommend(m, users="u0"), AlgorithmError, "'u0' .str.; give a list"),
+    (lambda m: harness.recommend(m, users=7), AlgorithmError, "7 .int.; give a list"),
     (
         lambda m: harness.recommend(m, least=5.5),
         AlgorithmError,
@@ -225,15 +233,23 @@ CASES = [
     ),
     (lambda m: harness.estimate(m, ["u0"]), AlgorithmError, "'u0'; give \\(user, item\\) pairs"),
     (lambda m: harness.estimate(m, [{"user": 7}]), AlgorithmError, "'user': 7.*; give"),
-    (lambda m: harness.recommend(m, n=0), AlgorithmError, "n is a whole number from 1"),
-    (lambda m: harness.recommend(m, n=2.0), AlgorithmError, "n 2.0, seen .*; n is a whole number"),
+    (lambda m: harness.recommend(m, n=0), AlgorithmError, "n is 0; give a whole number from 1"),
+    (
+        lambda m: harness.recommend(m, n=2.0),
+        AlgorithmError,
+        "n is 2.0 .float.; give a whole number",
+    ),
     (lambda m: harness.recommend(m, users=["u0", "x", "y"]), AlgorithmError, "2 of 3 .*'x', 'y'"),
     (lambda m: harness.recommend(m, seen="drop"), AlgorithmError, "'leave-out' or 'keep'"),
     (lambda m: harness.fold_in(m, {99: 4.0}), DataError, "items that .* not have \\(99\\)"),
-    (lambda m: harness.fold_in(m, {1: 9.0}), DataError, "9.0; the scale .* is 1 to 5"),
+    (lambda m: harness.fold_in(m, {1: 9.0}), DataError, "9; the scale .* is 1 to 5"),
     (lambda m: harness.fold_in(m, {1: float("nan")}), DataError, "nan; the scale"),
     (lambda m: harness.fold_in(m, {}), DataError, "none; give"),
-    (lambda m: harness.recommend(m, ["u0"]), DataError, "of type list; give {item: rating}"),
+    (
+        lambda m: harness.recommend(m, ["u0"]),
+        AlgorithmError,
+        "give a mapping, a pandas.DataFrame or None",
+    ),
     (
         lambda m: harness.fold_in(m, pd.DataFrame({"user": [1]})),
         DataError,
@@ -254,3 +270,88 @@ def test_bad_input_is_named(call, error, message, data):
 def test_what_cannot_take_new_users_says_so(name, data):
     with pytest.raises(AlgorithmError, match="cannot take new users; SVD, SVDpp"):
         harness.fold_in(fitted(name, data), {1: 4.0})
+
+
+def of_rows(rows, scale=(1, 5)):
+    reader = surprise.Reader(rating_scale=scale)
+    return surprise.Dataset(reader).construct_trainset([(*row, None) for row in rows])
+
+
+RAW_IDS = {
+    "tuples": lambda side, n: (side, n),
+    "nested tuples": lambda side, n: (side, (n, "x")),
+    "frozen sets": lambda side, n: frozenset([side, n]),
+    "dates": lambda side, n: pd.Timestamp(2020, 1, n + 1),
+    "bytes": lambda side, n: f"{side}{n}".encode(),
+    "text of other scripts": lambda side, n: f"{side}\N{SNOWMAN}{n}",
+}
+
+
+@pytest.mark.parametrize("raw", RAW_IDS.values(), ids=RAW_IDS)
+def test_raw_ids_of_any_hashable_kind_are_recommended_and_folded_in(raw):
+    rows = [(u, i, float((u * u + 3 * i) % 5 + 1)) for u in range(5) for i in range(u % 2, 8, 2)]
+    by_name = of_rows([(raw("u", u), raw("i", i), rating) for u, i, rating in rows])
+    model = harness.fit(surprise.BaselineOnly(verbose=False), by_name)
+    by_number = harness.fit(surprise.BaselineOnly(verbose=False), of_rows(rows))
+    found = harness.recommend(model, n=8, users=[raw("u", 2)], seen="keep")
+    expected = harness.recommend(by_number, n=8, users=[2], seen="keep")
+    assert {*found["item"]} == {raw("i", i) for i in range(8)}
+    assert found["estimate"].tolist() == expected["estimate"].tolist()
+    assert harness.estimate(model, [(raw("u", 2), raw("i", 1))]) == harness.estimate(
+        by_number, [(2, 1)]
+    )
+    folded = harness.fold_in(model, {raw("i", 1): 4.0, raw("i", 2): 1.0})
+    assert (
+        folded.predict("new user", raw("i", 3)).est
+        == harness.fold_in(by_number, {1: 4.0, 2: 1.0}).predict("new user", 3).est
+    )
+    frame = pd.DataFrame({"user": [raw("u", 9)] * 2, "rating": [4.0, 1.0]})
+    frame["item"] = pd.Series([raw("i", 1), raw("i", 2)])
+    assert (
+        harness.fold_in(model, frame).predict(raw("u", 9), raw("i", 3)).est
+        == folded.predict("new user", raw("i", 3)).est
+    )
+
+
+@pytest.mark.parametrize("rating", [3 + 4j, "four", None, np.datetime64("2020-01-01"), [3.0]])
+def test_ratings_to_fold_in_that_are_no_numbers_are_refused(rating, data):
+    model = fitted("BaselineOnly", data)
+    with pytest.raises(DataError, match="ratings: "):
+        harness.fold_in(model, {1: rating})
+
+
+@pytest.mark.parametrize("name", registry.names("surprise"))
+@pytest.mark.parametrize("rating", [float("nan"), float("inf")])
+def test_a_rating_that_is_not_finite_is_refused_with_its_pair(name, rating):
+    trainset = of_rows([("a", "x", 3.0), ("b", "x", rating), ("b", "y", 2.0)])
+    with pytest.raises(DataError, match=rf"user 'b', item 'x': the rating {rating} is not finite"):
+        harness.fit(registry.create(name, {}, seed=0), trainset)
+
+
+@pytest.mark.parametrize("name", ["SVD", "SVDpp", "NMF"])
+def test_a_fit_that_diverges_is_refused_as_by_a_run(name, data):
+    params = {"lr_bu": 90.0, "lr_bi": 90.0, "biased": True} if name == "NMF" else {"lr_all": 90.0}
+    with pytest.raises(AlgorithmError, match=f"{name}: .*the fit diverged: lower the learning"):
+        fitted(name, data, **params)
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_estimates_of_a_diverged_fit_of_surprise_are_refused(data):
+    model = surprise.SVD(lr_all=90.0, random_state=0).fit(data.build_full_trainset())
+    for call in (lambda: harness.estimate(model, [("u1", 3)]), lambda: harness.recommend(model)):
+        with pytest.raises(AlgorithmError, match="the fit diverged"):
+            call()
+
+
+@pytest.mark.parametrize("name", ["KNNBasic", "KNNWithMeans", "KNNWithZScore"])
+@pytest.mark.parametrize(("by_user", "message"), [
+    (True, "two users have no cosine .* user 'a' with 2 ratings of 0; use another similarity"),
+    (False, "two items have no cosine .* item 'y' with 2 ratings of 0; use another similarity"),
+])  # fmt: skip
+def test_ratings_of_zero_have_no_cosine_and_the_error_names_them(name, by_user, message):
+    rows = [("a", "x", 0.0), ("a", "y", 0.0), ("b", "x", 1.0), ("b", "y", 0.0), ("c", "x", 2.0)]
+    model = getattr(surprise, name)(
+        sim_options={"name": "cosine", "user_based": by_user}, verbose=False
+    )
+    with pytest.raises(AlgorithmError, match=message):
+        harness.fit(model, of_rows(rows, (0, 5)))

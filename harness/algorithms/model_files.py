@@ -24,6 +24,7 @@ from harness import __version__
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset, Lists, RawIds
+from harness.arguments import checked
 from harness.errors import AlgorithmError, reason_of
 from harness.files import write_output
 
@@ -42,6 +43,7 @@ COMPUTED = {"computed": "from the training set"}
 Array = NDArray[Any]
 
 
+@checked(AlgorithmError)
 def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     """Write a fitted model to a file that `load_model` reads, on this machine or another.
 
@@ -56,7 +58,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     ------
     AlgorithmError
         If the model is not fitted, is of a class of your own or of another library, or has a
-        parameter that `load_model` refuses, as more than 1,000,000 epochs.
+        parameter that `load_model` refuses, as more than 1,000,000 epochs or `k` below 0.
     ResultsError
         If the file cannot be written.
 
@@ -94,7 +96,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
         arrays |= {f"{name}.{key}": each for key, each in getattr(trainset, name)._asdict().items()}
     arrays |= {"user_codes": trainset.user_codes, "item_codes": trainset.item_codes}
     parts = {name: _bytes_of(array) for name, array in sorted(arrays.items())}
-    header = {
+    header: dict[str, Any] = {
         "format": FORMAT,
         "versions": {"harness": __version__, "scikit-surprise": version("scikit-surprise")},
         "algorithm": entry.name,
@@ -104,6 +106,8 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
         "item_ids": _ids(trainset.item_ids),
         "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()},
     }
+    if _beyond(trainset, *trainset.rating_scale):
+        header["beyond_scale"] = True
     content = json.dumps(header, sort_keys=True).encode()
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -114,6 +118,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     write_output(Path(path), file.getvalue())
 
 
+@checked(AlgorithmError)
 def load_model(path: str | Path) -> surprise.AlgoBase:
     """Read a model that `save_model` wrote.
 
@@ -161,6 +166,7 @@ class _Header(BaseModel):
     user_ids: list[str | int | float]
     item_ids: list[str | int | float]
     sha256: dict[str, str]
+    beyond_scale: bool = False  # as where a data set keeps ratings outside its scale
 
 
 class _FileError(Exception):
@@ -284,6 +290,8 @@ def _trainset(header: _Header, arrays: dict[str, Array]) -> ColumnTrainset:
     ids = header.user_ids, header.item_ids
     codes = tuple(arrays[f"{side}_codes"] for side in ("user", "item"))
     for each, names in zip(codes, ids, strict=True):
+        if len({*names}) < len(names):
+            raise _FileError("not a saved model: an id of a user or an item occurs twice")
         if each.dtype != np.int32 or each.ndim != 1 or not 0 < len(each) <= len(names):
             raise _FileError("not a saved model: its users or items have no numbers")
         if len(np.unique(each)) < len(each) or each.min() < 0 or each.max() >= len(names):
@@ -309,7 +317,16 @@ def _trainset(header: _Header, arrays: dict[str, Array]) -> ColumnTrainset:
     if not all(np.array_equal(a, b) for a, b in zip(*rows, strict=True)):
         raise _FileError("not a saved model: users and items have different ratings")
     lists = [Lists(*(arrays[f"{name}.{key}"] for key in Lists._fields)) for name in SIDES]
-    return ColumnTrainset(lists[0], lists[1], codes, ids, (low, high))  # type: ignore[arg-type]
+    trainset = ColumnTrainset(lists[0], lists[1], codes, ids, (low, high))  # type: ignore[arg-type]
+    if _beyond(trainset, low, high) and not header.beyond_scale:
+        raise _FileError(f"not a saved model: a rating outside the scale {low:g} to {high:g}")
+    return trainset
+
+
+def _beyond(trainset: ColumnTrainset, low: float, high: float) -> bool:
+    """Return whether a rating is outside the scale."""
+    ratings = trainset.by_user.ratings
+    return bool(((ratings < low) | (ratings > high)).any())
 
 
 def _odd(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> str:
@@ -317,9 +334,19 @@ def _odd(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> str:
     given, _ = registry.accepted(entry.model_class)
     for name in given:
         value = vars(model).get(name)
-        if not isinstance(value, UNSEEDED) and not registry.is_ordinary(name, value):
+        if isinstance(value, UNSEEDED):
+            continue
+        if not registry.is_ordinary(name, value) or _has_negative_count(name, value):
             return name
     return ""
+
+
+def _has_negative_count(name: str, value: object) -> bool:
+    """Return whether a number of neighbours, factors, epochs and the like is below 0."""
+    if isinstance(value, dict):
+        return any(_has_negative_count(*option) for option in value.items())
+    is_count = isinstance(registry.LEAST.get(name), int)
+    return is_count and isinstance(value, int | np.integer) and bool(value < 0)
 
 
 def _compare(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> None:

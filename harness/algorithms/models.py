@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms import registry, surprise
+from harness.algorithms import numerical_faults, registry, surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, RatingLists
 from harness.errors import AlgorithmError
 from harness.kernels import kernel
@@ -27,11 +27,6 @@ Path = Literal["accelerated", "surprise"]
 Outcome = tuple[Floats, Bools]  # estimates, and which are impossible
 
 BLOCK_BYTES = 32_000_000  # of the estimates that `catalogue` yields at a time
-
-_BY_ZERO = (
-    "division by zero, as where all ratings are equal (standard deviation 0); "
-    "use other parameters or another algorithm"
-)
 
 
 def fit(
@@ -80,6 +75,7 @@ def fit(
     np.float64(3.0)
     """
     columns = ColumnTrainset.from_surprise(trainset)
+    numerical_faults.check_ratings(columns)
     entry = registry.entry_of(type(model)) if accelerate and columns.n_ratings else None
     seed = getattr(model, "random_state", None)
     if isinstance(model, surprise.NormalPredictor) and seed is not None:
@@ -191,23 +187,11 @@ def catalogue(
 def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> None:
     """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
     if n_bad := _clip(model, estimates, clip):
-        why = f", perhaps from a {_BY_ZERO}"
+        why = f", perhaps from a {numerical_faults.BY_ZERO}"
         if hasattr(model, "n_epochs") or getattr(model, "bsl_options", {}).get("method") == "sgd":
-            why = "; the fit diverged: lower the learning rate or raise the regularisation"
+            why = numerical_faults.DIVERGED
         found = f"{n_bad:,} of {estimates.size:,} estimates are not numbers{why}"
         raise AlgorithmError(f"{type(model).__name__}: {found}")
-
-
-@contextmanager
-def report_division_by_zero(model: surprise.AlgoBase) -> Iterator[None]:
-    """Say what a division by zero in an algorithm means; one in a class of your own stays as is."""
-    try:
-        yield
-    except ZeroDivisionError as error:
-        entry = registry.entry_of(type(model))
-        if entry is None or entry.model_class is not type(model):
-            raise
-        raise AlgorithmError(f"{type(model).__name__}: {_BY_ZERO}") from error
 
 
 def _clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> int:

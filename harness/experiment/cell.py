@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 import harness
 from harness import evaluation, metrics, rankings, seeds
-from harness.algorithms import models, registry
+from harness.algorithms import models, numerical_faults, registry
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
 from harness.config.experiment import AlgorithmConfig
@@ -103,7 +103,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     with (
         nullcontext() if cell.inner else peak,  # nothing shows the memory of a trial
         seeds.global_generators(plan.global_seed(cell)),
-        models.report_division_by_zero(model),
+        numerical_faults.report_division_by_zero(model),
     ):
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
         report(fitting, 0, 0)

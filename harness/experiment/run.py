@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import seeds
-from harness.algorithms import models, registry, surprise
+from harness.algorithms import models, numerical_faults, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.experiment import GIVEN, Experiment, headline_of
 from harness.datasets import load
@@ -322,6 +322,6 @@ def fit_row(
     model = registry.create(chosen.name, chosen.params, seed)
     progress("fitting", 0, 0)
     how = {"accelerate": experiment.accelerate, "as_surprise": chosen.as_surprise}
-    with seeds.global_generators(seed), models.report_division_by_zero(model):
+    with seeds.global_generators(seed), numerical_faults.report_division_by_zero(model):
         models.fit(model, trainset, progress=lambda n, total: progress("fitting", n, total), **how)
     return model

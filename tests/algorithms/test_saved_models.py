@@ -192,6 +192,39 @@ def test_epochs_for_which_nobody_would_wait_are_refused(name, changed, parts, tm
         harness.load_model(pack(path, header | attributes, arrays))
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("SVD", lambda h, a: (h | {"item_ids": [0, *h["item_ids"][:-1]]}, a), "occurs twice"),
+        ("SVD", lambda h, a: (h | {"item_ids": [1.0, *h["item_ids"][1:]]}, a), "occurs twice"),
+        ("SVD", lambda h, a: (h | {"user_ids": ["u0"] * 9}, a), "occurs twice"),
+        ("KNNBaseline", lambda h, a: (changed_attribute(h, "k", -5), a), "k has another"),
+        ("KNNBaseline", lambda h, a: (changed_attribute(h, "min_k", -1), a), "min_k has another"),
+        ("CoClustering", lambda h, a: (changed_attribute(h, "n_epochs", -1), a), "n_epochs has"),
+        ("SVD", lambda h, a: (h | {"scale": [1.0, 3.0]}, a), "outside the scale 1 to 3"),
+        ("SVD", lambda h, a: (h | {"scale": [2.0, 5.0]}, a), "outside the scale 2 to 5"),
+    ],
+)
+def test_a_sealed_file_with_what_no_model_has_is_refused(name, change, message, parts, tmp_path):
+    with pytest.raises(AlgorithmError, match=message):
+        harness.load_model(pack(tmp_path / "m.zip", *change(*parts[name])))
+
+
+def changed_attribute(header, name, value):
+    return header | {"attributes": header["attributes"] | {name: value}}
+
+
+def test_ratings_that_were_kept_outside_the_scale_come_back(tmp_path):
+    reader = surprise.Reader(rating_scale=(1, 4))
+    frame = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
+    model = harness.fit(
+        surprise.BaselineOnly(verbose=False), surprise.Dataset.load_from_df(frame, reader)
+    )
+    harness.save_model(model, tmp_path / "model.zip")
+    again = harness.load_model(tmp_path / "model.zip")
+    assert harness.estimate(again, PAIRS).tobytes() == harness.estimate(model, PAIRS).tobytes()
+
+
 def test_every_flipped_byte_is_found(data, tmp_path):
     path = tmp_path / "model.zip"
     harness.save_model(harness.fit(surprise.BaselineOnly(verbose=False), data), path)
