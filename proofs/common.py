@@ -38,17 +38,20 @@ N_CELLS = 40
 class Proof:
     """Something that is done `full` times, or `quick` times with ``--quick``, and its figures."""
 
-    def __init__(self, about: str, full: int, quick: int) -> None:
+    def __init__(self, about: str, full: int, quick: int, *, is_random: bool = False) -> None:
         parser = argparse.ArgumentParser(description=about.splitlines()[0])
         parser.add_argument("--count", type=int, default=full, help="how often (%(default)s)")
         parser.add_argument("--quick", action="store_true", help=f"no more than {quick} times")
         parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
-        given = parser.parse_args()
-        self.quick: bool = given.quick
-        self.count: int = min(given.count, quick) if given.quick else given.count
+        if is_random:
+            parser.add_argument("--seed", type=int, default=0, help="of the moments (%(default)s)")
+        options = parser.parse_args()
+        self.quick: bool = options.quick
+        self.count: int = min(options.count, quick) if options.quick else options.count
+        self.seed: int = options.seed if is_random else 0
         self.figures: Counter[str] = Counter()
         self.start = time.monotonic()
-        self.end = self.start + 60 * given.minutes
+        self.end = self.start + 60 * options.minutes
 
     def __getitem__(self, name: str) -> int:
         return self.figures[name]

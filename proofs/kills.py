@@ -1,12 +1,14 @@
 """Kill a run at random moments, resume it, and compare the end with an undisturbed run.
 
     python proofs/kills.py
+    python proofs/kills.py --count 50 --seed 7
 
 Of a run of 40 cells the main process, one of its worker processes or all of them are killed with
-signal 9. Afterwards every cell on disk has to be whole, no process may be left, and the next run
-goes on. When a run ends, its table must equal the undisturbed one byte for byte, measured columns
-aside; then everything is removed and a new round begins, until there were as many kills as asked.
-A cell that was finished may never be fitted or written again.
+signal 9, some while the worker processes start. None prints a traceback. Afterwards every cell on
+disk has to be whole, no process may be left, and the next run goes on. When a run ends, its table
+must equal the undisturbed one byte for byte, measured columns aside; then everything is removed and
+a new round begins, until there were as many kills as asked. A cell that was finished may never be
+fitted or written again.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class Disturbance:
 
     def __init__(self, proof: Proof, folder: Path) -> None:
         self.proof = proof
-        self.rng = random.Random(0)  # noqa: S311 - nothing is secret
+        self.rng = random.Random(proof.seed)  # noqa: S311 - nothing is secret
         self.setting = Setting(folder / "disturbed")
         self.store = CellStore(self.setting.cache / "cells")
         calm = Setting(folder / "calm")
@@ -73,13 +75,23 @@ class Disturbance:
         printed, _ = process.communicate(timeout=600)
         if killed is None and process.returncode != 0:
             raise SystemExit(f"exit code {process.returncode} without a kill:\n{printed}")
+        if killed == "worker" and process.returncode not in (0, 1):
+            self.proof.fault(
+                f"exit code {process.returncode} where a worker was killed:\n{printed}"
+            )
+        if "Traceback" in printed:
+            self.proof.fault(f"a traceback after a kill of {killed}:\n{printed}")
         self.check(process.pid)
         return killed in (None, "worker") and process.returncode == 0
 
     def moment_comes(self, process: subprocess.Popen[str]) -> bool:
         """Wait for a random moment, some in the start; return whether the run still goes on."""
-        at_cell, wait = 0, self.rng.uniform(0.1, self.whole)
-        if self.rng.random() < 0.75:
+        at_cell, wait, moment = 0, self.rng.uniform(0.1, self.whole), self.rng.random()
+        if moment < 0.25:  # in the first second of its worker processes
+            wait = self.rng.uniform(0.0, 1.0)
+            while not workers_of(process.pid) and process.poll() is None:
+                time.sleep(0.005)
+        elif moment < 0.8:
             at_cell = self.rng.randint(len(self.finished), N_CELLS)
             wait = self.rng.uniform(0.0, 0.2 if at_cell < N_CELLS else 0.8)
             while len(self.setting.stored()) < max(1, at_cell) and process.poll() is None:
@@ -95,7 +107,7 @@ class Disturbance:
         if victim == "all":
             os.killpg(pid, signal.SIGKILL)
             return victim
-        workers = [each for each in psutil.Process(pid).children() if is_worker(each)]
+        workers = workers_of(pid)
         if victim == "worker" and workers:
             self.rng.choice(workers).kill()
             return victim
@@ -139,6 +151,13 @@ class Disturbance:
         self.finished = {}
 
 
+def workers_of(pid: int) -> list[psutil.Process]:
+    """Return the processes that compute cells for a run."""
+    with suppress(psutil.NoSuchProcess):
+        return [process for process in psutil.Process(pid).children() if is_worker(process)]
+    return []
+
+
 def is_worker(process: psutil.Process) -> bool:
     """Return whether a process is one that computes cells, and alive."""
     try:
@@ -159,7 +178,7 @@ def processes_of(group: int) -> list[psutil.Process]:
 
 def main() -> int:
     """Run the proof and print its figures."""
-    proof = Proof(__doc__, full=200, quick=3)
+    proof = Proof(__doc__, full=200, quick=3, is_random=True)
     with tempfile.TemporaryDirectory() as folder:
         disturbance = Disturbance(proof, Path(folder))
         while proof.goes_on or disturbance.finished:
@@ -167,7 +186,7 @@ def main() -> int:
                 disturbance.end_round()
     by_victim = ", ".join(f"{name} {proof[name]}" for name in VICTIMS)
     return proof.close(
-        f"{proof['done']} kills of a run of {N_CELLS} cells ({by_victim})",
+        f"{proof['done']} kills of a run of {N_CELLS} cells ({by_victim}); seed {proof.seed}",
         f"{proof['rounds']} rounds ended with the undisturbed table; {proof['resumed']} resumed",
         f"{proof['fits counted']} fits counted, {proof['cells looked at']} cells looked at: "
         "none computed again, none broken",

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "proofs"
-PROOFS = ["kills.py", "inputs.py configs", "inputs.py data", "soak.py", "determinism.py"]
+PROOFS = [
+    "kills.py",
+    "kills_on_dask.py",
+    "inputs.py configs",
+    "inputs.py data",
+    "soak.py",
+    "determinism.py",
+]
 
 
 def prove(*arguments):
@@ -28,6 +35,8 @@ def prove(*arguments):
 @pytest.mark.parametrize("proof", PROOFS)
 def test_the_quick_form_of_a_proof_finds_no_fault(proof):
     name, *rest = proof.split()
+    if "dask" in name:
+        pytest.importorskip("distributed", reason="pip install distributed")
     done = prove(FOLDER / name, *rest, "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^0 faults; \d+ s$", done.stdout, re.MULTILINE), done.stdout
