@@ -7,7 +7,8 @@ import shutil
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from itertools import groupby, zip_longest
+from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import click
@@ -200,7 +201,7 @@ def show_run(run: Run) -> None:
 
     Reasons of failures stand beside the numbers where there is room, else below the table.
     """
-    from harness.results.display import GROUP, display_table, group_tables
+    from harness.results.display import display_table, group_tables
 
     table = display_table(run.info)
     frame = table.frame
@@ -212,8 +213,8 @@ def show_run(run: Run) -> None:
         if _total([*widths, ERROR_WIDTH]) > width:
             failed = list(zip(frame["algorithm"], frame["error"], strict=True))
             frame = numbers
-    words = ("algorithm", "error", *GROUP)
-    _show_tables(list(frame.columns), frame.to_numpy().tolist(), words, table.best, table.below)
+    rows = frame.to_numpy().tolist()
+    _show_tables(replace(table, columns=list(frame.columns), rows=rows))
     for each in group_tables(run.info, asked=True):
         show_groups(each)
     if any(error for _, error in failed) or run.info.notes:
@@ -225,30 +226,20 @@ def show_run(run: Run) -> None:
         say(f"note: {plain(note)}")
 
 
-def _show_tables(
-    columns: list[str],
-    rows: list[list[str]],
-    words: Collection[str],
-    best: Collection[tuple[int, int]],
-    below: Collection[int],
-) -> None:
-    """Print the tables of a run as one; where it would come in parts, each one under its names."""
-    from harness.results.display import GROUP
+def _show_tables(table: TextTable) -> None:
+    """Print the tables of a run as one, or each one under its names.
 
-    names = [column for column in columns if column in GROUP]  # they follow the first column
-    n = 1 + len(names)
-    if n == 1 or len([*_parts([columns, *rows], words)]) == 1:
-        show_table(columns, rows, words, best, below)
-        return
-    start = 0
-    for values, group in groupby(rows, lambda row: row[1:n]):
-        own = [[row[0], *row[n:]] for row in group]
-        title = "; ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
-        say("\n" * bool(start) + plain(title) + "\n")
-        highlighted = [(i - start, j - n + 1) for i, j in best]
-        lines = [i - start for i in below if i > start]
-        show_table([columns[0], *columns[n:]], own, words, highlighted, lines)
-        start += len(own)
+    They are kept apart where they are of other data or splits, or where one would come in parts.
+    """
+    from harness.results.display import GROUP, divided, is_apart
+
+    words = ("algorithm", "error", *GROUP)
+    in_parts = len([*_parts([table.columns, *table.rows], words)]) > 1
+    tables = divided(table) if in_parts or is_apart(table) else [table]
+    for number, part in enumerate(tables):
+        if len(tables) > 1:
+            say("\n" * (number > 0) + plain(part.title) + "\n")
+        show_table(list(part.columns), list(part.rows), words, part.best, part.below)
 
 
 def print_run(run: Run, form: str) -> None:

@@ -6,8 +6,9 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import median
 from typing import Any
 
@@ -123,6 +124,39 @@ class TextTable:
         frame = self.frame.map(escape_latex).rename(columns=escape_latex)
         caption, label = f"{self.title}. {self.caption}", identifier(self.title)
         return latex_table(frame, caption, label, self.n_words)
+
+
+def is_apart(table: TextTable) -> bool:
+    """Return whether a table has numbers on other test ratings, which share no column."""
+    return not {"dataset", "split"}.isdisjoint(table.columns)
+
+
+def divided(table: TextTable) -> list[TextTable]:
+    """Return the results tables in a table of texts each by itself, named by what differs."""
+    names = [column for column in table.columns if column in GROUP]  # after the first column
+    n = 1 + len(names)
+    if n == 1:
+        return [table]
+    tables: list[TextTable] = []
+    start = 0
+    for values, group in groupby(table.rows, lambda row: tuple(row[1:n])):
+        rows = [[row[0], *row[n:]] for row in group]
+        texts = [list(column) for column in zip(*rows, strict=True)]
+        for column in texts[1:]:  # what aligned them with numbers of other decimals
+            padding = min((len(text) - len(text.rstrip()) for text in column if text), default=0)
+            column[:] = [text[: len(text) - padding] for text in column]
+        part = TextTable(
+            "; ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True)),
+            "",
+            len(tables) + 1,
+            [table.columns[0], *table.columns[n:]],
+            list(zip(*texts, strict=True)),
+            [(i - start, j - n + 1) for i, j in table.best if start <= i < start + len(rows)],
+            below=[i - start for i in table.below if start < i < start + len(rows)],
+        )
+        tables.append(part)
+        start += len(rows)
+    return tables
 
 
 def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
@@ -341,11 +375,20 @@ def to_markdown(info: RunInfo) -> str:
         *([escape_markdown(info.description), ""] if info.description else []),
         escape_markdown(headline(info)),
         "",
-        *markdown_table(display_table(info).frame, {"algorithm", "error", *GROUP}),
+        *_markdown_tables(display_table(info)),
         *([""] if info.notes else []),
         *(f"- {escape_markdown(note)}" for note in info.notes),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _markdown_tables(table: TextTable) -> Iterator[str]:
+    """Yield the lines of the results tables, each under its names where they are kept apart."""
+    tables = divided(table) if is_apart(table) else [table]
+    for number, part in enumerate(tables):
+        if len(tables) > 1:
+            yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")
+        yield from markdown_table(part.frame, {"algorithm", "error", *GROUP})
 
 
 def to_csv(info: RunInfo) -> str:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -370,7 +371,11 @@ class Run:
         return self.info.failed
 
     def _repr_html_(self) -> str:
-        return str(display.display_table(self.info).frame.to_html(index=False, escape=True))
+        table = display.display_table(self.info)
+        tables = display.divided(table) if display.is_apart(table) else [table]
+        titles = [f"<p>{escape(part.title)}</p>" * (len(tables) > 1) for part in tables]
+        texts = [part.frame.to_html(index=False, escape=True) for part in tables]
+        return "\n".join(title + text for title, text in zip(titles, texts, strict=True))
 
     def write(self, results: Path, advice: str = "") -> Run:
         """Write the run to ``results/<name>/``, completely or not at all.

@@ -205,14 +205,14 @@ def test_of_a_run_the_best_algorithm_stands_out_and_never_a_bound(made, terminal
 
 
 @pytest.mark.parametrize("width", [300, 80, 50])
-def test_tables_that_would_come_in_parts_are_apart_under_their_names(made, terminal, width):
+def test_tables_of_other_data_are_apart_under_their_names_at_any_width(made, terminal, width):
     run = harness.read_run(made / "runs" / "data")
     shown = terminal(width)
     screen.show_run(harness.Run(run.info))  # without its folder, whose name may be longer
     text = "\n".join(shown.lines)
     names = run.table["dataset"].drop_duplicates().tolist()
     titles = re.findall(r"^dataset: (.*)\n\nalgorithm ", text, flags=re.MULTILINE)
-    assert titles == ([] if width == 300 else names)
+    assert titles == names
     assert text.count("best possible order") == text.count("──\nbest possible") == len(names)
     found = [float(each) for each in re.findall(r"\d\.\d+(?= ±)", " ".join(shown.bright))]
     best = run.table.groupby("dataset", sort=False)["ndcg@10"].max()
