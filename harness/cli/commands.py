@@ -7,7 +7,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +16,12 @@ import click
 import harness
 from harness.cli import options
 from harness.cli.screen import plain, print_run, say, screen_width, show_run, show_table
-from harness.errors import ConfigError, Fault, ResultsError, counted, joined
+from harness.errors import ConfigError, Fault, ResultsError, counted, joined, listed
 from harness.lazy import pd
 
 if TYPE_CHECKING:
     from harness.metrics import Metric
-    from harness.results.record import RowResult
+    from harness.results.record import FailedCell, RowResult, RunInfo
 
 LONG = 24
 """Longer values of `harness reproduce` are shown as text."""
@@ -90,8 +90,23 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
                 f"as {plain(done.earlier)}",
                 err=True,
             )
+        for sentence in missing(done.info):
+            say(plain(sentence), err=True)
         failed += len(done.failed)
     return 1 if failed else 0
+
+
+def missing(info: RunInfo) -> Iterator[str]:
+    """Yield a sentence for each reason for which cells are missing, and what is missing."""
+    reasons: dict[str, list[FailedCell]] = {}
+    for cell in info.failed:
+        reasons.setdefault(cell.error, []).append(cell)
+    for reason, cells in reasons.items():
+        tables = dict.fromkeys(cell.names for cell in cells)
+        rows = dict.fromkeys(cell.algorithm for cell in cells)
+        where = "; ".join(", ".join(names) for names in tables) if len(info.tables) > 1 else ""
+        of = f" of {where}" if where else ""
+        yield f"missing: {counted(len(cells), 'cell')}{of} ({listed([*rows], 4)}): {reason}"
 
 
 @click.command()

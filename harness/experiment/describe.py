@@ -107,9 +107,13 @@ def describe_plan(plan: Plan) -> list[DataDescription]:
     rated = any(getattr(each, "kind", "") == "rated" for each in plan.experiment.candidates)
     seed, found = plan.experiment.seed[0], []
     for dataset, name in enumerate(plan.names["dataset"]):
+        if not (divided := plan.divided(dataset)):
+            continue
         described = _of_ratings(*plan.ratings(dataset))
         described.name = name
         for number, title in enumerate(plan.names["split"]):
+            if number not in divided:
+                continue
             split = _of_split(plan.splits(dataset, number, seed)[0], title, cuts)
             described.splits.append(split)
             described.warnings += _warnings_of_split(split, rated=rated)

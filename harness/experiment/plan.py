@@ -66,6 +66,8 @@ class Plan:
     progress: Callable[[int, int], object] | None = None
     read: dict[int, tuple[Ratings, list[str]]] = field(default_factory=dict)
     """Filtered data and the reports of filters."""
+    absent: dict[tuple[int, int], str] = field(default_factory=dict)
+    """By data set and split, why it cannot be loaded or divided; it has no cells."""
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
     _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
     _code: Code | None = None
@@ -143,6 +145,11 @@ class Plan:
                 )
         return self.read[dataset]
 
+    def divided(self, dataset: int) -> list[int]:
+        """Return the splits of the config by which a data set can be divided."""
+        splits_of_config = range(len(self.experiment.split))
+        return [split for split in splits_of_config if (dataset, split) not in self.absent]
+
     @contextmanager
     def _of_data(self, dataset: int) -> Iterator[None]:
         """Say of which data set a SplitError is, where there are several."""
@@ -206,10 +213,11 @@ class Plan:
         """Return a plan for another process: with all ratings, and splits that no seed makes."""
         outer = self.experiment.split
         inner = [self.experiment.tuning.validation_of(section) for section in outer]
-        bare = (self.ratings(i)[0].bare() for i in range(len(self.experiment.dataset)))
+        used = [i for i in range(len(self.experiment.dataset)) if self.divided(i)]
         return Plan(
             self.experiment,
-            read={i: (ratings, []) for i, ratings in enumerate(bare)},
+            read={i: (self.ratings(i)[0].bare(), []) for i in used},
+            absent=self.absent,
             _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
             _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
             _code=self.code.portable(),
@@ -228,6 +236,8 @@ class Plan:
         for dataset, split, seed in itertools.product(
             range(len(experiment.dataset)), range(len(experiment.split)), experiment.draws
         ):
+            if (dataset, split) in self.absent:
+                continue
             for fold, candidates, (number, algorithm) in itertools.product(
                 self.splits(dataset, split, seed),
                 range(len(experiment.candidates)),
@@ -302,9 +312,20 @@ class Plan:
     def names(self) -> dict[str, list[str]]:
         """Display names of data sets, splits (under the first seed) and candidates, each unique."""
         given, seed = self.experiment, self.experiment.seed[0]
+        datasets_of_config = range(len(given.dataset))
+
+        def of_dataset(number: int) -> str:
+            can_be_read = number in self.read or self.divided(number)
+            return self.ratings(number)[0].name if can_be_read else given.dataset[number].describe()
+
+        def of_split(number: int) -> str:
+            data = next((n for n in datasets_of_config if (n, number) not in self.absent), None)
+            section = given.split[number]
+            return section.describe() if data is None else self.splits(data, number, seed)[0].name
+
         names = {
-            "dataset": [self.ratings(n)[0].name for n in range(len(given.dataset))],
-            "split": [self.splits(0, n, seed)[0].name for n in range(len(given.split))],
+            "dataset": [of_dataset(number) for number in datasets_of_config],
+            "split": [of_split(number) for number in range(len(given.split))],
             "candidates": [each.describe() for each in given.candidates],
         }
         return {
@@ -321,6 +342,8 @@ class Plan:
         experiment, tables = self.experiment, {}
         counts = len(experiment.dataset), len(experiment.split), len(experiment.candidates)
         for dataset, split, candidates in itertools.product(*map(range, counts)):
+            if (dataset, split) in self.absent:
+                continue
             section, chosen = experiment.split[split], experiment.candidates[candidates]
             divided = section.stated({"validation"})
             if section.from_files:
@@ -445,13 +468,17 @@ class Plan:
     def check_groups(self) -> None:
         """Raise a DataError if a group is of a column that a data set lacks."""
         for dataset in self.read:
-            split = self.splits(dataset, 0, self.experiment.seed[0])[:1]
+            if not (divided := self.divided(dataset)):
+                continue
+            split = self.splits(dataset, divided[0], self.experiment.seed[0])[:1]
             for section in self.experiment.groups:
                 grouping.divide(section, split)
 
     def check_metrics(self) -> None:
         """Raise an error if a metric lacks genres, or has no gain for some rating, of any part."""
         for dataset in range(len(self.experiment.dataset)):
+            if not self.divided(dataset):
+                continue
             ratings, _ = self.ratings(dataset)
             if self.of_genres:
                 try:

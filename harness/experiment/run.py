@@ -16,6 +16,7 @@ from harness.datasets import load
 from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
 from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
 from harness.execution.pool import Pool
+from harness.experiment.absent import add_absent, find_absent
 from harness.experiment.cell import attempt, refuse_what_cannot_fit
 from harness.experiment.describe import describe_plan
 from harness.experiment.evaluate import Evaluation, evaluate
@@ -75,7 +76,7 @@ def run(
     ConfigError
         With every fault of the config, before anything is fitted.
     DataError, SplitError
-        If the data cannot be loaded or split.
+        If no data set can be loaded and split; where some can, the others are rows that say why.
     MetricError
         If a metric does not define the gain of a rating, as of a negative one.
     ResultsError
@@ -107,6 +108,7 @@ def run(
     if results is not None:
         check_replaceable(Path(results) / plan.experiment.name)
     watch(Stage("", "loading"))
+    find_absent(plan)
     plan.check_tables()
     plan.check_metrics()
     plan.check_groups()
@@ -124,6 +126,7 @@ def run(
         failures |= {key: each.error or "" for key, each in pool.compute(todo).items()}
     evaluation = evaluate(plan, cells, pool, failures)
     trials = describe(searches, evaluation.cells) if searches else None
+    add_absent(plan, evaluation)
     watch(Stage("", "comparing"))
     record = _record(plan, evaluation) | {
         "started": started.isoformat(timespec="seconds"),
