@@ -123,7 +123,7 @@ def describe_plan(plan: Plan) -> list[DataDescription]:
 
 def _of_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
     both = (data.users, data.items)
-    of_user, of_item = (np.unique(codes, return_counts=True)[1] for codes in both)
+    of_user, of_item = (_counts(codes) for codes in both)
     distinct = _n_distinct(data.users, data.ratings)
     several, span = of_user > 1, []
     if data.timestamps is not None and len(data):
@@ -159,9 +159,16 @@ def _of_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
 def _n_distinct(users: NDArray[np.int32], ratings: NDArray[np.float64]) -> NDArray[np.integer[Any]]:
     """Return how many distinct ratings each user gave, in the order of the users' codes."""
     # Sorted keys need less than half the memory of pandas' groups.
-    values = np.unique(ratings)
-    keys = np.unique(users * np.int64(len(values)) + np.searchsorted(values, ratings))
-    return np.unique(keys // len(values), return_counts=True)[1]
+    values = np.sort(ratings)
+    values = values[np.append(True, values[1:] != values[:-1])]
+    keys = np.sort(users * np.int64(len(values)) + np.searchsorted(values, ratings))
+    return _counts(keys[np.append(True, keys[1:] != keys[:-1])] // len(values))
+
+
+def _counts(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return how often each code that occurs does; NumPy's `unique` takes ten times as long."""
+    counts = np.bincount(codes)
+    return counts[counts > 0]
 
 
 def _quantiles(counts: NDArray[np.int64]) -> dict[Quantile, float]:
@@ -194,7 +201,7 @@ def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
 
 def _of_split(fold: Split, title: str, cuts: list[int]) -> SplitDescription:
     data, train, test, times = fold.ratings, fold.train, fold.test, fold.ratings.timestamps
-    counts = np.unique(data.users[test], return_counts=True)[1]
+    counts = _counts(data.users[test])
     unknown_users, unknown_items = fold.unknown
     return SplitDescription(
         name=title,

@@ -17,6 +17,7 @@ from harness.metrics import Metric, Rankings
 from harness.metrics.arrays import Floats
 from harness.notes import Note
 from harness.rankings.pairs import offsets_of
+from harness.results.inference import infer
 from harness.results.record import (
     AlgorithmMean,
     AnyCell,
@@ -27,7 +28,7 @@ from harness.results.record import (
     RowKey,
     TableName,
 )
-from harness.results.scores import infer, is_mean_of_users, or_none
+from harness.results.scores import is_mean_of_users, or_none
 from harness.results.store import CellRecord
 from harness.splits import Split
 

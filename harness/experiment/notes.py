@@ -17,8 +17,9 @@ from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids
 from harness.notes import Note, by_weight
+from harness.results.inference import notes_on_tests
 from harness.results.record import CellResult, MetricComparison, RowResult, measured
-from harness.results.scores import notes_on_tests, notes_on_undefined
+from harness.results.scores import notes_on_undefined
 
 TIED_SHARE = 0.05
 """A larger share of users whose score depends on ties gets a note."""

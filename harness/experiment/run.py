@@ -27,9 +27,9 @@ from harness.files import placed
 from harness.notes import Note, by_weight
 from harness.results.best import best
 from harness.results.environment import Machine, commit, packages, versions, without_folders
+from harness.results.inference import infer
 from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison, RunInfo
 from harness.results.runs import Run, check_replaceable
-from harness.results.scores import infer
 
 
 def run(
@@ -128,7 +128,7 @@ def run(
     trials = describe(searches, evaluation.cells) if searches else None
     add_absent(plan, evaluation)
     watch(Stage("", "comparing"))
-    record = _record(plan, evaluation) | {
+    record = _record(plan, evaluation, watch) | {
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - begun, 3),
         "files": {},
@@ -137,7 +137,7 @@ def run(
     return done if results is None else done.write(Path(results))
 
 
-def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
+def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, object]:
     """Return the content of ``run.json`` except its times."""
     experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
 
@@ -162,7 +162,12 @@ def _record(plan: Plan, evaluation: Evaluation) -> dict[str, object]:
     not_compared: list[Note] = []
     if (settings := experiment.statistics) is not None:
         scores = evaluation.users, labels, evaluation.cells, settings, experiment.seed[0]
-        statistics, not_compared = infer(*scores, experiment.draws, plan.made())
+        statistics, not_compared = infer(
+            *scores,
+            experiment.draws,
+            plan.made(),
+            progress=lambda done, total: watch(Stage("", "comparing", done, total)),
+        )
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation part that tuning used, written out in each split
         for section, written in zip(experiment.split, config["split"], strict=True):

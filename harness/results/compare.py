@@ -11,6 +11,7 @@ from harness.errors import ComparisonError
 from harness.lazy import pd
 from harness.notes import PLAIN, Note, by_weight
 from harness.results.display import ROW
+from harness.results.inference import OF_TESTS, infer, notes_on_tests
 from harness.results.record import (
     AnyCell,
     ConventionScores,
@@ -25,7 +26,6 @@ from harness.results.record import (
     measured,
 )
 from harness.results.runs import Run
-from harness.results.scores import OF_TESTS, infer, notes_on_tests
 from harness.results.store import short_key
 
 

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import metrics, seeds, statistics
-from harness.config.experiment import Claim, Draw, Inference, headline_of
-from harness.errors import MetricError, ResultsError, joined, suggestion
+from harness import metrics
+from harness.config.experiment import headline_of
+from harness.errors import MetricError, ResultsError, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.notes import Note
 from harness.results.record import (
-    AnyCell,
-    MetricComparison,
     RowName,
     RowResult,
-    SplitInfo,
-    TableName,
-    grouped,
 )
-from harness.statistics import SEED_TESTS, PairedTest
-from harness.statistics.variance import FEWEST_USERS
 
 LEVELS = ("split", "search", "model")
 
@@ -147,7 +139,7 @@ def notes_on_undefined(rows: Iterable[tuple[int | None, Mapping[str, int]]]) -> 
 
 def n_distinct(codes: Sequence[NDArray[np.int32]]) -> int:
     """Return how many different users some arrays of codes name."""
-    return len(np.unique(np.concatenate(codes))) if codes else 0
+    return int(np.count_nonzero(np.bincount(np.concatenate(codes)))) if codes else 0
 
 
 def mean_or_none(values: Sequence[float]) -> float | None:
@@ -166,201 +158,6 @@ def deviation(values: Sequence[float]) -> float | None:
     if mean is None or len(values) < 2:
         return None
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
-
-
-@dataclass(frozen=True)
-class Design:
-    """The seeds that every compared row of a table has.
-
-    The seeds of the outermost level of which there are two are independent: they are the
-    observations of a test over seeds, and what varies within them is averaged first.
-    """
-
-    draws: dict[int, Draw]
-    level: str  # the outermost level with two seeds
-    varied: list[str]  # what differs between seeds
-    fingerprints: list[str]  # of the splits
-
-    @classmethod
-    def of(cls, cells: Sequence[AnyCell], draws: Mapping[int, Draw]) -> Design:
-        """Return the design of the cells of a table; a seed without a draw is one for all."""
-        by_row = grouped((cell.row, (cell.seed, cell.fold)) for cell in cells)
-        common = set.intersection(*map(set, by_row.values()))
-        folds = [pair for cell in cells if (pair := (cell.seed, cell.fold)) in common]
-        kept = {seed: draws.get(seed, Draw(seed, seed, seed)) for seed, _ in folds}
-        several = [name for name in LEVELS if len({getattr(d, name) for d in kept.values()}) > 1]
-        prints = list(dict.fromkeys(cell.split_fingerprint for cell in cells))
-        same_split = len(prints) <= len({fold for _, fold in folds})
-        tuned = any(cell.n_trials is not None for cell in cells)
-        varied = {"split": not same_split, "search": tuned, "model": True}
-        return cls(
-            kept, next(iter(several), "model"), [name for name in several if varied[name]], prints
-        )
-
-    @property
-    def units(self) -> list[int]:
-        """The independent seeds."""
-        return list(dict.fromkeys(getattr(draw, self.level) for draw in self.draws.values()))
-
-    def by_part(
-        self, users: pd.DataFrame, label: str, scores: pd.DataFrame, test: PairedTest
-    ) -> NDArray[np.float64]:
-        """Return the scores of each observation of a test, of the users and rows of `scores`."""
-        known = users[users["seed"].isin(self.draws)].dropna(subset=[label])
-        seeds = [getattr(self.draws[seed], self.level) for seed in known["seed"]]
-        keys = [known["seed"], known["fold"]] if test == "nadeau-bengio" else np.array(seeds)
-        tables = [_means(part, "row", label) for _, part in known.groupby(keys, sort=False)]
-        return np.stack([each.reindex_like(scores).to_numpy() for each in tables])
-
-    def components(self, users: pd.DataFrame, label: str, row: str) -> dict[str, float]:
-        """Return the variance components of a row: of users, seeds of each level, and the rest."""
-        nodes = [len({getattr(draw, name) for draw in self.draws.values()}) for name in LEVELS]
-        if nodes[2] < 2:
-            return {}
-        shape = [nodes[0], nodes[1] // nodes[0], nodes[2] // nodes[1]]
-        if np.prod(shape) != nodes[2]:  # runs with other seeds, put into one
-            return {}
-        own = users[users["row"] == row].pivot_table(
-            index="user", columns="seed", values=label, aggfunc="mean"
-        )
-        together = all(draw.split == draw.model for draw in self.draws.values())
-        names = ["seed" if together else "split", "search", "model"]
-        table = own.reindex(columns=list(self.draws)).to_numpy()
-        return statistics.components(table.reshape(len(table), *shape), names)
-
-    def about(self, claim: Claim, test: PairedTest) -> str:
-        """Return what letters and tests are about."""
-        if claim == "models":
-            return "Tests are of these fitted models, for users like these; other seeds give others"
-        if test == "nadeau-bengio":
-            return "Tests are of the algorithms, for other random divisions of ratings like these"
-        fixed = "" if "split" in self.varied else ", on these splits"
-        what = joined(self.varied) or "no random number"
-        return f"Tests are of the algorithms, for users like these and other seeds ({what}){fixed}"
-
-
-def _means(users: pd.DataFrame, columns: str, label: str) -> pd.DataFrame:
-    """Return the mean score of each user in each row or seed."""
-    return users.pivot_table(index="user", columns=columns, values=label, sort=False)
-
-
-def infer(
-    users: pd.DataFrame,
-    labels: Sequence[str],
-    cells: Sequence[AnyCell],
-    settings: Inference,
-    seed: int,
-    draws: Mapping[int, Draw] | None = None,
-    splits: Iterable[SplitInfo] = (),
-) -> tuple[list[MetricComparison], list[Note]]:
-    """Compare the algorithms of each table by every metric that is a mean over users.
-
-    `users` is as a run has it; `cells` give tables and rows their order; `draws` say which seeds
-    are nested in which. A row with a failed cell is not compared: its users are not those of the
-    others. Notes say what is not compared, and why.
-    """
-    ratios = {each.fingerprint: each.n_test / max(1, each.n_train) for each in splits}
-    tables: dict[str, dict[str, list[AnyCell]]] = {}
-    for cell in cells:
-        tables.setdefault(cell.table, {}).setdefault(cell.row, []).append(cell)
-    wanted = [each for each in map(metrics.parse, labels) if is_mean_of_users(each)]
-    users_of = dict(iter(users.groupby("table", sort=False)))
-    found, notes = [], []
-    for table, rows in tables.items():
-        named = next(iter(rows.values()))[0]
-        where = named.place(tables)
-        names = {row: own[0].algorithm for row, own in rows.items()}
-        whole = [row for row, own in rows.items() if not any(cell.error for cell in own)]
-        for row, own in rows.items():
-            n_finished = sum(not cell.error for cell in own)
-            if 0 < n_finished < len(own):
-                values = {"algorithm": names[row], "n": n_finished, "n_all": len(own)}
-                notes.append(Note("cells-failed", values, where, table))
-        for metric in wanted if table in users_of and len(whole) > 1 else ():
-            label = str(metric)
-            # A user in several folds and seeds is one observation.
-            scores = _means(users_of[table], "row", label).reindex(columns=whole).sort_index()
-            kept = [whole[i] for i in _comparable(scores.notna().to_numpy())]
-            if len(kept) < 2:
-                notes.append(Note("none-compared", {"metric": label}, where, table))
-                continue
-            if left_out := [names[row] for row in whole if row not in kept]:
-                values = {"metric": label, "algorithms": left_out}
-                notes.append(Note("not-compared", values, where, table))
-            titles = [names[row] for row in kept]
-            design = Design.of([cell for row in kept for cell in rows[row]], draws or {})
-            claim, test = settings.about(len(design.units))
-            by_seed = None
-            if test in SEED_TESTS:
-                by_seed = design.by_part(users_of[table], label, scores[kept], test)
-                if len(by_seed) < 2:
-                    claim, test, by_seed = "models", "randomisation", None
-                    notes.append(Note("no-common-seeds", {"metric": label}, where, table))
-            ratio = [ratios[each] for each in design.fingerprints if each in ratios]
-            compared = statistics.compare(
-                scores[kept].to_numpy(),
-                titles,
-                baseline=settings.baseline if settings.baseline in titles else None,
-                test=test,
-                correction=settings.correction,
-                interval=settings.interval,
-                n_resamples=settings.resamples,
-                confidence=settings.confidence,
-                seed=seeds.derive(seed, "statistics", table, label),
-                higher_is_better=metric.higher_is_better,
-                by_seed=by_seed,
-                ratio=float(np.mean(ratio)) if ratio else None,
-                margin=settings.margin,
-            )
-            fewest = int(compared.pairs["n_users"].min())
-            if claim == "models" and fewest < FEWEST_USERS:
-                values = {"n": fewest, "fewest": FEWEST_USERS}
-                notes.append(Note("few-users", values, where, table))
-            about = design.about(claim, test)
-            of_rows = plain_rows(compared.algorithms.assign(row=kept))
-            for own_row, row in zip(of_rows, kept, strict=True):
-                own_row["components"] = design.components(users_of[table], label, row)
-            baseline = compared.baseline
-            described = {
-                "metric": label,
-                "method": f"{compared.describe()} {about}.",
-                "note": compared.note,
-                "claim": claim,
-                "about": about,
-                "margin": settings.margin,
-                "from_moments": compared.from_moments,
-                "algorithms": of_rows,
-                "pairs": plain_rows(compared.pairs),
-                "baseline": None if baseline is None else plain_rows(baseline),
-            }
-            found.append(MetricComparison.model_validate(named.only(TableName) | described))
-    return found, list(dict.fromkeys(notes))
-
-
-OF_TESTS = ("claim", "test-limited")
-"""Codes of `notes_on_tests`."""
-
-
-def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[Note]:
-    """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
-    for claim in dict.fromkeys(each.about for each in compared):
-        yield Note("claim", {"claim": claim})
-    limited = grouped(
-        ((each.place(tables), each.table, each.note), each.metric) for each in compared
-    )
-    for (where, table, reason), labels in limited.items():
-        if reason:
-            yield Note("test-limited", {"metrics": labels, "reason": reason}, where, table)
-
-
-def _comparable(scored: NDArray[np.bool_]) -> list[int]:
-    """Return columns of which every two have a user in common, those with most users first."""
-    together = scored.T.astype(np.int64) @ scored.astype(np.int64) > 0
-    chosen: list[int] = []
-    for column in np.argsort(-scored.sum(axis=0), kind="stable").tolist():
-        if together[column, column] and together[column, chosen].all():
-            chosen.append(column)
-    return sorted(chosen)
 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, object]]:

@@ -124,7 +124,7 @@ class ScoredPairs:
         def differences(scores: Floats, part: slice) -> Floats:
             is_alone = second[part] < 0
             others = np.where(is_alone, 0.0, scores[..., second[part]])
-            return np.asarray(scores[..., first[part]] - others)
+            return np.ascontiguousarray(scores[..., first[part]] - others)
 
         errors = []
         for start in range(0, len(first), at_once):

@@ -14,8 +14,8 @@ from harness.errors import ConfigError
 from harness.experiment.dry_run import dry_run
 from harness.report.methods import methods
 from harness.results.compare import join
+from harness.results.inference import LEVELS, Design
 from harness.results.runs import read_run
-from harness.results.scores import LEVELS, Design
 
 SMALL = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 1500}},

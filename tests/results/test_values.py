@@ -24,8 +24,8 @@ from harness.results.display import (
     to_csv,
     to_markdown,
 )
+from harness.results.inference import infer
 from harness.results.record import AlgorithmMean, CellResult, FailedCell, MetricComparison, RunInfo
-from harness.results.scores import infer
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]
 LABELS = ["ndcg@5", "ndcg@3", "rmse"]

@@ -1,0 +1,314 @@
+"""The comparison of the rows of each table by each metric, from the scores of users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import metrics, seeds, statistics
+from harness.config.experiment import Claim, Draw, Inference
+from harness.errors import joined
+from harness.lazy import pd
+from harness.metrics import Metric
+from harness.notes import Note
+from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName, grouped
+from harness.results.scores import is_mean_of_users, plain_rows
+from harness.statistics import MANY_USERS, SEED_TESTS, PairedTest
+from harness.statistics.variance import FEWEST_USERS
+
+Floats = NDArray[np.float64]
+
+LEVELS = ("split", "search", "model")
+
+
+class UserScores:
+    """The scores of the users of a table, of which the users and rows are numbered once.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A row for each cell and user: ``row``, ``user``, ``seed``, ``fold`` and the metrics.
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+        users, ids = pd.factorize(frame["user"])
+        # The order of few users decides which of them a resample draws.
+        if len(ids) < MANY_USERS:
+            users, ids = pd.factorize(frame["user"], sort=True)
+        rows, self.rows = pd.factorize(frame["row"])
+        self.n_users = len(ids)
+        self._keys = rows * len(ids) + users
+        is_scored = np.zeros(self.n_users * len(self.rows), np.bool_)
+        is_scored[self._keys] = True
+        self._is_mean = np.count_nonzero(is_scored) < len(frame)
+
+    def means(
+        self, label: str, rows: Sequence[str], part: NDArray[np.intp] | slice = slice(None)
+    ) -> Floats:
+        """Return the mean score of each user in each row, shape (n_rows, n_users); NaN for none.
+
+        `part` chooses scores by their place.
+        """
+        keys, scores = self._keys[part], self.frame[label].to_numpy(np.float64)[part]
+        if self._is_mean:  # a user in several folds and seeds is one observation
+            means = pd.Series(scores).groupby(keys, sort=False).mean()
+            keys, scores = means.index.to_numpy(), means.to_numpy()
+        table = np.full((len(self.rows), self.n_users), np.nan)
+        table.ravel()[keys] = scores
+        return table[self.rows.get_indexer(pd.Index(rows))]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The seeds that every compared row of a table has.
+
+    The seeds of the outermost level of which there are two are independent: they are the
+    observations of a test over seeds, and what varies within them is averaged first.
+    """
+
+    draws: dict[int, Draw]
+    level: str  # the outermost level with two seeds
+    varied: list[str]  # what differs between seeds
+    fingerprints: list[str]  # of the splits
+
+    @classmethod
+    def of(cls, cells: Sequence[AnyCell], draws: Mapping[int, Draw]) -> Design:
+        """Return the design of the cells of a table; a seed without a draw is one for all."""
+        by_row = grouped((cell.row, (cell.seed, cell.fold)) for cell in cells)
+        common = set.intersection(*map(set, by_row.values()))
+        folds = [pair for cell in cells if (pair := (cell.seed, cell.fold)) in common]
+        of_seeds = {seed: draws.get(seed, Draw(seed, seed, seed)) for seed, _ in folds}
+        several = [
+            name for name in LEVELS if len({getattr(draw, name) for draw in of_seeds.values()}) > 1
+        ]
+        prints = list(dict.fromkeys(cell.split_fingerprint for cell in cells))
+        same_split = len(prints) <= len({fold for _, fold in folds})
+        tuned = any(cell.n_trials is not None for cell in cells)
+        varied = {"split": not same_split, "search": tuned, "model": True}
+        differing = [name for name in several if varied[name]]
+        return cls(of_seeds, next(iter(several), "model"), differing, prints)
+
+    @property
+    def units(self) -> list[int]:
+        """The independent seeds."""
+        return list(dict.fromkeys(getattr(draw, self.level) for draw in self.draws.values()))
+
+    def by_part(
+        self,
+        scores: UserScores,
+        label: str,
+        rows: Sequence[str],
+        is_scored: NDArray[np.bool_],
+        test: PairedTest,
+    ) -> Floats:
+        """Return the scores of each observation of a test: of some users, in some rows."""
+        users = scores.frame[["seed", "fold"]]
+        known = np.flatnonzero(users["seed"].isin(self.draws) & scores.frame[label].notna())
+        parts = users.iloc[known]
+        if test != "nadeau-bengio":
+            units = {seed: getattr(draw, self.level) for seed, draw in self.draws.items()}
+            parts = parts["seed"].map(units).to_frame()
+        numbers = parts.groupby([*parts], sort=False).ngroup().to_numpy()
+        tables = (
+            scores.means(label, rows, known[numbers == number])[:, is_scored].T
+            for number in range(numbers.max(initial=-1) + 1)
+        )
+        return np.stack([np.ascontiguousarray(table) for table in tables])
+
+    def components(self, users: pd.DataFrame, label: str, row: str) -> dict[str, float]:
+        """Return the variance components of a row: of users, seeds of each level, and the rest."""
+        nodes = [len({getattr(draw, name) for draw in self.draws.values()}) for name in LEVELS]
+        if nodes[2] < 2:
+            return {}
+        shape = [nodes[0], nodes[1] // nodes[0], nodes[2] // nodes[1]]
+        if np.prod(shape) != nodes[2]:  # runs with other seeds, put into one
+            return {}
+        scores = users[users["row"] == row].pivot_table(
+            index="user", columns="seed", values=label, aggfunc="mean"
+        )
+        together = all(draw.split == draw.model for draw in self.draws.values())
+        names = ["seed" if together else "split", "search", "model"]
+        table = scores.reindex(columns=list(self.draws)).to_numpy()
+        return statistics.components(table.reshape(len(table), *shape), names)
+
+    def about(self, claim: Claim, test: PairedTest) -> str:
+        """Return what letters and tests are about."""
+        if claim == "models":
+            return "Tests are of these fitted models, for users like these; other seeds give others"
+        if test == "nadeau-bengio":
+            return "Tests are of the algorithms, for other random divisions of ratings like these"
+        fixed = "" if "split" in self.varied else ", on these splits"
+        what = joined(self.varied) or "no random number"
+        return f"Tests are of the algorithms, for users like these and other seeds ({what}){fixed}"
+
+
+def infer(
+    users: pd.DataFrame,
+    labels: Sequence[str],
+    cells: Sequence[AnyCell],
+    settings: Inference,
+    seed: int,
+    draws: Mapping[int, Draw] | None = None,
+    splits: Iterable[SplitInfo] = (),
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> tuple[list[MetricComparison], list[Note]]:
+    """Compare the algorithms of each table by every metric that is a mean over users.
+
+    `users` is as a run has it; `cells` give tables and rows their order; `draws` say which seeds
+    are nested in which. A row with a failed cell is not compared: its users are not those of the
+    others. Notes say what is not compared, and why. `progress` is told how many of the metrics of
+    all tables are done.
+    """
+    ratios = {split.fingerprint: split.n_test / max(1, split.n_train) for split in splits}
+    tables = grouped((cell.table, cell) for cell in cells)
+    averaged = [metric for metric in map(metrics.parse, labels) if is_mean_of_users(metric)]
+    present = users["table"].unique() if len(users) else ()
+    compared: list[MetricComparison] = []
+    notes: list[Note] = []
+    for number, (table, of_table) in enumerate(tables.items()):
+        frame = None
+        if table in present:
+            frame = users if len(present) == 1 else users[users["table"] == table]
+        comparison = _TableComparison(of_table, of_table[0].place(tables), settings, draws or {})
+        notes += comparison.incomplete()
+        if frame is None or len(comparison.complete) < 2:
+            continue
+        scores = UserScores(frame)
+        for done, metric in enumerate(averaged):
+            progress(number * len(averaged) + done, len(tables) * len(averaged))
+            result = comparison.by_metric(metric, scores, seed, ratios)
+            compared += [] if result is None else [result]
+        notes += comparison.notes
+    return compared, list(dict.fromkeys(notes))
+
+
+class _TableComparison:
+    """Compares the rows of one table, and notes what it does not compare."""
+
+    def __init__(
+        self,
+        cells: Sequence[AnyCell],
+        where: str,
+        settings: Inference,
+        draws: Mapping[int, Draw],
+    ) -> None:
+        self.settings, self.draws, self.where = settings, draws, where
+        self.name, self.rows = cells[0], grouped((cell.row, cell) for cell in cells)
+        self.titles = {row: of_row[0].algorithm for row, of_row in self.rows.items()}
+        failed = {cell.row for cell in cells if cell.error}
+        self.complete = [row for row in self.rows if row not in failed]
+        self.notes: list[Note] = []
+        self._designs: dict[tuple[str, ...], Design] = {}
+
+    def _note(self, code: str, values: dict[str, object]) -> None:
+        self.notes.append(Note(code, values, self.where, self.name.table))
+
+    def incomplete(self) -> Iterator[Note]:
+        """Yield notes on the rows of which some cells failed."""
+        for row, cells in self.rows.items():
+            n_finished = sum(not cell.error for cell in cells)
+            if 0 < n_finished < len(cells):
+                values = {"algorithm": self.titles[row], "n": n_finished, "n_all": len(cells)}
+                yield Note("cells-failed", values, self.where, self.name.table)
+
+    def _design(self, rows: Sequence[str]) -> Design:
+        """Return the design of the cells of some rows."""
+        if (key := tuple(rows)) not in self._designs:
+            cells = [cell for row in rows for cell in self.rows[row]]
+            self._designs[key] = Design.of(cells, self.draws)
+        return self._designs[key]
+
+    def by_metric(
+        self, metric: Metric, scores: UserScores, seed: int, ratios: Mapping[str, float]
+    ) -> MetricComparison | None:
+        """Compare the complete rows by one metric; None where no two have users in common."""
+        settings, label, table = self.settings, str(metric), self.name.table
+        means = scores.means(label, list(scores.rows))
+        is_scored = ~np.isnan(means).all(axis=0)
+        means = means[scores.rows.get_indexer(pd.Index(self.complete))]
+        means = means if is_scored.all() else means[:, is_scored]
+        chosen = _comparable(~np.isnan(means.T))
+        rows = [self.complete[place] for place in chosen]
+        if len(rows) < 2:
+            self._note("none-compared", {"metric": label})
+            return None
+        if left_out := [self.titles[row] for row in self.complete if row not in rows]:
+            self._note("not-compared", {"metric": label, "algorithms": left_out})
+        titles, design = [self.titles[row] for row in rows], self._design(rows)
+        claim, test = settings.about(len(design.units))
+        by_seed = None
+        if test in SEED_TESTS:
+            by_seed = design.by_part(scores, label, rows, is_scored, test)
+            if len(by_seed) < 2:
+                claim, test, by_seed = "models", "randomisation", None
+                self._note("no-common-seeds", {"metric": label})
+        of_splits = [ratios[split] for split in design.fingerprints if split in ratios]
+        columns = (means if len(chosen) == len(means) else means[chosen]).T
+        # The last digits of means depend on the order in memory; of many users none is a copy.
+        is_many = len(columns) >= MANY_USERS
+        compared = statistics.compare(
+            columns if is_many else np.ascontiguousarray(columns),
+            titles,
+            baseline=settings.baseline if settings.baseline in titles else None,
+            test=test,
+            correction=settings.correction,
+            interval=settings.interval,
+            n_resamples=settings.resamples,
+            confidence=settings.confidence,
+            seed=seeds.derive(seed, "statistics", table, label),
+            higher_is_better=metric.higher_is_better,
+            by_seed=by_seed,
+            ratio=float(np.mean(of_splits)) if of_splits else None,
+            margin=settings.margin,
+        )
+        fewest = int(compared.pairs["n_users"].min())
+        if claim == "models" and fewest < FEWEST_USERS:
+            self._note("few-users", {"n": fewest, "fewest": FEWEST_USERS})
+        about = design.about(claim, test)
+        of_rows = plain_rows(compared.algorithms.assign(row=rows))
+        for described, row in zip(of_rows, rows, strict=True):
+            described["components"] = design.components(scores.frame, label, row)
+        baseline = compared.baseline
+        record = {
+            "metric": label,
+            "method": f"{compared.describe()} {about}.",
+            "note": compared.note,
+            "claim": claim,
+            "about": about,
+            "margin": settings.margin,
+            "from_moments": compared.from_moments,
+            "algorithms": of_rows,
+            "pairs": plain_rows(compared.pairs),
+            "baseline": None if baseline is None else plain_rows(baseline),
+        }
+        return MetricComparison.model_validate(self.name.only(TableName) | record)
+
+
+OF_TESTS = ("claim", "test-limited")
+"""Codes of `notes_on_tests`."""
+
+
+def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[Note]:
+    """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
+    for claim in dict.fromkeys(comparison.about for comparison in compared):
+        yield Note("claim", {"claim": claim})
+    limited = grouped(
+        ((each.place(tables), each.table, each.note), each.metric) for each in compared
+    )
+    for (where, table, reason), labels in limited.items():
+        if reason:
+            yield Note("test-limited", {"metrics": labels, "reason": reason}, where, table)
+
+
+def _comparable(scored: NDArray[np.bool_]) -> list[int]:
+    """Return columns of which every two have a user in common, those with most users first."""
+    together = scored.T.astype(np.float64) @ scored.astype(np.float64) > 0
+    chosen: list[int] = []
+    for column in np.argsort(-scored.sum(axis=0), kind="stable").tolist():
+        if together[column, column] and together[column, chosen].all():
+            chosen.append(column)
+    return sorted(chosen)
